@@ -876,7 +876,7 @@ response_times_of_a_service_are_reported() {
 groups_of_values_are_tested() {
     printf 'knob;watts\na;1\na;2\na;4\nb;5.5\nb;5.6\nb;9\nb;\n' >"$folder/values"
     report 0 --test welch "$folder/values" --value watts --group knob
-    error_has 1 '1 row without a value or a group is left out'
+    error_has 1 '1 row without a value, a group or a run is left out'
     grep -qF 'Do the means of a and b differ? Yes: the difference is -4.37' "$folder/out" ||
         fail "no answer in: $(cat "$folder/out")"
     report 0 --test welch "$folder/values" --value watts --group knob --table differences
@@ -884,6 +884,8 @@ groups_of_values_are_tested() {
         END { exit !found }' "$folder/out" || fail "not the p-value of R: $(cat "$folder/out")"
     report 0 --test shapiro - --value watts --table groups --format json <"$folder/values"
     grep -q '"n": 6' "$folder/out" || fail "not one group of 6 values: $(cat "$folder/out")"
+    report 1 --test shapiro "$folder/values" --value watts --run knob --table groups
+    grep -q '^watts,2,4.5' "$folder/out" || fail "not the means of two runs: $(cat "$folder/out")"
     report 0 -q --test anova --of 1,2,3 4,5,6 7,8,9
     [ ! -s "$folder/out" ] || fail "output despite --quiet: $(cat "$folder/out")"
     printf 'knob,watts\na,1\na,1\nb,2\nb,2\n' >"$folder/values"
@@ -896,7 +898,7 @@ groups_of_values_are_tested() {
     report 125 --test welch --of 1,2,3 4,5
     error_has 1 "--of: '4,5' is not [NAME=]MEAN,SD,N: there are fewer than three numbers"
     report 125 --test welch --of 1,2,3 4,5,6 --value watts
-    error_has 1 '--of tests figures: --value and --group belong to a file'
+    error_has 1 '--of tests figures: --value, --group and --run belong to a file'
     report 125 --test welch "$folder/values" --value watts
     error_has 1 '--test needs the column of the groups'
     report 125 --test welch "$folder/values" --group knob

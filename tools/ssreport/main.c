@@ -297,7 +297,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
 
 static int read_groups(
     struct grouped_values *groups, const struct ssreport_request *request, struct ss_error *error) {
-    struct grouped_columns columns = {request->value, request->group};
+    struct grouped_columns columns = {request->value, request->group, request->run};
     if (!request->of)
         return grouped_values_read(groups, request->folders[0], &columns, error);
     for (size_t i = 0; i < request->count; i++) {
@@ -338,7 +338,7 @@ static int test_groups(const struct ssreport_request *request, struct ss_error *
     struct hypotheses hypotheses = {0};
     int result = read_groups(&groups, request, error);
     if (result == 0 && groups.skipped > 0)
-        fprintf(stderr, "ssreport: %zu row%s without a value or a group %s left out\n",
+        fprintf(stderr, "ssreport: %zu row%s without a value, a group or a run %s left out\n",
             groups.skipped, groups.skipped == 1 ? "" : "s", groups.skipped == 1 ? "is" : "are");
     if (result == 0)
         result = hypotheses_test(&hypotheses, &groups, request->confidence, error);

@@ -71,6 +71,9 @@ static const struct ss_argument rows[] = {
         .help = "the column of the file with the values"}},
     {0, "COLUMN", {"group", SS_OPTION_TEXT, AT(group),
         .help = "the column of the file with the groups; without it, there is one"}},
+    {0, "COLUMN", {"run", SS_OPTION_TEXT, AT(run),
+        .help = "the column of the file with the runs: test the mean of each, because the values "
+                "of one run are not independent"}},
     {0, NULL, {"of", AT(of),
         .help = "test groups of which mean, standard deviation and number of values are known: "
                 "--of MEAN,SD,N NAME=MEAN,SD,N"}},
@@ -112,8 +115,9 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
         if (others[i].given)
             return ss_error_fail(error, "--%s and --test exclude each other", others[i].name);
     }
-    if (request->of && (request->value || request->group))
-        return ss_error_fail(error, "--of tests figures: --value and --group belong to a file");
+    if (request->of && (request->value || request->group || request->run))
+        return ss_error_fail(
+            error, "--of tests figures: --value, --group and --run belong to a file");
     if (request->of && request->test == HYPOTHESIS_NORMALITY)
         return ss_error_fail(error, "--test shapiro needs values: name a file instead of --of");
     if (request->of)

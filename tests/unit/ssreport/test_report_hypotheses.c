@@ -33,7 +33,7 @@ static int read_text(struct grouped_values *groups, const char *text, struct ss_
     folder_open();
     folder_write("values.csv", text);
     return grouped_values_read(
-        groups, folder_file("values.csv"), &(struct grouped_columns){"watts", "knob"}, error);
+        groups, folder_file("values.csv"), &(struct grouped_columns){"watts", "knob", NULL}, error);
 }
 
 static struct tested test_text(const char *text, enum hypothesis asked) {
@@ -235,11 +235,32 @@ static void values_without_groups_form_one(void **state) {
     folder_open();
     folder_write("values.csv", "watts\n1\n2\n4\n");
     assert_int_equal(grouped_values_read(&tested.groups, folder_file("values.csv"),
-                         &(struct grouped_columns){"watts", NULL}, &error),
+                         &(struct grouped_columns){"watts", NULL, NULL}, &error),
         0);
     test_groups(&tested, HYPOTHESIS_NORMALITY);
     assert_string_equal(text_in(&tested, HYPOTHESES_GROUPS, 0, "group"), "watts");
     assert_near(number_in(&tested, HYPOTHESES_GROUPS, 0, "p"), 0.636886845, 1e-9);
+    end_test(&tested);
+}
+
+/* Run 1 of both groups are two runs. */
+static void mean_of_each_run_is_one_value(void **state) {
+    (void)state;
+    struct tested tested = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("values.csv", "second,run,knob,watts\n1,1,a,100\n2,1,a,104\n1,2,a,110\n"
+                               "1,1,b,200\n3,1,a,108\n2,2,a,112\n2,1,b,220\n1,2,b,230\n"
+                               "2,2,b,250\n3,,b,9\n");
+    assert_int_equal(grouped_values_read(&tested.groups, folder_file("values.csv"),
+                         &(struct grouped_columns){"watts", "knob", "run"}, &error),
+        0);
+    test_groups(&tested, HYPOTHESIS_DIFFERENCES);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(number_in(&tested, HYPOTHESES_GROUPS, i, "n") == 2);
+    assert_near(number_in(&tested, HYPOTHESES_GROUPS, 0, "mean"), (104 + 111) / 2.0, 1e-9);
+    assert_near(number_in(&tested, HYPOTHESES_GROUPS, 1, "mean"), (210 + 240) / 2.0, 1e-9);
+    assert_int_equal(tested.groups.skipped, 1);
     end_test(&tested);
 }
 
@@ -336,6 +357,7 @@ UNIT_MAIN(
     cmocka_unit_test(any_separator_and_order_of_columns_is_read),
     cmocka_unit_test(rows_without_a_value_or_group_are_counted),
     cmocka_unit_test(values_without_groups_form_one),
+    cmocka_unit_test(mean_of_each_run_is_one_value),
     cmocka_unit_test(invalid_files_are_refused),
     cmocka_unit_test(column_of_numbers_is_too_many_groups),
     cmocka_unit_test(large_common_offset_changes_no_result),

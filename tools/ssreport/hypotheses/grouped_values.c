@@ -11,8 +11,12 @@
 
 void grouped_values_free(struct grouped_values *groups) {
     for (size_t i = 0; i < groups->count; i++) {
-        free(groups->groups[i].name);
-        free(groups->groups[i].values);
+        struct grouped_group *group = &groups->groups[i];
+        for (size_t j = 0; j < group->run_count; j++)
+            free(group->runs[j].name);
+        free(group->runs);
+        free(group->name);
+        free(group->values);
     }
     free(groups->groups);
     *groups = (struct grouped_values){0};
@@ -54,37 +58,90 @@ static int add_value(struct grouped_group *group, double value, struct ss_error 
     return 0;
 }
 
-/* Adds a row: its value and, if the file has a column for that, its group. */
-static int take_row(struct grouped_values *groups, const struct csv_reader *reader) {
+/* Returns the run of this name, or NULL. The rows of a run usually follow each other. */
+static struct grouped_run *find_run(const struct grouped_group *group, const char *name) {
+    for (size_t i = group->run_count; i-- > 0;) {
+        if (strcmp(group->runs[i].name, name) == 0)
+            return &group->runs[i];
+    }
+    return NULL;
+}
+
+/* Adds a value to its run. */
+static int add_to_run(
+    struct grouped_group *group, const char *name, double value, struct ss_error *error) {
+    struct grouped_run *run = find_run(group, name);
+    if (!run) {
+        char *copy = strdup(name);
+        if (!copy || !SS_GROW(group->runs, group->run_count + 1, group->run_room)) {
+            free(copy);
+            return ss_error_memory(error);
+        }
+        run = &group->runs[group->run_count++];
+        *run = (struct grouped_run){.name = copy};
+    }
+    run->sum += value;
+    run->count++;
+    return 0;
+}
+
+/* Makes the mean of each run a value of the group. */
+static int use_means(struct grouped_group *group, struct ss_error *error) {
+    for (size_t i = 0; i < group->run_count; i++) {
+        if (add_value(group, group->runs[i].sum / (double)group->runs[i].count, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Numbers of the fields of a row; 0 if the file has no such column. */
+struct places {
+    size_t group, run;
+};
+
+/* Copies a field; without it, the text is `missing`. */
+static int copy_field(
+    const struct csv_reader *reader, size_t place, const char *missing, char name[SSTRACE_NAME]) {
+    if (place > 0)
+        return sstrace_field_name(&reader->fields[place], reader->input, name);
+    snprintf(name, SSTRACE_NAME, "%s", missing);
+    return 0;
+}
+
+/* Adds a row: its value, its group and its run. */
+static int take_row(
+    struct grouped_values *groups, const struct csv_reader *reader, const struct places *places) {
     struct sstrace_input *input = reader->input;
-    char name[SSTRACE_NAME];
+    char name[SSTRACE_NAME], run[SSTRACE_NAME];
     double value;
     if (!sstrace_field_number(&reader->fields[0], false, &value))
         return sstrace_input_blame(
             input, reader->fields[0].column, "the column '%s' has no number", reader->columns[0]);
-    if (reader->count == 1)
-        snprintf(name, sizeof name, "%s", reader->columns[0]);
-    else if (sstrace_field_name(&reader->fields[1], input, name) < 0)
+    if (copy_field(reader, places->group, reader->columns[0], name) < 0 ||
+        copy_field(reader, places->run, "-", run) < 0)
         return -1;
-    if (isnan(value) || !*name) {
+    if (isnan(value) || !*name || !*run) {
         groups->skipped++;
         return 0;
     }
     struct grouped_group *group = find_group(groups, name);
     if (!group && groups->count == GROUPED_MAX)
-        return sstrace_input_blame(input, reader->fields[1].column,
-            "the column '%s' has more than %d groups", reader->columns[1], GROUPED_MAX);
+        return sstrace_input_blame(input, reader->fields[places->group].column,
+            "the column '%s' has more than %d groups", reader->columns[places->group], GROUPED_MAX);
     if (!group && groups->count == 0)
         groups->origin = value;
     if (!group && !(group = add_group(groups, name, input->error)))
         return -1;
+    if (places->run > 0)
+        return add_to_run(group, run, value - groups->origin, input->error);
     return add_value(group, value - groups->origin, input->error);
 }
 
-static int read_rows(struct grouped_values *groups, struct csv_reader *reader) {
+static int read_rows(
+    struct grouped_values *groups, struct csv_reader *reader, const struct places *places) {
     enum csv_line line;
     while ((line = csv_next(reader)) != CSV_END) {
-        if (line == CSV_BAD || (line == CSV_ROW && take_row(groups, reader) < 0))
+        if (line == CSV_BAD || (line == CSV_ROW && take_row(groups, reader, places) < 0))
             return -1;
     }
     return 0;
@@ -97,7 +154,9 @@ static int fail_as_command(struct ss_error *error, const struct ss_error *readin
 
 int grouped_values_read(struct grouped_values *groups, const char *path,
     const struct grouped_columns *columns, struct ss_error *error) {
-    const char *const names[] = {columns->value, columns->group, NULL};
+    const struct places places = {columns->group ? 1 : 0, columns->run ? 1 + !!columns->group : 0};
+    const char *const names[] = {columns->value, columns->group ? columns->group : columns->run,
+        columns->group ? columns->run : NULL, NULL};
     struct sstrace_input input;
     struct csv_reader reader;
     struct ss_error reading = {0}, closing = {0};
@@ -105,7 +164,7 @@ int grouped_values_read(struct grouped_values *groups, const char *path,
         return fail_as_command(error, &reading);
     int result = csv_begin_any(&reader, &input, names, 0);
     if (result == 0)
-        result = read_rows(groups, &reader);
+        result = read_rows(groups, &reader, &places);
     input.error = &closing;
     if (sstrace_input_close(&input) < 0 && result == 0)
         return fail_as_command(error, &closing);
@@ -113,6 +172,8 @@ int grouped_values_read(struct grouped_values *groups, const char *path,
         return fail_as_command(error, &reading);
     for (size_t i = 0; i < groups->count; i++) {
         struct grouped_group *group = &groups->groups[i];
+        if (use_means(group, error) < 0)
+            return -1;
         qsort(group->values, group->count, sizeof *group->values, compare_numbers);
         group->sample = stats_sample_of(group->values, group->count);
     }
