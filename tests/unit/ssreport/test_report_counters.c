@@ -4,6 +4,7 @@
 
 #include "memory_profile.h"
 #include "report_manifest.h"
+#include "run_plots.h"
 
 #define HEADING                                                                                    \
     "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"          \
@@ -69,6 +70,27 @@ static void counters_are_added_up_by_run_and_step(void **state) {
  * Counters that the machine lacks are empty, not 0. A counter that was missing for some seconds is
  * averaged over the others.
  */
+static void runnable_threads_are_drawn_over_time(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    write_counters("a/counters.csv", "2,1,1,1,1,1,1,1,1,1,1,1,1", "4,1,1,1,1,1,1,1,1,1,1,1,1");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct ssreport_plot *plot = ssreport_plots;
+    while (plot->caption && strncmp(plot->caption, "Runnable threads", 16) != 0)
+        plot++;
+    assert_non_null(plot->caption);
+    assert_true(plot->applies(&report.runs[0]));
+    struct text text;
+    begin(&text);
+    plot->write(text.stream, &report.runs[0]);
+    end(&text);
+    assert_has(&text, "\n10 2\n11 4\n");
+    assert_has(&text, "graph 0, first 4 to graph 1, first 4"); /* the number of CPUs */
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 static void missing_counters_are_empty_and_not_zero(void **state) {
     (void)state;
     folder_open();
@@ -175,6 +197,7 @@ static void memory_profile_describes_one_running_instance(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(counters_are_added_up_by_run_and_step),
+    cmocka_unit_test(runnable_threads_are_drawn_over_time),
     cmocka_unit_test(missing_counters_are_empty_and_not_zero),
     cmocka_unit_test(foreground_counters_are_split_at_background_steps),
     cmocka_unit_test(memory_profile_describes_one_running_instance))

@@ -187,9 +187,24 @@ static void energy_steps_are_relative_to_the_same_step_in_per_chip(void **state)
         assert_cell(&report, "energy-steps", i, "relative", 1);
     struct text text;
     begin(&text);
-    ssreport_energy_plots_write(text.stream, ssreport_table(&report, "energy-steps"), 0);
+    ssreport_energy_plots_write(
+        text.stream, ssreport_table(&report, "energy-steps"), 0, SSREPORT_PER_WH_RELATIVE);
     end(&text);
     assert_has(&text, "$r0 << END\n1 2\n2 0.5\n3 0.5\nEND\n$r3 << END\n1 1\n2 1\n3 1\nEND\nplot");
+    free(text.bytes);
+    /* Absolute: 2 iterations per second at 10 and 80 W, and at 20 and 40 W. */
+    begin(&text);
+    ssreport_energy_plots_write(
+        text.stream, ssreport_table(&report, "energy-steps"), 0, SSREPORT_PER_WH);
+    end(&text);
+    assert_has(&text, "$r0 << END\n1 720\n2 90\n3 90\nEND\n$r3 << END\n1 360\n2 180\n3 180\nEND\n");
+    free(text.bytes);
+    /* Both placements over the same time. */
+    begin(&text);
+    ssreport_energy_plots_write_power(text.stream, &report, 0);
+    end(&text);
+    assert_has(&text, "\n9 10\n10 10\n11 80\n");
+    assert_has(&text, "\n9 20\n10 20\n11 40\n");
     free(text.bytes);
     /* This round has no per-chip run to compare with. */
     assert_cell(&report, "energy-steps", 6, "relative", NAN);

@@ -2,6 +2,8 @@
 
 /* Tests of published figures next to those of an experiment. */
 
+#include "error_plots.h"
+#include "overlay_plots.h"
 #include "report_manifest.h"
 
 #define MEAN_ERROR "constant-load-mean-error"
@@ -291,8 +293,77 @@ static void loads_within_five_percent_are_counted(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Two methods at 25 and 50 %: bars are 0.4 wide, 0.2 beside their target. The error is 2 %. */
+static void errors_are_drawn_as_bars_by_target_and_method(void **state) {
+    (void)state;
+    folder_open();
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        folder_write_record(names[i]);
+    struct ssreport_report report = gather_rows("a,accuracy,fop,nbench,,,,0.25,,,1,\n"
+                                                "b,accuracy,fop,nbench,,,,0.5,,,1,\n"
+                                                "c,accuracy,fop,pi-even,,,,0.5,0.107,,1,\n"
+                                                "d,accuracy,sunflow,pi-even,,,,0.5,0.107,,1,\n");
+    const struct table_sheet *sheet = ssreport_table(&report, "constant-load");
+    struct text text;
+    begin(&text);
+    assert_true(ssreport_error_plots_write(text.stream, sheet, 0, SSREPORT_MEAN_ERROR));
+    end(&text);
+    assert_has(&text, "set xtics (\"25\" 0, \"50\" 1, \"50\" 1) scale 0");
+    assert_has(&text, "$m0 << END\n-0.2 2\n0.8 2\nNaN NaN\nEND\n");
+    assert_has(&text, "$m1 << END\n1.2 2\nNaN NaN\nEND\n");
+    assert_has(&text, "set boxwidth 0.36\n");
+    assert_has_not(&text, "$m2");
+    free(text.bytes);
+    begin(&text);
+    assert_true(ssreport_error_plots_write(text.stream, sheet, 3, SSREPORT_SQUARED_ERROR));
+    end(&text);
+    assert_has(&text, "$m2 << END\n0 4\n");
+    assert_has(&text, "set logscale y");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* All methods at one target, and all speeds of one method over the time of the trace. */
+static void runs_of_one_target_or_trace_are_drawn_over_each_other(void **state) {
+    (void)state;
+    folder_open();
+    const char *const names[] = {"a", "b", "c", "d", "e"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        folder_write_record(names[i]);
+    struct ssreport_report report = gather_rows("a,accuracy,x,nbench,,,,0.5,,,1,\n"
+                                                "b,accuracy,x,pi-even,,,,0.5,0.107,,1,\n"
+                                                "c,accuracy,x,pi-even,,,,0.25,0.107,,1,\n"
+                                                "d,replay,x,pi-even,,,,,0.107,1,1,\n"
+                                                "e,replay,x,pi-even,,,,,0.107,10,1,\n");
+    struct text text;
+    begin(&text);
+    assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[0]));
+    end(&text);
+    assert_has(&text, "$load0 << END\n0.25 48\n0.75 48\n");
+    assert_has(&text, "$load1 << END\n");
+    assert_has_not(&text, "$load2");
+    assert_has(&text, "$rate1 << END\n3 1\n9 1\n");
+    free(text.bytes);
+    begin(&text);
+    assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[4]));
+    end(&text);
+    assert_has(&text, "$load0 << END\n0.25 48\n");
+    assert_has(&text, "$load1 << END\n2.5 48\n7.5 48\n");
+    assert_has(&text, "time of the trace in seconds");
+    free(text.bytes);
+    begin(&text);
+    assert_false(ssreport_overlay_plots_write(text.stream, &report, &report.runs[2]));
+    end(&text);
+    assert_string_equal(text.bytes, "");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(errors_are_drawn_as_bars_by_target_and_method),
+    cmocka_unit_test(runs_of_one_target_or_trace_are_drawn_over_each_other),
     cmocka_unit_test(published_figures_are_found_by_manifest_names),
     cmocka_unit_test(unreadable_files_of_published_figures_are_noted),
     cmocka_unit_test(published_load_errors_are_listed_next_to_measured_errors),

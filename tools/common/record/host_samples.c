@@ -129,11 +129,24 @@ static void take_heading(struct ssreport_surroundings *surroundings, char *line)
     }
 }
 
+/* Adds a load to the part of the run, and to the counted time if it `counts`. */
+static void add_load(struct ssreport_cpu *cpu, double load, size_t part, bool counts) {
+    if (part < SSREPORT_CPU_PARTS) {
+        cpu->parts[part].sum += (float)load;
+        cpu->parts[part].samples++;
+    }
+    if (!counts)
+        return;
+    cpu->sum += load;
+    cpu->samples++;
+}
+
 /* Takes the loads of a row. Takes none, and returns false, if the row is invalid. */
 static bool take_loads(struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, const char *line) {
-    size_t column = 0;
+    size_t column = 0, part = SSREPORT_CPU_PARTS;
     double elapsed = NAN;
+    bool counts = false;
     for (int adds = 0; adds < 2; adds++) {
         const char *at = line;
         for (column = 0; at; column++) {
@@ -145,19 +158,19 @@ static bool take_loads(struct ssreport_surroundings *surroundings,
                 return false;
             if (column == ELAPSED)
                 elapsed = number;
-            if (adds && column >= FIRST_CPU && isfinite(number)) {
-                surroundings->cpus[column - FIRST_CPU].sum += number;
-                surroundings->cpus[column - FIRST_CPU].samples++;
-            }
+            if (adds && column >= FIRST_CPU && isfinite(number))
+                add_load(&surroundings->cpus[column - FIRST_CPU], number, part, counts);
             at = comma ? comma + 1 : NULL;
         }
         double time = ssreport_record_run_time(record, elapsed);
+        double share = (time - LATE) / ssreport_record_end(record);
         if (column != FIRST_CPU + surroundings->cpu_count)
             return false;
-        if (!(time > record->counted_from + LATE) ||
-            !(time <= ssreport_record_counted_to(record) + LATE) ||
-            ssreport_record_is_paused(record, elapsed))
+        if (!(time > 0) || ssreport_record_is_paused(record, elapsed))
             return true;
+        part = share < 1 ? (size_t)(fmax(share, 0) * SSREPORT_CPU_PARTS) : SSREPORT_CPU_PARTS;
+        counts =
+            time > record->counted_from + LATE && time <= ssreport_record_counted_to(record) + LATE;
     }
     return true;
 }

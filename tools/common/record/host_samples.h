@@ -17,10 +17,17 @@ struct ssreport_host_load {
     double load; /* 0 to 1 */
 };
 
+/* The number of parts into which the run is divided to show how the load of a CPU changes. */
+#define SSREPORT_CPU_PARTS 60
+
 struct ssreport_cpu {
     char name[24];
-    double sum; /* sum of loads from 0 to 1 */
+    double sum; /* sum of loads from 0 to 1, in the counted time */
     size_t samples;
+    struct {
+        float sum;
+        unsigned samples;
+    } parts[SSREPORT_CPU_PARTS]; /* the same in each part of the whole run */
 };
 
 struct ssreport_surroundings {
@@ -31,7 +38,7 @@ struct ssreport_surroundings {
     size_t vcpus;
     double vcpu_host, vcpu_wall; /* seconds of host CPU time and of elapsed time, summed over all
                                     virtual CPUs */
-    struct ssreport_cpu *cpus;   /* owned; counted time only */
+    struct ssreport_cpu *cpus;   /* owned */
     size_t cpu_count, cpu_capacity;
 };
 

@@ -2,6 +2,7 @@
 #include "energy_plots.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/owned.h"
 #include "frame.h"
@@ -19,8 +20,15 @@ static bool has_placement(const struct table_sheet *sheet, size_t row) {
     return *table_cell_at(sheet, row, "placement")->text != '\0';
 }
 
-static bool is_known(const struct table_sheet *sheet, size_t row) {
-    return isfinite(table_cell_at(sheet, row, "relative")->number);
+static const struct {
+    const char *column, *axis;
+} plots[] = {
+    [SSREPORT_PER_WH_RELATIVE] = {"relative", "per Wh, relative"},
+    [SSREPORT_PER_WH] = {"iterations_per_watt_hour", "iterations per Wh"},
+};
+
+static bool is_known(const struct table_sheet *sheet, size_t row, enum ssreport_energy_plot plot) {
+    return isfinite(table_cell_at(sheet, row, plots[plot].column)->number);
 }
 
 static struct stats_groups group_pictures(const struct table_sheet *sheet) {
@@ -28,7 +36,13 @@ static struct stats_groups group_pictures(const struct table_sheet *sheet) {
     return ssreport_group_rows(sheet, columns, has_placement);
 }
 
-void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, size_t picture) {
+static const char *color_at(const struct table_sheet *sheet, size_t row) {
+    const char *color = ssreport_placement_color(table_cell_at(sheet, row, "placement")->text);
+    return color ? color : PLOT_GRAY;
+}
+
+void ssreport_energy_plots_write(
+    FILE *script, const struct table_sheet *sheet, size_t picture, enum ssreport_energy_plot plot) {
     static const char *const columns[] = {PICTURE, "record", NULL};
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
     SS_OWNED(groups)
@@ -39,7 +53,7 @@ void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, 
             steps = fmax(steps, table_cell_at(sheet, i, "step")->number);
     }
     plot_begin_on_page(script);
-    plot_axis(script, 'y', "per Wh, relative", PLOT_FROM_ZERO);
+    plot_axis(script, 'y', plots[plot].axis, PLOT_FROM_ZERO);
     fprintf(script, "set xlabel \"step\"\nset xrange [0.5:%.9g]\nset xtics %d\n", steps + 0.5,
         steps <= TICS_MAX ? 1 : 5);
     for (size_t run = 0; run < runs.count; run++) {
@@ -47,9 +61,9 @@ void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, 
             continue;
         fprintf(script, "$r%zu << END\n", runs.first[run]);
         for (size_t i = runs.first[run]; i < runs.items; i = runs.next[i]) {
-            if (is_known(sheet, i))
+            if (is_known(sheet, i, plot))
                 fprintf(script, "%.0f %.6g\n", table_cell_at(sheet, i, "step")->number,
-                    table_cell_at(sheet, i, "relative")->number);
+                    table_cell_at(sheet, i, plots[plot].column)->number);
         }
         fputs("END\n", script);
     }
@@ -58,51 +72,146 @@ void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, 
         size_t first = runs.first[run];
         if (pictures.group[first] != picture)
             continue;
-        const char *placement = table_cell_at(sheet, first, "placement")->text;
-        const char *color = ssreport_placement_color(placement);
         fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
-            first, color ? color : PLOT_GRAY);
-        plot_quote(script, placement, 40);
+            first, color_at(sheet, first));
+        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
         fputs(", ", script);
     }
     fputs("NaN notitle\n", script);
 }
 
-static void print_picture(struct ssreport_page *page, const struct table_sheet *sheet,
-    const struct stats_groups *pictures, size_t picture) {
-    FILE *script = ssreport_page_script(page);
-    char caption[400], round[24] = "";
-    size_t first = pictures->first[picture];
-    double repetition = table_cell_at(sheet, first, "round")->number;
-    if (!script)
-        return;
-    if (repetition > 1)
-        snprintf(round, sizeof round, ", round %.0f", repetition);
-    snprintf(caption, sizeof caption, "%.60s: %.100s beside %.100s%s%s",
-        table_cell_at(sheet, first, "environment")->text,
-        table_cell_at(sheet, first, "foreground")->text,
-        table_cell_at(sheet, first, "background")->text, round,
-        table_cell_at(sheet, first, "set")->number > 1 ? ", second set" : "");
-    ssreport_energy_plots_write(script, sheet, picture);
-    ssreport_page_figure(page, script, true, caption);
+/* ---- power over time ---- */
+
+/* Maximum number of points of a line: each is the mean of as many seconds. */
+#define POINTS_MAX 400
+
+static const struct ssreport_run *find_run(
+    const struct ssreport_report *report, const struct table_sheet *sheet, size_t row) {
+    const char *record = table_cell_at(sheet, row, "record")->text;
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (strcmp(report->runs[i].record.name, record) == 0)
+            return &report->runs[i];
+    }
+    return NULL;
 }
 
-void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report) {
+static double end_of(const struct ssreport_run *run) {
+    return run->energy.count > 0 ? run->energy.samples[run->energy.count - 1].at - run->record.wall
+                                 : 0;
+}
+
+static void write_seconds(FILE *script, const struct ssreport_run *run, double unit) {
+    const struct ssreport_energy *energy = &run->energy;
+    size_t width = energy->count / POINTS_MAX + 1;
+    for (size_t i = 0; i < energy->count; i += width) {
+        size_t last = i + width < energy->count ? i + width - 1 : energy->count - 1;
+        double at = energy->samples[last].at - run->record.wall;
+        struct ssreport_cost cost =
+            ssreport_energy_between(energy, energy->samples[i].at - 1e-6, energy->samples[last].at);
+        if (at >= 0 && isfinite(cost.watts))
+            fprintf(script, "%.9g %.6g\n", at / unit, cost.watts);
+    }
+}
+
+void ssreport_energy_plots_write_power(
+    FILE *script, const struct ssreport_report *report, size_t picture) {
+    static const char *const columns[] = {PICTURE, "record", NULL};
     const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
+    SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
+    SS_OWNED(groups)
+    struct stats_groups runs = ssreport_group_rows(sheet, columns, has_placement);
+    double end = 0;
+    for (size_t run = 0; run < runs.count; run++) {
+        if (pictures.group[runs.first[run]] == picture)
+            end = fmax(end, end_of(find_run(report, sheet, runs.first[run])));
+    }
+    double unit = end > 600 ? 60 : 1;
+    plot_begin_on_page(script);
+    plot_axis_between(
+        script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0, end / unit);
+    plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
+    for (size_t run = 0; run < runs.count; run++) {
+        if (pictures.group[runs.first[run]] != picture)
+            continue;
+        fprintf(script, "$r%zu << END\n", runs.first[run]);
+        write_seconds(script, find_run(report, sheet, runs.first[run]), unit);
+        fputs("NaN NaN\nEND\n", script);
+    }
+    fputs("plot ", script);
+    for (size_t run = 0; run < runs.count; run++) {
+        size_t first = runs.first[run];
+        if (pictures.group[first] != picture)
+            continue;
+        fprintf(script, "$r%zu using 1:2 with lines lw 1.2 lc rgb \"%s\" title ", first,
+            color_at(sheet, first));
+        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
+        fputs(", ", script);
+    }
+    fputs("NaN notitle\n", script);
+}
+
+/* ---- the page ---- */
+
+/* Sets the caption of a pair: "lxc: p beside q, round 2". */
+static void set_caption(char caption[400], const struct table_sheet *sheet, size_t row) {
+    char round[24] = "";
+    double repetition = table_cell_at(sheet, row, "round")->number;
+    if (repetition > 1)
+        snprintf(round, sizeof round, ", round %.0f", repetition);
+    snprintf(caption, 400, "%.60s: %.100s beside %.100s%s%s",
+        table_cell_at(sheet, row, "environment")->text,
+        table_cell_at(sheet, row, "foreground")->text,
+        table_cell_at(sheet, row, "background")->text, round,
+        table_cell_at(sheet, row, "set")->number > 1 ? ", second set" : "");
+}
+
+/* Prints one kind of picture for every pair and round in which its values are known. */
+static void print_steps(struct ssreport_page *page, const struct table_sheet *sheet,
+    enum ssreport_energy_plot plot, const char *heading) {
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
     size_t printed = 0;
     for (size_t picture = 0; picture < pictures.count && !page->without.status; picture++) {
         size_t row = pictures.first[picture];
-        while (row < pictures.items && !is_known(sheet, row))
+        char caption[400];
+        while (row < pictures.items && !is_known(sheet, row, plot))
             row = pictures.next[row];
-        if (row == pictures.items)
+        FILE *script = row < pictures.items ? ssreport_page_script(page) : NULL;
+        if (!script)
             continue;
         if (printed++ == 0)
-            fputs("<p>Iterations per watt-hour in each step, relative to those of the same step in "
-                  "per-chip</p>\n<div class=\"plots\">\n",
-                page->stream);
-        print_picture(page, sheet, &pictures, picture);
+            fprintf(page->stream, "<p>%s</p>\n<div class=\"plots\">\n", heading);
+        set_caption(caption, sheet, row);
+        ssreport_energy_plots_write(script, sheet, picture, plot);
+        ssreport_page_figure(page, script, true, caption);
     }
     if (printed > 0)
         fputs("</div>\n", page->stream);
+}
+
+static void print_power(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
+    SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
+    for (size_t picture = 0; picture < pictures.count && !page->without.status; picture++) {
+        FILE *script = ssreport_page_script(page);
+        char caption[400];
+        if (!script)
+            break;
+        if (picture == 0)
+            fputs("<p>Power over time, with each placement</p>\n<div class=\"plots\">\n",
+                page->stream);
+        set_caption(caption, sheet, pictures.first[picture]);
+        ssreport_energy_plots_write_power(script, report, picture);
+        ssreport_page_figure(page, script, true, caption);
+    }
+    if (pictures.count > 0)
+        fputs("</div>\n", page->stream);
+}
+
+void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
+    print_steps(
+        page, sheet, SSREPORT_PER_WH, "Iterations per watt-hour in each step, with each placement");
+    print_steps(page, sheet, SSREPORT_PER_WH_RELATIVE,
+        "Iterations per watt-hour in each step, relative to those of the same step in per-chip");
+    print_power(page, report);
 }

@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "constant_load.h"
+#include "error_plots.h"
 #include "html_page.h"
+#include "overlay_plots.h"
 #include "replay.h"
 #include "throughput_published.h"
 #include "within.h"
@@ -163,7 +165,9 @@ static void print_constant_load(struct ssreport_page *page, const struct ssrepor
     ssreport_within_print(page->stream, report);
     fputs("</p>\n", page->stream);
     page_sheet(page->stream, ssreport_table(report, "constant-load-within"));
+    ssreport_error_plots_print(page, report);
     page_sheet(page->stream, loads);
+    ssreport_overlay_plots_print(page, report, "accuracy");
     ssreport_page_close(page);
 }
 
@@ -192,6 +196,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     if (table_rows(replay) > 0)
         print_traces(page->stream);
     page_sheet(page->stream, replay);
+    ssreport_overlay_plots_print(page, report, "replay");
     if (table_rows(throughput) > 0)
         fputs("<p>Published throughputs are those of the whole system over a trace of nine means, "
               "on two other systems. Absolute values depend on the machine; compare how they "

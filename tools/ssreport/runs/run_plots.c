@@ -210,6 +210,74 @@ static void write_duties_over_time(FILE *script, const struct ssreport_run *run)
         instances <= 20 ? "set ytics 1\n" : "");
 }
 
+/* ---- CPUs and threads ---- */
+
+static bool has_cpus(const struct ssreport_run *run) {
+    return run->surroundings.cpu_count > 0 && run->record.sample_count > 0;
+}
+
+/* Rows and columns of fields are merged if there are too many, as for duties. */
+static void write_cpus(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_surroundings *around = &run->surroundings;
+    size_t rows = around->cpu_count < ROWS_MAX ? around->cpu_count : ROWS_MAX;
+    double part = ssreport_record_end(&run->record) / time_unit(run) / SSREPORT_CPU_PARTS;
+    begin_over_time(script, run);
+    fprintf(script,
+        "unset grid\nset ylabel \"CPU\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
+        "set cblabel \"load, %%\"\n" PLOT_GRADIENT "$cpus << END\n",
+        (double)around->cpu_count - 0.5);
+    for (size_t row = 0; row < rows; row++) {
+        size_t first = row * around->cpu_count / rows, last = (row + 1) * around->cpu_count / rows;
+        for (size_t i = 0; i < SSREPORT_CPU_PARTS; i++) {
+            double sum = 0, samples = 0;
+            for (size_t cpu = first; cpu < last; cpu++) {
+                sum += (double)around->cpus[cpu].parts[i].sum;
+                samples += around->cpus[cpu].parts[i].samples;
+            }
+            if (samples > 0)
+                fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", (double)i * part,
+                    (double)(i + 1) * part, (double)first - 0.5, (double)last - 0.5,
+                    100 * sum / samples);
+        }
+    }
+    fprintf(script,
+        "END\n%splot $cpus using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
+        "lc palette notitle\n",
+        around->cpu_count <= 20 ? "set ytics 1\n" : "");
+}
+
+static bool has_runnable(const struct ssreport_run *run) {
+    for (size_t i = 0; i < run->record.counters.count; i++) {
+        if (isfinite(run->record.counters.seconds[i].runnable))
+            return true;
+    }
+    return false;
+}
+
+static void write_runnable(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_counters *counters = &run->record.counters;
+    size_t width = counters->count / COLUMNS_MAX + 1;
+    begin_over_time(script, run);
+    plot_axis(script, 'y', "runnable threads", PLOT_FROM_ZERO);
+    fputs("$runnable << END\n", script);
+    for (size_t i = 0; i < counters->count; i += width) {
+        size_t last = i + width < counters->count ? i + width - 1 : counters->count - 1;
+        struct ssreport_counted counted = ssreport_counters_between(
+            counters, counters->seconds[i].begin, counters->seconds[last].end);
+        if (isfinite(counted.runnable))
+            fprintf(script, "%.9g %.6g\n",
+                ssreport_record_run_time(&run->record, counters->seconds[last].end) /
+                    time_unit(run),
+                counted.runnable);
+    }
+    fputs("END\n", script);
+    if (run->record.cpu_count > 0)
+        plot_line_at(script, 'y', run->record.cpu_count);
+    fputs("plot $runnable using 1:2 with lines lw 1.2 lc rgb \"" PLOT_BLUE
+          "\" title \"runnable threads of the machine\"\n",
+        script);
+}
+
 /* ---- throughput ---- */
 
 static bool has_rates(const struct ssreport_run *run) {
@@ -376,6 +444,8 @@ const struct ssreport_plot ssreport_plots[] = {
     {"Errors of the samples", has_errors, write_errors},
     {"Duty of each instance", has_duties, write_duties},
     {"Duty of each instance over time", has_duties, write_duties_over_time},
+    {"Load of each CPU over time", has_cpus, write_cpus},
+    {"Runnable threads over time; dashed: number of CPUs", has_runnable, write_runnable},
     {"Throughput over time", has_rates, write_rates},
     {"Throughput against load", has_points, write_against_load},
     {"Power", has_power, write_power},

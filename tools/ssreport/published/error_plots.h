@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_ERROR_PLOTS_H
+#define SSREPORT_ERROR_PLOTS_H
+
+#include "page_parts.h"
+#include "report.h"
+
+enum ssreport_error_plot { SSREPORT_MEAN_ERROR, SSREPORT_SQUARED_ERROR };
+
+/*
+ * Draws the errors of constant loads as bars: a picture for each workload, with a group of bars for
+ * each target and a bar for each method. Rings show published values.
+ */
+SS_NONNULL(1, 2)
+void ssreport_error_plots_print(struct ssreport_page *page, const struct ssreport_report *report);
+
+/*
+ * Writes the script of one picture, for the workload of this row of the table constant-load. If no
+ * value can be drawn, writes nothing and returns false.
+ */
+SS_NONNULL(1, 2)
+bool ssreport_error_plots_write(
+    FILE *script, const struct table_sheet *sheet, size_t row, enum ssreport_error_plot plot);
+
+#endif

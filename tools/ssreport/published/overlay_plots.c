@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "overlay_plots.h"
+
+#include <math.h>
+
+#include "base/owned.h"
+#include "frame.h"
+#include "gnuplot.h"
+#include "run_order.h"
+
+/* The maximum number of lines: colors and marks of more could not be distinguished. */
+#define LINES_MAX 8
+
+/* The maximum number of points of a line. */
+#define POINTS_MAX 240
+
+/* Properties that the runs of one picture have in common. */
+#define OF_REPLAY                                                                                  \
+    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
+        SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_ROUND)
+#define OF_LOAD                                                                                    \
+    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
+        SSREPORT_BY_TARGET | SSREPORT_BY_ROUND)
+
+static unsigned common_of(const struct ssreport_run *run) {
+    return ssreport_is_word(run->experiment, "replay") ? OF_REPLAY : OF_LOAD;
+}
+
+static bool belongs(const struct ssreport_run *run, const struct ssreport_run *first) {
+    return run->record.sample_count > 0 && ssreport_run_compare(run, first, common_of(first)) == 0;
+}
+
+/* Returns how much faster than the trace a run was. */
+static double speed_of(const struct ssreport_run *run) {
+    return run->speed > 0 ? run->speed : 1;
+}
+
+struct overlay {
+    const struct ssreport_run *runs[LINES_MAX];
+    size_t count;
+    double end, unit; /* end of the longest run in seconds of the trace; seconds per unit */
+    bool has_rates;
+};
+
+static struct overlay find_runs(
+    const struct ssreport_report *report, const struct ssreport_run *first) {
+    struct overlay overlay = {0};
+    for (size_t i = 0; i < report->run_count && overlay.count < LINES_MAX; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (!belongs(run, first))
+            continue;
+        overlay.runs[overlay.count++] = run;
+        overlay.end = fmax(overlay.end, ssreport_record_end(&run->record) * speed_of(run));
+        overlay.has_rates |= run->rates.count > 1;
+    }
+    overlay.unit = overlay.end > 600 ? 60 : 1;
+    return overlay;
+}
+
+/* Writes the means of neighboring samples: target and load. */
+static void write_load(FILE *script, const struct overlay *overlay, size_t at) {
+    const struct ssreport_run *run = overlay->runs[at];
+    const struct ssreport_record *record = &run->record;
+    size_t width = record->sample_count / POINTS_MAX + 1;
+    fprintf(script, "$load%zu << END\n", at);
+    for (size_t i = 0; i < record->sample_count; i += width) {
+        size_t last = i + width < record->sample_count ? i + width : record->sample_count;
+        double load = 0;
+        for (size_t j = i; j < last; j++)
+            load += record->samples[j].load / (double)(last - i);
+        double middle = (record->samples[i].begin + record->samples[last - 1].end) / 2;
+        fprintf(script, "%.9g %.6g\n", middle * speed_of(run) / overlay->unit, 100 * load);
+    }
+    fputs("END\n", script);
+}
+
+static void write_rates(FILE *script, const struct overlay *overlay, size_t at) {
+    const struct ssreport_run *run = overlay->runs[at];
+    const struct ssreport_rates *rates = &run->rates;
+    fprintf(script, "$rate%zu << END\n", at);
+    for (size_t i = 0; i < rates->count; i++)
+        fprintf(script, "%.9g %.6g\n",
+            (rates->from + ((double)i + 0.5) * rates->interval) * speed_of(run) / overlay->unit,
+            rates->parts[i]);
+    fputs("NaN NaN\nEND\n", script);
+}
+
+static void write_name(FILE *script, const struct ssreport_run *run) {
+    char name[100];
+    if (run->speed > 0)
+        snprintf(name, sizeof name, "speed %.4g", run->speed);
+    else if (run->tau > 0)
+        snprintf(
+            name, sizeof name, "%.60s, %.4g ms", run->method ? run->method : "-", 1000 * run->tau);
+    else
+        snprintf(name, sizeof name, "%.60s", run->method ? run->method : "-");
+    plot_quote(script, name, 40);
+}
+
+static void write_panel(
+    FILE *script, const struct overlay *overlay, const char *data, const char *style, bool titled) {
+    fputs("plot ", script);
+    for (size_t i = 0; i < overlay->count; i++) {
+        fprintf(script, "%s$%s%zu using 1:2 with %s lc rgb \"%s\" ", i > 0 ? ", " : "", data, i,
+            style, plot_series_color(i));
+        fputs(titled ? "title " : "notitle", script);
+        if (titled)
+            write_name(script, overlay->runs[i]);
+    }
+    fputc('\n', script);
+}
+
+bool ssreport_overlay_plots_write(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_run *first) {
+    struct overlay overlay = find_runs(report, first);
+    const char *of = common_of(first) == OF_REPLAY ? " of the trace" : "";
+    char name[80];
+    if (overlay.count < 2)
+        return false;
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, overlay.has_rates ? 480 : PLOT_HEIGHT);
+    for (size_t i = 0; i < overlay.count; i++) {
+        write_load(script, &overlay, i);
+        write_rates(script, &overlay, i);
+    }
+    snprintf(name, sizeof name, "time%s in %s", of, overlay.unit == 60 ? "minutes" : "seconds");
+    fprintf(script,
+        "set key outside top center horizontal samplen 1\nset lmargin 9\n"
+        "set multiplot layout %d,1\n",
+        overlay.has_rates ? 2 : 1);
+    plot_axis_between(script, 'x', overlay.has_rates ? "" : name, 0, overlay.end / overlay.unit);
+    plot_axis_between(script, 'y', "load, %", 0, 100);
+    write_panel(script, &overlay, "load", "lines lw 1.2", true);
+    if (overlay.has_rates) {
+        plot_axis_between(script, 'x', name, 0, overlay.end / overlay.unit);
+        fputs("set yrange [*:*]\nunset key\n", script);
+        plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
+        write_panel(script, &overlay, "rate", "linespoints pt 7 ps 0.3 lw 1.2", false);
+    }
+    fputs("unset multiplot\n", script);
+    return true;
+}
+
+static bool is_first(const struct ssreport_report *report, const struct ssreport_run *run) {
+    for (const struct ssreport_run *other = report->runs; other < run; other++) {
+        if (belongs(other, run))
+            return false;
+    }
+    return true;
+}
+
+static void print_picture(struct ssreport_page *page, const struct ssreport_report *report,
+    const struct ssreport_run *run) {
+    FILE *script = ssreport_page_script(page);
+    char caption[300], which[100], round[32] = "";
+    if (!script)
+        return;
+    if (run->round > 1)
+        snprintf(round, sizeof round, ", round %.0f", run->round);
+    if (common_of(run) == OF_REPLAY)
+        snprintf(which, sizeof which, "%.60s at all speeds", run->method ? run->method : "-");
+    else
+        snprintf(which, sizeof which, "all methods at %.4g %%", 100 * run->target);
+    snprintf(caption, sizeof caption, "%.100s: %s%s%s", run->workload ? run->workload : "-", which,
+        round, run->set > 0 ? ", second set" : "");
+    ssreport_page_figure(page, script, ssreport_overlay_plots_write(script, report, run), caption);
+}
+
+void ssreport_overlay_plots_print(
+    struct ssreport_page *page, const struct ssreport_report *report, const char *experiment) {
+    fputs("<div class=\"plots\">\n", page->stream);
+    for (size_t i = 0; i < report->run_count && !page->without.status; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (ssreport_is_word(run->experiment, experiment) && run->record.sample_count > 0 &&
+            is_first(report, run))
+            print_picture(page, report, run);
+    }
+    fputs("</div>\n", page->stream);
+}
