@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the environments: verbs, options, lock and control groups of a place. README.md has the contract.
 # An environment defines the functions why_not and open, possibly enter and clean, and ends with: serve "$@"
-# shellcheck disable=SC2034 # environments use the variables
 
 environment=${0##*/}
 proc=${SHOWSTOPPER_PROC:-/proc}
@@ -15,6 +14,15 @@ container=''               # pid of the child whose end closes the place
 fail() {
     echo "$environment: $*" >&2
     exit 1
+}
+
+# within SECONDS COMMAND...: repeats the command until it succeeds; fails after this time.
+within() {
+    local end=$((SECONDS + $1))
+    until "${@:2}"; do
+        [ "$SECONDS" -le "$end" ] || return 1
+        sleep 0.02
+    done
 }
 
 # ---- names and options ----
@@ -57,34 +65,23 @@ take_option() {
     quota) [[ $2 =~ ^[0-9]+(\.[0-9]+)?$ && $2 =~ [1-9] ]] || fail "--quota: $2: not a number of CPUs above 0" ;;
     share)
         [ -d "$2" ] || fail "--share: $2: not a folder"
-        shares+=("$2")
+        shares+=("$(realpath -- "$2")")
         return
         ;;
     esac
     printf -v "${1//-/_}" %s "$2"
 }
 
-# keep_options: writes the options for `enter`, with absolute paths.
+# keep_options: writes the options for `enter`, which sources them.
 keep_options() {
-    local name folder
-    for folder in "${!shares[@]}"; do
-        shares[folder]=$(realpath -- "${shares[folder]}")
-    done
+    local name
     {
-        for name in cpus quota $own_options; do
-            folder=${name//-/_}
-            [ -z "${!folder-}" ] || printf '%s\0' "--$name" "${!folder}"
-        done
-        for folder in "${shares[@]}"; do
-            printf '%s\0' --share "$folder"
+        printf 'cpus=%q quota=%q\n' "$cpus" "$quota"
+        [ ${#shares[@]} -eq 0 ] || printf 'shares+=(%q)\n' "${shares[@]}"
+        for name in ${own_options//-/_}; do
+            printf '%s=%q\n' "$name" "${!name}"
         done
     } >"$state/options"
-}
-
-read_options() {
-    local words
-    mapfile -t -d '' words <"$state/options"
-    take_options "${words[@]}"
 }
 
 # ---- control groups ----
@@ -147,23 +144,22 @@ list_group() {
     done
 }
 
-# remove_group: removes the place's group from all hierarchies and kills the processes in it, repeatedly, because
-# they may fork.
+# remove_group: removes the place's group from all hierarchies and kills the processes in it.
 remove_group() {
-    local attempt folder pid found
-    for ((attempt = 0; attempt < 40; attempt++)); do
-        found=
-        while read -r folder; do
-            ! rmdir "$folder" 2>/dev/null || continue
-            found=yes
-            while read -r pid; do
-                [ "$pid" -eq 0 ] || kill -KILL "$pid" 2>/dev/null || true
-            done < <(cat "$folder/cgroup.procs" 2>/dev/null)
-        done < <(list_group)
-        [ -n "$found" ] || return 0
-        sleep 0.05
-    done
-    return 1
+    within 2 try_remove_group
+}
+
+# Fails if something is left: processes that were killed have not ended yet, or have forked.
+try_remove_group() {
+    local folder pid left=0
+    while read -r folder; do
+        ! rmdir "$folder" 2>/dev/null || continue
+        left=1
+        while read -r pid; do
+            [ "$pid" -eq 0 ] || kill -KILL "$pid" 2>/dev/null || true
+        done < <(cat "$folder/cgroup.procs" 2>/dev/null)
+    done < <(list_group)
+    return "$left"
 }
 
 # account_of PID: prints the path of the control group that accounts for its CPU time.
@@ -192,18 +188,17 @@ is_process() {
     read_start "$proc/$1/stat" && [ "$start" = "$2" ]
 }
 
+has_ended() {
+    ! is_process "$@"
+}
+
 # end_process PID START: sends SIGTERM, and SIGKILL 5 s later.
 end_process() {
-    local attempt
-    for ((attempt = 0; attempt < 120; attempt++)); do
-        is_process "$1" "$2" || return 0
-        case $attempt in
-        0) kill -TERM "$1" 2>/dev/null || true ;;
-        100) kill -KILL "$1" 2>/dev/null || true ;;
-        esac
-        sleep 0.05
-    done
-    return 1
+    is_process "$@" || return 0
+    kill -TERM "$1" 2>/dev/null || true
+    within 5 has_ended "$@" && return
+    kill -KILL "$1" 2>/dev/null || true
+    within 1 has_ended "$@"
 }
 
 # The first process of a container. Only `hold` has the other end of its input open, so it exits when `hold` does,
@@ -213,38 +208,46 @@ first_process=(sh -c 'echo open; read -r end || :')
 
 # run_first COMMAND...: starts the command, which runs first_process, and returns when it runs.
 run_first() {
-    local attempt start
+    local start
     mkfifo "$state/life"
     exec {life}<>"$state/life"
     "$@" <"$state/life" >"$state/said" 2>"$state/log" {life}>&- {lock}<&- &
     container=$!
     ! read_start "$proc/$container/stat" || echo "$container $start" >"$state/starter"
-    for ((attempt = 0; attempt < 1500; attempt++)); do
-        ! grep -qsx open "$state/said" || return 0
-        kill -0 "$container" 2>/dev/null || break
-        sleep 0.02
-    done
-    fail "$place: it did not start$(last_words)"
+    within 30 has_said_open || true
+    grep -qsx open "$state/said" || fail "$place: it did not start$(last_words)"
+}
+
+# Succeeds when the container has, or has ended.
+has_said_open() {
+    grep -qsx open "$state/said" || is_gone "$container"
+}
+
+# is_gone PID: whether a child has ended.
+is_gone() {
+    ! kill -0 "$1" 2>/dev/null
 }
 
 # Prints the last line of what the container said, after a colon.
 last_words() {
-    local line
-    line=$(grep -ash . "$state/log" | tail -n 1) || true
-    echo "${line:+: $line}"
+    local line said=''
+    while read -r line; do
+        said=${line:-$said}
+    done < <(cat "$state/log" 2>/dev/null)
+    echo "${said:+: $said}"
 }
 
 # find_first: prints pid and start time of the first process in the container, and its group.
 find_first() {
-    local pid start
+    local pid start folder
     for pid in $(list_group | sed 's,$,/cgroup.procs,' | xargs -rd '\n' cat 2>/dev/null | sort -un); do
         [ "$(awk '$1 == "NSpid:" && NF > 2 { print $NF }' "$proc/$pid/status" 2>/dev/null)" = 1 ] || continue
         read_start "$proc/$pid/stat" || continue
         echo "$pid $start"
         account_of "$pid"
-        list_group | while read -r folder; do
+        while read -r folder; do
             ! grep -qsx "$pid" "$folder/cgroup.procs" || echo "$folder"
-        done
+        done < <(list_group)
         return
     done
     fail "$place: its first process cannot be found"
@@ -252,19 +255,20 @@ find_first() {
 
 # ---- a place ----
 
-# lock_place OPTION...: makes the folder of the place and locks it with these options of flock(1).
+# lock_place: makes the folder of the place and locks it; fails if another process has it locked.
 lock_place() {
-    local attempt
-    for ((attempt = 0; attempt < 100; attempt++)); do
+    while :; do
         # Another command may remove the folders at any time.
         mkdir -p "$places" 2>/dev/null || fail "$places cannot be made"
-        [ -d "$state" ] || mkdir -m 700 "$state" 2>/dev/null || continue
+        mkdir -m 700 "$state" 2>/dev/null || [ -d "$state" ] || continue
         { exec {lock}<"$state"; } 2>/dev/null || continue
-        flock "$@" "$lock" || { exec {lock}<&- && return 1; }
+        if ! flock -w 0.25 "$lock"; then
+            exec {lock}<&-
+            return 1
+        fi
         [ ! "$state" -ef "/dev/fd/$lock" ] || return 0
         exec {lock}<&-
     done
-    fail "$state cannot be made"
 }
 
 # clear_place: ends and removes what the place consists of; the caller has locked it.
@@ -292,33 +296,27 @@ leave() {
     trap '' TERM INT HUP
     if [ -n "$container" ]; then
         exec {life}>&-
-        wait_briefly "$container"
+        within 1 is_gone "$container" || true
     fi
     clear_place
     remove_state
 }
 
-# wait_briefly PID: waits up to 1 s for a child.
-wait_briefly() {
-    local attempt
-    for ((attempt = 0; attempt < 50; attempt++)); do
-        kill -0 "$1" 2>/dev/null || return 0
-        sleep 0.02
-    done
+# read_holder: sets `holder`, pid and start time of the last process that held the place; fails if there is none.
+read_holder() {
+    { read -ra holder <"$state/holder"; } 2>/dev/null
 }
 
-# is_held: succeeds if the last process that held the place is alive.
 is_held() {
     local holder
-    { read -ra holder <"$state/holder"; } 2>/dev/null && is_process "${holder[@]}"
+    read_holder && is_process "${holder[@]}"
 }
 
 # lock_free_place: locks a place that nobody holds. A command that a killed hold was running may keep the lock for a
 # moment.
 lock_free_place() {
-    local attempt
-    for ((attempt = 0; attempt < 20; attempt++)); do
-        ! lock_place -w 0.25 || return 0
+    for _ in {1..20}; do
+        ! lock_place || return 0
         ! is_held || break
     done
     fail "$place is held already"
@@ -423,7 +421,8 @@ enter_place() {
     fi
     shift
     read_place
-    read_options
+    # shellcheck source=/dev/null
+    . "$state/options"
     [ ${#groups[@]} -gt 0 ] || note_entered
     enter "$@"
 }
@@ -433,9 +432,9 @@ close_place() {
     local attempt=0 holder
     name_place "$1"
     [ -d "$state" ] || [ -n "$(list_group)" ] || return 0
-    until lock_place -w 0.5; do
-        [ $((attempt++)) -lt 20 ] || fail "$place: it remains locked"
-        ! { read -ra holder <"$state/holder"; } 2>/dev/null || end_process "${holder[@]}" || true
+    until lock_place; do
+        [ $((attempt++)) -lt 40 ] || fail "$place: it remains locked"
+        ! read_holder || end_process "${holder[@]}" || true
     done
     clear_place
     remove_state
