@@ -75,11 +75,12 @@ say() {
 }
 
 # take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
-# values of a NAME+ are collected, one a line. The words after -- become `user_command`. `usage` is the caller's.
+# values of a NAME+ are collected, one a line. Words that are no options become `operands`, if that is among the names.
+# The words after -- become `user_command`. `usage` is the caller's.
 take_options() {
     local flags=" $1 " names=" $2 " word option value
     shift 2
-    user_command=()
+    user_command=() operands=()
     while [ $# -gt 0 ]; do
         word=$1
         shift
@@ -92,6 +93,10 @@ take_options() {
             ;;
         esac
         option=${word%%=*}
+        if [[ $word != -* && $names = *" operands "* ]]; then
+            operands+=("$word")
+            continue
+        fi
         [[ $option = --* ]] || fail "$word: unknown option: see --help"
         option=${option#--}
         if [[ $flags = *" $option "* && $word != *=* ]]; then
@@ -206,6 +211,17 @@ read_times() {
         time=$(ask warm-up "$name" -l 1 --warmup "${!name}")
         printf -v "$name" %s "$(in_seconds "$time")"
     done
+}
+
+# seconds_of OPTION TIME: prints a time above 0 in seconds; unlike read_times, without advice on minutes.
+seconds_of() {
+    local time=$2
+    if [[ ! $2 =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+        time=$(ask 'dithering *averageq *tau=' "$1" -l 1 -d averageq -D "tau=$2") || exit 1
+        time=$(in_seconds "${time%%,*}")
+    fi
+    [ "$(compute "$time > 0")" = 1 ] || fail "--$1: $2: a time above 0 is required"
+    echo "$time"
 }
 
 # check_lengths NAME...: times, in seconds, in which something is to be measured.
