@@ -23,7 +23,7 @@ cases <- list(
     ten = group("a", noise(10, 0, 1)), eleven = group("a", noise(11, 0, 1)), twelve = group("a", noise(12, 0, 1)),
     thirteen = group("a", noise(13, 0, 1)), outlier = group("a", c(noise(13, 0, 1), 1e4)),
     outlier_of_ten = group("a", c(noise(9, 0, 1), 1e3)),
-    steps = group("a", rep(1:6, each = 8)), straight = group("a", qnorm(ppoints(50))))
+    steps = group("a", rep(1:6, each = 8)), straight = group("a", 10 + qnorm(ppoints(50))))
 # Not in the file: (31 i^2 + 17 i) mod 10007 / 100 for i = 1 to 5000, which the test computes, too.
 generated <- list(most = group("a", (31 * (1:5000)^2 + 17 * (1:5000)) %% 10007 / 100))
 
