@@ -471,27 +471,22 @@ load_of_other_processes_is_reported() {
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "load of other processes reported for a quiet run"
 }
 
-# Iterations are short and there is no feedback, so that some end on a busy machine.
+# There is no feedback, so that some iterations end on a busy machine.
 throughput_study_reports_each_method() {
     needs_ssbatch || return 0
     local half
-    cat >"$scratch/short.txt" <<'END'
-[serial]
-command = sh -c 'while sleep 0.05; do echo iteration 1 50 ms; done'
-iteration = iteration [0-9]+ ([0-9.]+) ms
-END
-    experiment throughput --methods cdc,nbench --workloads serial --catalogue short.txt --parts 1 \
+    experiment throughput --methods cdc,nbench --workloads serial --catalogue idle.txt --parts 1 \
         --instances 1 --warmup 0 --settle 0 --seconds 4
     reports "\| serial \| cdc \| 1 \| 1 \| 100.00 \| $number \| $number \|"
     reports "\| serial \| nbench \| 1 \| $(nproc) \| 100.00 \| $number \| $number \|"
     # Numbers of instances are distinguished by their loads.
-    experiment throughput --methods nbench --workloads serial --catalogue short.txt --targets 50 --warmup 0 \
+    experiment throughput --methods nbench --workloads serial --catalogue idle.txt --targets 50 --warmup 0 \
         --settle 0 --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
     reports "\| serial \| nbench \| 1 \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
         printf "%.2f", 100 * half / cpus }') \| $number \| $number \|"
     # Without feedback, because other load could keep all instances stopped.
-    experiment throughput --stairs --methods cdc --workloads serial --catalogue short.txt --levels 80:40:40 \
+    experiment throughput --stairs --methods cdc --workloads serial --catalogue idle.txt --levels 80:40:40 \
         --hold 2 --edge 0.5 --warmup 0 --output stairs
     [ -x "$build/bin/ssreport" ] || return 0
     [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] || fail "the steps of a short run are missing"
@@ -505,10 +500,18 @@ END
 
 short=(--warmup 0 --settle 0 --seconds 2)
 
+# For tests of everything but the load: a `serial` that sleeps, and so takes CPU time from no other test.
+cat >"$scratch/idle.txt" <<'END'
+[serial]
+command = sh -c 'while sleep 0.05; do echo iteration 1 50 ms; done'
+iteration = iteration [0-9]+ ([0-9.]+) ms
+published = dacapo/fop
+END
+
 # The plan that is printed is the one that is carried out.
 throughput_prints_its_plan() {
     needs_ssbatch || return 0
-    local call=(throughput --methods '1cdc,nbench' --workloads serial --targets 50 "${short[@]}" --counters
+    local call=(throughput --methods '1cdc,nbench' --workloads serial --catalogue idle.txt --targets 50 "${short[@]}" --counters
         --energy "echo '{7.5}' | tr -d '{}'")
     experiment "${call[@]}" --plan
     grep -v '^Power: ' "$output" >"$scratch/plan"
@@ -546,11 +549,11 @@ accuracy_and_replay_print_their_plans() {
     needs_ssbatch || return 0
     printf '0 50%%\n20s 50%%\n' >"$scratch/{trace},100%.txt"
     same_plan -held constant-load-runs table.csv accuracy --methods cdc,nbench --taus 107m --workloads serial \
-        --targets 50 "${short[@]}"
+        --catalogue idle.txt --targets 50 "${short[@]}"
     [ "$(listed -held published)" = "dacapo/fop dacapo/fop" ] || fail "wrong published programs: $(listed -held published)"
     [ "$(listed -held tau_seconds)" = "0.107 -" ] || fail "wrong lengths of rounds: $(listed -held tau_seconds)"
-    same_plan replayed replay replay.csv replay --methods cdc --workloads serial --trace "{trace},100%.txt" \
-        --scales 1/10,1/5 --warmup 0
+    same_plan replayed replay replay.csv replay --methods cdc --workloads serial --catalogue idle.txt \
+        --trace "{trace},100%.txt" --scales 1/10,1/5 --warmup 0
     [ "$(listed replayed speed | tr ' ' '\n' | sort -n | paste -sd ' ')" = "5 10" ] || fail "wrong speeds: $(listed replayed speed)"
 }
 
