@@ -2,6 +2,7 @@
 
 /* Tests of recorded performance counters and of memory profiles made from them. */
 
+#include "counters_plots.h"
 #include "memory_profile.h"
 #include "report_manifest.h"
 #include "run_plots.h"
@@ -57,6 +58,9 @@ static void counters_are_added_up_by_run_and_step(void **state) {
     assert_cell(&report, "counters-steps", 0, "page_faults_per_second", 7);
     assert_cell(&report, "counters-steps", 0, "context_switches_per_second", 6);
     assert_cell(&report, "counters-steps", 0, "migrations_per_second", 5);
+    assert_cell(&report, "counters-steps", 0, "instructions", 6 * 3000);
+    assert_cell(&report, "counters-steps", 0, "cache_misses", 6 * 10);
+    assert_cell(&report, "counters-steps", 0, "task_clock_seconds", 6 * 0.5);
     assert_cell(&report, "counters-steps", 1, "instructions_per_cycle", 1);
     assert_cell(&report, "counters-steps", 1, "cache_miss_rate", 0.1);
     struct text text = print_report(&report);
@@ -70,6 +74,43 @@ static void counters_are_added_up_by_run_and_step(void **state) {
  * Counters that the machine lacks are empty, not 0. A counter that was missing for some seconds is
  * averaged over the others.
  */
+/* A foreground in two placements, next to a background at two loads. */
+static void counters_are_drawn_against_the_load_of_the_background(void **state) {
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d"};
+    folder_open();
+    for (size_t i = 0; i < 4; i++) {
+        char path[32];
+        folder_write_stairs(names[i]);
+        snprintf(path, sizeof path, "%s/samples.csv", names[i]);
+        for (int j = 1; j <= 20; j++) {
+            char from[64], to[64];
+            snprintf(from, sizeof from, "Z,%.6f,0.300000,0.480000", j * 0.5);
+            snprintf(to, sizeof to, "Z,%.6f,0.300000,0.300000", j * 0.5);
+            folder_change(path, from, to);
+        }
+    }
+    write_counters("a/counters.csv", "2,3000,1000,,,,,,,7,6,5,0.5", "4,1000,1000,,,,,,,1,2,3,1.5");
+    write_counters("c/counters.csv", "2,2000,1000,,,,,,,7,6,5,0.5", "4,1000,2000,,,,,,,1,2,3,1.5");
+    struct ssreport_report report =
+        gather_rows("a,interference,x,uncontrolled,foreground,chip,per-chip,,,,1,\n"
+                    "b,interference,y,default,background,chip,per-chip,,,,1,\n"
+                    "c,interference,x,uncontrolled,foreground,core,per-core,,,,1,\n"
+                    "d,interference,y,default,background,core,per-core,,,,1,\n");
+    struct text text;
+    begin(&text);
+    assert_true(
+        ssreport_counters_plots_write(text.stream, ssreport_table(&report, "counters-steps"), 0));
+    end(&text);
+    /* Instructions per cycle, of both placements; nothing for misses, which were not counted. */
+    assert_has(&text, "$c1_0 << END\n30 3\n48 1\n48 1\nNaN NaN\nEND\n");
+    assert_has(&text, "$c1_1 << END\n30 2\n48 0.5\n48 0.5\nNaN NaN\nEND\n");
+    assert_has(&text, "\"instructions/cycle\"");
+    assert_has_not(&text, "misses");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 static void runnable_threads_are_drawn_over_time(void **state) {
     (void)state;
     folder_open();
@@ -197,6 +238,7 @@ static void memory_profile_describes_one_running_instance(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(counters_are_added_up_by_run_and_step),
+    cmocka_unit_test(counters_are_drawn_against_the_load_of_the_background),
     cmocka_unit_test(runnable_threads_are_drawn_over_time),
     cmocka_unit_test(missing_counters_are_empty_and_not_zero),
     cmocka_unit_test(foreground_counters_are_split_at_background_steps),

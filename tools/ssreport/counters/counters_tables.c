@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+#include "counters_plots.h"
+#include "html_page.h"
+
 // clang-format off
 #define RATES                                                                                      \
     {"seconds", "seconds counted", 1}, {"runnable_mean", "runnable threads", 2},                   \
@@ -17,16 +20,19 @@
     {"page_faults_per_second", "page faults, /s", 1},                                              \
     {"context_switches_per_second", "context switches, /s", 1},                                    \
     {"migrations_per_second", "migrations, /s", 1}
+#define SUMS                                                                                       \
+    {"instructions", NULL}, {"cycles", NULL}, {"stalled_frontend", NULL},                          \
+    {"stalled_backend", NULL}, {"l1d_references", NULL}, {"l1d_misses", NULL},                     \
+    {"cache_references", NULL}, {"cache_misses", NULL}, {"page_faults", NULL},                     \
+    {"context_switches", NULL}, {"migrations", NULL}, {"task_clock_seconds", "CPU time, s", 1}
 static const struct table_column run_columns[] = {
-    {"record", "record"}, {"instructions", NULL}, {"cycles", NULL}, {"stalled_frontend", NULL},
-    {"stalled_backend", NULL}, {"l1d_references", NULL}, {"l1d_misses", NULL},
-    {"cache_references", NULL}, {"cache_misses", NULL}, {"page_faults", NULL},
-    {"context_switches", NULL}, {"migrations", NULL}, {"task_clock_seconds", "CPU time, s", 1},
-    RATES,
+    {"record", "record"}, SUMS, RATES,
 };
 static const struct table_column step_columns[] = {
     {"record", "record"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
-    {"load", "load, %", 2, true}, RATES, {"steps_of", NULL},
+    {"load", "load, %", 2, true}, SUMS, RATES, {"steps_of", NULL}, {"environment", NULL},
+    {"placement", NULL}, {"workload", NULL}, {"role", NULL}, {"background", NULL},
+    {"round", NULL}, {"set", NULL},
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("counters", "Counters of the instances, counted time", run_columns),
@@ -57,15 +63,10 @@ static void add_rates(struct table_sheet *sheet, const struct ssreport_counted *
         RATE("migrations_per_second", MIGRATIONS));
 }
 
-static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
-    struct table_sheet *sheet = ssreport_table(report, "counters");
-    const struct ssreport_record *record = &run->record;
-    struct ssreport_counted counted = ssreport_counters_between(&record->counters,
-        ssreport_record_elapsed(record, record->counted_from),
-        ssreport_record_elapsed(record, ssreport_record_counted_to(record)));
-    const double *sums = counted.sums;
-    TABLE_ROW(sheet, CELL("record", record->name),
-        CELL("instructions", sums[SSREPORT_INSTRUCTIONS]), CELL("cycles", sums[SSREPORT_CYCLES]),
+static void add_sums(struct table_sheet *sheet, const struct ssreport_counted *counted) {
+    const double *sums = counted->sums;
+    TABLE_CELLS(sheet, CELL("instructions", sums[SSREPORT_INSTRUCTIONS]),
+        CELL("cycles", sums[SSREPORT_CYCLES]),
         CELL("stalled_frontend", sums[SSREPORT_STALLED_FRONTEND]),
         CELL("stalled_backend", sums[SSREPORT_STALLED_BACKEND]),
         CELL("l1d_references", sums[SSREPORT_L1D_REFERENCES]),
@@ -76,6 +77,16 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
         CELL("context_switches", sums[SSREPORT_CONTEXT_SWITCHES]),
         CELL("migrations", sums[SSREPORT_MIGRATIONS]),
         CELL("task_clock_seconds", sums[SSREPORT_TASK_CLOCK]));
+}
+
+static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
+    struct table_sheet *sheet = ssreport_table(report, "counters");
+    const struct ssreport_record *record = &run->record;
+    struct ssreport_counted counted = ssreport_counters_between(&record->counters,
+        ssreport_record_elapsed(record, record->counted_from),
+        ssreport_record_elapsed(record, ssreport_record_counted_to(record)));
+    TABLE_ROW(sheet, CELL("record", record->name));
+    add_sums(sheet, &counted);
     add_rates(sheet, &counted);
 }
 
@@ -94,7 +105,12 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
             ssreport_record_elapsed(&of->record, step->to) + shift);
         TABLE_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
-            CELL("load", step->load.mean), CELL("steps_of", of->record.name));
+            CELL("load", step->load.mean), CELL("steps_of", of->record.name),
+            CELL("environment", ssreport_run_environment(run)), CELL("placement", run->placement),
+            CELL("workload", run->workload), CELL("role", run->role),
+            CELL("background", background ? background->workload : ""),
+            CELL("round", run->round > 0 ? run->round : NAN), CELL("set", run->set + 1));
+        add_sums(sheet, &counted);
         add_rates(sheet, &counted);
     }
 }
@@ -112,7 +128,13 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* Prints the section only if there are counts: few machines permit counting. */
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
-    ssreport_page_section(page, ssreport_table(report, "counters"), "Counters");
+    const struct table_sheet *sheet = ssreport_table(report, "counters");
+    if (table_rows(sheet) == 0)
+        return;
+    ssreport_page_open(page, "Counters");
+    page_sheet(page->stream, sheet);
+    ssreport_counters_plots_print(page, report);
+    ssreport_page_close(page);
 }
 
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
