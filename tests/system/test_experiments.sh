@@ -740,6 +740,8 @@ write_idle() {
 
 # In a second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: half of both. 0.1 s of that are in C1, the rest in C6.
 idle_states_are_shares_of_the_idle_time() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
     # shellcheck source=../../tools/experiments/idle.sh
     . "$experiments/idle.sh"
     local last=() row

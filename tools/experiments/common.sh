@@ -279,6 +279,28 @@ span() {
             printf "%d h %02d min", whole / 3600, whole % 3600 / 60 }'
 }
 
+# each_second COLUMNS FUNCTION VARIABLE: prints samples until the process ends, at absolute times, so that as many are taken as
+# seconds pass. FUNCTION gets the microseconds since the sample before, and sets VARIABLE.
+each_second() {
+    local never now left stamp number=0 begin=${EPOCHREALTIME/./} before
+    exec {never}<> <(:)
+    before=$begin
+    echo "time,elapsed_seconds,$1"
+    while :; do
+        number=$((number + 1))
+        left=$((begin + 1000000 * number - ${EPOCHREALTIME/./}))
+        if [ "$left" -gt 0 ]; then
+            printf -v left '%d.%06d' $((left / 1000000)) $((left % 1000000))
+            read -rt "$left" -u "$never" || true
+        fi
+        now=${EPOCHREALTIME/./}
+        "$2" $((now - before))
+        before=$now
+        TZ=UTC0 printf -v stamp '%(%FT%T)T.%03dZ' $((now / 1000000)) $((now % 1000000 / 1000))
+        printf '%s,%d.%06d,%s\n' "$stamp" $(((now - begin) / 1000000)) $(((now - begin) % 1000000)) "${!3}"
+    done
+}
+
 # list_cpus LIST: prints the CPUs of a list such as 0-3,8, one a line.
 list_cpus() {
     local range

@@ -119,21 +119,9 @@ sample_command() {
     [[ $watts =~ ^[0-9]+(\.[0-9]+)?$ ]] || watts=
 }
 
-# Samples until the process ends, at absolute times, so that as many samples are taken as seconds pass. A watt for one sample is a
-# watt-second, so a second without a sample is an empty cell, not a missing line.
+# A watt for one sample is a watt-second, so a second without a sample is an empty cell, not a missing line.
 sample_energy() {
-    local begin due now watts count at never number=0
-    exec {never}<> <(:)
-    begin=${EPOCHREALTIME/./}
-    at=$begin
+    local count at=${EPOCHREALTIME/./} watts
     [ "$energy_source" != rapl ] || read_rapl
-    echo time,elapsed_seconds,watts
-    while :; do
-        number=$((number + 1))
-        due=$((begin + 1000000 * number))
-        now=${EPOCHREALTIME/./}
-        [ "$due" -le "$now" ] || read -rt "$(compute "($due - $now) / 1e6")" -u "$never" || true
-        "sample_$energy_source"
-        echo "$(date -u +%FT%T.%3NZ),$(compute "(${EPOCHREALTIME/./} - $begin) / 1e6"),$watts"
-    done
+    each_second watts "sample_$energy_source" watts
 }

@@ -1,21 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced by `idle`: the time in idle states and the frequency of CPUs, sampled once a second.
-# shellcheck disable=SC2154 # variables are shared with the caller
 
 idle_cpus=()   # CPUs with idle states
 idle_states=() # names, the lightest first
 idle_files=()  # one for each CPU and state: microseconds in that state
 idle_of=()     # the number of the state of each file
 idle_frequencies=()
-
-# expand_cpus LIST: prints the numbers of 0-3,8.
-expand_cpus() {
-    local range
-    for range in ${1//,/ }; do
-        seq "${range%-*}" "${range#*-}"
-    done
-}
 
 # find_state NAME: sets `state`, the number of this name, which is added if it is new.
 find_state() {
@@ -29,7 +20,7 @@ find_state() {
 find_idle() {
     local cpus=${1%/}/sys/devices/system/cpu cpu folder name state numbers
     idle_cpus=() idle_states=() idle_files=() idle_of=() idle_frequencies=()
-    mapfile -t numbers < <([ -z "${2-}" ] || expand_cpus "$2")
+    mapfile -t numbers < <([ -z "${2-}" ] || list_cpus "$2")
     [ -n "${2-}" ] || mapfile -t numbers < <(printf '%s\n' "$cpus"/cpu[0-9]* | sed 's/.*cpu//' | sort -n)
     for cpu in "${numbers[@]}"; do
         [ -r "$cpus/cpu$cpu/cpuidle/state0/time" ] || continue
@@ -101,28 +92,9 @@ sample_idle() {
     done
 }
 
-# Samples until the process ends, at absolute times. Starts no process for a sample, which would wake CPUs.
+# Starts no process for a sample, which would wake CPUs.
 sample_idle_states() {
-    local begin due now since never row number=0 left stamp
-    local -a last=()
-    exec {never}<> <(:)
-    echo "time,elapsed_seconds,active,frequency_mhz$(printf ',%s' "${idle_states[@]}")"
-    begin=${EPOCHREALTIME/./} since=${EPOCHREALTIME/./}
+    local row last=()
     sample_idle 0
-    export TZ=UTC0
-    while :; do
-        number=$((number + 1))
-        due=$((begin + 1000000 * number))
-        now=${EPOCHREALTIME/./}
-        left=$((due - now))
-        if [ "$left" -gt 0 ]; then
-            printf -v left '%d.%06d' $((left / 1000000)) $((left % 1000000))
-            read -rt "$left" -u "$never" || true
-        fi
-        now=${EPOCHREALTIME/./}
-        sample_idle $((now - since))
-        since=$now
-        printf -v stamp '%(%FT%T)T.%03dZ' $((now / 1000000)) $((now % 1000000 / 1000))
-        printf '%s,%d.%06d,%s\n' "$stamp" $(((now - begin) / 1000000)) $(((now - begin) % 1000000)) "$row"
-    done
+    each_second "active,frequency_mhz$(printf ',%s' "${idle_states[@]}")" sample_idle row
 }
