@@ -338,8 +338,8 @@ static int test_groups(const struct ssreport_request *request, struct ss_error *
     struct hypotheses hypotheses = {0};
     int result = read_groups(&groups, request, error);
     if (result == 0 && groups.skipped > 0)
-        fprintf(stderr, "ssreport: %zu row%s without a value, a group or a run %s left out\n",
-            groups.skipped, groups.skipped == 1 ? "" : "s", groups.skipped == 1 ? "is" : "are");
+        fprintf(stderr, "ssreport: skipped %zu row%s without a value, a group or a run\n",
+            groups.skipped, groups.skipped == 1 ? "" : "s");
     if (result == 0)
         result = hypotheses_test(&hypotheses, &groups, request->confidence, error);
     if (result == 0)

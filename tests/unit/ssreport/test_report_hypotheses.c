@@ -267,7 +267,7 @@ static void mean_of_each_run_is_one_value(void **state) {
 static void invalid_files_are_refused(void **state) {
     (void)state;
     static const char *const texts[][2] = {{"knob,watts\na,1\na,x\n", "values.csv:3:3: "},
-        {"knob,watts\na,1\na,inf\n", "values.csv:3:3: the column 'watts' has no number"},
+        {"knob,watts\na,1\na,inf\n", "values.csv:3:3: invalid number in column 'watts'"},
         {"knob,watts\na,1\na\n", "values.csv:3:2: the row has 1 field"},
         {"knob,power\na,1\n", "values.csv:1:1: no column 'watts'"},
         {"watts,power\n1,1\n", "values.csv:1:1: no column 'knob'"},

@@ -10,7 +10,7 @@
 
 #define STEP 4 /* seconds of each rate */
 
-/* What happens at a rate: mean response times, requests lost each second, power and load. */
+/* One rate: mean response times, requests lost each second, power and load. */
 struct at_rate {
     int rate, lost;
     double intended, actual, watts, load;

@@ -14,8 +14,8 @@
 #include "statistics.h"
 
 /*
- * What a group of normally distributed values is summed up by. The means of all groups may have the
- * same number subtracted, for more digits.
+ * The summary of a group of values. The same number may be subtracted from the means of all groups,
+ * to keep more digits.
  */
 struct stats_sample {
     size_t count;
@@ -48,8 +48,7 @@ SS_READS(1, 2) struct stats_sample stats_sample_of(const double *values, size_t 
 
 /*
  * Tests whether values are normally distributed: W of Shapiro and Wilk with the p-value of Royston
- * (AS R94), for 3 to 5000 values, in ascending order. Needs memory for as many numbers: fails with
- * `missing` set without it.
+ * (AS R94), for 3 to 5000 values, in ascending order. Sets `missing` if memory is exhausted.
  */
 SS_NONNULL()
 SS_READS(1, 2)

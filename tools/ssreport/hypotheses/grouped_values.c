@@ -116,7 +116,7 @@ static int take_row(
     double value;
     if (!sstrace_field_number(&reader->fields[0], false, &value))
         return sstrace_input_blame(
-            input, reader->fields[0].column, "the column '%s' has no number", reader->columns[0]);
+            input, reader->fields[0].column, "invalid number in column '%s'", reader->columns[0]);
     if (copy_field(reader, places->group, reader->columns[0], name) < 0 ||
         copy_field(reader, places->run, "-", run) < 0)
         return -1;

@@ -92,7 +92,7 @@ static bool add_group(struct table_sheet *table, const struct grouped_values *gr
         CELL("mean", groups->origin + group->sample.mean),
         CELL("deviation", sqrt(group->sample.variance)), CELL("w", test.statistic),
         CELL("p", test.p),
-        CELL("note", group->values ? note : "values are needed, not their mean and deviation"));
+        CELL("note", group->values ? note : "requires values, not their mean and deviation"));
     return is_normal(&test);
 }
 

@@ -3,8 +3,8 @@
 #define SSREPORT_HYPOTHESES_H
 
 /*
- * Tests of groups: whatever test is asked for, all of them are made, so that what it assumes is
- * tested, too: normal distributions, equal variances, equal means, each pair of means.
+ * Tests of groups. All tests are made, whichever is requested, because each assumes what an earlier
+ * one checks: normal distributions, equal variances, equal means, each pair of means.
  */
 
 #include <stdio.h>
@@ -39,11 +39,11 @@ extern const char *const hypotheses_tables[HYPOTHESES_TABLES];
 SS_MUST_USE SS_NONNULL() int hypotheses_test(struct hypotheses *hypotheses,
     const struct grouped_values *groups, double confidence, struct ss_error *error);
 
-/* Returns why the test that was asked for has no result; NULL if it has one. */
+/* Returns why the requested test has no result; NULL if it has one. */
 SS_NONNULL()
 const char *hypotheses_missing(const struct hypotheses *hypotheses, enum hypothesis asked);
 
-/* Prints the answer to the question that was asked, and all tables. */
+/* Prints the answer of the requested test, and all tables. */
 SS_NONNULL()
 void hypotheses_print_text(
     FILE *stream, const struct hypotheses *hypotheses, enum hypothesis asked);

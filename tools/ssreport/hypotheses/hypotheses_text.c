@@ -87,8 +87,8 @@ static void answer_pairs(FILE *stream, const struct hypotheses *hypotheses) {
         fprintf(stream, "Which means differ? Those of %zu of %zu pairs: Holm's p is below %g.\n",
             count, table_rows(table), limit);
     else
-        fprintf(stream, "Which means differ? None is shown to differ: no p of Holm is below %g.\n",
-            limit);
+        fprintf(stream,
+            "Which means differ? No pair is shown to differ: no p of Holm is below %g.\n", limit);
 }
 
 static void answer_test(FILE *stream, const struct hypotheses *hypotheses, enum hypothesis asked) {

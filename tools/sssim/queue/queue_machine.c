@@ -9,7 +9,7 @@
 #include "base/words.h"
 #include "csv.h"
 
-/* What a frequency of 2/3 saves, as a part of the power: with few busy CPUs and with all. */
+/* Part of the power that a frequency of 2/3 saves: with few busy CPUs and with all. */
 #define SAVED_BY_FEW 0.05
 #define SAVED_BY_ALL 0.18
 
@@ -35,7 +35,7 @@ static int read_columns(const char *path, const char *const names[3],
         for (int i = 0; i < 2 && result == 0; i++) {
             if (!ssreport_csv_number(&reader.fields[i], &values[i]))
                 result = sstrace_input_blame(
-                    &input, reader.fields[i].column, "the column '%s' has no number", names[i]);
+                    &input, reader.fields[i].column, "invalid number in column '%s'", names[i]);
         }
         struct ss_error refused = {0};
         if (result == 0 && take(context, values, &refused) < 0)

@@ -59,7 +59,7 @@ SS_NONNULL() void queue_power_free(struct queue_power *power);
 
 /*
  * Returns the power with `busy` CPUs at a frequency, relative to the base. At 2/3 of the base it is
- * 95 % with few CPUs and 82 % with all; the saving is proportional to what the frequency lacks.
+ * 95 % with few CPUs and 82 % with all; the saving is proportional to the distance from the base.
  * Without a busy CPU, the frequency has no effect.
  */
 SS_NONNULL()
