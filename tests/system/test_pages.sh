@@ -92,6 +92,7 @@ trap 'rm -rf "$folder"' EXIT
         [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
     done
     check "$1/bin/sssim queue" "$source/tools/sssim/sssim.1"
+    check "$1/bin/sssim fleet" "$source/tools/sssim/sssim.1"
     for command in measure compare calibrate predict index; do
         [ ! -x "$1/bin/ssprofile" ] ||
             check "$1/bin/ssprofile $command" "$source/tools/ssprofile/ssprofile.1"

@@ -340,8 +340,41 @@ refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
 refused "--tau: '1m' is too small: at least 2m" queue --rate 5 --duty 50% --tau 1m
 
+# A fleet: the same nodes in any number of processes, with lateness, clocks and failures as drawn.
+mkdir traces
+printf '0 20%%\n' >traces/a.txt
+printf '0 60%%\n' >traces/b.txt
+fleet=(fleet --nodes 40 --traces traces --late 50m --clock 1s --clock-error 2m --failures 25% --interval 2s)
+expect "${fleet[@]}" --jobs 1 --record one -- -P 1 --duration 10s
+cp out whole
+expect "${fleet[@]}" --jobs 3 --record three -- -P 1 --duration 10s
+cmp out whole || fail "the whole depends on the number of processes"
+diff -r one three || fail "records depend on the number of processes"
+[ "$(find one -name samples.csv | wc -l)" -eq 40 ] || fail "not every node has a record"
+# One in four nodes fails: between 3 and 19 of 40, unless chance is worse than 1 in 1000.
+failed=$(grep -c ',failed,' one/fleet.csv)
+[[ $failed -ge 3 && $failed -le 19 ]] || fail "$failed of 40 nodes failed instead of about 10"
+grep -q "^failed  *$failed\$" whole || fail "wrong number of failures: $(cat whole)"
+[ "$(sed -n 2,3p one/fleet.csv | cut -d , -f 1-3)" = "n0,n0,a.txt
+n1,n1,b.txt" ] || fail "wrong table: $(head -n 3 one/fleet.csv)"
+[ "$(sed -n 2p one/n1/samples.csv | cut -d , -f 2,3)" = 2.000000,0.600000 ] ||
+    fail "wrong first sample: $(sed -n 2p one/n1/samples.csv)"
+# The offset of the clock is in the times of the record, and its measurement within 2 ms beside it.
+awk -F , 'NR > 1 && ($7 > 5 || $7 < -5 || $8 != 0.002) { exit 1 }' one/fleet.csv || fail "wrong clocks"
+[ "$(cut -d , -f 7 one/fleet.csv | sort -u | wc -l)" -gt 35 ] || fail "clocks do not differ"
+expect fleet --nodes 3 -- -l 40% --duration 10s
+grep -q '^target  *40.000 %$' out || fail "wrong target: $(cat out)"
+grep -q 'in 90 % of such fleets' out || fail "no interval: $(cat out)"
+refused '--record: one: File exists' fleet --record one
+refused '--traces: nowhere: No such file' fleet --traces nowhere
+refused 'node n0: a node takes no --foreground, --sweep or --record' fleet --nodes 1 -- --foreground serial --iteration 1s
+if [ -x "$1/bin/ssreport" ]; then
+    "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
+    [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"
+fi
+
 expect --help
-for option in $({ "$sssim" --help && "$sssim" queue --help; } | grep -o -- '--[a-z-]*' | sort -u); do
+for option in $({ "$sssim" --help && "$sssim" queue --help && "$sssim" fleet --help; } | grep -o -- '--[a-z-]*' | sort -u); do
     grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"
 done
 

@@ -6,6 +6,7 @@
 
 #include "base/program.h"
 #include "crash.h"
+#include "fleet_command.h"
 #include "grid.h"
 #include "queue_command.h"
 #include "run_progress.h"
@@ -16,8 +17,10 @@
 static void print_help(void) {
     printf("Usage: sssim [OPTION]...\n"
            "       sssim queue [OPTION]...\n"
+           "       sssim fleet [OPTION]... [-- OPTION...]\n"
            "Runs Showstopper's modules on a simulated machine and prints how well they hold\n"
-           "the load. For requests to a simulated service see `sssim queue --help`.\n\n"
+           "the load. For requests to a simulated service see `sssim queue --help`, for a\n"
+           "replay on many machines `sssim fleet --help`.\n\n"
            "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10,\n"
            "and targets also as a number of CPUs: 0.5cpu.\n\n");
     ss_arguments_print_help(stdout, simulation_rows);
@@ -143,6 +146,8 @@ static int execute(char **argv, int *exit_status, struct ss_error *error) {
     struct simulation simulation;
     if (argv[0] && argv[1] && strcmp(argv[1], "queue") == 0)
         return queue_command(stdout, argv + 1, error);
+    if (argv[0] && argv[1] && strcmp(argv[1], "fleet") == 0)
+        return fleet_command(stdout, argv + 1, error);
     int status = simulation_parse(&simulation, argv, error);
     if (status == 0 && simulation.help)
         print_help();

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_command.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <showstopper/random.h>
+
+#include "base/version.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+#include "fleet_node.h"
+
+/* Fleets that are drawn from the simulated nodes for the interval of the whole's error. */
+#define DRAWS 1000
+
+/* Memory of all processes. */
+struct shared {
+    atomic_flag failed;    /* a node has failed, and its process writes `error` */
+    struct ss_error error; /* why the first of them failed; valid once the processes have ended */
+    struct fleet_node nodes[];
+};
+
+struct fleet {
+    const struct fleet_options *options;
+    char **traces; /* absolute paths, in the order of names */
+    size_t trace_count;
+    struct shared *shared;
+    struct fleet_node *nodes; /* in the shared memory */
+};
+
+static void print_help(FILE *stream) {
+    fprintf(stream,
+        "Usage: sssim fleet [OPTION]... [-- OPTION-OF-SSSIM...]\n"
+        "Simulates a replay on many nodes, as `ssfleet replay` would carry it out, and prints\n"
+        "how well they hold the load together. Each node runs the real modules on its own\n"
+        "simulated machine, which the options after -- describe.\n\n"
+        "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
+    ss_arguments_print_help(stream, fleet_rows);
+    fprintf(stream,
+        "\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces; of a\n"
+        "hundred nodes one fails.\n"
+        "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% --record rehearsal "
+        "\\\n"
+        "      -- -P 4 --duration 1h\n"
+        "  ssreport -o report rehearsal\n");
+}
+
+/* ---- traces ---- */
+
+static int is_trace(const struct dirent *entry) {
+    return *entry->d_name != '.';
+}
+
+/* Lists the traces. A path may not contain a comma, which separates the options of a module. */
+static int find_traces(struct fleet *fleet, struct ss_error *error) {
+    const char *folder = fleet->options->traces;
+    char path[PATH_MAX];
+    struct dirent **entries;
+    if (!folder)
+        return 0;
+    int count = realpath(folder, path) ? scandir(path, &entries, is_trace, alphasort) : -1;
+    if (count <= 0)
+        return ss_error_fail(error, "--traces: %s: %s", ss_words_show(folder).text,
+            count < 0 ? strerror(errno) : "there are no traces");
+    fleet->traces = calloc((size_t)count, sizeof *fleet->traces);
+    int status = fleet->traces ? 0 : ss_error_memory(error);
+    for (int i = 0; i < count; i++) {
+        if (status == 0 &&
+            asprintf(&fleet->traces[fleet->trace_count], "%s/%s", path, entries[i]->d_name) < 0)
+            status = ss_error_memory(error);
+        else if (status == 0 && strchr(fleet->traces[fleet->trace_count++], ','))
+            status = ss_error_fail(error, "--traces: %s/%s contains a comma: rename it",
+                ss_words_show(folder).text, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+static const char *trace_of(const struct fleet *fleet, uint64_t number) {
+    return fleet->trace_count > 0 ? fleet->traces[number % fleet->trace_count] : NULL;
+}
+
+/* ---- the simulation, in several processes ---- */
+
+/* Simulates every `jobs`-th node. Returns the status of the process. */
+static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
+    for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
+        struct ss_error error = {0};
+        if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), &error) == 0)
+            continue;
+        ss_error_wrap(&error, "node n%llu", (unsigned long long)i);
+        if (!atomic_flag_test_and_set(&fleet->shared->failed))
+            fleet->shared->error = error;
+        return 1;
+    }
+    return 0;
+}
+
+static uint64_t count_jobs(const struct fleet_options *options) {
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t jobs = options->jobs ? options->jobs : cpus > 0 ? (uint64_t)cpus : 1;
+    return jobs < options->nodes ? jobs : options->nodes;
+}
+
+static int run_nodes(struct fleet *fleet, struct ss_error *error) {
+    uint64_t jobs = count_jobs(fleet->options), started = 0;
+    bool failed = false;
+    fflush(NULL);
+    for (; started < jobs; started++) {
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(run_part(fleet, started, jobs));
+        if (pid < 0) {
+            ss_error_fail(error, "cannot start a process: %s", strerror(errno));
+            break;
+        }
+    }
+    for (uint64_t i = 0; i < started; i++) {
+        int status;
+        failed |= wait(&status) < 0 || status != 0;
+    }
+    if (failed && fleet->shared->error.status)
+        return ss_error_set(error, fleet->shared->error.status, "%s", fleet->shared->error.message);
+    if (failed)
+        ss_error_fail(error, "a process that simulates nodes was killed");
+    return error->status ? -1 : 0;
+}
+
+/* ---- results ---- */
+
+static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) {
+    const struct fleet_node *node = &fleet->nodes[number];
+    const char *trace = trace_of(fleet, number), *slash = trace ? strrchr(trace, '/') + 1 : "";
+    bool failed = node->fails < 1;
+    fprintf(stream, "n%llu,n%llu,%s,%s,%s,%.6f,%.6f,%.6f,simulated,\n", (unsigned long long)number,
+        (unsigned long long)number, slash, failed ? "failed" : "done",
+        failed ? "failed in the simulation" : "", FLEET_START, node->measured,
+        ss_time_seconds(fleet->options->clock_error));
+}
+
+static int write_table(const struct fleet *fleet, struct ss_error *error) {
+    struct ss_whole_file file;
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/fleet.csv", fleet->options->record);
+    if (ss_whole_file_open(&file, path) == 0) {
+        fputs("node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,"
+              "clock_error_seconds\n",
+            file.stream);
+        for (uint64_t i = 0; i < fleet->options->nodes; i++)
+            write_row(file.stream, fleet, i);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(error, "%s: %s", path, strerror(errno));
+}
+
+/* Sums of CPU time, target and load over some nodes. All have as many CPUs. */
+struct sum {
+    double time, load, target;
+};
+
+static void add(struct sum *sum, const struct fleet_node *node) {
+    if (!(node->covered > 0))
+        return;
+    sum->time += node->covered;
+    sum->load += node->covered * node->load;
+    sum->target += node->covered * node->target;
+}
+
+static double error_of(const struct sum *sum) {
+    return (sum->load - sum->target) / sum->time;
+}
+
+static int compare(const void *one, const void *other) {
+    double a = *(const double *)one, b = *(const double *)other;
+    return (a > b) - (a < b);
+}
+
+/*
+ * Finds the interval of the whole's error in 90 % of the fleets of this size whose nodes are drawn
+ * from the simulated ones.
+ */
+static void find_interval(const struct fleet *fleet, double interval[2]) {
+    static double errors[DRAWS];
+    uint64_t state = ss_random_hash(fleet->options->seed);
+    for (size_t i = 0; i < DRAWS; i++) {
+        struct sum sum = {0};
+        for (uint64_t k = 0; k < fleet->options->nodes; k++)
+            add(&sum,
+                &fleet->nodes[(uint64_t)(ss_random_next(&state) * (double)fleet->options->nodes)]);
+        errors[i] = error_of(&sum);
+    }
+    qsort(errors, DRAWS, sizeof *errors, compare);
+    interval[0] = errors[DRAWS / 20];
+    interval[1] = errors[DRAWS - 1 - DRAWS / 20];
+}
+
+static void print_whole(FILE *stream, const struct fleet *fleet) {
+    struct sum sum = {0};
+    uint64_t failed = 0;
+    double interval[2], late = 0;
+    for (uint64_t i = 0; i < fleet->options->nodes; i++) {
+        add(&sum, &fleet->nodes[i]);
+        failed += fleet->nodes[i].fails < 1;
+        late = fmax(late, fleet->nodes[i].late);
+    }
+    find_interval(fleet, interval);
+    fprintf(stream, "%-20s %9llu\n", "nodes", (unsigned long long)fleet->options->nodes);
+    fprintf(stream, "%-20s %9llu\n", "failed", (unsigned long long)failed);
+    fprintf(stream, "%-20s %9.3f s\n", "latest start", late);
+    fprintf(stream, "%-20s %9.3f %%\n", "target", 100 * sum.target / sum.time);
+    fprintf(stream, "%-20s %9.3f %%\n", "load", 100 * sum.load / sum.time);
+    fprintf(stream, "%-20s %9.3f points; in 90 %% of such fleets %.3f to %.3f\n", "mean error",
+        100 * error_of(&sum), 100 * interval[0], 100 * interval[1]);
+}
+
+static int run(struct fleet *fleet, FILE *stream, struct ss_error *error) {
+    const struct fleet_options *options = fleet->options;
+    if (find_traces(fleet, error) < 0)
+        return -1;
+    if (options->record && mkdir(options->record, 0777) < 0)
+        return ss_error_fail(
+            error, "--record: %s: %s", ss_words_show(options->record).text, strerror(errno));
+    for (uint64_t i = 0; i < options->nodes; i++)
+        fleet_node_draw(&fleet->nodes[i], options, i);
+    if (run_nodes(fleet, error) < 0 || (options->record && write_table(fleet, error) < 0))
+        return -1;
+    print_whole(stream, fleet);
+    return 0;
+}
+
+static int simulate(const struct fleet_options *options, FILE *stream, struct ss_error *error) {
+    struct fleet fleet = {.options = options};
+    size_t size = sizeof *fleet.shared + options->nodes * sizeof *fleet.nodes;
+    fleet.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (fleet.shared == MAP_FAILED)
+        return ss_error_memory(error);
+    fleet.nodes = fleet.shared->nodes;
+    int status = run(&fleet, stream, error);
+    munmap(fleet.shared, size);
+    for (size_t i = 0; i < fleet.trace_count; i++)
+        free(fleet.traces[i]);
+    free(fleet.traces);
+    return status;
+}
+
+int fleet_command(FILE *stream, char **argv, struct ss_error *error) {
+    struct fleet_options options;
+    int status = fleet_options_parse(&options, argv, error);
+    if (status == 0)
+        ss_option_store_print_warnings(stderr, "sssim", &options.store);
+    if (status == 0 && options.help)
+        print_help(stream);
+    else if (status == 0 && options.version)
+        fprintf(stream, "sssim %s\n", ss_version());
+    else if (status == 0)
+        status = simulate(&options, stream, error);
+    ss_option_store_free(&options.store);
+    return status;
+}

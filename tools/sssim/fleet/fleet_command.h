@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_FLEET_COMMAND_H
+#define SSSIM_FLEET_COMMAND_H
+
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+/* Carries out `sssim fleet`; argv[0] is "fleet". Prints the figures of the whole to the stream. */
+SS_MUST_USE SS_NONNULL(1, 2) int fleet_command(FILE *stream, char **argv, struct ss_error *error);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_node.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <showstopper/random.h>
+
+#include "base/wallclock.h"
+#include "chance.h"
+#include "simulation.h"
+
+/* Makes the random numbers of nodes independent of those of their modules. */
+#define SALT UINT64_C(0x666c656574)
+
+/* Words that precede those of the user: program, trace, seed. */
+#define WORDS_OWN 8
+
+/* ---- chance ---- */
+
+/* Returns a number from the normal distribution with mean 0. */
+static double draw_normal(uint64_t *state, double deviation) {
+    double radius = sqrt(chance_draw_exponential(state, 2));
+    return deviation * radius * cos(2 * M_PI * ss_random_next(state));
+}
+
+void fleet_node_draw(
+    struct fleet_node *node, const struct fleet_options *options, uint64_t number) {
+    uint64_t state = ss_random_hash(ss_random_hash(options->seed ^ SALT) + number);
+    *node = (struct fleet_node){.fails = 1};
+    node->late = chance_draw_exponential(&state, ss_time_seconds(options->late));
+    node->offset = draw_normal(&state, ss_time_seconds(options->clock));
+    node->measured =
+        node->offset + ss_time_seconds(options->clock_error) * (2 * ss_random_next(&state) - 1);
+    bool fails = ss_random_next(&state) < options->failures;
+    double moment = ss_random_next(&state);
+    node->fails = fails ? moment : 1;
+}
+
+/* ---- the record ---- */
+
+struct recording {
+    struct fleet_node *node;
+    FILE *stream;  /* NULL: nothing is recorded */
+    double warmup; /* in seconds */
+    double interval;
+    double
+        last; /* end of the previous sample of the monitor; elapsed time is 0 when control begins */
+    double begin;        /* begin of the sample that is being written */
+    double load, target; /* sums over that sample */
+};
+
+static void write_sample(struct recording *recording, double end) {
+    const struct fleet_node *node = recording->node;
+    double length = end - recording->begin;
+    char time[40];
+    /* By the clock of the node, which is told the start by its measured offset. */
+    double wall = FLEET_START + node->measured + node->late + end;
+    ss_wallclock_print(time, sizeof time, (int64_t)llround(wall * 1e9));
+    fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,1\n", time, end,
+        recording->target / length, recording->load / length,
+        (recording->target - recording->load) / length);
+    recording->begin = end;
+    recording->load = recording->target = 0;
+}
+
+static void take_sample(void *context, const struct trial_sample *sample) {
+    struct recording *recording = context;
+    struct fleet_node *node = recording->node;
+    double end = sample->elapsed - recording->warmup, length = end - recording->last;
+    recording->last = end;
+    if (isnan(sample->target) || length <= 0) {
+        recording->begin = end;
+        return;
+    }
+    node->covered += length;
+    node->load += length * sample->load;
+    node->target += length * sample->target;
+    recording->load += length * sample->load;
+    recording->target += length * sample->target;
+    if (recording->stream && end - recording->begin >= recording->interval - 1e-6)
+        write_sample(recording, end);
+}
+
+static int write_plan(const char *folder, uint64_t cpus, struct ss_error *error) {
+    char path[4300];
+    snprintf(path, sizeof path, "%s/plan.json", folder);
+    FILE *stream = fopen(path, "wxe");
+    if (stream)
+        fprintf(stream,
+            "{\"schema\": 2, \"version\": \"simulated\", \"measured\": {\"scope\": \"machine\", "
+            "\"capacity_cpus\": %llu}}\n",
+            (unsigned long long)cpus);
+    if (stream && fclose(stream) == 0)
+        return 0;
+    return ss_error_fail(error, "%s: %s", path, strerror(errno));
+}
+
+static int open_record(
+    struct recording *recording, const char *folder, uint64_t cpus, struct ss_error *error) {
+    char path[4300];
+    if (mkdir(folder, 0777) < 0)
+        return ss_error_fail(error, "%s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/samples.csv", folder);
+    recording->stream = fopen(path, "wxe");
+    if (!recording->stream)
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    fputs("time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"
+          "pressure,duty,"
+          "counted\n",
+        recording->stream);
+    return write_plan(folder, cpus, error);
+}
+
+/* ---- the run ---- */
+
+static size_t count_words(char *const *words) {
+    size_t count = 0;
+    while (words && words[count])
+        count++;
+    return count;
+}
+
+/* Makes the command line of the node's simulation. The parser reorders the words. */
+static char **make_words(const struct fleet_options *options, const char *trace, char seed[24]) {
+    size_t count = count_words(options->words), used = 0;
+    char **words = calloc(count + WORDS_OWN, sizeof *words);
+    if (!words)
+        return NULL;
+    words[used++] = (char *)"sssim";
+    words[used++] = (char *)"--seed";
+    words[used++] = seed;
+    if (trace) {
+        words[used++] = (char *)"-t";
+        words[used++] = (char *)"file";
+        words[used++] = (char *)"-T";
+        words[used++] = (char *)trace;
+    }
+    if (count > 0)
+        memcpy(words + used, options->words, count * sizeof *words);
+    return words;
+}
+
+static int simulate(struct simulation *simulation, struct recording *recording, const char *folder,
+    struct ss_error *error) {
+    static struct trial trial; /* too large for the stack */
+    struct fleet_node *node = recording->node;
+    ss_time length;
+    if (simulation->foreground || simulation->grid.count > 0 || simulation->record)
+        return ss_error_fail(error, "a node takes no --foreground, --sweep or --record");
+    if (simulation_open_trial(simulation, &trial, take_sample, &length, error) < 0)
+        return -1;
+    trial.options.context = recording;
+    recording->warmup = ss_time_seconds(trial.options.warmup);
+    recording->last = recording->begin = -recording->warmup;
+    if (node->fails < 1)
+        length =
+            trial.options.warmup + (ss_time)(node->fails * (double)(length - trial.options.warmup));
+    int status = folder ? open_record(recording, folder, simulation->cpus, error) : 0;
+    if (status == 0)
+        status = trial_advance(&trial, length, error);
+    trial_close(&trial);
+    if (recording->stream && fclose(recording->stream) != 0 && status == 0)
+        status = ss_error_fail(error, "%s: %s", folder, strerror(errno));
+    return status;
+}
+
+int fleet_node_run(struct fleet_node *node, const struct fleet_options *options, uint64_t number,
+    const char *trace, struct ss_error *error) {
+    struct simulation simulation;
+    struct recording recording = {.node = node, .interval = ss_time_seconds(options->interval)};
+    char seed[24], folder[4200];
+    snprintf(seed, sizeof seed, "%llu",
+        (unsigned long long)(ss_random_hash(options->seed + number) >> 16));
+    snprintf(folder, sizeof folder, "%.4000s/n%llu", options->record ? options->record : "",
+        (unsigned long long)number);
+    char **words = make_words(options, trace, seed);
+    if (!words)
+        return ss_error_memory(error);
+    int status = simulation_parse(&simulation, words, error);
+    if (status == 0)
+        status = simulate(&simulation, &recording, options->record ? folder : NULL, error);
+    simulation_close(&simulation);
+    free(words);
+    node->load /= node->covered;
+    node->target /= node->covered;
+    return status;
+}
