@@ -15,16 +15,37 @@ started_at() {
 child_start() {
     local id=$1 pid
     shift
-    setsid "$@" >>"$fleet/log/$id" 2>&1 </dev/null 8>&- &
+    setsid "$@" >>"$fleet/log/$id" 2>&1 </dev/null &
     pid=$!
     echo "$(hostname) $pid $(started_at "$pid")" >"$fleet/jobs/$id.pid"
 }
 
+# is_alive FILE: succeeds if the process of which the file has host, number and start still runs on this host.
+is_alive() {
+    local host pid start
+    read -r host pid start <"$1" 2>/dev/null || return 1
+    [ "$host" = "$(hostname)" ] && [ -n "$start" ] && [ "$(started_at "$pid")" = "$start" ]
+}
+
 # child_lives ID: succeeds if the process still runs.
 child_lives() {
-    local host pid start
-    read -r host pid start <"$fleet/jobs/$1.pid" 2>/dev/null || return 1
-    [ "$host" = "$(hostname)" ] && [ -n "$start" ] && [ "$(started_at "$pid")" = "$start" ]
+    is_alive "$fleet/jobs/$1.pid"
+}
+
+# take_turn: fails if another call already submits and collects for this study. The kernel's lock only guards the
+# check: commands that outlive a killed call would hold it for minutes.
+take_turn() {
+    local host pid
+    exec 8>"$fleet/guard"
+    flock 8
+    if is_alive "$fleet/turn"; then
+        fail "another call of ssfleet carries out $study: see ssfleet status"
+    elif [ -e "$fleet/turn" ] && read -r host pid _ <"$fleet/turn" && [ "$host" != "$(hostname)" ]; then
+        fail "process $pid on $host carries out $study; if it has ended, remove $fleet/turn"
+    fi
+    echo "$(hostname) $$ $(started_at "$$")" >"$fleet/turn"
+    exec 8>&-
+    trap 'rm -f "$fleet/turn"' EXIT
 }
 
 # child_active: prints "RUN NODE STATE" for each run whose task may still be carried out.

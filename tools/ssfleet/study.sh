@@ -4,6 +4,8 @@
 # engine says about a job: a task that is lost is submitted again, and one that runs twice finds its run locked
 # or done.
 
+GHOST_SECONDS=60 # how long the study may miss a run that the engine calls running
+
 # job_ids: prints the names of all submissions that are known.
 job_ids() {
     local file
@@ -108,18 +110,6 @@ submit_tasks() {
     refused=''
 }
 
-# forget_ended: forgets submissions of which no task is left. Call it after find_active.
-forget_ended() {
-    local id name lives
-    for id in $(job_ids); do
-        lives=''
-        for name in $(tr ',' ' ' <"$fleet/jobs/$id"); do
-            [ -z "${run_where[$name]-}" ] || lives=yes
-        done
-        [ -n "$lives" ] || rm -f "$fleet/jobs/$id" "$fleet/jobs/$id.pid" "$fleet/jobs/$id.logins"
-    done
-}
-
 # choose_runs: sets `chosen`, the runs to submit now. A run whose task ended without a result is tried again once no
 # other task is left, since it may have waited for another run or a lock.
 choose_runs() {
@@ -162,22 +152,66 @@ send_plan() {
     done
 }
 
+# has_running NODE: succeeds if the study knows of a run that this node carries out.
+has_running() {
+    local name
+    for name in "${!run_where[@]}"; do
+        [[ ${run_where[$name]% *} != "$1" || ${run_status[$name]} != running ]] || return 0
+    done
+    return 1
+}
+
+# end_ghosts: ends tasks that the engine calls running although their nodes carry out none of their runs. After kills
+# of a node's daemon and of the controller, Slurm keeps such tasks for hours.
+end_ghosts() {
+    local name
+    [ -z "$scratch" ] || return 0 # the study does not know what nodes carry out
+    for name in "${run_names[@]}"; do
+        if [[ ${run_where[$name]-} != *' R' || ${run_status[$name]} != 'to come' ]] ||
+            has_running "${run_where[$name]% *}"; then
+            unset "ghost_since[$name]"
+        elif [ -z "${ghost_since[$name]-}" ]; then
+            ghost_since[$name]=$SECONDS
+        elif [ $((SECONDS - ghost_since[$name])) -ge "$GHOST_SECONDS" ]; then
+            say "$name: $engine calls its task running, but ${run_where[$name]% *} does not carry it out"
+            engine_end "$name"
+            unset "ghost_since[$name]"
+        fi
+    done
+}
+
+# await_tasks: gives tasks without runs left some seconds to end, and ends those that do not.
+await_tasks() {
+    local end=$((SECONDS + 10))
+    while [ "$SECONDS" -lt "$end" ]; do
+        find_active || return 0
+        [ ${#run_where[@]} -gt 0 ] || break
+        sleep 0.2
+    done
+    [ ${#run_where[@]} -eq 0 ] || engine_cancel
+    rm -f "$fleet"/jobs/*
+}
+
 # carry_out: submits and waits until no run is left that can be carried out.
 carry_out() {
-    local pause=0.2 stuck=0 before=-1 active_before=-1
+    local pause=0.2 stuck=0 before=-1 active_before=-1 name
+    declare -gA ghost_since=()
     declare -gA tried=()
     while :; do
         # In this order, so that a run whose task is not active any more has had its result counted.
         [ ! -e "$fleet/canceled" ] || { say "the tasks were canceled by another call" && exit 1; }
         if ! find_active; then
             say "$engine does not answer; trying again"
-            sleep 5 8>&-
+            sleep 5
             continue
         fi
         [ -z "$scratch" ] || [ ${#run_where[@]} -eq "$active_before" ] || collect_runs
         active_before=${#run_where[@]}
         list_runs
-        forget_ended
+        for name in "${!run_where[@]}"; do
+            [[ ${run_status[$name]} != 'done' && ${run_status[$name]} != skipped ]] || unset "run_where[$name]"
+        done
+        end_ghosts
         choose_runs
         count_done
         progress
@@ -186,7 +220,7 @@ carry_out() {
             stuck=$((done_count + failed_count > before || ${#run_where[@]} > 0 ? 0 : stuck + 1))
             before=$((done_count + failed_count))
             [ "$stuck" -lt 5 ] || break
-            [ "$stuck" -eq 0 ] || sleep "$stuck" 8>&-
+            [ "$stuck" -eq 0 ] || sleep "$stuck"
             submit_tasks < <(pack_runs "${chosen[@]}")
             [ -z "$refused" ] || [ ${#run_where[@]} -gt 0 ] || say "$refused"
             pause=0.2 active_before=-1
@@ -194,9 +228,10 @@ carry_out() {
         elif [ ${#run_where[@]} -eq 0 ]; then
             break
         fi
-        sleep "$pause" 8>&-
+        sleep "$pause"
         pause=$(awk -v p="$pause" 'BEGIN { print p < 10 ? p * 1.3 : p }')
     done
+    await_tasks
     [ ! -t 2 ] || echo >&2
 }
 
@@ -218,8 +253,7 @@ run_study() {
         fail "$study has no plan yet: name one"
     fi
     keep_settings
-    exec 8>"$fleet/lock"
-    flock -w 5 8 || fail "another ssfleet run carries out $study: see ssfleet status"
+    take_turn
     [ "$engine_detaches" = yes ] || trap 'engine_cancel; exit 130' INT TERM HUP
     rm -f "$fleet/canceled"
     [ -z "$scratch" ] || send_plan
@@ -267,8 +301,7 @@ collect_runs() {
 
 collect_all() {
     [ -n "$scratch" ] || { say "all nodes share $study: there is nothing to collect" && return; }
-    exec 8>"$fleet/lock"
-    flock -n 8 || fail "ssfleet run already collects the runs of $study"
+    take_turn
     collect_runs
     say "$collected runs collected"
 }

@@ -10,6 +10,7 @@
 #                             limit of a task, or empty. Fails if there are too many tasks
 #   engine_active             prints "RUN NODE STATE" for each run of a task that is waiting or running; fails if the
 #                             engine does not answer
+#   engine_end RUN            ends the task of a run that is in the state R
 #   engine_cancel             ends all tasks of the study
 #   engine_on NODE SCRIPT     runs a script of the shell on a node, with standard input and output
 #   engine_each SCRIPT        runs a script on each of node_list at once, with the node's name as $1. Each receives

@@ -46,6 +46,13 @@ engine_active() {
     done <<<"$all"
 }
 
+engine_end() {
+    local name index job
+    while read -r name index job; do
+        ! sed -n "$((index + 1))p" "$fleet/jobs/${name#ssfleet-}" | tr ',' '\n' | grep -qxF -- "$1" || scancel "$job"
+    done < <(squeue -h -r --name "$(job_ids | sed 's/^/ssfleet-/' | paste -sd ,)" -o '%j %K %A')
+}
+
 engine_cancel() {
     local id
     for id in $(job_ids); do
