@@ -60,6 +60,13 @@ double ss_figures_error_p95_percent(struct ss_figures *figures) {
     return 100 * figures->sizes[rank - 1];
 }
 
+double ss_figures_part_beyond(const struct ss_figures *figures, double size) {
+    size_t beyond = 0;
+    for (size_t i = 0; i < figures->count; i++)
+        beyond += figures->sizes[i] > size;
+    return mean(figures, (double)beyond);
+}
+
 void ss_settling_add(struct ss_settling *settling, double start, double end, double error) {
     if (settling->settled)
         return;

@@ -33,6 +33,9 @@ double ss_figures_error_mean_percent(const struct ss_figures *figures);
 double ss_figures_error_mse_e4(const struct ss_figures *figures);
 double ss_figures_error_p95_percent(struct ss_figures *figures);
 
+/* Returns the part of the samples whose error is larger than `size`. */
+double ss_figures_part_beyond(const struct ss_figures *figures, double size);
+
 /*
  * Finds when the error began to stay within 5 % for 2 s. Zeroed: no sample yet. Add every sample
  * since the start of control.

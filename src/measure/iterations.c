@@ -12,6 +12,7 @@ void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_tim
     /* SS_TIME_NEVER stays SS_TIME_NEVER. */
     iterations->from = ss_time_add(iterations->from, length);
     iterations->throughput.from = ss_time_add(iterations->throughput.from, length);
+    iterations->parts_in_time.from = ss_time_add(iterations->parts_in_time.from, length);
     if (SS_GROW(iterations->pauses, iterations->pause_count + 1, iterations->pause_room))
         iterations->pauses[iterations->pause_count++] =
             (struct ss_pause){.begin = begin, .length = length};
@@ -150,6 +151,7 @@ void ss_iterations_add(
     iterations->ended += iteration.counted;
     iterations->parts += part;
     ss_throughput_add(&iterations->throughput, from, to);
+    ss_windows_add(&iterations->parts_in_time, from, to, 1);
     if (iterations->shares)
         add_share(iterations, &iteration, from, part);
     if (iterations->tell)
@@ -315,8 +317,10 @@ void ss_iterations_finish(struct ss_iterations *iterations) {
             continue;
         ss_time start = iterations->to - ss_time_from_double(unfinished.elapsed * 1e9);
         double length = ss_unfinished_length(&unfinished);
-        if (isfinite(length))
-            ss_throughput_add(&iterations->throughput, start,
-                ss_time_add(start, ss_time_from_double(length * 1e9)));
+        if (!isfinite(length))
+            continue;
+        ss_time end = ss_time_add(start, ss_time_from_double(length * 1e9));
+        ss_throughput_add(&iterations->throughput, start, end);
+        ss_windows_add(&iterations->parts_in_time, start, end, 1);
     }
 }

@@ -10,6 +10,7 @@
 
 #include "base/histogram.h"
 #include "measure/throughput.h"
+#include "verdict/windows.h"
 
 /* Time for which the run was paused. */
 struct ss_pause {
@@ -74,6 +75,7 @@ struct ss_iterations {
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
     struct ss_throughput throughput; /* throughput since the start of the window */
+    struct ss_windows parts_in_time; /* likewise, for the verdict */
     struct ss_pause *pauses;         /* in order of time */
     size_t pause_count, pause_room;
     uint64_t unmatched;         /* number of lines of output that did not match ... */

@@ -11,6 +11,9 @@
 /* At such a duty, an error beyond this means that the target is out of reach. */
 #define OUT_OF_REACH 0.02
 
+/* A sample that covers this much more time than planned is late. */
+#define LATE_MIN 1.2
+
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board) {
     struct ss_self selves[SS_KINDS];
@@ -125,6 +128,7 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
         !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
         return false;
     monitor->duty_sum += sample->duty;
+    monitor->late += sample->load.seconds > LATE_MIN * ss_time_seconds(monitor->interval);
     if (!isnan(sample->steal)) {
         monitor->steal_sum += sample->steal * sample->load.seconds;
         monitor->steal_seconds += sample->load.seconds;

@@ -101,12 +101,19 @@ void ss_usage_open(
     struct ss_error ignored = {0};
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     *usage = (struct ss_usage){.board = board};
+    usage->whole = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     usage->measures = ss_load_meter_open(&usage->meter, &request, cpus, NULL, &ignored) == 0;
+    if (usage->measures && ss_load_meter_open(&usage->whole, &request, cpus, NULL, &ignored) < 0) {
+        ss_load_meter_close(&usage->meter);
+        usage->measures = false;
+    }
 }
 
 void ss_usage_close(struct ss_usage *usage) {
-    if (usage->measures)
+    if (usage->measures) {
         ss_load_meter_close(&usage->meter);
+        ss_load_meter_close(&usage->whole);
+    }
     free(usage->processes);
     *usage = (struct ss_usage){0};
 }
@@ -165,6 +172,18 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now) {
     usage->has_last = false;
     take_reading(usage, now);
     usage->due = 0;
+    usage->first = usage->tree;
+    usage->has_first = usage->has_last && ss_load_meter_read(&usage->whole) == 0;
+}
+
+double ss_usage_of_others(struct ss_usage *usage) {
+    struct ss_usage_sum sum = {0};
+    struct ss_load_span span;
+    if (!usage->has_first || ss_load_meter_read(&usage->whole) != 0 || !read_now(usage) ||
+        !ss_load_span_between(&usage->whole.before, &usage->whole.last, SS_LOAD_ALL_CPUS, &span))
+        return NAN;
+    add(&sum, &span, &usage->first, &usage->tree);
+    return sum.capacity > 0 ? fmax(sum.others / sum.capacity, 0) : NAN;
 }
 
 void ss_usage_drop(struct ss_usage *usage) {

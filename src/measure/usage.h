@@ -63,6 +63,9 @@ struct ss_usage {
     bool mixed;                /* samples since that reading are of different kinds */
     ss_time due;               /* time of the next reading */
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
+    struct ss_load_meter whole; /* read when counting begins and when it ends */
+    struct ss_usage_tree first; /* CPU times at the first of these readings */
+    bool has_first;
 };
 
 /* Opens the meters. If the counters cannot be opened, all use is unknown. */
@@ -71,6 +74,12 @@ void ss_usage_open(
 
 /* Begins to count samples from `now`. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
+
+/*
+ * Returns the part of the measured CPUs that processes other than ours and the instances' have used
+ * since counting began; NaN if unknown. Call it once, before instances are ended.
+ */
+SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 
 /* Makes the next sample begin now, not at the end of the last one. */
 void ss_usage_drop(struct ss_usage *usage);

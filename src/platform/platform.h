@@ -30,6 +30,13 @@ ss_time ss_platform_now(void);
 /* Returns nanoseconds since 1970. Use it for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
+/* How far two clocks are ahead of the monotonic clock, in nanoseconds. */
+struct ss_clock_offsets {
+    int64_t wall; /* the time since 1970; changes when the clock is set */
+    int64_t boot; /* a clock that advances while the machine is suspended */
+};
+struct ss_clock_offsets ss_platform_clock_offsets(void);
+
 /* Both clocks of a simulated machine. */
 struct ss_clock {
     ss_time (*now)(void *context);       /* instead of ss_platform_now() */
@@ -559,6 +566,13 @@ SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder,
  * unknown.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots);
+
+/*
+ * Returns the mean frequency of the CPUs in Hz, now; NaN if unknown. Reads at most 16 of the CPUs,
+ * because each reading may interrupt its CPU.
+ */
+SS_NONNULL(2)
+double ss_platform_frequency(const struct ss_platform_roots *roots, const struct ss_cpus *cpus);
 
 /* ---- events of programs that the CPUs and the kernel count ---- */
 

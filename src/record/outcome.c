@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/judge.h"
+
 /* Doubts in more than this part of the counted samples cause a warning. */
 #define DOUBTFUL_PART 0.1
 
@@ -51,6 +53,8 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .wake_max_us = NAN,
         .record = {.folder = -1, .mark = -1},
     };
+    ss_evidence_clear(&outcome->evidence);
+    outcome->verdict = ss_verdict_reach(&outcome->evidence);
 }
 
 void ss_outcome_close(struct ss_outcome *outcome) {
@@ -182,6 +186,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     warn_of_strays(outcome, input->board);
     find_doubts(outcome, input);
     ss_outcome_warn_of_own(outcome);
+    ss_judge_control(outcome, input);
 }
 
 /* Computes the figures of each instance and of each command. */
@@ -240,6 +245,7 @@ static void leave_out_bursts(
     outcome->rate = no_rate;
     outcome->iteration_times = no_times;
     ss_throughput_free(&iterations->throughput);
+    outcome->evidence.figures[SS_CHECK_THROUGHPUT] = NAN;
     ss_outcome_warn(outcome,
         "%llu of %llu iterations ended in bursts, as if the program buffered its output: "
         "throughput and iteration times are not measured; try --tty, or stdbuf -oL",
@@ -311,14 +317,17 @@ void ss_outcome_take_iterations(
     outcome->iterations = (double)iterations->ended;
     if (plan->has_iteration)
         outcome->lines_unmatched = matched ? 0 : (double)iterations->unmatched_counted;
-    if (!matched)
+    if (!matched) {
+        outcome->evidence.figures[SS_CHECK_ITERATIONS] = 0;
         return;
+    }
     outcome->rate = ss_iterations_rate(iterations, iterations->to);
     if (iterations->shares)
         outcome->iteration_times = ss_iterations_times(iterations, 0, iterations->line_count);
     take_shares(outcome, plan, iterations);
     warn_of_few(outcome, plan);
     ss_iterations_finish(iterations);
+    ss_judge_iterations(outcome, iterations);
     leave_out_bursts(outcome, plan, iterations);
     outcome->throughput_count = ss_throughput_count(&iterations->throughput, iterations->to);
     outcome->throughput = iterations->throughput;

@@ -13,6 +13,7 @@
 #include "measure/usage.h"
 #include "record/ends.h"
 #include "record/folder.h"
+#include "verdict/verdict.h"
 
 #define SS_WARNINGS_MAX 16
 
@@ -59,7 +60,10 @@ struct ss_outcome {
     double iterations_in_bursts; /* part read in bursts, at once after a silence; NaN if unknown */
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
-    uint64_t iterations_left;       /* number of iterations missing in iterations.csv */
+    uint64_t iterations_left; /* number of iterations missing in iterations.csv */
+    uint64_t lines_lost;      /* number of lines missing in the record for any other reason */
+    struct ss_evidence evidence;
+    struct ss_verdict verdict;
     struct ss_record_folder record; /* remains open until the summary is written */
 };
 
@@ -82,6 +86,7 @@ struct ss_outcome_input {
     const struct ss_usage *usage;
     ss_time own;       /* CPU time of our own processes in the counted time */
     uint64_t switches; /* stops and continues in the counted time */
+    double others;     /* part of the CPUs that other processes used; NaN if unknown */
     ss_time end;       /* now, when control ends */
 };
 

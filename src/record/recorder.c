@@ -367,6 +367,7 @@ void ss_recorder_close(
     if (board) {
         ss_recorder_flush(recorder, board);
         uint64_t lost = count_lost(board);
+        outcome->lines_lost += lost;
         if (lost > 0)
             ss_outcome_warn(outcome,
                 "%llu decisions are missing from the record: they were made faster than they could "
@@ -387,6 +388,7 @@ void ss_recorder_close(
     for (int i = 0; i < SS_RECORD_FILES; i++) {
         struct ss_lines *lines = &recorder->files[i];
         ss_lines_close(lines);
+        outcome->lines_lost += lines->lost;
         if (lines->why)
             ss_outcome_warn(outcome, "%s/%s: %s: %llu lines of the record were lost",
                 recorder->plan->record, files[i].name, strerror(lines->why),

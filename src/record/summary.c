@@ -248,6 +248,14 @@ static void print_ends(FILE *stream, const struct ss_plan *plan, const struct ss
         fprintf(stream, "  and %zu more\n", early - shown);
 }
 
+static void print_verdict(FILE *stream, const struct ss_verdict *verdict) {
+    char reasons[SS_VERDICT_TEXT], line[SS_VERDICT_TEXT + 32];
+    ss_verdict_print(reasons, verdict);
+    snprintf(line, sizeof line, "%s: %s", ss_verdict_word(verdict), reasons);
+    fputs("verdict: ", stream);
+    ss_option_print_wrapped(stream, 9, line);
+}
+
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
     char cpus[512], load[8192];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
@@ -272,6 +280,7 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
         fputs("warning: ", stream);
         ss_option_print_wrapped(stream, 9, outcome->warnings[i]);
     }
+    print_verdict(stream, &outcome->verdict);
 }
 
 /*
@@ -507,6 +516,7 @@ void ss_summary_print_json(
     for (int i = 0; i < outcome->warning_count; i++)
         ss_json_text(&json, NULL, outcome->warnings[i]);
     ss_json_close(&json, ']');
+    ss_verdict_print_json(&json, &outcome->verdict);
     ss_json_close(&json, '}');
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/master.h"
+#include "record/judge.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -66,6 +67,8 @@ static void take_sample(struct ss_master *master, ss_time now) {
         ss_usage_follow(&master->usage, sample->doubt, now);
     else
         ss_usage_drop(&master->usage);
+    if (master->stage == SS_STAGE_COUNTING)
+        ss_conditions_look(&master->conditions, now);
     ss_recorder_flush(master->recorder, master->board);
     note_progress(master, now);
     note_setpoint(master);
@@ -333,9 +336,11 @@ static void close_master(struct ss_master *master) {
     ss_output_drain(&master->output, ss_platform_now());
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
-    if (master->output.failed)
+    if (master->output.failed) {
+        master->outcome->lines_lost++;
         ss_outcome_warn(
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
+    }
     if (master->crew.board) {
         ss_crew_dismiss_guardian(&master->crew);
         warn_of_left(master);
@@ -381,7 +386,8 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         .stage_end = ss_master_first_stage_end(plan),
         .iterations = {.from = SS_TIME_NEVER,
             .to = SS_TIME_NEVER,
-            .throughput = {.from = SS_TIME_NEVER}},
+            .throughput = {.from = SS_TIME_NEVER},
+            .parts_in_time = {.from = SS_TIME_NEVER}},
     };
     ss_outcome_open(outcome);
     if (open_recorder(&master) == 0 && open_board(&master) == 0 &&
@@ -391,6 +397,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         supervise(&master);
     }
     close_master(&master);
+    ss_judge_run(outcome, plan);
     if (error->status) {
         outcome->status = error->status;
         return -1;

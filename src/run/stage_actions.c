@@ -95,6 +95,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
      */
     master->iterations.from = ss_time_add(start, master->plan->settle);
     master->iterations.throughput.from = master->iterations.from;
+    master->iterations.parts_in_time.from = master->iterations.from;
     atomic_store(&board->control_start, start);
     ss_recorder_set_origin(master->recorder, start);
     ss_master_note(master, "warmup", -1, NULL, NAN);
@@ -131,6 +132,7 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
     master->switches = ss_master_count_switches(master);
     ss_crew_start_clock(&master->crew);
     ss_usage_begin(&master->usage, begin);
+    ss_conditions_begin(&master->conditions, &master->plan->cpus, NULL, begin);
 }
 
 /*
@@ -147,9 +149,12 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
         .usage = &master->usage,
         .own = ss_crew_cpu_time(&master->crew),
         .switches = ss_master_count_switches(master) - master->switches,
+        .others = ss_usage_of_others(&master->usage),
         .end = now,
     };
     ss_outcome_take(master->outcome, &input);
+    if (master->monitor.counted_from != SS_TIME_NEVER)
+        ss_conditions_end(&master->conditions, now, &master->outcome->evidence);
 }
 
 static void end_run(struct ss_master *master, const struct cause *cause) {

@@ -5,6 +5,7 @@
 #include <showstopper/contract.h>
 
 #include "command/plan.h"
+#include "measure/conditions.h"
 #include "measure/iterations.h"
 #include "measure/monitor.h"
 #include "measure/perf.h"
@@ -48,6 +49,7 @@ struct ss_master {
     struct ss_cpu_time *cpu_times; /* meter of each instance with SS_SOURCE_OWN, otherwise NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
+    struct ss_conditions conditions;
     struct ss_iterations iterations;
     struct ss_progress progress;
     struct ss_recorder *recorder; /* on the heap because it is large */

@@ -6,16 +6,26 @@
 #include <time.h>
 #include <unistd.h>
 
-ss_time ss_platform_now(void) {
+static int64_t read_clock(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (ss_time)now.tv_sec * SS_SECOND + (ss_time)now.tv_nsec;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * (int64_t)SS_SECOND + now.tv_nsec;
+}
+
+ss_time ss_platform_now(void) {
+    return (ss_time)read_clock(CLOCK_MONOTONIC);
 }
 
 int64_t ss_platform_wallclock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * (int64_t)SS_SECOND + now.tv_nsec;
+    return read_clock(CLOCK_REALTIME);
+}
+
+struct ss_clock_offsets ss_platform_clock_offsets(void) {
+    int64_t monotonic = read_clock(CLOCK_MONOTONIC);
+    return (struct ss_clock_offsets){
+        .wall = read_clock(CLOCK_REALTIME) - monotonic,
+        .boot = read_clock(CLOCK_BOOTTIME) - monotonic,
+    };
 }
 
 /*

@@ -58,6 +58,8 @@ static void set_up(void) {
         .wake_p50_us = 55,
         .wake_p99_us = 250,
         .wake_max_us = 1001};
+    ss_evidence_clear(&outcome.evidence);
+    outcome.verdict = ss_verdict_reach(&outcome.evidence);
 }
 
 static char *printed(void (*print)(FILE *, const struct ss_plan *, const struct ss_outcome *)) {
@@ -93,7 +95,7 @@ static void json_summary_has_every_figure(void **state) {
     assert_says(text, "  \"command\": [\n    \"say\",\n    \"\\\"%\\\"\"\n  ],\n");
     assert_says(text, "  \"wake_lateness_us\": {\n    \"p50\": 55,\n    \"p99\": 250,\n"
                       "    \"max\": 1001\n  },\n");
-    assert_says(text, "  \"warnings\": []\n}\n");
+    assert_says(text, "  \"warnings\": [],\n  \"verdict\": {\n    \"result\": \"valid\",\n");
     assert_says(text, "  \"instances_ended\": [],\n");
     free(text);
 }
@@ -135,10 +137,10 @@ static void json_summary_lists_warnings(void **state) {
     ss_outcome_warn(&outcome, "first %d", 1);
     ss_outcome_warn(&outcome, "second");
     char *text = printed(ss_summary_print_json);
-    assert_says(text, "  \"warnings\": [\n    \"first 1\",\n    \"second\"\n  ]\n}\n");
+    assert_says(text, "  \"warnings\": [\n    \"first 1\",\n    \"second\"\n  ],\n");
     free(text);
     text = printed(ss_summary_print);
-    assert_says(text, "warning: first 1\nwarning: second\n");
+    assert_says(text, "warning: first 1\nwarning: second\nverdict: valid: nothing found in ");
     free(text);
 }
 
@@ -436,7 +438,7 @@ static void single_sample_has_no_spread(void **state) {
 static void summary_file_is_written_completely_or_not_at_all(void **state) {
     (void)state;
     struct ss_error error = {0};
-    char found[4096];
+    char found[16384];
     set_up();
     tree_new();
     const char *path = tree_write("summary.json", "what was there before");

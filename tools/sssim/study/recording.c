@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "record/judge.h"
+
 /* Trials begin at 2000-01-01T00:00:00Z of the simulated wall clock. */
 #define BEGINNING (INT64_C(946684800) * (int64_t)SS_SECOND)
 
@@ -138,11 +140,13 @@ int recording_finish(struct recording *recording, struct ss_error *error) {
         .usage = &usage,
         .own = trial->own_sum,
         .switches = trial->switches_sum,
+        .others = NAN,
         .end = trial->now,
     };
     ss_outcome_take(&outcome, &input);
     ss_outcome_take_iterations(&outcome, &recording->plan, &trial->iterations);
     ss_recorder_close(recording->recorder, trial->board, &outcome);
+    ss_judge_run(&outcome, &recording->plan);
     int status = ss_record_finish(&recording->plan, &outcome, error);
     ss_outcome_close(&outcome);
     free(recording->recorder);

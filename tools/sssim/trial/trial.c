@@ -341,6 +341,7 @@ static int open_work(struct trial *trial, struct ss_error *error) {
         .from = trial->counted_from,
         .to = SS_TIME_NEVER,
         .throughput.from = trial->counted_from,
+        .parts_in_time.from = trial->counted_from,
     };
     if (work_open(&trial->work, &options->work, options->instances, options->seed, trial->start,
             error) < 0)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_VERDICT_STATIONARITY_H
+#define SHOWSTOPPER_VERDICT_STATIONARITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <showstopper/contract.h>
+
+/*
+ * Finds whether the level of a series changed: by a step, slowly, or as programs change while they
+ * warm up. Each of these shapes is fitted to the series by least squares, and the one whose size
+ * is known best, relative to its standard error, is reported. Successive values are usually
+ * correlated, which makes standard errors larger: those here allow for it. Tests for unit roots
+ * (ADF, KPSS) answer another question: whether a series returns to its mean at all.
+ */
+#define SS_STATIONARITY_MAX 240
+
+enum ss_shape {
+    SS_SHAPE_STEP,
+    SS_SHAPE_DRIFT,   /* linear over all of the time */
+    SS_SHAPE_WARM_UP, /* exponential, with a time constant of a twelfth of the time */
+};
+
+struct ss_change {
+    bool checked;        /* the series says enough; the other fields are valid */
+    double certainty;    /* size over its standard error */
+    double size;         /* from before to after, relative to the mean; negative: it fell */
+    enum ss_shape shape; /* the shape that is most certain */
+    double at;           /* a step: when, as a part of all time */
+};
+
+/* Finds the change in at most SS_STATIONARITY_MAX values. */
+SS_NONNULL() struct ss_change ss_stationarity_find(const double *values, size_t count);
+
+/* The number of windows into which this many events should be divided; 0: too few events. */
+size_t ss_stationarity_windows(double events);
+
+/* Returns the size of a change that is certain enough to count, otherwise 0; NaN if not checked. */
+SS_NONNULL() double ss_stationarity_change(const struct ss_change *change);
+
+/* Describes a change: "a step of -4.1 % after 37 % of the time". */
+#define SS_CHANGE_TEXT 64
+SS_NONNULL() void ss_stationarity_print(char text[SS_CHANGE_TEXT], const struct ss_change *change);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdict/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+const char *const ss_finding_names[] = {"not checked", "passed", "doubtful", "invalid"};
+
+const struct ss_check ss_checks[SS_CHECKS] = {
+    [SS_CHECK_MEAN_ERROR] = {"mean_error", "mean error", "points", 1, 3, false},
+    [SS_CHECK_MEAN_SQUARED_ERROR] = {"mean_squared_error", "mean squared error", "%^2", 25, 100,
+        false},
+    [SS_CHECK_SAMPLES_OFF] = {"samples_off", "samples more than 5 points off target", "%", 10, 30,
+        false},
+    [SS_CHECK_LATE_WAKE_UPS] = {"late_wake_ups", "late wake-ups (99 %), part of a round", "%", 5,
+        20, false},
+    [SS_CHECK_SAMPLES_LOST] = {"samples_lost", "samples lost or late", "%", 0.5, 5, false},
+    [SS_CHECK_STEAL] = {"steal", "steal", "%", 1, 5, false},
+    [SS_CHECK_OTHERS] = {"others", "load of other processes", "%", 2, 10, false},
+    [SS_CHECK_FREQUENCY] = {"frequency", "change of the CPUs' frequency", "%", 2, 5, false},
+    [SS_CHECK_THROUGHPUT] = {"throughput", "change of throughput", "%", 1, 5, false},
+    [SS_CHECK_RESPONSE] = {"response", "change of response times", "%", 1, 5, false},
+    [SS_CHECK_LATE_REQUESTS] = {"late_requests",
+        "late requests (99 %), part of the median response", "%", 10, 100, false},
+    [SS_CHECK_CLOCK] = {"clock", "wall clock set by", "ms", 50, NAN, false},
+    [SS_CHECK_SUSPENDED] = {"suspended", "machine suspended for", "s", 1, NAN, false},
+    [SS_CHECK_FAILED_INSTANCES] = {"failed_instances", "instances that failed", "%", 0, 50, false},
+    [SS_CHECK_FAILED_REQUESTS] = {"failed_requests", "requests that failed", "%", 1, 10, false},
+    [SS_CHECK_ENDED_EARLY] = {"ended_early", "instances that ended early", "%", 0, NAN, false},
+    [SS_CHECK_LINES_LOST] = {"lines_lost", "lines lost", "", 0, NAN, false},
+    [SS_CHECK_INTERRUPTED] = {"interrupted", "interrupted", "", 0, 1, false},
+    [SS_CHECK_SAMPLES] = {"samples", "samples", "", NAN, 1, true},
+    [SS_CHECK_ITERATIONS] = {"iterations", "iterations", "", 30, 1, true},
+    [SS_CHECK_SUCCESSES] = {"successes", "successful requests", "", 30, 1, true},
+};
+
+void ss_evidence_clear(struct ss_evidence *evidence) {
+    *evidence = (struct ss_evidence){0};
+    for (size_t i = 0; i < SS_CHECKS; i++)
+        evidence->figures[i] = NAN;
+}
+
+static bool is_beyond(const struct ss_check *check, double figure, double limit) {
+    return check->at_least ? figure < limit : fabs(figure) > limit;
+}
+
+static enum ss_finding find(const struct ss_check *check, double figure) {
+    if (isnan(figure))
+        return SS_NOT_CHECKED;
+    if (is_beyond(check, figure, check->invalid))
+        return SS_INVALID;
+    return is_beyond(check, figure, check->doubtful) ? SS_DOUBTFUL : SS_PASSED;
+}
+
+struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence) {
+    struct ss_verdict verdict = {.evidence = *evidence, .finding = SS_PASSED};
+    for (size_t i = 0; i < SS_CHECKS; i++) {
+        verdict.findings[i] = find(&ss_checks[i], evidence->figures[i]);
+        if (verdict.findings[i] > verdict.finding)
+            verdict.finding = verdict.findings[i];
+    }
+    return verdict;
+}
+
+const char *ss_verdict_word(const struct ss_verdict *verdict) {
+    return verdict->finding == SS_PASSED ? "valid" : ss_finding_names[verdict->finding];
+}
+
+/* Returns the limit that the figure exceeds. */
+static double find_limit(const struct ss_verdict *verdict, size_t which) {
+    const struct ss_check *check = &ss_checks[which];
+    return verdict->findings[which] == SS_INVALID ? check->invalid : check->doubtful;
+}
+
+static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
+    const struct ss_check *check = &ss_checks[which];
+    char change[SS_CHANGE_TEXT];
+    double figure = verdict->evidence.figures[which];
+    if (which == SS_CHECK_INTERRUPTED) {
+        snprintf(to, size, "%s", figure > 1 ? "ended by an error" : "ended by a signal");
+    } else if (which == SS_CHECK_THROUGHPUT || which == SS_CHECK_RESPONSE) {
+        ss_stationarity_print(change, which == SS_CHECK_THROUGHPUT ? &verdict->evidence.throughput
+                                                                   : &verdict->evidence.response);
+        snprintf(to, size, "%s: %s (limit %g %%)", check->name, change, find_limit(verdict, which));
+    } else {
+        snprintf(to, size, "%s %.3g%s%s (limit %g)", check->name, figure, *check->unit ? " " : "",
+            check->unit, find_limit(verdict, which));
+    }
+}
+
+void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict) {
+    size_t used = 0, passed = 0;
+    for (size_t i = 0; i < SS_CHECKS; i++)
+        passed += verdict->findings[i] == SS_PASSED;
+    snprintf(text, SS_VERDICT_TEXT, "nothing found in %zu checks", passed);
+    /* The reason for the word first. */
+    for (enum ss_finding finding = SS_INVALID; finding >= SS_DOUBTFUL; finding--) {
+        for (size_t i = 0; i < SS_CHECKS; i++) {
+            char reason[160];
+            if (verdict->findings[i] != finding)
+                continue;
+            print_reason(reason, sizeof reason, verdict, i);
+            int length =
+                snprintf(text + used, SS_VERDICT_TEXT - used, "%s%s", used > 0 ? "; " : "", reason);
+            used += length > 0 ? (size_t)length : 0;
+            if (used >= SS_VERDICT_TEXT)
+                return;
+        }
+    }
+}
+
+void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict) {
+    char text[SS_VERDICT_TEXT];
+    ss_verdict_print(text, verdict);
+    ss_json_open(json, "verdict", '{');
+    ss_json_text(json, "result", ss_verdict_word(verdict));
+    ss_json_text(json, "reasons", text);
+    ss_json_open(json, "checks", '[');
+    for (size_t i = 0; i < SS_CHECKS; i++) {
+        const struct ss_check *check = &ss_checks[i];
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "check", check->key);
+        ss_json_text(json, "result", ss_finding_names[verdict->findings[i]]);
+        ss_json_number(json, "figure", verdict->evidence.figures[i]);
+        ss_json_text(json, "unit", *check->unit ? check->unit : NULL);
+        ss_json_number(json, "doubtful", check->doubtful);
+        ss_json_number(json, "invalid", check->invalid);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+    ss_json_close(json, '}');
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_VERDICT_VERDICT_H
+#define SHOWSTOPPER_VERDICT_VERDICT_H
+
+#include <stdbool.h>
+
+#include <showstopper/contract.h>
+
+#include "verdict/stationarity.h"
+
+/*
+ * Decides what a run is worth: each check compares a figure with two limits, beyond which the run
+ * is doubtful or invalid. A figure that was not measured is not checked. "Valid" means that these
+ * checks found nothing.
+ */
+enum ss_finding {
+    SS_NOT_CHECKED,
+    SS_PASSED,
+    SS_DOUBTFUL,
+    SS_INVALID,
+};
+
+/* "not checked", "passed", "doubtful", "invalid" */
+extern const char *const ss_finding_names[];
+
+enum ss_check_name {
+    SS_CHECK_MEAN_ERROR,
+    SS_CHECK_MEAN_SQUARED_ERROR,
+    SS_CHECK_SAMPLES_OFF,
+    SS_CHECK_LATE_WAKE_UPS,
+    SS_CHECK_SAMPLES_LOST,
+    SS_CHECK_STEAL,
+    SS_CHECK_OTHERS,
+    SS_CHECK_FREQUENCY,
+    SS_CHECK_THROUGHPUT,
+    SS_CHECK_RESPONSE,
+    SS_CHECK_LATE_REQUESTS,
+    SS_CHECK_CLOCK,
+    SS_CHECK_SUSPENDED,
+    SS_CHECK_FAILED_INSTANCES,
+    SS_CHECK_FAILED_REQUESTS,
+    SS_CHECK_ENDED_EARLY,
+    SS_CHECK_LINES_LOST,
+    SS_CHECK_INTERRUPTED,
+    SS_CHECK_SAMPLES,
+    SS_CHECK_ITERATIONS,
+    SS_CHECK_SUCCESSES,
+    SS_CHECKS,
+};
+
+/* The figures that are checked, in the units of ss_checks. NaN: unknown. */
+struct ss_evidence {
+    double figures[SS_CHECKS];
+    struct ss_change throughput; /* describes the figures of the same names */
+    struct ss_change response;
+};
+
+struct ss_check {
+    const char *key;  /* "mean_error" */
+    const char *name; /* "mean error" */
+    const char *unit; /* "points" */
+    double doubtful;  /* limits; NaN: this check never finds that */
+    double invalid;
+    bool at_least; /* the limits are the least that passes; otherwise the most, and not passed */
+};
+
+extern const struct ss_check ss_checks[SS_CHECKS];
+
+struct ss_verdict {
+    struct ss_evidence evidence;
+    enum ss_finding findings[SS_CHECKS];
+    enum ss_finding finding; /* the worst: passed, doubtful or invalid */
+};
+
+/* Nothing is known. */
+SS_NONNULL() void ss_evidence_clear(struct ss_evidence *evidence);
+
+SS_NONNULL() struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence);
+
+/* "valid", "doubtful", "invalid" */
+SS_NONNULL() const char *ss_verdict_word(const struct ss_verdict *verdict);
+
+/*
+ * Writes the reasons in one line: "load of other processes 4.2 % (limit 2); steal 1.1 % (limit 1)",
+ * or "nothing found in 9 checks".
+ */
+#define SS_VERDICT_TEXT 1024
+SS_NONNULL()
+void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdict);
+
+struct ss_json;
+
+/* Writes the verdict as a member `verdict`: its word, and each check. */
+SS_NONNULL() void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict);
+
+#endif

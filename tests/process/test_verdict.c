@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Faults that a run must name in its verdict. The machine may be busy: only the fault is asserted.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+#define SHORT "-q", "--json", "-", "-n", "2", "-l", "20%", "-c", "fixed", "--duration", "2s"
+
+/* Returns the result of a check: "passed", "doubtful", "invalid" or "not checked". */
+static const char *result_of(const struct run *run, const char *check) {
+    static char result[32];
+    char words[96];
+    snprintf(words, sizeof words, "\"check\": \"%s\",", check);
+    const char *at = strstr(run->out.bytes, words);
+    ck_assert_msg(at && sscanf(at + strlen(words), " \"result\": \"%31[^\"]\"", result) == 1,
+        "no %s in %s", words, run->out.bytes);
+    return result;
+}
+
+static void expect_verdict(const struct run *run, const char *verdict) {
+    char words[96];
+    snprintf(words, sizeof words, "\"verdict\": {\n    \"result\": \"%s\"", verdict);
+    run_expect_text(&run->out, words);
+}
+
+START_TEST(other_processes_make_a_run_invalid) {
+    run_greedily();
+    for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
+        run_start(NULL, WORDS(PAYLOAD, "spin", ""));
+    struct run *run = RUN(SHORT, PAYLOAD, "spin", "");
+    run_expect(run, 0);
+    ck_assert_str_eq(result_of(run, "others"), "invalid");
+    expect_verdict(run, "invalid");
+}
+END_TEST
+
+START_TEST(setting_the_clock_makes_a_run_doubtful) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), "SS_TEST_CLOCK=-3600:3000")};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-l", "20%",
+                                       "-c", "fixed", "--duration", "4s", PAYLOAD, "spin")));
+    run_expect(run, 0);
+    ck_assert_str_eq(result_of(run, "clock"), "doubtful");
+}
+END_TEST
+
+START_TEST(failed_instance_makes_a_run_doubtful) {
+    struct run *run = RUN(SHORT, "sh", "-c", "[ % = 0 ] && exit 3; exec " PAYLOAD " spin");
+    run_expect(run, 3);
+    ck_assert_str_eq(result_of(run, "failed_instances"), "doubtful");
+    ck_assert_str_eq(result_of(run, "interrupted"), "passed");
+}
+END_TEST
+
+START_TEST(interrupted_run_is_doubtful) {
+    struct run *run =
+        run_start(NULL, WORDS(SHOWSTOPPER, "--json", "-", "-v", "-n", "1", "-l", "20%", "-c",
+                            "fixed", "--duration", "100s", PAYLOAD, "spin"));
+    run_wait_text(run, "instances run");
+    kill(run->pid, SIGINT);
+    run_wait(run);
+    ck_assert_str_eq(result_of(run, "interrupted"), "doubtful");
+}
+END_TEST
+
+START_TEST(verdict_is_the_last_line_of_the_summary) {
+    struct run *run =
+        RUN("-n", "1", "-l", "20%", "-c", "fixed", "--duration", "600ms", PAYLOAD, "spin");
+    run_expect(run, 0);
+    const char *at = strstr(run->err.bytes, "\nverdict: ");
+    ck_assert_ptr_nonnull(at);
+    for (at = strchr(at + 1, '\n'); *at && at[1]; at = strchr(at + 1, '\n'))
+        ck_assert_msg(strncmp(at + 1, "         ", 9) == 0, "not its continuation: %s", at);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(other_processes_make_a_run_invalid),
+    SS_CASE(setting_the_clock_makes_a_run_doubtful),
+    SS_CASE(failed_instance_makes_a_run_doubtful),
+    SS_CASE(interrupted_run_is_doubtful),
+    SS_CASE(verdict_is_the_last_line_of_the_summary))

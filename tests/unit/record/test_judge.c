@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "record/judge.h"
+#include "unit.h"
+
+static struct ss_plan plan;
+static struct ss_outcome outcome;
+static struct ss_monitor monitor;
+static struct ss_outcome_input input;
+static struct ss_iterations iterations;
+
+/* A run of 240 s with 480 samples of 50 %, without fault. */
+static int set_up(void **state) {
+    (void)state;
+    plan = (struct ss_plan){.instances = 2};
+    monitor = (struct ss_monitor){0};
+    for (int i = 0; i < 480; i++)
+        assert_true(ss_figures_add(&monitor.figures, 0.5, i % 2 ? 0.51 : 0.49));
+    ss_outcome_open(&outcome);
+    outcome.ended_by = "duration";
+    outcome.error_mean_percent = 0;
+    outcome.error_mse_e4 = 1;
+    outcome.steal_mean = 0.001;
+    outcome.switches_per_second = 40; /* 20 of each instance: rounds of 100 ms */
+    outcome.wake_p99_us = 1000;
+    input = (struct ss_outcome_input){.plan = &plan, .monitor = &monitor, .others = 0.004};
+    iterations = (struct ss_iterations){.from = 0, .to = 240 * SS_SECOND};
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    ss_figures_free(&monitor.figures);
+    ss_iterations_free(&iterations);
+    ss_outcome_close(&outcome);
+    return 0;
+}
+
+static double figure(enum ss_check_name check) {
+    return outcome.evidence.figures[check];
+}
+
+/* Adds ten iterations a second, and more of them after `change` seconds. */
+static void iterate(double change, double factor) {
+    for (double at = 0; at < 240; at += 0.1 / (at < change ? 1 : factor))
+        ss_iterations_add(
+            &iterations, 0, (ss_time)(at * 1e9), (ss_time)(at * 1e9) + 50 * SS_MILLISECOND);
+    ss_judge_iterations(&outcome, &iterations);
+}
+
+static void clean_run_is_valid(void **state) {
+    (void)state;
+    ss_judge_control(&outcome, &input);
+    iterate(240, 1);
+    ss_judge_run(&outcome, &plan);
+    assert_string_equal(ss_verdict_word(&outcome.verdict), "valid");
+    assert_near(figure(SS_CHECK_MEAN_ERROR), 0, 1e-9);
+    assert_near(figure(SS_CHECK_MEAN_SQUARED_ERROR), 1, 1e-9);
+    assert_near(figure(SS_CHECK_SAMPLES_OFF), 0, 1e-9);
+    assert_near(figure(SS_CHECK_LATE_WAKE_UPS), 1, 1e-9);
+    assert_near(figure(SS_CHECK_SAMPLES_LOST), 0, 1e-9);
+    assert_near(figure(SS_CHECK_STEAL), 0.1, 1e-9);
+    assert_near(figure(SS_CHECK_OTHERS), 0.4, 1e-9);
+    assert_near(figure(SS_CHECK_THROUGHPUT), 0, 1e-9);
+    assert_near(figure(SS_CHECK_SAMPLES), 480, 0);
+}
+
+static void samples_off_target_are_counted(void **state) {
+    (void)state;
+    for (int i = 0; i < 120; i++)
+        assert_true(ss_figures_add(&monitor.figures, 0.5, i % 2 ? 0.551 : 0.449));
+    ss_judge_control(&outcome, &input);
+    assert_near(figure(SS_CHECK_SAMPLES_OFF), 20, 1e-9);
+}
+
+static void lost_and_late_samples_count_alike(void **state) {
+    (void)state;
+    monitor.lost = 20;
+    monitor.late = 5;
+    ss_judge_control(&outcome, &input);
+    assert_near(figure(SS_CHECK_SAMPLES_LOST), 5, 1e-9);
+}
+
+static void open_loop_has_no_error_to_judge(void **state) {
+    (void)state;
+    plan.set.modules[SS_KIND_CONTROL].table.control.open_loop = true;
+    outcome.error_mean_percent = 40;
+    ss_judge_control(&outcome, &input);
+    assert_true(isnan(figure(SS_CHECK_MEAN_ERROR)));
+    assert_true(isnan(figure(SS_CHECK_MEAN_SQUARED_ERROR)));
+    assert_true(isnan(figure(SS_CHECK_SAMPLES_OFF)));
+    assert_near(figure(SS_CHECK_OTHERS), 0.4, 1e-9);
+}
+
+static void wake_ups_without_rounds_are_not_checked(void **state) {
+    (void)state;
+    outcome.switches_per_second = 0;
+    ss_judge_control(&outcome, &input);
+    assert_true(isnan(figure(SS_CHECK_LATE_WAKE_UPS)));
+}
+
+static void run_without_samples_is_invalid(void **state) {
+    (void)state;
+    ss_figures_free(&monitor.figures);
+    ss_judge_control(&outcome, &input);
+    ss_judge_run(&outcome, &plan);
+    assert_string_equal(ss_verdict_word(&outcome.verdict), "invalid");
+    assert_that(outcome.verdict.findings[SS_CHECK_SAMPLES], ==, SS_INVALID);
+    assert_that(outcome.verdict.findings[SS_CHECK_MEAN_ERROR], ==, SS_NOT_CHECKED);
+}
+
+static void step_of_throughput_is_found(void **state) {
+    (void)state;
+    iterate(120, 1.03);
+    assert_near(figure(SS_CHECK_THROUGHPUT), 3, 0.3);
+    assert_that(outcome.evidence.throughput.shape, ==, SS_SHAPE_STEP);
+    assert_near(outcome.evidence.throughput.at, 0.5, 0.06);
+}
+
+static void too_few_iterations_say_nothing_of_changes(void **state) {
+    (void)state;
+    ss_iterations_add(&iterations, 0, SS_SECOND, 2 * SS_SECOND);
+    ss_judge_iterations(&outcome, &iterations);
+    assert_near(figure(SS_CHECK_ITERATIONS), 1, 0);
+    assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
+}
+
+static void ends_are_judged_by_how_they_came(void **state) {
+    (void)state;
+    ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .status = 7 << 8});
+    ss_judge_run(&outcome, &plan);
+    assert_near(figure(SS_CHECK_FAILED_INSTANCES), 50, 1e-9);
+    assert_near(figure(SS_CHECK_ENDED_EARLY), 0, 1e-9);
+    ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 1, .status = 0});
+    ss_judge_run(&outcome, &plan);
+    assert_near(figure(SS_CHECK_ENDED_EARLY), 50, 1e-9);
+    outcome.ended_by = "workloads"; /* then an end is the usual one */
+    ss_judge_run(&outcome, &plan);
+    assert_near(figure(SS_CHECK_ENDED_EARLY), 0, 1e-9);
+}
+
+static void interruption_and_lost_lines_are_found(void **state) {
+    (void)state;
+    const struct {
+        const char *by;
+        enum ss_finding finding;
+    } rows[] = {{"duration", SS_PASSED}, {"trace", SS_PASSED}, {"workloads", SS_PASSED},
+        {"signal", SS_DOUBTFUL}, {"failure", SS_INVALID}, {"error", SS_INVALID}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        outcome.ended_by = rows[i].by;
+        ss_judge_run(&outcome, &plan);
+        assert_that(outcome.verdict.findings[SS_CHECK_INTERRUPTED], ==, rows[i].finding);
+    }
+    outcome.lines_lost = 3;
+    ss_judge_run(&outcome, &plan);
+    assert_that(outcome.verdict.findings[SS_CHECK_LINES_LOST], ==, SS_DOUBTFUL);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(clean_run_is_valid, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(samples_off_target_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_and_late_samples_count_alike, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(open_loop_has_no_error_to_judge, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wake_ups_without_rounds_are_not_checked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(step_of_throughput_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            too_few_iterations_say_nothing_of_changes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_are_judged_by_how_they_came, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(interruption_and_lost_lines_are_found, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Series with a known change: the estimator's errors of both kinds over many seeds. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "unit.h"
+#include "verdict/stationarity.h"
+
+#define WINDOWS SS_STATIONARITY_MAX
+
+static uint64_t seed;
+
+static double uniform(void) {
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void) {
+    return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
+}
+
+/* How a series is made: noise around 1, in which each value remembers the one before, and a change.
+ */
+struct recipe {
+    double deviation, memory;
+    double step, at; /* size and time of a step */
+    double drift;
+    double warm_up;
+};
+
+static struct ss_change find_in_series(const struct recipe *recipe) {
+    double values[WINDOWS], noise = normal();
+    for (size_t i = 0; i < WINDOWS; i++) {
+        double time = ((double)i + 0.5) / WINDOWS;
+        noise = recipe->memory * noise + sqrt(1 - recipe->memory * recipe->memory) * normal();
+        values[i] = 1 + recipe->deviation * noise + (time > recipe->at ? recipe->step : 0) +
+                    recipe->drift * time - recipe->warm_up * exp(-12 * time);
+    }
+    return ss_stationarity_find(values, WINDOWS);
+}
+
+/* Returns in how many of `count` series a change is found. */
+static int count_found(const struct recipe *recipe, int count) {
+    int found = 0;
+    seed = 88172645463325252U;
+    for (int i = 0; i < count; i++) {
+        struct ss_change change = find_in_series(recipe);
+        double size = ss_stationarity_change(&change);
+        found += !isnan(size) && size != 0;
+    }
+    return found;
+}
+
+static void steady_series_are_rarely_flagged(void **state) {
+    (void)state;
+    const double deviations[] = {0.005, 0.02, 0.1}, memories[] = {0, 0.25, 0.5};
+    for (size_t i = 0; i < 9; i++) {
+        struct recipe recipe = {.deviation = deviations[i / 3], .memory = memories[i % 3]};
+        int found = count_found(&recipe, 1000);
+        if (found > 10)
+            fail_msg("deviation %g, memory %g: %d of 1000", recipe.deviation, recipe.memory, found);
+    }
+}
+
+static void changes_of_twice_the_limit_are_found(void **state) {
+    (void)state;
+    const struct recipe recipes[] = {
+        {.deviation = 0.01, .memory = 0.3, .step = 0.02, .at = 0.37},
+        {.deviation = 0.01, .memory = 0.3, .step = -0.02, .at = 0.6},
+        {.deviation = 0.005, .memory = 0.3, .drift = 0.02},
+        {.deviation = 0.005, .memory = 0.3, .warm_up = 0.03},
+    };
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        int found = count_found(&recipes[i], 200);
+        if (found < 198)
+            fail_msg("recipe %zu: found in %d of 200", i, found);
+    }
+}
+
+static void assert_text(const struct recipe *recipe, const char *expected) {
+    char text[SS_CHANGE_TEXT];
+    seed = 88172645463325252U;
+    struct ss_change change = find_in_series(recipe);
+    assert_true(change.checked);
+    ss_stationarity_print(text, &change);
+    assert_string_equal(text, expected);
+}
+
+static void shape_of_the_change_is_named(void **state) {
+    (void)state;
+    assert_text(&(struct recipe){.deviation = 1e-6, .step = -0.04, .at = 7.0 / 18},
+        "a step of -4.1 % after 39 % of the time");
+    assert_text(&(struct recipe){.deviation = 1e-6, .drift = 0.06}, "a drift of +5.8 %");
+    assert_text(&(struct recipe){.deviation = 1e-6, .warm_up = 0.08}, "+8.1 % while it warmed up");
+}
+
+static void certain_change_below_one_percent_does_not_count(void **state) {
+    (void)state;
+    seed = 1;
+    struct ss_change change =
+        find_in_series(&(struct recipe){.deviation = 1e-4, .step = 0.005, .at = 0.5});
+    assert_true(change.certainty > 100);
+    assert_true(ss_stationarity_change(&change) == 0);
+}
+
+static void constant_series_is_steady(void **state) {
+    (void)state;
+    double values[WINDOWS];
+    for (size_t i = 0; i < WINDOWS; i++)
+        values[i] = 3;
+    struct ss_change change = ss_stationarity_find(values, WINDOWS);
+    assert_true(ss_stationarity_change(&change) == 0);
+}
+
+static void series_that_says_too_little_is_not_checked(void **state) {
+    (void)state;
+    struct recipe wandering = {.deviation = 0.05, .memory = 0.99};
+    double values[WINDOWS] = {0};
+    int checked = 0;
+    seed = 5;
+    for (int i = 0; i < 100; i++)
+        checked += find_in_series(&wandering).checked;
+    assert_true(checked < 5);
+    struct ss_change change = ss_stationarity_find(values, WINDOWS); /* no throughput at all */
+    assert_true(isnan(ss_stationarity_change(&change)));
+    values[7] = NAN;
+    change = ss_stationarity_find(values, WINDOWS);
+    assert_true(isnan(ss_stationarity_change(&change)));
+}
+
+static void few_events_are_divided_into_fewer_windows(void **state) {
+    (void)state;
+    assert_that(ss_stationarity_windows(1200), ==, 240);
+    assert_that(ss_stationarity_windows(1199), ==, 120);
+    assert_that(ss_stationarity_windows(600), ==, 120);
+    assert_that(ss_stationarity_windows(599), ==, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steady_series_are_rarely_flagged),
+        cmocka_unit_test(changes_of_twice_the_limit_are_found),
+        cmocka_unit_test(shape_of_the_change_is_named),
+        cmocka_unit_test(certain_change_below_one_percent_does_not_count),
+        cmocka_unit_test(constant_series_is_steady),
+        cmocka_unit_test(series_that_says_too_little_is_not_checked),
+        cmocka_unit_test(few_events_are_divided_into_fewer_windows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "unit.h"
+#include "verdict/verdict.h"
+
+static struct ss_evidence evidence;
+
+static int clear(void **state) {
+    (void)state;
+    ss_evidence_clear(&evidence);
+    return 0;
+}
+
+static enum ss_finding find(enum ss_check_name check, double figure) {
+    evidence.figures[check] = figure;
+    enum ss_finding finding = ss_verdict_reach(&evidence).findings[check];
+    evidence.figures[check] = NAN;
+    return finding;
+}
+
+static void each_check_has_the_limits_of_the_manual(void **state) {
+    (void)state;
+    const struct {
+        enum ss_check_name check;
+        double passed, doubtful, invalid; /* the largest that is no worse; NaN: never */
+    } rows[] = {
+        {SS_CHECK_MEAN_ERROR, 1, 3, INFINITY},
+        {SS_CHECK_MEAN_SQUARED_ERROR, 25, 100, INFINITY},
+        {SS_CHECK_SAMPLES_OFF, 10, 30, INFINITY},
+        {SS_CHECK_LATE_WAKE_UPS, 5, 20, INFINITY},
+        {SS_CHECK_SAMPLES_LOST, 0.5, 5, INFINITY},
+        {SS_CHECK_STEAL, 1, 5, INFINITY},
+        {SS_CHECK_OTHERS, 2, 10, INFINITY},
+        {SS_CHECK_FREQUENCY, 2, 5, INFINITY},
+        {SS_CHECK_THROUGHPUT, 1, 5, INFINITY},
+        {SS_CHECK_RESPONSE, 1, 5, INFINITY},
+        {SS_CHECK_LATE_REQUESTS, 10, 100, INFINITY},
+        {SS_CHECK_CLOCK, 50, INFINITY, NAN},
+        {SS_CHECK_SUSPENDED, 1, INFINITY, NAN},
+        {SS_CHECK_FAILED_INSTANCES, 0, 50, INFINITY},
+        {SS_CHECK_FAILED_REQUESTS, 1, 10, INFINITY},
+        {SS_CHECK_ENDED_EARLY, 0, INFINITY, NAN},
+        {SS_CHECK_LINES_LOST, 0, INFINITY, NAN},
+        {SS_CHECK_INTERRUPTED, 0, 1, INFINITY},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_that(find(rows[i].check, rows[i].passed), ==, SS_PASSED);
+        assert_that(find(rows[i].check, -rows[i].passed), ==, SS_PASSED);
+        assert_that(find(rows[i].check, nextafter(rows[i].passed, INFINITY)), ==, SS_DOUBTFUL);
+        assert_that(find(rows[i].check, rows[i].doubtful), ==, SS_DOUBTFUL);
+        if (!isnan(rows[i].invalid))
+            assert_that(
+                find(rows[i].check, -nextafter(rows[i].doubtful, INFINITY)), ==, SS_INVALID);
+    }
+}
+
+static void counts_have_a_least_value(void **state) {
+    (void)state;
+    assert_that(find(SS_CHECK_SAMPLES, 1), ==, SS_PASSED);
+    assert_that(find(SS_CHECK_SAMPLES, 0), ==, SS_INVALID);
+    assert_that(find(SS_CHECK_ITERATIONS, 30), ==, SS_PASSED);
+    assert_that(find(SS_CHECK_ITERATIONS, 29), ==, SS_DOUBTFUL);
+    assert_that(find(SS_CHECK_ITERATIONS, 0), ==, SS_INVALID);
+    assert_that(find(SS_CHECK_SUCCESSES, 0), ==, SS_INVALID);
+}
+
+static void unknown_figures_are_not_checked(void **state) {
+    (void)state;
+    struct ss_verdict verdict = ss_verdict_reach(&evidence);
+    for (size_t i = 0; i < SS_CHECKS; i++)
+        assert_that(verdict.findings[i], ==, SS_NOT_CHECKED);
+}
+
+static void assert_verdict(const char *word, const char *reasons) {
+    struct ss_verdict verdict = ss_verdict_reach(&evidence);
+    char text[SS_VERDICT_TEXT];
+    ss_verdict_print(text, &verdict);
+    assert_string_equal(ss_verdict_word(&verdict), word);
+    assert_string_equal(text, reasons);
+}
+
+static void worst_finding_decides_and_comes_first(void **state) {
+    (void)state;
+    evidence.figures[SS_CHECK_MEAN_ERROR] = 0.2;
+    evidence.figures[SS_CHECK_SAMPLES] = 100;
+    assert_verdict("valid", "nothing found in 2 checks");
+    evidence.figures[SS_CHECK_STEAL] = 1.25;
+    assert_verdict("doubtful", "steal 1.25 % (limit 1)");
+    evidence.figures[SS_CHECK_OTHERS] = 12.5;
+    assert_verdict("invalid", "load of other processes 12.5 % (limit 10); steal 1.25 % (limit 1)");
+}
+
+static void reasons_say_what_happened(void **state) {
+    (void)state;
+    evidence.figures[SS_CHECK_INTERRUPTED] = 1;
+    evidence.figures[SS_CHECK_THROUGHPUT] = -3;
+    evidence.throughput =
+        (struct ss_change){.checked = true, .size = -0.03, .shape = SS_SHAPE_STEP, .at = 0.5};
+    assert_verdict("doubtful",
+        "change of throughput: a step of -3.0 % after 50 % of the time (limit 1 %); ended by a "
+        "signal");
+    evidence.figures[SS_CHECK_INTERRUPTED] = 2;
+    evidence.figures[SS_CHECK_THROUGHPUT] = NAN;
+    assert_verdict("invalid", "ended by an error");
+}
+
+static void all_reasons_fit_or_are_cut(void **state) {
+    (void)state;
+    char text[SS_VERDICT_TEXT];
+    for (size_t i = 0; i < SS_CHECKS; i++)
+        evidence.figures[i] = ss_checks[i].at_least ? 0 : 1e300;
+    struct ss_verdict verdict = ss_verdict_reach(&evidence);
+    ss_verdict_print(text, &verdict);
+    assert_true(strlen(text) < sizeof text);
+}
+
+static void json_has_every_check(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0, checks = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    evidence.figures[SS_CHECK_OTHERS] = 4;
+    struct ss_verdict verdict = ss_verdict_reach(&evidence);
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    ss_verdict_print_json(&json, &verdict);
+    ss_json_close(&json, '}');
+    fclose(stream);
+    for (const char *at = text; (at = strstr(at, "\"check\"")); at++)
+        checks++;
+    assert_that(checks, ==, SS_CHECKS);
+    assert_non_null(strstr(text, "\"result\": \"doubtful\",\n    \"reasons\": "
+                                 "\"load of other processes 4 % (limit 2)\""));
+    assert_non_null(strstr(text, "\"check\": \"others\",\n        \"result\": \"doubtful\",\n"
+                                 "        \"figure\": 4,"));
+    free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(each_check_has_the_limits_of_the_manual, clear),
+        cmocka_unit_test_setup(counts_have_a_least_value, clear),
+        cmocka_unit_test_setup(unknown_figures_are_not_checked, clear),
+        cmocka_unit_test_setup(worst_finding_decides_and_comes_first, clear),
+        cmocka_unit_test_setup(reasons_say_what_happened, clear),
+        cmocka_unit_test_setup(all_reasons_fit_or_are_cut, clear),
+        cmocka_unit_test_setup(json_has_every_check, clear),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "unit.h"
+#include "verdict/windows.h"
+
+static struct ss_windows windows;
+
+static void open_at(double second) {
+    windows = (struct ss_windows){.from = (ss_time)(second * 1e9)};
+}
+
+static void add(double start, double end, double amount) {
+    ss_windows_add(&windows, (ss_time)(start * 1e9), (ss_time)(end * 1e9), amount);
+}
+
+static void assert_split(double to, size_t count, const double *expected) {
+    double amounts[16];
+    ss_windows_split(&windows, (ss_time)(to * 1e9), count, amounts);
+    for (size_t i = 0; i < count; i++) {
+        if (fabs(amounts[i] - expected[i]) > 1e-3 * expected[i])
+            fail_msg("window %zu: %g, not %g", i, amounts[i], expected[i]);
+    }
+}
+
+static void amounts_are_spread_over_their_time(void **state) {
+    (void)state;
+    open_at(10);
+    add(10, 12, 4);
+    add(13, 14, 1);
+    assert_split(14, 4, (double[]){2, 2, 0, 1});
+}
+
+static void part_before_the_first_cell_is_left_out(void **state) {
+    (void)state;
+    open_at(10);
+    add(8, 12, 4);
+    add(8, 9.5, 7);
+    assert_split(12, 2, (double[]){1, 1});
+}
+
+static void amount_without_a_length_counts_at_once(void **state) {
+    (void)state;
+    open_at(0);
+    add(1.5, 1.5, 3);
+    assert_split(2, 2, (double[]){0, 3});
+}
+
+static void nothing_is_added_before_counting(void **state) {
+    (void)state;
+    windows = (struct ss_windows){.from = SS_TIME_NEVER};
+    add(1, 2, 3);
+    assert_split(2, 2, (double[]){0, 0});
+}
+
+static void wider_cells_keep_the_amounts_in_their_windows(void **state) {
+    (void)state;
+    open_at(0);
+    for (int second = 0; second < 3600; second++)
+        add(second, second + 1, second < 1800 ? 1 : 2);
+    assert_split(3600, 4, (double[]){900, 900, 1800, 1800});
+}
+
+static void ten_years_fit(void **state) {
+    (void)state;
+    open_at(0);
+    add(0, 1, 1);
+    add(3.2e8 - 1, 3.2e8, 1);
+    assert_split(3.2e8, 2, (double[]){1, 1});
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(amounts_are_spread_over_their_time),
+        cmocka_unit_test(part_before_the_first_cell_is_left_out),
+        cmocka_unit_test(amount_without_a_length_counts_at_once),
+        cmocka_unit_test(nothing_is_added_before_counting),
+        cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
+        cmocka_unit_test(ten_years_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
