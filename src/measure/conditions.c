@@ -2,19 +2,18 @@
 #include "measure/conditions.h"
 
 #include <math.h>
+#include <string.h>
 
 #define LOOK_INTERVAL SS_SECOND
 
 void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, ss_time now) {
-    *conditions = (struct ss_conditions){
-        .roots = roots,
-        .cpus = cpus,
-        .begin = ss_platform_clock_offsets(),
-        .due = now,
-        .frequency_sums.from = now,
-        .frequency_counts.from = now,
-    };
+    memset(conditions, 0, sizeof *conditions);
+    conditions->roots = roots;
+    conditions->cpus = cpus;
+    conditions->begin = ss_platform_clock_offsets();
+    conditions->due = now;
+    conditions->frequency_sums.from = conditions->frequency_counts.from = now;
     ss_conditions_look(conditions, now);
 }
 

@@ -372,36 +372,45 @@ static void close_master(struct ss_master *master) {
     free(master->polls);
 }
 
+/* Allocates the state: a run that lacks the memory for it is refused. */
+static struct ss_master *make_master(
+    struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
+    struct ss_master *master = calloc(1, sizeof *master);
+    if (!master)
+        return NULL;
+    master->plan = plan;
+    master->outcome = outcome;
+    master->error = error;
+    master->sensor.from = -1;
+    master->meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
+    master->cpus = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
+    master->descriptor = -1;
+    master->perf.next = master->perf.collect = SS_TIME_NEVER;
+    master->stage = SS_STAGE_WAITING;
+    master->stage_end = ss_master_first_stage_end(plan);
+    master->iterations.from = master->iterations.to = SS_TIME_NEVER;
+    master->iterations.throughput.from = SS_TIME_NEVER;
+    master->iterations.parts_in_time.from = SS_TIME_NEVER;
+    return master;
+}
+
 int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
-    struct ss_master master = {
-        .plan = plan,
-        .outcome = outcome,
-        .error = error,
-        .sensor = {.from = -1},
-        .meter = SS_LOAD_METER_CLOSED,
-        .cpus = SS_LOAD_METER_CLOSED,
-        .descriptor = -1,
-        .perf = {.next = SS_TIME_NEVER, .collect = SS_TIME_NEVER},
-        .stage = SS_STAGE_WAITING,
-        .stage_end = ss_master_first_stage_end(plan),
-        .iterations = {.from = SS_TIME_NEVER,
-            .to = SS_TIME_NEVER,
-            .throughput = {.from = SS_TIME_NEVER},
-            .parts_in_time = {.from = SS_TIME_NEVER}},
-    };
     ss_outcome_open(outcome);
-    if (open_recorder(&master) == 0 && open_board(&master) == 0 &&
-        (!plan->isolate || ss_isolate(master.board, error) == 0) && open_master(&master) == 0) {
-        atomic_store(&master.board->begun, 1);
-        ss_master_advance(&master, ss_platform_now());
-        supervise(&master);
-    }
-    close_master(&master);
-    ss_judge_run(outcome, plan);
-    if (error->status) {
+    struct ss_master *master = make_master(plan, outcome, error);
+    if (!master) {
+        ss_error_memory(error);
         outcome->status = error->status;
         return -1;
     }
-    outcome->status = master.failure_status;
-    return 0;
+    if (open_recorder(master) == 0 && open_board(master) == 0 &&
+        (!plan->isolate || ss_isolate(master->board, error) == 0) && open_master(master) == 0) {
+        atomic_store(&master->board->begun, 1);
+        ss_master_advance(master, ss_platform_now());
+        supervise(master);
+    }
+    close_master(master);
+    ss_judge_run(outcome, plan);
+    outcome->status = error->status ? error->status : master->failure_status;
+    free(master);
+    return error->status ? -1 : 0;
 }

@@ -577,6 +577,40 @@ per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "wrong ratios.csv: $(cat "$folder/repo
     [ "$(value comparison.csv 1 ratio_median)" = 1.5 ] || fail "the host's runs were not matched with each other"
 }
 
+# set_figure RECORD CHECK FIGURE: changes the figure of a check in the verdict of a record.
+set_figure() {
+    sed -i "/\"check\": \"$2\"/,/\"figure\"/ s/\"figure\": .*/\"figure\": $3,/" "$folder/$1/summary.json"
+}
+
+# A simulated record has the same verdict on every machine.
+records_are_checked_and_left_out() {
+    local one=good/runs/sets-serial-serial-1/foreground
+    cd "$folder"
+    "$bin/sssim" -P 2 --foreground serial --iteration 50m --record good >out 2>&1 || fail "sssim: $(cat out)"
+    report 0 --check good
+    [ "$(grep -c ': valid: nothing found in [0-9]* checks$' out)" -eq 2 ] || fail "not valid: $(cat out)"
+    cp -r "$one" bad
+    set_figure bad steal 7
+    report 3 --check "$one" bad nothing
+    grep -qxF "ssreport: 2 of 3 records are invalid" err || fail "wrong message: $(cat err)"
+    grep -q '^bad: invalid: ' out || fail "the bad record is not invalid: $(cat out)"
+    grep -q '^nothing: invalid: .*: No such file' out || fail "a missing record is not invalid: $(cat out)"
+    report 3 --check --format json bad
+    grep -qF '"verdict": "invalid",' out || fail "no JSON: $(cat out)"
+    report 0 "$one" bad
+    grep -qF 'Of 2 records, 0 are doubtful and 1 is invalid' out || fail "no finding: $(cat out)"
+    report 0 --leave-out invalid --table runs "$one" bad
+    grep -q '^bad,.*left out: invalid' out || fail "the bad record is not left out: $(cat out)"
+    report 0 -q -o report "$one" bad
+    [ "$(grep -c '<tr class="invalid">' report/report.html)" -eq 2 ] || fail "the bad record is not shaded"
+    report 125 --check --table runs bad
+    # A record of an earlier version has no verdict, but samples.
+    sed -i -e '/^  "verdict": {/,$d' bad/summary.json
+    sed -i -e '$ s/,$/}/' bad/summary.json
+    report 0 --check bad
+    grep -q '^bad: valid: nothing found' out || fail "an earlier record is not judged: $(cat out)"
+}
+
 # The profile of a run is what sssim reads: half a thread is one thread for half of the time.
 counters_become_a_profile_for_the_simulator() {
     made_record "$folder/counted" "1 1" "0.5 0.5"
@@ -982,6 +1016,7 @@ run_case runs_that_are_not_done_are_listed
 run_case records_of_one_run_have_roles
 run_case two_sets_of_pairs_are_compared
 run_case a_single_table_is_printed_for_scripts
+run_case records_are_checked_and_left_out
 run_case counters_become_a_profile_for_the_simulator
 run_case a_replay_is_predicted_for_each_method
 run_case pairs_are_compared_across_environments

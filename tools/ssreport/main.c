@@ -14,9 +14,11 @@
 #include "page.h"
 #include "report_options.h"
 #include "topics.h"
+#include "verdicts_topic.h"
 
 /* Exit status if the report was made, but nothing was measured or the table has no rows. */
 #define STATUS_NO_RESULTS 1
+#define STATUS_INVALID    3
 
 static void print_note(const char *name, const char *text) {
     if (*text)
@@ -262,6 +264,23 @@ static bool has_results(const struct ssreport_report *report) {
     return any;
 }
 
+/* Prints what the records are worth. */
+static int check_records(const struct ssreport_report *report,
+    const struct ssreport_request *request, struct ss_error *error) {
+    const struct table_sheet *verdicts = ssreport_table(report, "verdicts");
+    size_t invalid = ssreport_verdicts_count(report, "invalid");
+    if (table_rows(verdicts) == 0)
+        return ss_error_fail(error, "there is no record to check: name one");
+    if (request->format < 0)
+        ssreport_verdicts_print(stdout, report);
+    else if (print_table(verdicts, request, error) < 0)
+        return -1;
+    if (invalid > 0)
+        return ss_error_set(error, STATUS_INVALID, "%zu of %zu records %s invalid", invalid,
+            table_rows(verdicts), invalid == 1 ? "is" : "are");
+    return 0;
+}
+
 static int make_report(const struct ssreport_request *request, struct ss_error *error) {
     struct ssreport_report report = {
         .settings = {
@@ -271,9 +290,16 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
             .confidence = request->confidence,
             .deviation = request->deviation,
         }};
+    if (request->leave_out >= 0)
+        report.leave_out = request->leave_out == 0 ? SS_DOUBTFUL : SS_INVALID;
     int result = check_table(request->table, error);
     if (result == 0)
         result = fill(&report, request, error);
+    if (result == 0 && request->check) {
+        result = check_records(&report, request, error);
+        ssreport_report_free(&report);
+        return result;
+    }
     if (result == 0)
         print_notes(&report);
     bool empty = report.run_count + report.response_count + report.fleet_count == 0;

@@ -77,6 +77,10 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"of", AT(of),
         .help = "test groups of which mean, standard deviation and number of values are known: "
                 "--of MEAN,SD,N NAME=MEAN,SD,N"}},
+    {0, NULL, {"check", AT(check),
+        .help = "print what each record is worth, a line each, and end with 3 if one is invalid"}},
+    {0, "WHICH", {"leave-out", SS_OPTION_CHOICE, AT(leave_out), .choices = "doubtful invalid",
+        .help = "report no invalid records, or also no doubtful ones"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"},
         .heading = "\nOutput:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -97,7 +101,8 @@ void ssreport_request_print_help(void) {
     printf("\n"
            "The status is 0 if at least one reported record has results, 1 if none\n"
            "has any or the table of --table has no rows, and 125 if there is no record or\n"
-           "something else is wrong. With --test, it is 1 if that test has no result.\n");
+           "something else is wrong. With --test, it is 1 if that test has no result;\n"
+           "with --check, 3 if a record is invalid.\n");
 }
 
 /* ---- options that depend on each other ---- */
@@ -164,12 +169,14 @@ static int check_report(struct ssreport_request *request, struct ss_error *error
 int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
     /* The folders move to the front of argv, replacing words that were parsed. */
     *request = (struct ssreport_request){
-        .edge = SS_TIME_NEVER, .format = -1, .test = -1, .folders = argv + 1};
+        .edge = SS_TIME_NEVER, .format = -1, .leave_out = -1, .test = -1, .folders = argv + 1};
     if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;
     if (request->help || request->version)
         return 0;
-    if (request->format >= 0 && !request->table)
+    if (request->check && request->table)
+        return ss_error_fail(error, "--check prints the table verdicts: leave out --table");
+    if (request->format >= 0 && !request->table && !request->check)
         return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
     return request->test >= 0 ? check_test(request, error) : check_report(request, error);
 }

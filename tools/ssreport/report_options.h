@@ -29,6 +29,8 @@ struct ssreport_request {
     ss_time interval;
     double confidence; /* 0 to 1 */
     double deviation;  /* relative deviation */
+    int check;         /* print verdicts instead of a report */
+    int leave_out;     /* 0: doubtful and invalid records, 1: invalid ones; negative: none */
     int help, version, quiet;
     bool against;
     char **folders; /* folders of both sets; with --test, a file or figures of groups */

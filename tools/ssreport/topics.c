@@ -17,6 +17,7 @@
 #include "runs_topic.h"
 #include "study_topic.h"
 #include "throughput_topic.h"
+#include "verdicts_topic.h"
 
 const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_findings_topic,
@@ -31,6 +32,7 @@ const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_energy_topic,
     &ssreport_counters_topic,
     &ssreport_fleet_topic,
+    &ssreport_verdicts_topic,
     NULL,
 };
 

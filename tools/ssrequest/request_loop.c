@@ -149,8 +149,10 @@ static int watch(struct ssrequest_loop *loop, int descriptor) {
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course) {
-    *course = (struct ssrequest_course){
-        .stopped = SS_TIME_NEVER, .own_cpu = own_cpu(), .own_wait = ss_platform_own_wait()};
+    *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER,
+        .own_cpu = own_cpu(),
+        .own_wait = ss_platform_own_wait(),
+        .moved = ss_platform_clock_offsets()};
     loop->generator = generator;
     loop->http = http;
     loop->beside = beside;
@@ -170,6 +172,9 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     course->length = ssrequest_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
     course->own_cpu = own_cpu() - course->own_cpu;
+    struct ss_clock_offsets now = ss_platform_clock_offsets();
+    course->moved.wall = now.wall - course->moved.wall;
+    course->moved.boot = now.boot - course->moved.boot;
     if (course->own_wait != SS_TIME_NEVER)
         course->own_wait = ss_time_since(ss_platform_own_wait(), course->own_wait);
     return 0;

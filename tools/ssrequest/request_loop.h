@@ -16,6 +16,7 @@
 
 #include "generator.h"
 #include "http.h"
+#include "platform/platform.h"
 
 /* Other work during the run, which must not block. */
 struct ssrequest_beside {
@@ -36,6 +37,7 @@ struct ssrequest_course {
     ss_time stopped;    /* time at which sending was stopped early; SS_TIME_NEVER: it was not */
     ss_time own_cpu;    /* CPU time of this process */
     ss_time own_wait;   /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
+    struct ss_clock_offsets moved; /* by how much the clocks moved during the run */
 };
 
 struct ssrequest_loop;

@@ -263,6 +263,8 @@ static struct ssrequest_account account_of(
         .own_cpu_seconds = ss_time_seconds(course->own_cpu),
         .own_wait_seconds =
             course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
+        .clock_moved = (double)course->moved.wall / 1e6,
+        .suspended = (double)course->moved.boot / 1e9,
         .connections = (double)ssrequest_http_connections(output->parts.http),
         .tally = output->parts.tally,
     };

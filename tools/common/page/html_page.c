@@ -37,6 +37,8 @@ static const char style[] =
     "vertical-align:bottom}\n"
     "th{font-weight:600;max-width:7rem}.text{text-align:left}"
     "td.text{min-width:5rem;max-width:20rem;overflow-wrap:break-word}\n"
+    "tr.doubtful td,tr.invalid td{background:var(--note)}\n"
+    "tr.invalid td:first-child{border-left:4px solid var(--orange)}\n"
     "table.shaded td{text-align:center;min-width:3.5rem;white-space:nowrap}\n"
     "table.shaded [style]{color:" PLOT_INK "}\n"
     "table.shaded th{min-width:4rem;max-width:9rem;overflow-wrap:break-word}\n"

@@ -76,6 +76,7 @@ void ssreport_record_free(struct ssreport_record *record) {
     free(record->command);
     free(record->started);
     free(record->ended_by);
+    ssreport_verdict_free(&record->verdict);
     for (size_t i = 0; i < record->label_count; i++) {
         free(record->labels[i].name);
         free(record->labels[i].value);

@@ -15,6 +15,7 @@
 
 #include "base/histogram.h"
 #include "counters.h"
+#include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"
 
@@ -77,9 +78,11 @@ struct ssreport_record {
     char *name;        /* path of the record */
     const char *title; /* the part of the name that is shown; NULL: all of it */
     struct ssreport_notes notes;
+    struct ssreport_verdict verdict;
     bool interrupted;
     bool running;       /* incomplete because the run is still in progress */
     bool never_stopped; /* the duty is fixed at 100 % */
+    bool open_loop;     /* the duty is fixed */
 
     /* Owned texts; NULL if unknown. */
     char *version, *command, *started, *ended_by;

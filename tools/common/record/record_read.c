@@ -41,15 +41,17 @@ static void read_labels(struct ssreport_record *record, struct json_object *labe
 }
 
 /*
- * Returns whether the instances were never stopped: with a fixed duty of 100 % nothing is, whatever
- * the target.
+ * Finds whether the duty was fixed, so that no error could be corrected; with one of 100 %, the
+ * instances were never stopped.
  */
-static bool is_never_stopped(struct json_object *plan) {
+static void take_control(struct ssreport_record *record, struct json_object *plan) {
     struct json_object *modules = document_get(plan, "modules", json_type_object);
     struct json_object *control = document_get(modules, "control", json_type_object);
     struct json_object *options = document_get(control, "options", json_type_object);
     const char *name = document_text(control, "name");
-    return name && strcmp(name, "fixed") == 0 && document_number(options, "duty") >= 1;
+    record->open_loop = name && (strcmp(name, "fixed") == 0 || strcmp(name, "null") == 0);
+    record->never_stopped =
+        name && strcmp(name, "fixed") == 0 && document_number(options, "duty") >= 1;
 }
 
 /* Part of the warning that the control module ignores the load. */
@@ -70,7 +72,7 @@ static void take_plan(struct ssreport_record *record, struct json_object *plan) 
     record->command = document_join(document_get(plan, "command", json_type_array));
     record->instance_count = document_number(plan, "instances");
     record->cpu_count = document_number(plan, "cpu_count");
-    record->never_stopped = is_never_stopped(plan);
+    take_control(record, plan);
     read_labels(record, document_get(plan, "labels", json_type_object));
     if (record->version && strcmp(record->version, ss_version()) != 0)
         ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
@@ -78,6 +80,7 @@ static void take_plan(struct ssreport_record *record, struct json_object *plan) 
 }
 
 static void take_summary(struct ssreport_record *record, struct json_object *summary) {
+    ssreport_verdict_take(&record->verdict, summary);
     record->ended_by = copy(document_text(summary, "ended_by"));
     record->settling = document_number(summary, "settling_seconds");
     record->switches = document_number(summary, "switches_per_second");

@@ -28,6 +28,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
         responses->group, responses->environment, responses->power_source};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
+    ssreport_verdict_free(&responses->verdict);
     free(responses->seconds);
     free(responses->buckets);
     free(responses->loads);

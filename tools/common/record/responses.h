@@ -16,6 +16,7 @@
 #include <showstopper/error.h>
 
 #include "energy.h"
+#include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"
 
@@ -72,6 +73,7 @@ struct ssreport_responses {
     char *path;
     int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_notes notes;
+    struct ssreport_verdict verdict;
     bool interrupted; /* the figures of the whole run are missing */
 
     /* Figures of the whole run; NULL and NaN if unknown. */

@@ -327,6 +327,7 @@ static void read_capacity(struct ssreport_capacity *capacity, struct json_object
 static void take_document(struct ssreport_responses *responses, struct json_object *document) {
     struct json_object *profile = document_get(document, "profile", json_type_object);
     const char *loop = document_text(document, "loop");
+    ssreport_verdict_take(&responses->verdict, document);
     responses->version = copy(document_text(document, "version"));
     responses->arrival = copy(document_text(document, "arrival"));
     responses->when_full = copy(document_text(document, "when_full"));
@@ -402,6 +403,19 @@ static void compare_with_figures(struct ssreport_responses *responses) {
             responses->sent, sent);
 }
 
+/* Judges a record without a verdict by what it has: it is of an earlier version, or interrupted. */
+static void judge(struct ssreport_responses *responses) {
+    struct ss_evidence evidence;
+    ss_evidence_clear(&evidence);
+    evidence.figures[SS_CHECK_INTERRUPTED] = responses->interrupted;
+    if (!responses->capacity.demand) {
+        evidence.figures[SS_CHECK_SUCCESSES] = responses->succeeded;
+        evidence.figures[SS_CHECK_FAILED_REQUESTS] =
+            100 * responses->failed / (responses->succeeded + responses->failed);
+    }
+    ssreport_verdict_reach(&responses->verdict, &evidence);
+}
+
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
     const char *name, struct ss_error *error) {
     struct ss_error no_table = {0}, no_document = {0};
@@ -425,6 +439,8 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
         sum_up(responses);
     else
         compare_with_figures(responses);
+    if (!responses->verdict.recorded)
+        judge(responses);
     return 0;
 }
 

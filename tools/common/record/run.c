@@ -54,6 +54,29 @@ static void set_iterations(struct ssreport_run *run) {
         take_times(run, record->iteration_times.count > count);
 }
 
+/* An error beyond this is that of a sample off target; see ss_checks. */
+#define OFF_TARGET 0.05
+
+/* Judges a record without a verdict by what it has: it is of an earlier version, or interrupted. */
+static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
+    struct ssreport_record *record = &run->record;
+    struct ss_evidence evidence;
+    if (record->verdict.recorded)
+        return;
+    ss_evidence_clear(&evidence);
+    evidence.figures[SS_CHECK_SAMPLES] = (double)sums->count;
+    evidence.figures[SS_CHECK_STEAL] = 100 * record->steal;
+    evidence.figures[SS_CHECK_INTERRUPTED] = record->interrupted;
+    if (sums->count > 0 && !record->open_loop) {
+        evidence.figures[SS_CHECK_MEAN_ERROR] = run->figures.error_mean_percent;
+        evidence.figures[SS_CHECK_MEAN_SQUARED_ERROR] = run->figures.error_mse_e4;
+        evidence.figures[SS_CHECK_SAMPLES_OFF] = 100 * ss_figures_part_beyond(sums, OFF_TARGET);
+    }
+    if (record->has_iterations)
+        evidence.figures[SS_CHECK_ITERATIONS] = record->iterations_done;
+    ssreport_verdict_reach(&record->verdict, &evidence);
+}
+
 static void set_figures(struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     struct ssreport_figures *figures = &run->figures;
@@ -79,6 +102,7 @@ static void set_figures(struct ssreport_run *run) {
         .throughput_bound =
             ssreport_steps_bound(record, record->counted_from, ssreport_record_counted_to(record)),
     };
+    judge(run, &sums);
     ss_figures_free(&sums);
     set_iterations(run);
 }

@@ -8,6 +8,7 @@
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
+#include "request_verdict.h"
 
 /* Prints a whole number with all digits: a double cannot represent every seed. */
 static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
@@ -222,6 +223,10 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
         print_messages(&json, account->messages);
     if (account->machine)
         print_machine(&json, account->machine);
+    if (!account->capacity) {
+        struct ss_verdict verdict = ssrequest_verdict(account);
+        ss_verdict_print_json(&json, &verdict);
+    }
     ss_json_close(&json, '}');
 }
 

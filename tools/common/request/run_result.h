@@ -61,6 +61,9 @@ struct ssrequest_account {
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
     double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
     double connections;      /* number of connections opened; NaN in a simulation */
+    double clock_moved;      /* by how much the clock was set during the run, in ms; NaN in
+                                virtual time */
+    double suspended;        /* seconds for which the machine was suspended; NaN likewise */
     const struct ssrequest_tally *tally;
     const struct ssrequest_machine *machine; /* NULL unless simulated */
 

@@ -9,6 +9,7 @@
 #include <showstopper/contract.h>
 
 #include "base/words.h"
+#include "request_verdict.h"
 #include "show.h"
 
 #define WIDTH 80
@@ -426,6 +427,14 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
                 : "after 100 trials, those at the same rate still differ");
 }
 
+static void print_verdict(FILE *stream, const struct ssrequest_account *account) {
+    struct ss_verdict verdict = ssrequest_verdict(account);
+    char reasons[SS_VERDICT_TEXT];
+    ss_verdict_print(reasons, &verdict);
+    fputc('\n', stream);
+    say(stream, "verdict: %s: %s", ss_verdict_word(&verdict), reasons);
+}
+
 void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account) {
     if (account->capacity) {
         tell_capacity(stream, account);
@@ -449,4 +458,5 @@ void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *accou
     print_figures(stream, account);
     if (account->machine)
         print_machine(stream, account->machine);
+    print_verdict(stream, account);
 }

@@ -28,10 +28,25 @@ const char *ssrequest_outcome_name(enum ssrequest_outcome outcome) {
     return names[outcome];
 }
 
+static void clear_windows(struct ssrequest_tally *tally) {
+    memset(&tally->ended_count, 0, sizeof tally->ended_count);
+    memset(&tally->ended_seconds, 0, sizeof tally->ended_seconds);
+    tally->ended_count.from = tally->ended_seconds.from = SS_TIME_NEVER;
+}
+
+/* Adds a success to the windows, which begin with the first. */
+static void add_to_windows(struct ssrequest_tally *tally, ss_time finished, ss_time length) {
+    if (tally->ended_count.from == SS_TIME_NEVER)
+        tally->ended_count.from = tally->ended_seconds.from = finished;
+    ss_windows_add(&tally->ended_count, finished, finished, 1);
+    ss_windows_add(&tally->ended_seconds, finished, finished, ss_time_seconds(length));
+}
+
 int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error) {
     memset(tally, 0, sizeof *tally);
     tally->timeout = timeout;
     tally->first_failure = SS_TIME_NEVER;
+    clear_windows(tally);
     for (unsigned i = 0; i < HISTOGRAMS; i++) {
         if (ss_histogram_open(histogram_of(tally, i), SS_HISTOGRAM_FINE) < 0) {
             ssrequest_tally_close(tally);
@@ -56,6 +71,7 @@ void ssrequest_tally_clear(struct ssrequest_tally *tally) {
     tally->last_failure = 0;
     tally->bytes = 0;
     tally->unfinished_most = tally->unfinished;
+    clear_windows(tally);
     for (unsigned i = 0; i < HISTOGRAMS; i++)
         ss_histogram_clear(histogram_of(tally, i));
 }
@@ -103,6 +119,8 @@ void ssrequest_tally_end(struct ssrequest_tally *tally, const struct ssrequest_e
         [SSREQUEST_INTENDED] = ss_time_since(finished, ended->due),
         [SSREQUEST_ACTUAL] = ss_time_since(finished, ended->sent),
     };
+    if (ended->outcome == SSREQUEST_SUCCESS)
+        add_to_windows(tally, finished, lengths[SSREQUEST_INTENDED]);
     for (unsigned i = 0; i < SSREQUEST_ORIGINS; i++) {
         ss_histogram_add(&tally->all[i], lengths[i]);
         if (ended->outcome == SSREQUEST_SUCCESS)

@@ -16,6 +16,7 @@
 #include <showstopper/time.h>
 
 #include "base/histogram.h"
+#include "verdict/windows.h"
 
 /* How a request ended. */
 enum ssrequest_outcome {
@@ -72,6 +73,9 @@ struct ssrequest_tally {
      */
     struct ss_histogram all[SSREQUEST_ORIGINS];
     struct ss_histogram lateness; /* time from due to sent, of all sent requests */
+
+    /* Successes, and the sum of their times from when they were due, by when they ended. */
+    struct ss_windows ended_count, ended_seconds;
 };
 
 SS_MUST_USE SS_NONNULL(1) int ssrequest_tally_open(

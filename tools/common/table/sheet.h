@@ -40,6 +40,7 @@ struct table_sheet {
     size_t count, capacity;
     bool failed;        /* memory was exhausted, so a cell is missing */
     const char *prefix; /* prefix omitted from texts for readers, not from CSV; NULL if none */
+    const char *shade;  /* name of a column of verdicts, by which a page shades rows; may be NULL */
 };
 
 #define TABLE_SHEET(name_, title_, columns_)                                                       \
@@ -53,6 +54,13 @@ struct table_sheet {
     {                                                                                              \
         .name = (name_), .title = (title_), .columns = (columns_),                                 \
         .column_count = sizeof(columns_) / sizeof *(columns_)                                      \
+    }
+
+/* Likewise; rows are shaded by the verdicts in a column. */
+#define TABLE_SHADED(name_, title_, columns_, shade_)                                              \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .columns = (columns_),                                 \
+        .column_count = sizeof(columns_) / sizeof *(columns_), .shade = (shade_)                   \
     }
 
 /* A value for the column of this name; unknown values are NaN and NULL. */

@@ -46,7 +46,11 @@ void table_html_number(FILE *stream, double number, int decimals) {
 }
 
 static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row, size_t first) {
-    fputs("<tr>", stream);
+    const char *shade = sheet->shade ? table_cell_at(sheet, row, sheet->shade)->text : NULL;
+    if (shade)
+        fprintf(stream, "<tr class=\"%s\">", shade);
+    else
+        fputs("<tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
         const struct table_column *column = &sheet->columns[i];
         const struct table_cell *cell = &sheet->cells[row * sheet->column_count + i];

@@ -45,6 +45,18 @@ int ssreport_add_failure(struct ssreport_report *report, const char *name, const
     return added->name && added->why ? 0 : -1;
 }
 
+/* Returns whether --leave-out excludes this record, and then adds it to the failures. */
+static bool is_left_out(struct ssreport_report *report, const char *name,
+    const struct ssreport_verdict *verdict, int *result) {
+    char why[SS_VERDICT_TEXT + 64];
+    if (report->leave_out == SS_NOT_CHECKED || verdict->verdict.finding < report->leave_out)
+        return false;
+    snprintf(why, sizeof why, "left out: %s: %s", ss_verdict_word(&verdict->verdict),
+        verdict->reasons ? verdict->reasons : "");
+    *result = ssreport_add_failure(report, name, why);
+    return true;
+}
+
 /* Adds a run. Returns NULL on failure; `result` is -1 if memory is exhausted. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, const char *path, int set, double edge, int *result) {
@@ -62,6 +74,10 @@ static struct ssreport_run *add_run(
     if (ssreport_run_read(run, path, name, &settings, &error) < 0) {
         ssreport_run_free(run);
         *result = ssreport_add_failure(report, name, error.message);
+        return NULL;
+    }
+    if (is_left_out(report, name, &run->record.verdict, result)) {
+        ssreport_run_free(run);
         return NULL;
     }
     run->set = set;
@@ -84,6 +100,10 @@ static struct ssreport_responses *add_responses(
     if (ssreport_responses_read(responses, path, name, &error) < 0) {
         ssreport_responses_free(responses);
         *result = ssreport_add_failure(report, name, error.message);
+        return NULL;
+    }
+    if (is_left_out(report, name, &responses->verdict, result)) {
+        ssreport_responses_free(responses);
         return NULL;
     }
     ssreport_responses_read_beside(responses);

@@ -38,7 +38,9 @@ struct ssreport_differences {
 
 struct ssreport_report {
     struct ssreport_settings settings;
-    const char *trace; /* trace over which the throughput is predicted; NULL if not given */
+    enum ss_finding leave_out; /* leave out records that are worth this or less; SS_NOT_CHECKED:
+                                  report all */
+    const char *trace;         /* trace over which the throughput is predicted; NULL if not given */
     struct ssreport_run *runs;
     size_t run_count, run_capacity;
     struct ssreport_responses *responses; /* records of ssrequest */

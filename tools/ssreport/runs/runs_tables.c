@@ -9,7 +9,8 @@
 /* Quantities that a run's summary also has have the same names as there. */
 // clang-format off
 static const struct table_column run_columns[] = {
-    {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL}, {"command", NULL},
+    {"record", "record"}, {"set", NULL}, {"state", "state"},
+    {"verdict", "verdict"}, {"version", NULL}, {"command", NULL},
     {"started", NULL},
     {"ended_by", NULL},
     {"instances", "instances"}, {"cpu_count", "CPUs"}, {"duration_seconds", "counted, s", 1},
@@ -65,7 +66,7 @@ static const struct table_column throughput_columns[] = {
 };
 
 const struct table_sheet ssreport_runs_tables[] = {
-    TABLE_INIT("runs", "Runs", run_columns),
+    TABLE_SHADED("runs", "Runs", run_columns, "verdict"),
     TABLE_INIT("steps", "Steps: stretches of constant target", step_columns),
     TABLE_INIT("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
         fit_columns),
@@ -84,6 +85,7 @@ static void list_run(struct table_sheet *sheet, const struct ssreport_run *run) 
         CELL("state", record->running       ? "running"
                       : record->interrupted ? "interrupted"
                                             : "whole"),
+        CELL("verdict", ss_verdict_word(&record->verdict.verdict)),
         CELL("version", record->version), CELL("command", record->command),
         CELL("started", record->started), CELL("ended_by", record->ended_by),
         CELL("instances", record->instance_count), CELL("cpu_count", record->cpu_count),

@@ -46,6 +46,8 @@ static struct ssrequest_account make_account(const struct queue_options *options
         .own_cpu_seconds = NAN,
         .own_wait_seconds = NAN,
         .connections = NAN,
+        .clock_moved = NAN,
+        .suspended = NAN,
         .tally = tally,
     };
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "json_document.h"
+#include "record_verdict.h"
+#include "unit.h"
+
+static struct ssreport_verdict take(const char *text) {
+    char why[256];
+    struct ssreport_verdict verdict;
+    struct json_object *document = document_parse(text, why, sizeof why);
+    if (!document)
+        fail_msg("%s", why);
+    ssreport_verdict_take(&verdict, document);
+    json_object_put(document);
+    return verdict;
+}
+
+static void recorded_figures_are_judged_again(void **state) {
+    (void)state;
+    struct ssreport_verdict verdict =
+        take("{\"verdict\": {\"result\": \"valid\", \"reasons\": \"as it said\", \"checks\": ["
+             "{\"check\": \"steal\", \"result\": \"passed\", \"figure\": 2, \"doubtful\": 3},"
+             "{\"check\": \"others\", \"result\": \"not checked\", \"figure\": null},"
+             "{\"check\": \"of a later version\", \"result\": \"invalid\", \"figure\": 9}]}}");
+    assert_true(verdict.recorded);
+    assert_string_equal(ss_verdict_word(&verdict.verdict), "doubtful");
+    assert_that(verdict.verdict.findings[SS_CHECK_STEAL], ==, SS_DOUBTFUL);
+    assert_that(verdict.verdict.findings[SS_CHECK_OTHERS], ==, SS_NOT_CHECKED);
+    assert_string_equal(verdict.reasons, "as it said");
+    ssreport_verdict_free(&verdict);
+}
+
+static void record_without_verdict_is_judged_by_what_is_known(void **state) {
+    (void)state;
+    struct ss_evidence evidence;
+    struct ssreport_verdict verdict = take("{\"steal_mean\": 0.02}");
+    assert_false(verdict.recorded);
+    ss_evidence_clear(&evidence);
+    evidence.figures[SS_CHECK_INTERRUPTED] = 1;
+    ssreport_verdict_reach(&verdict, &evidence);
+    assert_string_equal(ss_verdict_word(&verdict.verdict), "doubtful");
+    assert_string_equal(verdict.reasons, "ended by a signal");
+    ssreport_verdict_free(&verdict);
+}
+
+static void damaged_verdicts_count_as_missing(void **state) {
+    (void)state;
+    static const char *const texts[] = {"{\"verdict\": 3}", "{\"verdict\": {\"checks\": []}}",
+        "{\"verdict\": {\"reasons\": \"x\", \"checks\": {}}}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct ssreport_verdict verdict = take(texts[i]);
+        assert_false(verdict.recorded);
+        ssreport_verdict_free(&verdict);
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(recorded_figures_are_judged_again),
+    cmocka_unit_test(record_without_verdict_is_judged_by_what_is_known),
+    cmocka_unit_test(damaged_verdicts_count_as_missing))

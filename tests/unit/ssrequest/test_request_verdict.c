@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+#include "request_verdict.h"
+#include "requests.h"
+
+static struct made_up it;
+
+static int set_up(void **state) {
+    (void)state;
+    made_up_open(&it);
+    it.account.rules.cap = 1000;
+    it.account.clock_moved = it.account.suspended = 0;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    made_up_close(&it);
+    return 0;
+}
+
+/* Ends 2,000 requests in 10 s; those of the second half take `second` instead of 20 ms. */
+static void end_requests(ss_time second) {
+    for (ss_time i = 0; i < 2000; i++) {
+        ss_time due = i * 5 * SS_MILLISECOND;
+        made_up_end(&it, due, 0, i < 1000 ? 20 * SS_MILLISECOND : second, SSREQUEST_SUCCESS);
+    }
+}
+
+static void steady_requests_are_valid(void **state) {
+    (void)state;
+    end_requests(20 * SS_MILLISECOND);
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_string_equal(ss_verdict_word(&verdict), "valid");
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
+    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_PASSED);
+    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_NOT_CHECKED);
+    assert_true(verdict.evidence.figures[SS_CHECK_SUCCESSES] == 2000);
+}
+
+static void service_that_degrades_is_found(void **state) {
+    (void)state;
+    end_requests(21 * SS_MILLISECOND);
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_DOUBTFUL);
+    assert_that(verdict.evidence.response.shape, ==, SS_SHAPE_STEP);
+    assert_true(fabs(verdict.evidence.figures[SS_CHECK_RESPONSE] - 4.9) < 0.5);
+}
+
+static void response_times_are_not_compared_while_rates_change(void **state) {
+    (void)state;
+    end_requests(40 * SS_MILLISECOND);
+    it.account.turned = true;
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
+    it.account.turned = false;
+    it.account.shape = SSREQUEST_STEP;
+    verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
+}
+
+static void late_requests_are_found_unless_the_cap_made_them_wait(void **state) {
+    (void)state;
+    for (ss_time i = 0; i < 100; i++)
+        made_up_end(
+            &it, i * SS_MILLISECOND, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_DOUBTFUL);
+    assert_true(fabs(verdict.evidence.figures[SS_CHECK_LATE_REQUESTS] - 20) < 0.2);
+    it.account.rules.cap = it.tally.unfinished_most;
+    verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
+}
+
+static void failures_and_an_early_end_are_found(void **state) {
+    (void)state;
+    for (ss_time i = 0; i < 100; i++)
+        made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? SSREQUEST_TIMEOUT : SSREQUEST_SUCCESS);
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_DOUBTFUL);
+    assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_PASSED);
+    it.account.asked -= SS_SECOND;
+    verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_DOUBTFUL);
+}
+
+static void run_without_success_is_invalid(void **state) {
+    (void)state;
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESET);
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_SUCCESSES], ==, SS_INVALID);
+    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
+}
+
+static void moved_clocks_are_found(void **state) {
+    (void)state;
+    end_requests(20 * SS_MILLISECOND);
+    it.account.clock_moved = -60;
+    it.account.suspended = 2;
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_CLOCK], ==, SS_DOUBTFUL);
+    assert_that(verdict.findings[SS_CHECK_SUSPENDED], ==, SS_DOUBTFUL);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(steady_requests_are_valid, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(service_that_degrades_is_found, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(response_times_are_not_compared_while_rates_change, set_up,
+        tear_down),
+    cmocka_unit_test_setup_teardown(late_requests_are_found_unless_the_cap_made_them_wait, set_up,
+        tear_down),
+    cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_found, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(run_without_success_is_invalid, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(moved_clocks_are_found, set_up, tear_down))

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "request_verdict.h"
+
+#include <math.h>
+
+static uint64_t count_successes(const struct ssrequest_account *account) {
+    return account->tally->outcomes[SSREQUEST_SUCCESS];
+}
+
+/* Response times are expected to stay as they are only while requests arrive at one rate. */
+static bool is_steady(const struct ssrequest_account *account) {
+    bool closed = account->rules.closed > 0;
+    return !account->turned && (closed || account->shape == SSREQUEST_CONSTANT);
+}
+
+/* Finds changes of mean response times and, in a closed loop, of the throughput. */
+static void judge_changes(const struct ssrequest_account *account, struct ss_evidence *evidence) {
+    const struct ssrequest_tally *tally = account->tally;
+    double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
+    ss_time end = ss_time_add(account->skipped, account->took);
+    size_t windows = ss_stationarity_windows((double)count_successes(account));
+    if (windows == 0 || !is_steady(account))
+        return;
+    ss_windows_split(&tally->ended_seconds, end, windows, sums);
+    ss_windows_split(&tally->ended_count, end, windows, counts);
+    for (size_t i = 0; i < windows; i++)
+        sums[i] /= counts[i];
+    evidence->response = ss_stationarity_find(sums, windows);
+    evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
+    /* The throughput of an open loop is the rate at which requests arrive. */
+    if (account->rules.closed == 0)
+        return;
+    evidence->throughput = ss_stationarity_find(counts, windows);
+    evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
+}
+
+/* Requests are meant to be late once as many are unfinished as are allowed. */
+static double find_lateness(const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    bool full = tally->unfinished_most >= account->rules.cap;
+    if (account->rules.closed > 0 || full)
+        return NAN;
+    return 100 * ss_histogram_quantile(&tally->lateness, 0.99) /
+           ss_histogram_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.5);
+}
+
+static bool is_interrupted(const struct ssrequest_account *account) {
+    ss_time planned =
+        account->rules.closed > 0 ? account->rules.end : ssrequest_profile_length(account->profile);
+    return planned != SS_TIME_NEVER && account->skipped + account->asked < planned;
+}
+
+struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    uint64_t successes = count_successes(account), failures = ssrequest_tally_failed(tally);
+    struct ss_evidence evidence;
+    ss_evidence_clear(&evidence);
+    judge_changes(account, &evidence);
+    evidence.figures[SS_CHECK_LATE_REQUESTS] = find_lateness(account);
+    evidence.figures[SS_CHECK_CLOCK] = account->clock_moved;
+    evidence.figures[SS_CHECK_SUSPENDED] = account->suspended;
+    evidence.figures[SS_CHECK_FAILED_REQUESTS] =
+        100 * (double)failures / (double)(successes + failures);
+    evidence.figures[SS_CHECK_INTERRUPTED] = is_interrupted(account);
+    evidence.figures[SS_CHECK_SUCCESSES] = (double)successes;
+    return ss_verdict_reach(&evidence);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREQUEST_VERDICT_H
+#define SSREQUEST_VERDICT_H
+
+#include <showstopper/contract.h>
+
+#include "run_result.h"
+#include "verdict/verdict.h"
+
+/* Judges a run, which must not be a search for a capacity. */
+SS_NONNULL() struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account);
+
+#endif

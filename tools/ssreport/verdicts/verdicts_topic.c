@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verdicts_topic.h"
+
+#include <string.h>
+
+#include "findings.h"
+#include "html_page.h"
+#include "options/option.h"
+
+/* The number of records that the terminal names. */
+#define NAMED_MAX 4
+
+// clang-format off
+static const struct table_column verdict_columns[] = {
+    {"record", "record"}, {"verdict", "verdict"}, {"reasons", "because of"},
+};
+static const struct table_column check_columns[] = {
+    {"record", NULL}, {"check", NULL}, {"result", NULL}, {"figure", NULL}, {"unit", NULL},
+    {"doubtful", NULL}, {"invalid", NULL},
+};
+static const struct table_sheet tables[] = {
+    TABLE_SHADED("verdicts", "What the records are worth", verdict_columns, "verdict"),
+    TABLE_INIT("checks", "Checks of the records", check_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+static void add_checks(
+    struct ssreport_report *report, const char *name, const struct ss_verdict *verdict) {
+    struct table_sheet *sheet = ssreport_table(report, "checks");
+    for (size_t i = 0; i < SS_CHECKS; i++)
+        TABLE_ROW(sheet, CELL("record", name), CELL("check", ss_checks[i].key),
+            CELL("result", ss_finding_names[verdict->findings[i]]),
+            CELL("figure", verdict->evidence.figures[i]), CELL("unit", ss_checks[i].unit),
+            CELL("doubtful", ss_checks[i].doubtful), CELL("invalid", ss_checks[i].invalid));
+}
+
+static void add_record(
+    struct ssreport_report *report, const char *name, const struct ssreport_verdict *verdict) {
+    TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", name),
+        CELL("verdict", ss_verdict_word(&verdict->verdict)), CELL("reasons", verdict->reasons));
+    add_checks(report, name, &verdict->verdict);
+}
+
+static bool is_word(const struct table_sheet *sheet, size_t row, const char *word) {
+    const char *text = table_cell_at(sheet, row, "verdict")->text;
+    return text && strcmp(text, word) == 0;
+}
+
+size_t ssreport_verdicts_count(const struct ssreport_report *report, const char *word) {
+    const struct table_sheet *sheet = ssreport_table(report, "verdicts");
+    size_t count = 0;
+    for (size_t row = 0; row < table_rows(sheet); row++)
+        count += is_word(sheet, row, word);
+    return count;
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    (void)error;
+    for (size_t i = 0; i < report->run_count; i++)
+        add_record(report, report->runs[i].record.name, &report->runs[i].record.verdict);
+    for (size_t i = 0; i < report->response_count; i++)
+        add_record(report, report->responses[i].name, &report->responses[i].verdict);
+    for (size_t i = 0; i < report->failure_count; i++)
+        TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", report->failures[i].name),
+            CELL("verdict", "invalid"), CELL("reasons", report->failures[i].why));
+    size_t invalid = ssreport_verdicts_count(report, "invalid"),
+           doubtful = ssreport_verdicts_count(report, "doubtful");
+    size_t all = table_rows(ssreport_table(report, "verdicts"));
+    if (invalid + doubtful == 0)
+        return 0;
+    if (all == 1)
+        ssreport_findings_add(report, "verdicts", "The record is %s: %s.",
+            invalid ? "invalid" : "doubtful",
+            table_cell_at(ssreport_table(report, "verdicts"), 0, "reasons")->text);
+    else
+        ssreport_findings_add(report, "verdicts",
+            "Of %zu records, %zu %s doubtful and %zu %s invalid: see \"What the records are "
+            "worth\". %s",
+            all, doubtful, doubtful == 1 ? "is" : "are", invalid, invalid == 1 ? "is" : "are",
+            "--leave-out invalid reports the others alone.");
+    return 0;
+}
+
+static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {
+    page_sheet(page->stream, ssreport_table(report, "verdicts"));
+}
+
+void ssreport_verdicts_print(FILE *stream, const struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "verdicts");
+    for (size_t row = 0; row < table_rows(sheet); row++)
+        fprintf(stream, "%s: %s: %s\n", table_cell_at(sheet, row, "record")->text,
+            table_cell_at(sheet, row, "verdict")->text, table_cell_at(sheet, row, "reasons")->text);
+}
+
+/* Names the first records that are not valid. */
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "verdicts");
+    char line[SS_VERDICT_TEXT + 4400];
+    size_t named = 0, all = ssreport_verdicts_count(report, "invalid") +
+                            ssreport_verdicts_count(report, "doubtful");
+    if (table_rows(sheet) == 1)
+        return; /* the finding says it */
+    for (size_t row = 0; row < table_rows(sheet) && named < NAMED_MAX; row++) {
+        if (is_word(sheet, row, "valid"))
+            continue;
+        named++;
+        snprintf(line, sizeof line, "%s: %s: %s",
+            table_shown(sheet, table_cell_at(sheet, row, "record")->text),
+            table_cell_at(sheet, row, "verdict")->text, table_cell_at(sheet, row, "reasons")->text);
+        ss_option_print_wrapped(stream, 2, line);
+    }
+    if (all > named)
+        fprintf(
+            stream, "and %zu more that are doubtful or invalid: ssreport --check\n", all - named);
+}
+
+const struct ssreport_topic ssreport_verdicts_topic = {
+    .name = "verdicts",
+    .tables = tables,
+    .build = build,
+    .details = print_details,
+    .text = print_text,
+};

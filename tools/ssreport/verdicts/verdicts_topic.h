@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_VERDICTS_TOPIC_H
+#define SSREPORT_VERDICTS_TOPIC_H
+
+#include <stdio.h>
+
+#include "topic.h"
+
+/* What each record is worth. */
+extern const struct ssreport_topic ssreport_verdicts_topic;
+
+/* Prints a line for each record: its name, verdict and reasons. */
+SS_NONNULL() void ssreport_verdicts_print(FILE *stream, const struct ssreport_report *report);
+
+/*
+ * Returns how many records have this verdict: "valid", "doubtful" or "invalid". A record that
+ * cannot be read is invalid.
+ */
+SS_NONNULL(1, 2)
+size_t ssreport_verdicts_count(const struct ssreport_report *report, const char *word);
+
+#endif
