@@ -251,7 +251,7 @@ complete_and_interrupted_runs_are_reported() {
     echo old >"$folder/rows/replay.csv"
     report 0 -q -o "$folder/rows" "$folder/run"
     [ "$(cd "$folder/rows" && echo *.csv)" = \
-        "cpus.csv duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv" ] ||
+        "checks.csv cpus.csv duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv verdicts.csv" ] ||
         fail "wrong list of tables: $(ls "$folder/rows")"
     for name in curve comparison ratios replay; do
         grep -q "<p><small>Not written, .*[ :]$name\.csv" "$folder/rows/report.html" ||
