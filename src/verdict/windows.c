@@ -51,8 +51,7 @@ static double find_sum(struct cursor *cursor, double cells) {
     while ((double)cursor->done + 1 <= cells && cursor->done < SS_WINDOWS_CELLS)
         cursor->sum += amounts[cursor->done++];
     if (cursor->done == SS_WINDOWS_CELLS || cells >= cursor->end)
-        return cursor->done == SS_WINDOWS_CELLS ? cursor->sum
-                                                : cursor->sum + amounts[cursor->done];
+        return cursor->done == SS_WINDOWS_CELLS ? cursor->sum : cursor->sum + amounts[cursor->done];
     double width = fmin(1, cursor->end - (double)cursor->done);
     return cursor->sum + amounts[cursor->done] * (cells - (double)cursor->done) / width;
 }
