@@ -83,22 +83,25 @@ signaled_bystanders_are_reported() {
     one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
 }
 
-# shellcheck disable=SC2016
+# start_marked: starts a program with the mark of this test, and sets `pid` once it has it.
+start_marked() {
+    env "$mark" "$build/tests/payload" spin &
+    pid=$!
+    await grep -qsxz "$mark" "/proc/$pid/environ"
+}
+
 harmed_attached_programs_are_reported() {
     local mark=CHAOS_ATTACHED=$$ pid
-    env "$mark" "$build/tests/payload" spin &
-    pid=$!
+    start_marked
     pretend 'exit 0'
     one_fault 0 '0\.' --attached "$mark" --living "$pid"
-    env "$mark" "$build/tests/payload" spin &
-    pid=$!
+    start_marked
     pretend "kill -STOP $pid"
     one_fault 1 'chaos: 1 attached processes are left stopped' --attached "$mark" --living "$pid"
-    env "$mark" "$build/tests/payload" spin &
-    pid=$!
+    start_marked
     pretend "kill -KILL $pid"
     one_fault 1 "chaos: attached process $pid was killed" --attached "$mark" --living "$pid"
-    env "$mark" "$build/tests/payload" spin &
+    start_marked
     pretend 'exit 0'
     one_fault 1 'chaos: 1 attached processes are still alive' --attached "$mark" --ended
     one_fault 0 '0\.' --attached "$mark" --ended
