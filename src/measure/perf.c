@@ -21,6 +21,8 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_CONTEXT_SWITCHES] = "context_switches",
     [SS_PERF_MIGRATIONS] = "migrations",
     [SS_PERF_TASK_CLOCK] = "task_clock_seconds",
+    [SS_PERF_L2_REFERENCES] = "l2_references",
+    [SS_PERF_L2_MISSES] = "l2_misses",
 };
 
 /* Returns whether the kernel causes the event: a count in user mode only would wrongly be 0. */

@@ -589,8 +589,18 @@ enum ss_perf_event {
     SS_PERF_CONTEXT_SWITCHES,
     SS_PERF_MIGRATIONS, /* moves from CPU to CPU */
     SS_PERF_TASK_CLOCK, /* nanoseconds of CPU time */
+    SS_PERF_L2_REFERENCES,
+    SS_PERF_L2_MISSES,
     SS_PERF_EVENTS,
 };
+
+/* Codes of the CPU's own events, for the second-level cache; 0 if unknown for its model. */
+struct ss_perf_raw {
+    uint64_t references, misses;
+};
+
+/* Returns the codes for the CPU in /proc/cpuinfo. */
+struct ss_perf_raw ss_platform_l2_events(const struct ss_platform_roots *roots);
 
 /* An event of a thread, and of all threads and processes that descend from it afterwards. */
 struct ss_perf_request {

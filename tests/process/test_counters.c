@@ -26,7 +26,7 @@ struct table {
 static const char heading[] =
     "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"
     "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"
-    "migrations,task_clock_seconds\n";
+    "migrations,task_clock_seconds,l2_references,l2_misses\n";
 
 static double take_cell(char **line) {
     char *cell = strsep(line, ",");
@@ -35,9 +35,9 @@ static double take_cell(char **line) {
 }
 
 static struct row take_row(char *line) {
-    double cells[15];
+    double cells[17];
     strsep(&line, ",");
-    for (int i = 1; i < 15; i++)
+    for (int i = 1; i < 17; i++)
         cells[i] = take_cell(&line);
     ck_assert_ptr_null(line);
     return (struct row){cells[1], cells[2], cells[3], cells[11], cells[12], cells[14]};

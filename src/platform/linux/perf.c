@@ -29,7 +29,19 @@ static const struct {
     [SS_PERF_CONTEXT_SWITCHES] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
     [SS_PERF_MIGRATIONS] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
     [SS_PERF_TASK_CLOCK] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+    [SS_PERF_L2_REFERENCES] = {PERF_TYPE_RAW, 0},
+    [SS_PERF_L2_MISSES] = {PERF_TYPE_RAW, 0},
 };
+
+/* Returns the code of an event of this CPU; 0 if it is unknown. Reads the CPU's model only once. */
+static uint64_t raw_config(enum ss_perf_event event) {
+    static struct ss_perf_raw codes;
+    static bool is_read;
+    if (!is_read)
+        codes = ss_platform_l2_events(NULL);
+    is_read = true;
+    return event == SS_PERF_L2_MISSES ? codes.misses : codes.references;
+}
 
 /*
  * Opens an event. The descendants of a thread inherit it in the disabled state, and exec enables
@@ -48,6 +60,11 @@ static int open_event(void *context, const struct ss_perf_request *request) {
         .exclude_hv = request->user_only,
     };
     (void)context;
+    if (event.type == PERF_TYPE_RAW) {
+        event.config = raw_config(request->event);
+        if (event.config == 0)
+            return -ENOENT;
+    }
     SS_OWNED(close)
     int descriptor =
         (int)syscall(SYS_perf_event_open, &event, request->thread, -1, -1, PERF_FLAG_FD_CLOEXEC);

@@ -244,8 +244,9 @@ static void kernel_only_counts_are_unknown_without_permission(void **state) {
     assert_near(counts[SS_PERF_PAGE_FAULTS], 0, 1e-6);
     expect_reasons((const char *const[]){
         "instructions, cycles, stalled_backend, l1d_references, l1d_misses, cache_references, "
-        "cache_misses, page_faults: only events in user mode are counted: see "
-        "kernel.perf_event_paranoid",
+        "cache_misses, page_faults, l2_references, l2_misses: only events in user mode are "
+        "counted: "
+        "see kernel.perf_event_paranoid",
         "stalled_frontend: this machine does not count them",
         "context_switches, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
 }

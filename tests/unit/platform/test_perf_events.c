@@ -28,6 +28,35 @@ static void runnable_threads_are_read_from_loadavg(void **state) {
     assert_that(ss_platform_runnable(NULL), >=, 1); /* this thread */
 }
 
+static struct ss_perf_raw l2_of(const char *vendor, unsigned family, unsigned model) {
+    char text[256];
+    snprintf(text, sizeof text,
+        "processor\t: 0\nvendor_id\t: %s\ncpu family\t: %u\nmodel\t\t: %u\nmodel name\t: CPU 7\n\n"
+        "processor\t: 1\nvendor_id\t: Other\ncpu family\t: 1\nmodel\t\t: 1\n",
+        vendor, family, model);
+    tree_new();
+    tree_write("cpuinfo", text);
+    struct ss_platform_roots roots = {.proc = tree_path(".")};
+    return ss_platform_l2_events(&roots);
+}
+
+static void events_of_the_second_cache_depend_on_the_model(void **state) {
+    (void)state;
+    assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).misses, 0x07f1); /* Xeon E5-2620, E5-2680 */
+    assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).references, 0x80f0);
+    assert_int_equal(l2_of("GenuineIntel", 6, 0x3f).misses, 0x3f24); /* Xeon E5-2620 v3 */
+    assert_int_equal(l2_of("GenuineIntel", 6, 0x2c).misses, 0xaa24);
+    assert_int_equal(l2_of("GenuineIntel", 6, 0xcf).references, 0xff24);
+    assert_int_equal(l2_of("AuthenticAMD", 0x15, 1).misses, 0x077e); /* Opteron 6272 */
+    assert_int_equal(l2_of("AuthenticAMD", 0x19, 0x11).misses, 0x0964);
+    assert_int_equal(l2_of("GenuineIntel", 6, 0x0f).misses, 0);
+    assert_int_equal(l2_of("GenuineIntel", 15, 0x3f).misses, 0);
+    assert_int_equal(l2_of("AuthenticAMD", 0x16, 0).misses, 0);
+    assert_int_equal(l2_of("ARM", 6, 0x3f).misses, 0);
+    struct ss_platform_roots roots = {.proc = "/nowhere"};
+    assert_int_equal(ss_platform_l2_events(&roots).references, 0);
+}
+
 static int open_clock(pid_t thread, bool after_exec) {
     struct ss_perf_request request = {
         .event = SS_PERF_TASK_CLOCK, .thread = thread, .after_exec = after_exec, .user_only = true};
@@ -108,5 +137,6 @@ static void thread_events_include_those_of_its_descendants(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(runnable_threads_are_read_from_loadavg),
+    cmocka_unit_test(events_of_the_second_cache_depend_on_the_model),
     cmocka_unit_test(program_events_are_counted_from_exec),
     cmocka_unit_test(thread_events_include_those_of_its_descendants))

@@ -221,11 +221,11 @@ static void performance_counts_are_written_to_a_table(void **state) {
     assert_string_equal(read_record("counters.csv"),
         "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"
         "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"
-        "migrations,task_clock_seconds\n"
+        "migrations,task_clock_seconds,l2_references,l2_misses\n"
         "2017-07-14T02:40:01.000Z,1.000000,3,1000000000000,1000000000001,1000000000002,"
-        "1000000000003,1000000000004,1000000000005,1000000000006,1000000000007,,,,\n"
+        "1000000000003,1000000000004,1000000000005,1000000000006,1000000000007,,,,,,\n"
         "2017-07-14T02:40:02.000Z,2.000000,,1000000000000,,1000000000002,1000000000003,"
-        "1000000000004,1000000000005,1000000000006,1000000000007,,,,0.250500\n");
+        "1000000000004,1000000000005,1000000000006,1000000000007,,,,0.250500,,\n");
     with_counters = false;
     open_record();
     close_record();

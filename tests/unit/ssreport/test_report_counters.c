@@ -111,6 +111,20 @@ static void counters_are_drawn_against_the_load_of_the_background(void **state) 
     ssreport_report_free(&report);
 }
 
+static void misses_of_the_second_cache_are_reported_if_counted(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/counters.csv", "elapsed_seconds,l2_references,l2_misses\n1,100,20\n2,300,60\n");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, "counters", 0, "l2_references", 400);
+    assert_cell(&report, "counters", 0, "l2_misses", 80);
+    assert_cell(&report, "counters", 0, "l2_misses_per_second", 40);
+    assert_cell(&report, "counters", 0, "l2_miss_rate", 0.2);
+    assert_cell(&report, "counters", 0, "instructions", NAN);
+    ssreport_report_free(&report);
+}
+
 static void runnable_threads_are_drawn_over_time(void **state) {
     (void)state;
     folder_open();
@@ -239,6 +253,7 @@ static void memory_profile_describes_one_running_instance(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(counters_are_added_up_by_run_and_step),
     cmocka_unit_test(counters_are_drawn_against_the_load_of_the_background),
+    cmocka_unit_test(misses_of_the_second_cache_are_reported_if_counted),
     cmocka_unit_test(runnable_threads_are_drawn_over_time),
     cmocka_unit_test(missing_counters_are_empty_and_not_zero),
     cmocka_unit_test(foreground_counters_are_split_at_background_steps),

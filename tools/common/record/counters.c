@@ -57,7 +57,7 @@ int ssreport_counters_read(struct ssreport_counters *counters, const char *folde
     static const char *const columns[] = {"elapsed_seconds", "runnable", "instructions", "cycles",
         "stalled_frontend", "stalled_backend", "l1d_references", "l1d_misses", "cache_references",
         "cache_misses", "page_faults", "context_switches", "migrations", "task_clock_seconds",
-        NULL};
+        "l2_references", "l2_misses", NULL};
     _Static_assert(sizeof columns / sizeof *columns - 1 == FIRST + SSREPORT_COUNTERS,
         "a counter has no column");
     struct reader reader = {.counters = counters, .last = NAN};

@@ -23,6 +23,7 @@ static const struct {
     {"cpus_used", "CPUs used", 1},
     {"runnable_mean", "runnable threads", 1},
     {"l1d_miss_rate", "L1 misses, %", 0.01},
+    {"l2_misses_per_second", "L2 misses, 10⁶/s", 1e6},
     {"cache_misses_per_second", "LLC misses, 10⁶/s", 1e6},
     {"cache_miss_rate", "LLC misses, %", 0.01},
     {"stalled_backend_per_cycle", "stalls/cycle", 1},

@@ -14,7 +14,8 @@
     {"instructions_per_cycle", "instructions per cycle", 3},                                       \
     {"stalled_frontend_per_cycle", "front-end stalls per cycle", 3},                               \
     {"stalled_backend_per_cycle", "back-end stalls", 3},                                           \
-    {"l1d_references_per_second", NULL}, {"l1d_miss_rate", "L1 data misses, %", 2, true},          \
+    {"l1d_references_per_second", NULL}, {"l1d_miss_rate", "L1 data misses, %", 2, true},  \
+    {"l2_misses_per_second", NULL}, {"l2_miss_rate", "L2 misses, %", 2, true, true},          \
     {"cache_references_per_second", NULL}, {"cache_misses_per_second", NULL},                      \
     {"cache_miss_rate", "last-level misses, %", 2, true},                                          \
     {"page_faults_per_second", "page faults, /s", 1},                                              \
@@ -24,7 +25,8 @@
     {"instructions", NULL}, {"cycles", NULL}, {"stalled_frontend", NULL},                          \
     {"stalled_backend", NULL}, {"l1d_references", NULL}, {"l1d_misses", NULL},                     \
     {"cache_references", NULL}, {"cache_misses", NULL}, {"page_faults", NULL},                     \
-    {"context_switches", NULL}, {"migrations", NULL}, {"task_clock_seconds", "CPU time, s", 1}
+    {"context_switches", NULL}, {"migrations", NULL}, {"task_clock_seconds", "CPU time, s", 1}, \
+    {"l2_references", NULL}, {"l2_misses", NULL}
 static const struct table_column run_columns[] = {
     {"record", "record"}, SUMS, RATES,
 };
@@ -54,7 +56,8 @@ static void add_rates(struct table_sheet *sheet, const struct ssreport_counted *
         SHARE("stalled_frontend_per_cycle", STALLED_FRONTEND, CYCLES),
         SHARE("stalled_backend_per_cycle", STALLED_BACKEND, CYCLES),
         RATE("l1d_references_per_second", L1D_REFERENCES),
-        SHARE("l1d_miss_rate", L1D_MISSES, L1D_REFERENCES),
+        SHARE("l1d_miss_rate", L1D_MISSES, L1D_REFERENCES), RATE("l2_misses_per_second", L2_MISSES),
+        SHARE("l2_miss_rate", L2_MISSES, L2_REFERENCES),
         RATE("cache_references_per_second", CACHE_REFERENCES),
         RATE("cache_misses_per_second", CACHE_MISSES),
         SHARE("cache_miss_rate", CACHE_MISSES, CACHE_REFERENCES),
@@ -76,7 +79,9 @@ static void add_sums(struct table_sheet *sheet, const struct ssreport_counted *c
         CELL("page_faults", sums[SSREPORT_PAGE_FAULTS]),
         CELL("context_switches", sums[SSREPORT_CONTEXT_SWITCHES]),
         CELL("migrations", sums[SSREPORT_MIGRATIONS]),
-        CELL("task_clock_seconds", sums[SSREPORT_TASK_CLOCK]));
+        CELL("task_clock_seconds", sums[SSREPORT_TASK_CLOCK]),
+        CELL("l2_references", sums[SSREPORT_L2_REFERENCES]),
+        CELL("l2_misses", sums[SSREPORT_L2_MISSES]));
 }
 
 static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
