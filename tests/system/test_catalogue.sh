@@ -529,10 +529,10 @@ two_sides_can_share_one_cpu_by_quota() (
 # ---- methods ----
 
 instance_counts_are_rounded_to_whole_numbers() (
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    # shellcheck source=../../tools/experiments/methods.sh
-    . "$experiments/methods.sh"
+    local printed=$output
+    # shellcheck source=../../tools/experiments/plan.sh
+    . "$experiments/plan.sh"
+    output=$printed
     local cpus share number stands_for instances=7
     : >"$output"
     while read -r cpus share number; do

@@ -805,24 +805,6 @@ power_is_summed_over_packages() (
     prints "Power: there is no source .*"
 )
 
-# Files of one study must not appear in another one.
-cpu_share_of_other_processes_is_counted() (
-    # shellcheck source=../../tools/experiments/others.sh
-    . "$experiments/others.sh"
-    local before after
-    [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "wrong share for 7 of 20 s"
-    [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "the share is negative"
-    # A separate shell, because its children are found by its pid.
-    IFS='|' read -r before after < <(bash -c '. "$0"; before=$(machine_times)
-        awk "BEGIN { for (i = 0; i < 3000000; i++) sum += i }"
-        echo "$before|$(machine_times)"' "$experiments/others.sh")
-    awk -v before="$before" -v after="$after" -v cpus="$(nproc)" 'BEGIN {
-        split(before, a)
-        split(after, b)
-        exit !(b[3] - a[3] > 0.01 && b[3] - a[3] <= (b[1] - a[1]) * cpus && b[4] == cpus) }' ||
-        fail "CPU time of the study counted as that of others: $before, $after"
-)
-
 run_case options_and_their_values_are_checked
 run_case calls_that_cannot_measure_anything_are_refused
 run_case impossible_studies_fail
@@ -848,5 +830,4 @@ run_case power_is_summed_over_packages
 run_case idle_states_are_shares_of_the_idle_time
 run_case interference_of_two_sides_is_measured
 run_case interference_prints_its_plan
-run_case cpu_share_of_other_processes_is_counted
 end_cases

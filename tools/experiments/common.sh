@@ -1,69 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: options and workloads.
-# shellcheck disable=SC2034,SC2154 # variables are shared with them
+# To be sourced by the experiments: options, and checks of their values.
 
 export LC_ALL=C # numbers have a point
 tool=${0##*/}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-
-on=''       # --on, in experiments of one side
-counters='' # --counters
-
-# What every experiment can be told; each sets its own defaults.
-common_flags="dry-run quick repeat go-on list-workloads counters published"
-common_names="output bin ram instances rounds workloads workload catalogue name iteration memory energy
- energy-root others"
-on_usage() {
-    cat <<END
-  --on LIST           run on these CPUs and measure their load, as 0-3,8; default: all
-  --instances N       default: as many as these CPUs
-END
-}
-
-common_names=${common_names//$'\n'/}
-# shellcheck source=catalogue.sh
-. "$here/catalogue.sh"
-
-common_usage() {
-    cat <<END
-  --rounds N          of all runs; default 1
-  --workloads LIST    names of the catalogue; default $default_workloads
-  --list-workloads    print the names, and what is missing here for each
-  --catalogue FILE    where names are looked up first; may be given several times
-  --memory SIZE       of an instance: what ssburn walks through, the heap of a JVM
-  --name NAME         what the command behind -- is called; default: its first word
-  --iteration REGEX   a line that ends an iteration of that command, see showstopper(1)
-  --repeat            that command is started again when it ends: each end is an iteration
-  --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
-                      prints watts
-  --energy-root DIR   where /sys is looked for; default /
-  --counters          record once a second what CPUs and kernel count of the instances: instructions, cache
-                      misses and so on, see showstopper(1)
-  --output DIR        where all of it is kept; default $output
-  --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
-                      there, and {scratch} in the command a folder in it for each instance
-  --go-on             continue after a run that failed; without it, a run that fails ends the study
-  --others LOAD       warn if other processes use more of the machine, before the study or during a run;
-                      default $others
-  --bin DIR           where the programs are; default: the build of this tree, else the PATH
-  --dry-run           print the runs and how long they take, start nothing
-  --help              print this and end
-
-A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
-seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
-Without a command behind -- ssburn is run, its work calibrated once. An experiment that was
-interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
-$here/README.md describes the results.
-END
-}
-
-published_usage() {
-    cat <<END
-  --published         as published, instead of the defaults: workloads, methods, loads, times, as many instances as
-                      CPUs, no settling time; README.md has the values
-END
-}
 
 fail() {
     echo "$tool: $*" >&2
@@ -110,14 +51,15 @@ take_options() {
             value=$1
             shift
         fi
-        case $option in
-        workload) option=workloads ;;
-        catalogue) value=$catalogue$value: ;;
-        trace) value=$trace$value$'\n' ;;
-        esac
+        [ "$option" != workload ] || option=workloads
         [[ $names != *" $option+ "* ]] || value=${!option}$value$'\n'
         printf -v "${option//-/_}" %s "$value"
     done
+}
+
+# has_command: whether there are words after --.
+has_command() {
+    [ ${#user_command[@]} -gt 0 ]
 }
 
 # refuse_given WHEN NAME...: options that would be ignored.
@@ -128,66 +70,20 @@ refuse_given() {
     done
 }
 
-# ---- as published ----
-
-published=''           # --published
-published_workloads='' # those of the published evaluation
-stand_ins=''           # workloads that represent them
-pi_control=''          # options of the published control
-cdc_dithering=''       # options of the dithering of the published baseline
-
-# take_published EXPERIMENT[/quick]: sets options that were not given to those of the published evaluation.
-take_published() {
-    local experiment option value
-    [ -n "$published" ] || return 0
-    while read -r experiment option value; do
-        [ "$experiment" != "$1" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
-    done <"$here/published/settings"
-}
-
-# check_published EXPERIMENT: refuses options that would make a study another one than the published.
-check_published() {
-    [ -n "$published" ] || return 0
-    [ -z "$instances" ] || fail "--published: as many instances as CPUs: without --instances"
-    [ "${settle:-0}" = 0 ] || fail "--published: no settling time: without --settle"
-    settle=0
-    [ -z "$quick" ] || take_published "$1/quick"
-}
-
-# represent WORKLOAD: prints this workload or, if it cannot run here, the one that represents it, if any.
-represent() {
-    local lacks stand_in
-    lacks=$(ask_catalogue --workload "$1" --print missing) || exit 1
-    if [ -z "$lacks" ]; then
-        echo "$1"
-        return
-    fi
-    for stand_in in ${stand_ins//,/ }; do
-        [ "$(ask_catalogue --workload "$stand_in" --print published)" = "$1" ] || continue
-        say "$1 cannot be run here: $lacks; $stand_in represents it"
-        echo "$stand_in"
-        return
-    done
-    say "$1 is left out, because it cannot be run here: $lacks"
-}
-
-# represent_all: prints the published workloads, or those that represent them.
-represent_all() {
-    local workload
-    for workload in ${published_workloads//,/ }; do
-        represent "$workload"
-    done
-}
-
 # ask LINE OPTION ARGUMENT...: what showstopper understands by the arguments: that line of its plan,
 # without its beginning. Messages name OPTION, which the value came from.
 ask() {
-    local line=$1 option=$2 answer status=0
+    local line=$1 option=$2 answer text status=0
+    local message='^showstopper: (warning: )?((--[a-z]+|[a-z]+/[a-z]+: [a-z]+): )?(.*)$'
     answer=$(showstopper --dry-run "${@:3}" -- true 2>&1) || status=$?
-    sed -nE "s,^showstopper: (warning: )?((--[a-z]+|[a-z]+/[a-z]+: [a-z]+): )?,$tool: \\1--$option: ,p" \
-        <<<"$answer" >&2
+    while IFS= read -r text; do
+        if [[ $text =~ $message ]]; then
+            say "$tool: ${BASH_REMATCH[1]}--$option: ${BASH_REMATCH[4]}"
+        elif [[ $text =~ ^$line\ *(.*)$ ]]; then
+            echo "${BASH_REMATCH[1]}"
+        fi
+    done <<<"$answer"
     [ "$status" -eq 0 ] || exit 1
-    sed -n "s/^$line *//p" <<<"$answer"
 }
 
 # in_seconds TIME: as showstopper and sstrace print it, a number and a unit for people or for options,
@@ -301,6 +197,16 @@ each_second() {
     done
 }
 
+# extend_path FOLDER: lets programs of this folder be found first; without a folder, those of the same build.
+extend_path() {
+    local folder
+    for folder in "$1" "$here/../../build/bin" "$here/../../../bin"; do
+        [ -n "$folder" ] && [ -x "$folder/showstopper" ] || [ "$folder" = "${1:-none}" ] || continue
+        PATH=$(cd "$folder" && pwd):$PATH
+        return
+    done
+}
+
 # list_cpus LIST: prints the CPUs of a list such as 0-3,8, one a line.
 list_cpus() {
     local range
@@ -314,62 +220,4 @@ list_cpus() {
 check_cpus() {
     list_cpus "$2" >/dev/null
     ask CPUs "$1" -l 1 --cpus "$2" >/dev/null
-}
-
-find_programs() {
-    if [ -n "$bin" ]; then
-        PATH=$(cd "$bin" && pwd):$PATH
-    elif [ -x "$here/../../build/bin/showstopper" ]; then
-        PATH=$(cd "$here/../../build/bin" && pwd):$PATH
-    elif [ -x "$here/../../../bin/showstopper" ]; then
-        PATH=$(cd "$here/../../../bin" && pwd):$PATH
-    fi
-    command -v showstopper >/dev/null || fail "showstopper is not there: build it, or name --bin"
-    cpus=$(nproc)
-    pinning=()
-    if [ -n "$on" ]; then
-        cpus=$(list_cpus "$on" | sort -u | wc -l)
-        check_cpus on "$on"
-        pinning=(--cpus "$on")
-    fi
-    : "${instances:=$cpus}"
-}
-
-# ---- workloads ----
-
-# Sets what the experiment runs: the named workloads, or else the command behind --, or else the default.
-check_workloads() {
-    local list
-    find_programs
-    command -v ssbatch >/dev/null || fail "ssbatch is not there: build it, or name --bin"
-    find_catalogues
-    list=$(ask_catalogue --list-workloads) || exit 1
-    if [ -n "$list_workloads" ]; then
-        echo "$list"
-        exit
-    fi
-    if [ ${#user_command[@]} -gt 0 ]; then
-        : "${name:=${user_command[0]##*/}}"
-        [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
-        : "${workloads:=$name}"
-    fi
-    [ ${#user_command[@]} -gt 0 ] || [ -z "$iteration$repeat$name" ] ||
-        fail "--iteration, --repeat and --name want a command behind --"
-    [ -n "$workloads" ] || workloads=$(represent_all | paste -sd ,) || exit 1
-    : "${workloads:=$default_workloads}"
-    check_command
-    IFS=, read -ra list <<<"$workloads"
-    check_names workloads "${list[@]}"
-}
-
-# check_command: whether the command after -- exists and is one of the workloads.
-check_command() {
-    local program=${user_command[0]-} named=$workloads${background:+,$background}
-    [ -n "$program" ] || return 0
-    [[ ${pairs-} != *:* ]] || named=${pairs//:/,}
-    [[ ,$named, = *,"$name",* ]] ||
-        fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
-    [ -z "$iteration" ] || ask iteration iteration -l 1 --iteration "$iteration" >/dev/null
-    [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
-        fail "$program: no such program: give a path, or the name of a program in PATH"
 }

@@ -1,10 +1,395 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: prints the lines of a plan, lets ssbatch carry it out, and reports the study.
-# shellcheck disable=SC2034,SC2154 # variables are shared with them
+# To be sourced by the experiments: what they have in common. Prints the lines of a plan, lets ssbatch carry it out,
+# and reports the study.
 
-# shellcheck source=others.sh
-. "$here/others.sh"
+# shellcheck source=common.sh
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# shellcheck source=energy.sh
+. "$here/energy.sh"
+
+# ---- options ----
+
+# What is not given. Each experiment has defaults of its own.
+experiment='' # its name
+shorter=''    # how to make its studies shorter
+output='' on='' instances='' workloads='' default_workloads='' catalogue='' list_workloads='' name='' iteration=''
+repeat='' memory='' counters='' methods='' taus='' targets='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
+published='' plan='' energy='' energy_root=/ others=10% ram=/dev/shm
+usable=() # methods that are available here
+
+# What every experiment can be told; each sets its own defaults.
+common_flags="dry-run quick repeat go-on list-workloads counters published"
+common_names="output bin ram instances rounds workloads workload catalogue+ name iteration memory energy
+ energy-root others"
+on_usage() {
+    cat <<END
+  --on LIST           run on these CPUs and measure their load, as 0-3,8; default: all
+  --instances N       default: as many as these CPUs
+END
+}
+
+common_names=${common_names//$'\n'/}
+common_usage() {
+    cat <<END
+  --rounds N          of all runs; default 1
+  --workloads LIST    names of the catalogue; default $default_workloads
+  --list-workloads    print the names, and what is missing here for each
+  --catalogue FILE    where names are looked up first; may be given several times
+  --memory SIZE       of an instance: what ssburn walks through, the heap of a JVM
+  --name NAME         what the command behind -- is called; default: its first word
+  --iteration REGEX   a line that ends an iteration of that command, see showstopper(1)
+  --repeat            that command is started again when it ends: each end is an iteration
+  --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
+                      prints watts
+  --energy-root DIR   where /sys is looked for; default /
+  --counters          record once a second what CPUs and kernel count of the instances: instructions, cache
+                      misses and so on, see showstopper(1)
+  --output DIR        where all of it is kept; default $output
+  --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
+                      there, and {scratch} in the command a folder in it for each instance
+  --go-on             continue after a run that failed; without it, a run that fails ends the study
+  --others LOAD       warn if other processes use more of the machine, before the study or during a run;
+                      default $others
+  --bin DIR           where the programs are; default: the build of this tree, else the PATH
+  --dry-run           print the runs and how long they take, start nothing
+  --help              print this and end
+
+A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
+seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
+Without a command behind -- ssburn is run, its work calibrated once. An experiment that was
+interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
+$here/README.md describes the results.
+END
+}
+
+published_usage() {
+    cat <<END
+  --published         as published, instead of the defaults: workloads, methods, loads, times, as many instances as
+                      CPUs, no settling time; README.md has the values
+END
+}
+
+# take_study_options FLAGS NAMES WORD...: take_options with what all studies can be told.
+take_study_options() {
+    take_options "$common_flags plan $1" "$common_names $2" "${@:3}"
+    print_plan=$plan
+}
+
+# ---- as published ----
+
+published_workloads='' # those of the published evaluation
+stand_ins=''           # workloads that represent them
+pi_control=''          # options of the published control
+cdc_dithering=''       # options of the dithering of the published baseline
+
+# take_published EXPERIMENT[/quick]: sets options that were not given to those of the published evaluation.
+take_published() {
+    local experiment option value
+    [ -n "$published" ] || return 0
+    while read -r experiment option value; do
+        [ "$experiment" != "$1" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
+    done <"$here/published/settings"
+}
+
+# check_published EXPERIMENT: refuses options that would make a study another one than the published.
+check_published() {
+    [ -n "$published" ] || return 0
+    [ -z "$instances" ] || fail "--published: as many instances as CPUs: without --instances"
+    [ "${settle:-0}" = 0 ] || fail "--published: no settling time: without --settle"
+    settle=0
+    [ -z "$quick" ] || take_published "$1/quick"
+}
+
+# represent WORKLOAD: prints this workload or, if it cannot run here, the one that represents it, if any.
+represent() {
+    local lacks stand_in
+    lacks=$(ask_catalogue --workload "$1" --print missing) || exit 1
+    if [ -z "$lacks" ]; then
+        echo "$1"
+        return
+    fi
+    for stand_in in ${stand_ins//,/ }; do
+        [ "$(ask_catalogue --workload "$stand_in" --print published)" = "$1" ] || continue
+        say "$1 cannot be run here: $lacks; $stand_in represents it"
+        echo "$stand_in"
+        return
+    done
+    say "$1 is left out, because it cannot be run here: $lacks"
+}
+
+# represent_all: prints the published workloads, or those that represent them.
+represent_all() {
+    local workload
+    for workload in ${published_workloads//,/ }; do
+        represent "$workload"
+    done
+}
+
+# ---- programs and workloads ----
+
+find_programs() {
+    extend_path "$bin"
+    command -v showstopper >/dev/null || fail "showstopper is not there: build it, or name --bin"
+    cpus=$(nproc)
+    pinning=()
+    if [ -n "$on" ]; then
+        cpus=$(list_cpus "$on" | sort -u | wc -l)
+        check_cpus on "$on"
+        pinning=(--cpus "$on")
+    fi
+    : "${instances:=$cpus}"
+}
+
+# Sets what the experiment runs: the named workloads, or else the command behind --, or else the default.
+check_workloads() {
+    local list
+    find_programs
+    command -v ssbatch >/dev/null || fail "ssbatch is not there: build it, or name --bin"
+    find_catalogues
+    list=$(ask_catalogue --list-workloads) || exit 1
+    if [ -n "$list_workloads" ]; then
+        echo "$list"
+        exit
+    fi
+    if has_command; then
+        : "${name:=${user_command[0]##*/}}"
+        [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
+        : "${workloads:=$name}"
+    fi
+    has_command || [ -z "$iteration$repeat$name" ] ||
+        fail "--iteration, --repeat and --name want a command behind --"
+    [ -n "$workloads" ] || workloads=$(represent_all | paste -sd ,) || exit 1
+    : "${workloads:=$default_workloads}"
+    check_command
+    IFS=, read -ra list <<<"$workloads"
+    check_names workloads "${list[@]}"
+}
+
+# check_command: whether the command after -- exists and is one of the workloads.
+check_command() {
+    local program=${user_command[0]-} named=$workloads${background:+,$background}
+    [ -n "$program" ] || return 0
+    [[ ${pairs-} != *:* ]] || named=${pairs//:/,}
+    [[ ,$named, = *,"$name",* ]] ||
+        fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
+    [ -z "$iteration" ] || ask iteration iteration -l 1 --iteration "$iteration" >/dev/null
+    [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
+        fail "$program: no such program: give a path, or the name of a program in PATH"
+}
+
+searched=() # the options of ssbatch that name the files of the catalogue
+
+# find_catalogues: sets `searched` to the files in the order in which they are searched: --catalogue, the
+# environment, the user, the shipped one.
+find_catalogues() {
+    local file files=()
+    [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
+    for file in "${files[@]}"; do
+        [ -r "$file" ] || fail "--catalogue: $file: it cannot be read"
+        searched+=(--catalogue "$file")
+    done
+    IFS=: read -ra files <<<"${SHOWSTOPPER_CATALOGUE-}"
+    for file in "${files[@]}"; do
+        [ -n "$file" ] || continue
+        [ -r "$file" ] || fail "SHOWSTOPPER_CATALOGUE: $file: it cannot be read"
+        searched+=(--catalogue "$file")
+    done
+    file=${HOME-}/.config/showstopper/workloads
+    [ ! -r "$file" ] || searched+=(--catalogue "$file")
+    searched+=(--catalogue "$here/workloads")
+}
+
+# ask_catalogue OPTION...: prints what ssbatch says about the workloads, without its warnings.
+ask_catalogue() {
+    local answer
+    ! ssbatch "${searched[@]}" "$@" 2>/dev/null || return 0
+    answer=$(ssbatch "${searched[@]}" "$@" 2>&1 >/dev/null) || true
+    answer=${answer#ssbatch: }
+    fail "${answer#--catalogue: }"
+}
+
+# is_users NAME: whether it is the name of the command after --.
+is_users() {
+    has_command && [ "$1" = "$name" ]
+}
+
+# check_names OPTION NAME...: whether these workloads are known and can run; warns of those that are unfit.
+check_names() {
+    local word lacks note option=$1
+    [ $# -gt 1 ] || fail "--$option wants something: see --help"
+    for word in "${@:2}"; do
+        ! is_users "$word" || continue
+        lacks=$(ask_catalogue --workload "$word" --print missing 2>/dev/null) ||
+            fail "--$option: $word: no such workload: see --list-workloads"
+        if [ -n "$lacks" ]; then
+            [ -n "$dry_run" ] || fail "--$option: $word cannot be run here: $lacks"
+            say "$word cannot be run here: $lacks"
+        fi
+        note=$(ask_catalogue --workload "$word" --print note)
+        [[ $note != unfit:* ]] || say "Warning: $word is $note"
+    done
+}
+
+# warn_of_warmup NAMES: separated by commas or blanks; warns of those that need more warm-up than the study has.
+warn_of_warmup() {
+    local word time
+    for word in ${1//,/ }; do
+        ! is_users "$word" || continue
+        time=$(ask_catalogue --workload "$word" --print warmup)
+        [ -n "$time" ] || continue
+        [[ $time =~ [a-z]$ || $time =~ M$ ]] || time+=s
+        [ "$(compute "$(in_seconds "$time") > $warmup")" = 0 ] ||
+            say "Warning: $word takes $time to warm up, longer than --warmup"
+    done
+}
+
+# ---- methods ----
+
+known_methods="nbench nbench-fit cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
+
+methods_usage() {
+    cat <<END
+                      nbench      the target times the number of CPUs, rounded: so many instances,
+                                  uncontrolled, as published
+                      nbench-fit  as many uncontrolled instances as give the load, by the load of one
+                      cdc         a constant duty cycle: control fixed, without feedback
+                      1cdc        the same with one instance
+                      pi-even pi-uneven geom-even geom-uneven
+                                  controls rbpid and geom with both spaces, as published (feedback
+                                  realtime, dithering averageq)
+                      default     showstopper without options for modules
+                      cpulimit    one for each instance
+                      quota       a control group with a CPU quota for all instances
+END
+}
+
+# has_tau METHOD: whether it is run with each of the taus; others have none or their own.
+has_tau() {
+    case $1 in
+    cdc | 1cdc | pi-* | geom-*) return 0 ;;
+    esac
+    return 1
+}
+
+# Prints why a method cannot be had here; fails if it can.
+why_no_method() {
+    case $1 in
+    cpulimit)
+        ! command -v cpulimit >/dev/null || return 1
+        echo "cpulimit is not installed"
+        ;;
+    quota) "$here/env/group" why-not ;;
+    *) return 1 ;;
+    esac
+}
+
+# choose_modules METHOD TAU: sets `measuring`, the feedback, and `modules`, the others. All measure by
+# idle time, as the published figures do, so that their errors can be compared.
+choose_modules() {
+    local dithering=(-d averageq -D "$2") control=(-c rbpid)
+    measuring=(-f realtime)
+    [ -z "$pi_control" ] || control+=(-C "$pi_control")
+    case $1 in
+    cdc | 1cdc) modules=(-d averageq -D "$2${cdc_dithering:+,$cdc_dithering}" -c fixed -s even) ;;
+    pi-*) modules=("${dithering[@]}" "${control[@]}" -s "${1#pi-}") ;;
+    geom-*) modules=("${dithering[@]}" -c geom -s "${1#geom-}") ;;
+    default) measuring=(-f exact -F source=idle) modules=() ;;
+    *) modules=(-c fixed -C duty=100%) ;;
+    esac
+}
+
+# whole_instances TARGET: prints this part of the number of CPUs, rounded half up, at least 1.
+whole_instances() {
+    compute "int($1 * $cpus + 0.5 + 1e-9) > 1 ? int($1 * $cpus + 0.5 + 1e-9) : 1"
+}
+
+# count_instances METHOD WORKLOAD TARGET: sets `number` and, for uncontrolled instances, `stands_for`, the load
+# that they stand for: for nbench if each uses a CPU, for nbench-fit by the load of one.
+count_instances() {
+    local one
+    number=$instances
+    stands_for=
+    case $1 in
+    1cdc) number=1 ;;
+    nbench)
+        number=$(whole_instances "$3")
+        stands_for=$(compute "$number / $cpus")
+        ;;
+    nbench-fit)
+        measure_one "$2"
+        number=$(compute "$one > 0 && $3 / $one > 1 ? int($3 / $one + 0.5) : 1")
+        stands_for=$(compute "$number * $one < 1 ? $number * $one : 1")
+        ;;
+    esac
+}
+
+# limit_words TARGET WORKLOAD: puts a limiter before `words`. Both cpulimits in use: one knows parts of a
+# percent and -i for children, the other one whole percents and -m for them.
+limit_words() {
+    local options=(-q) decimals=0 limit
+    if [[ $(cpulimit --help 2>&1) = *--include-children* ]]; then
+        options=(-i)
+        decimals=2
+    elif [[ ! $2 =~ ^(serial|blocking|parallel)$ ]]; then
+        options+=(-m)
+    fi
+    limit=$(compute "100 * $1 * $cpus / $number")
+    printf -v limit %.*f "$decimals" "$(compute "$limit < 1 ? 1 : $limit")"
+    words=(cpulimit "${options[@]}" -l "$limit" -f -- "${words[@]}")
+}
+
+# Sets `usable` to those of `methods` that can be had, and notes why others cannot.
+check_methods() {
+    local list method reason
+    IFS=, read -ra list <<<"$methods"
+    check_words methods "$known_methods" "${list[@]}"
+    usable=()
+    for method in "${list[@]}"; do
+        if reason=$(why_no_method "$method"); then
+            plan_skip "$reason" "method=$method"
+        else
+            usable+=("$method")
+        fi
+    done
+}
+
+# list_taus METHOD
+list_taus() {
+    if has_tau "$1"; then
+        tr ',' ' ' <<<"$taus"
+    else
+        echo own
+    fi
+}
+
+# tau_seconds TAU: of 107m, in seconds; nothing for a method's own.
+tau_seconds() {
+    [ "$1" = own ] || in_seconds "$1"
+}
+
+# read_taus OPTION: writes each of `taus` as showstopper prints it.
+read_taus() {
+    local tau read all=
+    for tau in ${taus//,/ }; do
+        read=$(ask 'dithering *averageq *tau=' "$1" -l 1 -d averageq -D "tau=$tau")
+        all+=,${read%%,*}
+    done
+    taus=${all#,}
+}
+
+# Makes percents of `targets`.
+read_targets() {
+    local target percent all=
+    for target in ${targets//,/ }; do
+        percent=$(percent_of targets "$target")
+        [ "$percent" != 0 ] || fail "--targets: $target: a load above 0 is wanted"
+        all+=,$percent
+    done
+    targets=${all#,}
+}
+
+# ---- plans ----
 
 print_plan=''        # --plan
 declare -A planned=() # the columns of each run, by its name
@@ -314,6 +699,16 @@ fail_incomplete() {
     ! has_unfinished || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
         ) The same call tries them again$others"
     fail "some runs were refused, for the reasons above"
+}
+
+# look_at_machine: warns if other processes use the machine.
+look_at_machine() {
+    local load
+    [ "$others" != 100 ] && command -v ssload >/dev/null || return 0
+    { read -r load && IFS=, read -r _ _ load _; } < <(ssload --quiet --interval 1s --count 1 --format csv)
+    [ "$(compute "100 * $load > $others")" = 0 ] ||
+        say "Warning: this machine is already $(compute "int(100 * $load + 0.5)") % busy, and the results will show it." \
+            "Press Ctrl-C and call again when it is quiet, or go on: --others 100% does not warn"
 }
 
 # carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits
