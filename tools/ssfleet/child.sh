@@ -23,7 +23,8 @@ child_start() {
 # is_alive FILE: succeeds if the process of which the file has host, number and start still runs on this host.
 is_alive() {
     local host pid start
-    read -r host pid start <"$1" 2>/dev/null || return 1
+    [ -e "$1" ] || return 1
+    read -r host pid start <"$1" || return 1
     [ "$host" = "$(hostname)" ] && [ -n "$start" ] && [ "$(started_at "$pid")" = "$start" ]
 }
 
