@@ -60,7 +60,7 @@ begin_run() {
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
         "$build/bin/ssactuate" run --root "$tree" "$knob" -- env -u LD_PRELOAD sh -c "$ignore"'
         echo >"$1/begun"
-        until [ -e "$1/enough" ]; do sleep 0.02; done' - "$folder" 2>"$folder/run-err" &
+        while [ -e "$1/begun" ] && [ ! -e "$1/enough" ]; do sleep 0.02; done' - "$folder" 2>"$folder/run-err" &
     run_pid=$!
     await test -e "$folder/begun"
     find_keeper
@@ -85,14 +85,15 @@ end_run() {
     run_status=0
     : >"$folder/enough"
     wait "$run_pid" 2>/dev/null || run_status=$?
+    run_pid=
 }
 
 is_stopped() {
     [ "$(awk '{ print $3 }' "/proc/$1/stat")" = T ]
 }
 
-# kill_run: kills the run together with its keeper, which is stopped first. The death of either continues the
-# other, so their signals are sent at once.
+# kill_run: kills the run together with its keeper. Both are stopped first, but the death of one continues the
+# other, which may be quicker than the second signal; see leave_values.
 kill_run() {
     kill -STOP "$run_pid"
     await is_stopped "$run_pid"
@@ -102,6 +103,17 @@ kill_run() {
     kill -KILL "$run_keeper" "$run_pid"
     end_run
     await has_no_lock
+}
+
+# leave_values KNOB: begins a run and kills it so that its values are left.
+leave_values() {
+    local attempt
+    for ((attempt = 0; attempt < 50; attempt++)); do
+        begin_run "$1"
+        kill_run
+        is_unchanged || return 0
+    done
+    fail "the keeper restored the values each time"
 }
 
 # has_no_lock: succeeds once no process holds the lock of a journal.

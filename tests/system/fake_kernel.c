@@ -10,16 +10,18 @@
  *   boost, no_turbo              EINVAL for anything but 0 and 1
  *   *_power_limit_uw             rounded down to 1/8 W
  *
- * A read of energy_uj counts up, and wraps as max_energy_range_uj says. The state is the files
- * themselves, which change as a whole (by rename), so it survives SIGKILL of any program and needs
- * no process of its own. SS_TEST_KERNEL/faults/NAME has a line for each next write to a file NAME:
- * ok, lose (succeeds without effect), EBUSY, EINVAL, or a value that is kept instead.
+ * Each write is logged. A read of energy_uj counts up, and wraps as max_energy_range_uj says. The
+ * state is the files themselves, which change as a whole (by rename), so it survives SIGKILL of any
+ * program and needs no process of its own. SS_TEST_KERNEL/faults/NAME has a line for each next
+ * write to a file NAME: ok, lose (succeeds without effect), EBUSY, EINVAL, or a value that is kept
+ * instead.
  */
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -177,9 +179,34 @@ static void next_fault(const char *name, char fault[300]) {
     syscall(SYS_close, file);
 }
 
+static int follow_rule(const char *folder, const char *name, const char *text) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (strcmp(rules[i].name, name) == 0)
+            return rules[i].set(folder, name, text);
+    }
+    return EINVAL;
+}
+
+/* Appends "NAME VALUE" to SS_TEST_KERNEL/log. */
+static void log_write(const char *name, const char *text) {
+    char path[ROOM], line[700];
+    snprintf(path, sizeof path, "%s/log", root);
+    int length = snprintf(line, sizeof line, "%.300s %.300s\n", name, text);
+    int file =
+        (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0 || syscall(SYS_write, file, line, (size_t)length) != length)
+        abort();
+    syscall(SYS_close, file);
+}
+
 static int set(const char *folder, const char *name, const char *text) {
     char fault[300];
     next_fault(name, fault);
+    log_write(name, text);
+    if (strcmp(fault, "kill") == 0) {
+        follow_rule(folder, name, text);
+        kill(getpid(), SIGKILL);
+    }
     if (strcmp(fault, "EBUSY") == 0)
         return EBUSY;
     if (strcmp(fault, "EINVAL") == 0)
@@ -190,11 +217,7 @@ static int set(const char *folder, const char *name, const char *text) {
         put(folder, name, fault);
         return 0;
     }
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (strcmp(rules[i].name, name) == 0)
-            return rules[i].set(folder, name, text);
-    }
-    return EINVAL;
+    return follow_rule(folder, name, text);
 }
 
 /* ---- calls ---- */

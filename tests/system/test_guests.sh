@@ -286,6 +286,11 @@ has_samples() {
 quota_of_a_populated_group_is_set_above_it() {
     need_guest
     [ -x "$build/bin/ssprofile" ] || skip "libraries: ssprofile was not built"
+    [ -x "$build/bin/ssactuate" ] || skip "libraries: ssactuate was not built"
+    cat >shared/limits <<'END'
+own=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)
+echo "${own%-*}" $(cat "$own/cpu.max" "$own/memory.max")
+END
     # shellcheck disable=SC2016 # expanded in the guest
     echo 'quota cpu - higher "sh -c '\''own=$(cut -d: -f3 /proc/self/cgroup);
         echo $own $(cat /sys/fs/cgroup$own/cpu.max) | tee -a shared/said'\''" "([0-9]+) 10000$"' |
@@ -293,13 +298,19 @@ quota_of_a_populated_group_is_set_above_it() {
     # shellcheck disable=SC2016 # expanded in the guest
     begin --share shared -- sh -c 'cd /sys/fs/cgroup && mkdir -p user/session user/alone || exit
         measure="ssprofile measure --battery shared/battery --repetitions 1 --under quota=40% shared"
-        (sh -c "echo \$PPID >user/session/cgroup.procs"; cd "$0" && $measure/first; true) || exit
+        limit="ssactuate run quota=40% memory=64M -- sh shared/limits"
+        (sh -c "echo \$PPID >user/session/cgroup.procs"; cd "$0" && $measure/first; $limit >shared/limited) || exit
         sh -c "echo \$\$ >user/alone/cgroup.procs; cd $0 && exec $measure/second" || exit
-        cd "$0" && find /sys/fs/cgroup -name "ssprofile-*" >shared/left
+        sh -c "echo \$\$ >user/alone/cgroup.procs; cd $0 && exec $limit >>shared/limited" || exit
+        cd "$0" && $limit >>shared/limited
+        find /sys/fs/cgroup -name "ssprofile-*" -o -name "ssactuate-*" >shared/left
         cat /sys/fs/cgroup/user/alone/cgroup.subtree_control >>shared/left' "$scratch"
     ends 0
     [ "$(sed -E 's/-[0-9]+ /-PID /' shared/said)" = "/user/ssprofile-PID 4000 10000
 /user/alone/ssprofile-PID 4000 10000" ] || fail "wrong quotas: $(cat shared/said)"
+    [ "$(cat shared/limited)" = "/sys/fs/cgroup/user/ssactuate 40000 100000 67108864
+/sys/fs/cgroup/user/alone/ssactuate 40000 100000 67108864
+/sys/fs/cgroup/ssactuate 40000 100000 67108864" ] || fail "wrong limits: $(cat shared/limited)"
     [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "leftover groups: $(cat shared/left)"
 }
 

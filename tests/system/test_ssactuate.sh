@@ -21,7 +21,8 @@ build=$(cd "$1" && pwd)
 PATH=$build/bin:$PATH
 [ -x "$build/bin/ssactuate" ] || skip "left-out: ssactuate is not built"
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+run_pid=
+trap '[ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null || true; rm -rf "$folder"' EXIT
 
 # expect STATUS COMMAND...: runs the command, which writes to `out` and `err` of the folder.
 expect() {
@@ -111,6 +112,15 @@ limits_move_in_the_order_that_the_kernel_accepts() {
     unchanged
 }
 
+knobs_are_restored_in_reverse_order() {
+    unpack intel-pstate
+    expect 0 actuate run power=60W frequency@1=2GHz,turbo=off -- true
+    [ "$(cut -d ' ' -f 1 "$tree/log" | tr '\n' ' ')" = "constraint_0_power_limit_uw no_turbo scaling_min_freq \
+scaling_max_freq scaling_max_freq scaling_min_freq no_turbo constraint_0_power_limit_uw " ] ||
+        fail "order: $(cat "$tree/log")"
+    unchanged
+}
+
 rounded_power_is_accepted_and_reported() {
     unpack intel-pstate
     expect 0 actuate run power=60.1W --record "$folder/record" -- cat \
@@ -173,8 +183,7 @@ knob_in_use_is_refused_with_the_pid() {
 
 earlier_boots_leave_nothing_to_restore() {
     unpack intel-pstate
-    begin_run power=60W
-    kill_run
+    leave_values power=60W
     echo another >"$tree/proc/sys/kernel/random/boot_id"
     expect 0 actuate restore
     is out "nothing to turn back for 1 run: the machine has booted since"
@@ -201,16 +210,23 @@ keeper_restores_after_sigkill() {
     end_run
 }
 
+kill_right_after_a_write_is_restored() {
+    unpack intel-pstate
+    fault constraint_0_power_limit_uw kill
+    expect 137 actuate run power=60W -- touch "$folder/started"
+    await is_unchanged
+    await has_no_lock
+    unchanged
+    [ ! -e "$folder/started" ] || fail "the command was started"
+}
+
 restore_turns_back_what_both_left() {
     unpack acpi-cpufreq
-    begin_run frequency=1.4GHz
-    kill_run
-    ! is_unchanged || fail "nothing was left to restore"
+    leave_values frequency=1.4GHz
     expect 0 actuate restore
     is out "1 killed run turned back"
     unchanged
-    begin_run frequency=1.4GHz
-    kill_run
+    leave_values frequency=1.4GHz
     expect 0 actuate run frequency=1.6GHz -- true # turns back what is left, first
     unchanged
 }
@@ -266,6 +282,7 @@ killed_follow_is_restored() {
     await grep -q 1500000 "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_max_freq"
     kill -KILL "$run_pid"
     wait "$run_pid" 2>/dev/null || true
+    run_pid=
     await is_unchanged
     await has_no_lock
     unchanged
@@ -384,6 +401,7 @@ run_case unknown_words_are_refused
 run_case knobs_are_set_while_the_command_runs
 run_case frequency_outside_of_the_limits_widens_them
 run_case limits_move_in_the_order_that_the_kernel_accepts
+run_case knobs_are_restored_in_reverse_order
 run_case rounded_power_is_accepted_and_reported
 run_case refused_values_start_no_command
 run_case values_that_do_not_return_at_once_are_written_again
@@ -392,6 +410,7 @@ run_case knob_in_use_is_refused_with_the_pid
 run_case earlier_boots_leave_nothing_to_restore
 run_case sigterm_restores_before_the_command_ends
 run_case keeper_restores_after_sigkill
+run_case kill_right_after_a_write_is_restored
 run_case restore_turns_back_what_both_left
 run_case killed_keeper_is_replaced
 run_case random_kills_leave_every_value_as_it_was

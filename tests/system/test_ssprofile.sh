@@ -591,6 +591,8 @@ calibration_finds_the_setting() {
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
     expect 0 calibrate --base "$folder/base" -o "$folder/calibrated"
     says '^setting 40\.00% .*2 tests'
+    [ "$(tail -n 1 "$folder/out")" = 'use: ssactuate run duty=40.00%,tau=50m -- APPLICATION' ] ||
+        fail "last line: $(cat "$folder/out")"
     [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "expected two tests in calibration.csv"
     says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
 (40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
@@ -609,6 +611,7 @@ at a setting of 100% and 1.000 times at 40.00%."
     says_in_all "cannot narrow their relative spread."
     expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
     says '^setting (39\.9|40\.0).% .*16 tests'
+    says '^use: showstopper -n 1 -l (39\.9|40\.0).% -f exact -d stagger -D 50m -c deadbeat -- APPLICATION$'
     says_in_all "(cost 1.00"
     says_in_all "found by the published search from 2 benchmarks"
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"

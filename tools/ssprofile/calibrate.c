@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/units.h"
 #include "base/words.h"
 #include "benchmark_run.h"
 #include "choice.h"
@@ -513,6 +514,28 @@ static int write_files(struct calibration *calibration, struct ss_error *error) 
     return result;
 }
 
+/* Prints the command that runs an application under the setting. */
+static void print_use(const struct calibration *calibration) {
+    const struct request *request = calibration->request;
+    double setting = test_number(calibration, calibration->found, "setting");
+    char period[32], quantum[32];
+    ss_units_print_time(period, sizeof period, request->period);
+    ss_units_print_time(quantum, sizeof quantum, request->quantum);
+    switch (SSPROFILE_DUTY + request->throttle) {
+    case SSPROFILE_DUTY:
+        printf("use: ssactuate run duty=%.2f%%,tau=%s -- APPLICATION\n", 100 * setting, quantum);
+        break;
+    case SSPROFILE_LOAD:
+        printf("use: showstopper -n 1 -l %.2f%% -f exact -d stagger -D %s -c deadbeat -- "
+               "APPLICATION\n",
+            100 * setting, quantum);
+        break;
+    case SSPROFILE_QUOTA:
+        printf("use: ssactuate run quota=%.2f%%,period=%s -- APPLICATION\n", 100 * setting, period);
+        break;
+    }
+}
+
 static int calibrate(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
     struct ssprofile_choice choice;
@@ -535,6 +558,8 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     int result = run_method(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);
     ssprofile_print_findings(stdout, &calibration->findings);
+    if (result == 0)
+        print_use(calibration);
     if (result < 0)
         ssprofile_say(&calibration->findings, "No setting was found: %s.", error->message);
     struct ss_error later = {0};
