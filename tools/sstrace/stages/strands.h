@@ -20,9 +20,9 @@ struct sstrace_strands {
 };
 
 struct sstrace_strand_block {
+    struct ss_trace_packed records[SSTRACE_STRAND_RECORDS];
     uint64_t next; /* number of the block that follows */
     uint64_t padding;
-    struct ss_trace_packed records[SSTRACE_STRAND_RECORDS];
 };
 
 /* One trace. It must stay where it is, and the strands must outlive it. */
