@@ -66,7 +66,7 @@ END
 published_usage() {
     cat <<END
   --published         as published, instead of the defaults: workloads, methods, loads, times, as many instances as
-                      CPUs, no settling time; README.md has the values
+                      CPUs; README.md has the values
 END
 }
 
@@ -96,8 +96,7 @@ take_published() {
 check_published() {
     [ -n "$published" ] || return 0
     [ -z "$instances" ] || fail "--published: as many instances as CPUs: without --instances"
-    [ "${settle:-0}" = 0 ] || fail "--published: no settling time: without --settle"
-    settle=0
+    [ -z "${settle:-}" ] || fail "--published: the settling time is that of the published evaluation: without --settle"
     [ -z "$quick" ] || take_published "$1/quick"
 }
 
