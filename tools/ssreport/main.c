@@ -13,6 +13,7 @@
 #include "memory_profile.h"
 #include "page.h"
 #include "report_options.h"
+#include "timeline.h"
 #include "topics.h"
 #include "verdicts_topic.h"
 
@@ -101,6 +102,18 @@ static int write_profile(
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);
     if (ssreport_profile_write(file.stream, &report->runs[0], error) < 0) {
+        ss_whole_file_abandon(&file);
+        return -1;
+    }
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
+static int write_timeline(
+    const struct ssreport_report *report, const char *path, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    if (ssreport_timeline_write(file.stream, report, error) < 0) {
         ss_whole_file_abandon(&file);
         return -1;
     }
@@ -309,6 +322,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         result = write_all(&report, request->output, error);
     if (result == 0 && request->profile)
         result = write_profile(&report, request->profile, error);
+    if (result == 0 && request->perfetto)
+        result = write_timeline(&report, request->perfetto, error);
     if (result == 0)
         result = print_output(&report, request, error);
     if (result == 0 && !has_results(&report))

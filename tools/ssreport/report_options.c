@@ -58,6 +58,8 @@ static const struct ss_argument rows[] = {
                 "compare with replays of it"}},
     {0, "FILE", {"profile", SS_OPTION_TEXT, AT(profile),
         .help = "write the profile of one instance of a run with counters to this file, for sssim"}},
+    {0, "FILE", {"perfetto", SS_OPTION_TEXT, AT(perfetto),
+        .help = "write the records over time to this file, for ui.perfetto.dev"}},
     {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
@@ -115,7 +117,9 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
     } others[] = {{"output", request->output}, {"edge", request->edge != SS_TIME_NEVER},
         {"interval", request->interval != INTERVAL}, {"deviation", request->deviation != DEVIATION},
         {"published", request->published}, {"against", request->against}, {"names", request->names},
-        {"predict", request->predict}, {"profile", request->profile}};
+        {"predict", request->predict}, {"profile", request->profile},
+        {"perfetto", request->perfetto}, {"check", request->check},
+        {"leave-out", request->leave_out >= 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
             return ss_error_fail(error, "--%s and --test exclude each other", others[i].name);

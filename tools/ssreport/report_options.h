@@ -15,17 +15,18 @@ enum ssreport_format { SSREPORT_FORMAT_CSV, SSREPORT_FORMAT_MARKDOWN, SSREPORT_F
 struct ssreport_request {
     const char *output;
     const char *published;
-    const char *names;   /* names of both sets, "A/B" */
-    const char *predict; /* path of a trace */
-    const char *profile; /* path of the output for sssim */
-    const char *table;   /* name of a table, printed instead of the summary */
-    int format;          /* format of the table; negative if not given */
-    int test;            /* enum hypothesis; negative: report records */
-    const char *value;   /* column of the values to test */
-    const char *group;   /* column of their groups */
-    const char *run;     /* column of their runs, of which the means are tested */
-    int of;              /* the words are means, deviations and numbers of values */
-    ss_time edge;        /* SS_TIME_NEVER if not given */
+    const char *names;    /* names of both sets, "A/B" */
+    const char *predict;  /* path of a trace */
+    const char *profile;  /* path of the output for sssim */
+    const char *perfetto; /* path of the output for Perfetto */
+    const char *table;    /* name of a table, printed instead of the summary */
+    int format;           /* format of the table; negative if not given */
+    int test;             /* enum hypothesis; negative: report records */
+    const char *value;    /* column of the values to test */
+    const char *group;    /* column of their groups */
+    const char *run;      /* column of their runs, of which the means are tested */
+    int of;               /* the words are means, deviations and numbers of values */
+    ss_time edge;         /* SS_TIME_NEVER if not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
     double deviation;  /* relative deviation */
