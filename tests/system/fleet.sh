@@ -47,6 +47,7 @@ need_slurm() {
     [ -x /usr/sbin/slurmctld ] || skip "slurmctld: not installed"
     [ -x /usr/sbin/slurmd ] || skip "slurmd: not installed"
     [ -x /usr/sbin/munged ] || skip "munged: not installed"
+    mountpoint -q /sys/fs/cgroup || skip "cgroup-pids: slurmd needs control groups"
 }
 
 need_ssh() {

@@ -666,6 +666,20 @@ methods_headers_and_bodies_are_sent() {
     grep -q ' None$' got || fail "the body waits for status 100: $(cut -c 1-40 got)"
 }
 
+# As in a root without /etc/hosts.
+localhost_needs_no_hosts_file() {
+    listen_to_requests
+    : >hosts
+    echo 'hosts: files' >nsswitch.conf
+    unshare --mount mount --bind hosts hosts 2>/dev/null || skip "mounts: a file cannot be replaced here"
+    # shellcheck disable=SC2016 # the inner shell expands it
+    unshare --mount sh -ec 'for file in hosts nsswitch.conf; do
+            [ ! -e "/etc/$file" ] || mount --bind "$file" "/etc/$file"
+        done; exec "$@"' sh \
+        "$bin/ssrequest" --rate 1 --duration 1s "http://localhost:$port/here" >out 2>&1 || fail "$(cat out)"
+    got "GET /here b'' None None None"
+}
+
 requests_from_a_file_are_sent_in_turn() {
     listen_to_requests
     printf 'b\n' >body
@@ -918,6 +932,7 @@ run_case invalid_options_are_refused
 run_case dry_run_prints_the_send_times_of_requests
 run_case seconds_and_requests_are_recorded
 run_case methods_headers_and_bodies_are_sent
+run_case localhost_needs_no_hosts_file
 run_case requests_from_a_file_are_sent_in_turn
 run_case two_outputs_to_the_same_file_are_refused
 run_case quiet_and_json_suppress_the_summary

@@ -98,11 +98,29 @@ static char *write_addresses(const char *host, const char *port, const struct ad
     return line;
 }
 
+static int add_addresses(struct ssrequest_aim *aim, const char *line, struct ss_error *error) {
+    struct curl_slist *longer = line ? curl_slist_append(aim->addresses, line) : NULL;
+    if (!longer)
+        return ss_error_memory(error);
+    aim->addresses = longer;
+    return 0;
+}
+
+/* RFC 6761 gives this name the loopback addresses; a machine without /etc/hosts does not know it.
+ */
+static int add_loopback(struct ssrequest_aim *aim, const char *port, struct ss_error *error) {
+    char line[64];
+    snprintf(line, sizeof line, "localhost:%s:127.0.0.1,[::1]", port);
+    return add_addresses(aim, line, error);
+}
+
 static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *host,
     const char *port, struct ss_error *error) {
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
     int why = getaddrinfo(host, NULL, &hints, &found);
+    if (why && strcasecmp(host, "localhost") == 0)
+        return add_loopback(aim, port, error);
     if (why) {
         const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
         if (asprintf(&target->lost, "%s: %s", ss_words_show(host).text, reason) < 0) {
@@ -113,11 +131,7 @@ static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, c
     }
     SS_OWNED(free) char *line = write_addresses(host, port, found);
     freeaddrinfo(found);
-    struct curl_slist *longer = line ? curl_slist_append(aim->addresses, line) : NULL;
-    if (!longer)
-        return ss_error_memory(error);
-    aim->addresses = longer;
-    return 0;
+    return add_addresses(aim, line, error);
 }
 
 /* Parses the URL with libcurl, and looks up its host. */
