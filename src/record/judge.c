@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A sample whose error is larger is off target. */
-#define OFF_TARGET 0.05
-
 /* A control module that does not follow the load has no error to be judged by. */
 static void judge_errors(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     double *figures = outcome->evidence.figures;
@@ -15,7 +12,7 @@ static void judge_errors(struct ss_outcome *outcome, const struct ss_outcome_inp
     figures[SS_CHECK_MEAN_ERROR] = outcome->error_mean_percent;
     figures[SS_CHECK_MEAN_SQUARED_ERROR] = outcome->error_mse_e4;
     figures[SS_CHECK_SAMPLES_OFF] =
-        100 * ss_figures_part_beyond(&input->monitor->figures, OFF_TARGET);
+        100 * ss_figures_part_beyond(&input->monitor->figures, SS_OFF_TARGET);
 }
 
 /*

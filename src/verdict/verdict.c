@@ -77,14 +77,16 @@ static double find_limit(const struct ss_verdict *verdict, size_t which) {
 
 static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
-    char change[SS_CHANGE_TEXT];
+    const struct ss_change *change = which == SS_CHECK_THROUGHPUT ? &verdict->evidence.throughput
+                                     : which == SS_CHECK_RESPONSE ? &verdict->evidence.response
+                                                                  : NULL;
+    char shape[SS_CHANGE_TEXT];
     double figure = verdict->evidence.figures[which];
     if (which == SS_CHECK_INTERRUPTED) {
         snprintf(to, size, "%s", figure > 1 ? "ended by an error" : "ended by a signal");
-    } else if (which == SS_CHECK_THROUGHPUT || which == SS_CHECK_RESPONSE) {
-        ss_stationarity_print(change, which == SS_CHECK_THROUGHPUT ? &verdict->evidence.throughput
-                                                                   : &verdict->evidence.response);
-        snprintf(to, size, "%s: %s (limit %g %%)", check->name, change, find_limit(verdict, which));
+    } else if (change && change->checked) {
+        ss_stationarity_print(shape, change);
+        snprintf(to, size, "%s: %s (limit %g %%)", check->name, shape, find_limit(verdict, which));
     } else {
         snprintf(to, size, "%s %.3g%s%s (limit %g)", check->name, figure, *check->unit ? " " : "",
             check->unit, find_limit(verdict, which));

@@ -48,10 +48,13 @@ enum ss_check_name {
     SS_CHECKS,
 };
 
+/* A sample whose error is larger than this part of 1 is off target: SS_CHECK_SAMPLES_OFF. */
+#define SS_OFF_TARGET 0.05
+
 /* The figures that are checked, in the units of ss_checks. NaN: unknown. */
 struct ss_evidence {
     double figures[SS_CHECKS];
-    struct ss_change throughput; /* describes the figures of the same names */
+    struct ss_change throughput; /* describes the figures of the same names, if it is checked */
     struct ss_change response;
 };
 

@@ -594,7 +594,7 @@ records_are_checked_and_left_out() {
     set_figure bad steal 7
     report 3 --check "$one" bad nothing
     grep -qxF "ssreport: 2 of 3 records are invalid" err || fail "wrong message: $(cat err)"
-    grep -q '^bad: invalid: ' out || fail "the bad record is not invalid: $(cat out)"
+    grep -q '^bad: invalid: steal 7 % (limit 5)' out || fail "the bad record is not invalid: $(cat out)"
     grep -q '^nothing: invalid: .*: No such file' out || fail "a missing record is not invalid: $(cat out)"
     report 3 --check --format json bad
     grep -qF '"verdict": "invalid",' out || fail "no JSON: $(cat out)"

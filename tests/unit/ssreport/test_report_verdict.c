@@ -17,10 +17,21 @@ static struct ssreport_verdict take(const char *text) {
     return verdict;
 }
 
+/* Returns the verdict on a record whose only check is that of steal: 2 % with this limit. */
+static struct ssreport_verdict take_steal(const char *result, int doubtful) {
+    char text[512];
+    snprintf(text, sizeof text,
+        "{\"verdict\": {\"result\": \"?\", \"reasons\": \"as recorded\", \"checks\": ["
+        "{\"check\": \"steal\", \"result\": \"%s\", \"figure\": 2, \"doubtful\": %d, "
+        "\"invalid\": 5}]}}",
+        result, doubtful);
+    return take(text);
+}
+
 static void recorded_figures_are_judged_again(void **state) {
     (void)state;
     struct ssreport_verdict verdict =
-        take("{\"verdict\": {\"result\": \"valid\", \"reasons\": \"as it said\", \"checks\": ["
+        take("{\"verdict\": {\"result\": \"valid\", \"reasons\": \"as recorded\", \"checks\": ["
              "{\"check\": \"steal\", \"result\": \"passed\", \"figure\": 2, \"doubtful\": 3},"
              "{\"check\": \"others\", \"result\": \"not checked\", \"figure\": null},"
              "{\"check\": \"of a later version\", \"result\": \"invalid\", \"figure\": 9}]}}");
@@ -28,11 +39,33 @@ static void recorded_figures_are_judged_again(void **state) {
     assert_string_equal(ss_verdict_word(&verdict.verdict), "doubtful");
     assert_that(verdict.verdict.findings[SS_CHECK_STEAL], ==, SS_DOUBTFUL);
     assert_that(verdict.verdict.findings[SS_CHECK_OTHERS], ==, SS_NOT_CHECKED);
-    assert_string_equal(verdict.reasons, "as it said");
     ssreport_verdict_free(&verdict);
 }
 
-static void record_without_verdict_is_judged_by_what_is_known(void **state) {
+static void assert_reasons(struct ssreport_verdict verdict, const char *reasons) {
+    assert_string_equal(ss_verdict_word(&verdict.verdict), "doubtful");
+    assert_string_equal(verdict.reasons, reasons);
+    ssreport_verdict_free(&verdict);
+}
+
+static void recorded_reasons_are_kept_only_if_results_and_limits_are_the_same(void **state) {
+    (void)state;
+    assert_reasons(take_steal("doubtful", 1), "as recorded");
+    assert_reasons(take_steal("passed", 1), "steal 2 % (limit 1)");
+    assert_reasons(take_steal("doubtful", 3), "steal 2 % (limit 1)");
+    assert_reasons(
+        take("{\"verdict\": {\"reasons\": \"as recorded\", \"checks\": ["
+             "{\"check\": \"steal\", \"result\": \"doubtful\", \"figure\": 2, "
+             "\"doubtful\": 1, \"invalid\": 5},"
+             "{\"check\": \"of a later version\", \"result\": \"invalid\", \"figure\": 9}]}}"),
+        "steal 2 % (limit 1)");
+    /* The shape of a change is not among the recorded figures. */
+    assert_reasons(take("{\"verdict\": {\"reasons\": \"as recorded\", \"checks\": ["
+                        "{\"check\": \"throughput\", \"result\": \"passed\", \"figure\": 2}]}}"),
+        "change of throughput 2 % (limit 1)");
+}
+
+static void record_without_verdict_is_judged_by_known_figures(void **state) {
     (void)state;
     struct ss_evidence evidence;
     struct ssreport_verdict verdict = take("{\"steal_mean\": 0.02}");
@@ -40,9 +73,7 @@ static void record_without_verdict_is_judged_by_what_is_known(void **state) {
     ss_evidence_clear(&evidence);
     evidence.figures[SS_CHECK_INTERRUPTED] = 1;
     ssreport_verdict_reach(&verdict, &evidence);
-    assert_string_equal(ss_verdict_word(&verdict.verdict), "doubtful");
-    assert_string_equal(verdict.reasons, "ended by a signal");
-    ssreport_verdict_free(&verdict);
+    assert_reasons(verdict, "ended by a signal");
 }
 
 static void damaged_verdicts_count_as_missing(void **state) {
@@ -59,5 +90,6 @@ static void damaged_verdicts_count_as_missing(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(recorded_figures_are_judged_again),
-    cmocka_unit_test(record_without_verdict_is_judged_by_what_is_known),
+    cmocka_unit_test(recorded_reasons_are_kept_only_if_results_and_limits_are_the_same),
+    cmocka_unit_test(record_without_verdict_is_judged_by_known_figures),
     cmocka_unit_test(damaged_verdicts_count_as_missing))

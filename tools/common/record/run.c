@@ -54,10 +54,10 @@ static void set_iterations(struct ssreport_run *run) {
         take_times(run, record->iteration_times.count > count);
 }
 
-/* An error beyond this is that of a sample off target; see ss_checks. */
-#define OFF_TARGET 0.05
-
-/* Judges a record without a verdict by what it has: it is of an earlier version, or interrupted. */
+/*
+ * Judges a record without a verdict, of an earlier version or interrupted, by the figures that it
+ * has.
+ */
 static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
     struct ssreport_record *record = &run->record;
     struct ss_evidence evidence;
@@ -70,7 +70,7 @@ static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
     if (sums->count > 0 && !record->open_loop) {
         evidence.figures[SS_CHECK_MEAN_ERROR] = run->figures.error_mean_percent;
         evidence.figures[SS_CHECK_MEAN_SQUARED_ERROR] = run->figures.error_mse_e4;
-        evidence.figures[SS_CHECK_SAMPLES_OFF] = 100 * ss_figures_part_beyond(sums, OFF_TARGET);
+        evidence.figures[SS_CHECK_SAMPLES_OFF] = 100 * ss_figures_part_beyond(sums, SS_OFF_TARGET);
     }
     if (record->has_iterations)
         evidence.figures[SS_CHECK_ITERATIONS] = record->iterations_done;
