@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "group_tests.h"
+#include "report_statistics.h"
 #include "tails.h"
 #include "unit.h"
 
@@ -24,26 +25,6 @@ struct group {
 
 static struct group groups[GROUPS_MAX];
 static size_t group_count;
-
-static FILE *open_data(const char *name) {
-    char path[512];
-    snprintf(path, sizeof path, TEST_SOURCE_DIR "/data/statistics/%s", name);
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        fail_msg("%s is missing", path);
-    return stream;
-}
-
-/* Reads a line of `count` fields; returns false at the end of the file. */
-static bool read_fields(FILE *stream, char line[256], char **fields, size_t count) {
-    if (!fgets(line, 256, stream))
-        return false;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (size_t i = 0; i < count; i++)
-        fields[i] = strsep(&line, ",");
-    assert_non_null(fields[count - 1]);
-    return true;
-}
 
 static size_t find_group(const char *name) {
     for (size_t i = 0; i < group_count; i++) {
@@ -63,7 +44,7 @@ static int compare_numbers(const void *left, const void *right) {
 
 /* Reads the groups of a case and sorts their values. */
 static void read_case(const char *name) {
-    char line[256], *fields[3];
+    char line[DATA_LINE_MAX], *fields[3];
     FILE *stream = open_data("tests-values.csv");
     group_count = 0;
     while (read_fields(stream, line, fields, 3)) {
@@ -170,7 +151,7 @@ static double value_of_row(char **fields) {
 
 /* Compares every figure that R computed for this case. */
 static void expect_case(const char *name, size_t rows) {
-    char line[256], *fields[6];
+    char line[DATA_LINE_MAX], *fields[6];
     size_t compared = 0;
     FILE *stream = open_data("tests-results.csv");
     while (read_fields(stream, line, fields, 6)) {

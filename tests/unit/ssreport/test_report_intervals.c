@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "interference.h"
+#include "report_statistics.h"
 #include "unit.h"
 
 #define POINTS_MAX 64
@@ -19,15 +20,6 @@ struct staircase {
     size_t count;
     struct ssreport_point points[POINTS_MAX];
 };
-
-static FILE *open_data(const char *name) {
-    char path[512];
-    snprintf(path, sizeof path, TEST_SOURCE_DIR "/data/statistics/%s", name);
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        fail_msg("%s is missing", path);
-    return stream;
-}
 
 /* The intercept of the second half is not significantly different from 0. */
 static const struct ssreport_point near_zero[] = {

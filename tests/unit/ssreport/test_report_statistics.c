@@ -13,6 +13,7 @@
 
 #include "interference.h"
 #include "measure/figures.h"
+#include "report_statistics.h"
 #include "unit.h"
 
 #define PAIRS_MAX  64
@@ -25,35 +26,15 @@ struct pairs {
     struct ssreport_point points[PAIRS_MAX];
 };
 
-static FILE *open_data(const char *name) {
-    char path[512];
-    snprintf(path, sizeof path, TEST_SOURCE_DIR "/data/statistics/%s", name);
-    FILE *stream = fopen(path, "r");
-    if (!stream)
-        fail_msg("%s is missing", path);
-    return stream;
-}
-
-/* Reads a line of four fields; returns false at the end of the file. */
-static bool read_fields(FILE *stream, char line[512], char *fields[4]) {
-    if (!fgets(line, 512, stream))
-        return false;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (int i = 0; i < 4; i++)
-        fields[i] = strsep(&line, ",");
-    assert_non_null(fields[3]);
-    return true;
-}
-
 static double number_of(const char *field) {
     return *field ? strtod(field, NULL) : NAN;
 }
 
 static struct pairs read_pairs(const char *name, int half) {
     struct pairs pairs = {0};
-    char line[512], *fields[4];
+    char line[DATA_LINE_MAX], *fields[4];
     FILE *stream = open_data("pairs.csv");
-    while (read_fields(stream, line, fields)) {
+    while (read_fields(stream, line, fields, 4)) {
         if (strcmp(fields[0], name) != 0)
             continue;
         struct ssreport_point point = {.half = atoi(fields[1]),
@@ -150,10 +131,10 @@ static bool say_interference(const struct pairs *pairs, const char *name, double
 
 /* Compares every figure that R computed for this case. */
 static void expect_case(const char *name, size_t rows) {
-    char line[512], *fields[4];
+    char line[DATA_LINE_MAX], *fields[4];
     size_t compared = 0;
     FILE *stream = open_data("results.csv");
-    while (read_fields(stream, line, fields)) {
+    while (read_fields(stream, line, fields, 4)) {
         if (strcmp(fields[0], name) != 0)
             continue;
         struct pairs pairs = read_pairs(name, atoi(fields[1]));
