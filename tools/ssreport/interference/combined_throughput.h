@@ -4,7 +4,7 @@
 
 #include "pairs.h"
 
-/* What two programs get done side by side. */
+/* Measures of the work that two programs do side by side. */
 enum ssreport_measure {
     SSREPORT_OF_FOREGROUND, /* iterations per second of the foreground */
 

@@ -22,7 +22,7 @@ struct ssreport_change {
     bool is_clear;                     /* the interval is within the measured loads */
 };
 
-/* What each placement does in the common steps. */
+/* The measure with one placement, in the common steps. */
 struct ssreport_placed {
     const char *name;
     double *values, *foreground, *background; /* for each step: the measure and its two parts */

@@ -251,7 +251,7 @@ static void read_idle(struct ssreport_run *run, const char *folder) {
 
 /*
  * Finds a file in the record's folder; for runs side by side and runs of a study, also in the
- * parent folder. Returns how far up its folder is; -1 if there is none.
+ * parent folder. Returns how far up its folder is; -1 if no folder has it.
  */
 static int find_folder(
     const struct ssreport_run *run, const char *path, const char *name, char folder[8500]) {
