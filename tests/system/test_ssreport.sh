@@ -604,7 +604,11 @@ records_are_checked_and_left_out() {
     grep -q '^bad,.*left out: invalid' out || fail "the bad record is not left out: $(cat out)"
     report 0 -q -o report "$one" bad
     [ "$(grep -c '<tr class="invalid">' report/report.html)" -eq 2 ] || fail "the bad record is not shaded"
+    report 3 --check --quiet bad
+    [ ! -s out ] || fail "--quiet prints verdicts: $(cat out)"
     report 125 --check --table runs bad
+    report 125 --check --perfetto timeline bad
+    grep -qxF "ssreport: --perfetto and --check exclude each other" err || fail "wrong message: $(cat err)"
     # A record of an earlier version has no verdict, but samples.
     sed -i -e '/^  "verdict": {/,$d' bad/summary.json
     sed -i -e '$ s/,$/}/' bad/summary.json
@@ -990,6 +994,8 @@ options_and_their_values_are_checked() {
     error_has 1 "did you mean '--against'?"
     report 125 --value x "$folder/run"
     error_has 1 '--value belongs to a test: --test TEST'
+    report 125 --run x "$folder/run"
+    error_has 1 '--run belongs to a test: --test TEST'
     report 0 --help
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "help wider than 80 columns"
     grep -q -- --against "$folder/out" || fail "help does not name --against"

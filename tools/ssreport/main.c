@@ -277,17 +277,19 @@ static bool has_results(const struct ssreport_report *report) {
     return any;
 }
 
-/* Prints what the records are worth. */
+/* Prints the verdicts on the records; with --quiet, only the status says the result. */
 static int check_records(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
     const struct table_sheet *verdicts = ssreport_table(report, "verdicts");
     size_t invalid = ssreport_verdicts_count(report, "invalid");
     if (table_rows(verdicts) == 0)
         return ss_error_fail(error, "there is no record to check: name one");
-    if (request->format < 0)
+    if (request->format >= 0) {
+        if (print_table(verdicts, request, error) < 0)
+            return -1;
+    } else if (!request->quiet) {
         ssreport_verdicts_print(stdout, report);
-    else if (print_table(verdicts, request, error) < 0)
-        return -1;
+    }
     if (invalid > 0)
         return ss_error_set(error, STATUS_INVALID, "%zu of %zu records %s invalid", invalid,
             table_rows(verdicts), invalid == 1 ? "is" : "are");

@@ -83,7 +83,7 @@ static const struct ss_argument rows[] = {
         .help = "print what each record is worth, a line each, and end with 3 if one is invalid"}},
     {0, "WHICH", {"leave-out", SS_OPTION_CHOICE, AT(leave_out), .choices = "doubtful invalid",
         .help = "report no invalid records, or also no doubtful ones"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary or verdicts on standard output"},
         .heading = "\nOutput:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -140,6 +140,19 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
     return 0;
 }
 
+/* Refuses files with --check, which makes no report. */
+static int check_check(const struct ssreport_request *request, struct ss_error *error) {
+    const char *name = request->output     ? "output"
+                       : request->profile  ? "profile"
+                       : request->perfetto ? "perfetto"
+                                           : NULL;
+    if (request->check && request->table)
+        return ss_error_fail(error, "--check prints the table verdicts: leave out --table");
+    if (request->check && name)
+        return ss_error_fail(error, "--%s and --check exclude each other", name);
+    return 0;
+}
+
 static int check_names(const struct ssreport_request *request, struct ss_error *error) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (request->names &&
@@ -155,12 +168,13 @@ static int check_names(const struct ssreport_request *request, struct ss_error *
 }
 
 static int check_report(struct ssreport_request *request, struct ss_error *error) {
-    if (request->value || request->group || request->of)
+    if (request->value || request->group || request->run || request->of)
         return ss_error_fail(error, "--%s belongs to a test: --test TEST",
             request->value   ? "value"
             : request->group ? "group"
+            : request->run   ? "run"
                              : "of");
-    if (check_names(request, error) < 0)
+    if (check_check(request, error) < 0 || check_names(request, error) < 0)
         return -1;
     if (!request->against)
         request->first_set = request->count;
@@ -178,8 +192,6 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
         return -1;
     if (request->help || request->version)
         return 0;
-    if (request->check && request->table)
-        return ss_error_fail(error, "--check prints the table verdicts: leave out --table");
     if (request->format >= 0 && !request->table && !request->check)
         return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
     return request->test >= 0 ? check_test(request, error) : check_report(request, error);
