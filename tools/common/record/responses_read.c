@@ -403,7 +403,10 @@ static void compare_with_figures(struct ssreport_responses *responses) {
             responses->sent, sent);
 }
 
-/* Judges a record without a verdict by what it has: it is of an earlier version, or interrupted. */
+/*
+ * Judges a record without a verdict, of an earlier version or interrupted, by the figures that it
+ * has.
+ */
 static void judge(struct ssreport_responses *responses) {
     struct ss_evidence evidence;
     ss_evidence_clear(&evidence);
