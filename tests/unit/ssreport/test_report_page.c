@@ -252,7 +252,7 @@ static void pictures_show_recorded_loads_duties_and_steps(void **state) {
      * The plot has 120 parts of 0.25 s. One instance runs for 9 s, the other from 15 s to the end.
      */
     text = write_plot(&report, "Duty of each instance over time");
-    assert_has(&text, "$duties << END\n0 0.25 -0.5 0.5 100\n");
+    assert_has(&text, "$fields << END\n0 0.25 -0.5 0.5 100\n");
     assert_has(&text, "\n8.75 9 -0.5 0.5 100\n9 9.25 -0.5 0.5 0\n");
     assert_has(&text, "\n14.75 15 0.5 1.5 0\n15 15.25 0.5 1.5 100\n");
     assert_has(&text, "set yrange [-0.5:1.5]");

@@ -46,6 +46,17 @@ void plot_axis_between(FILE *script, char axis, const char *name, double from, d
     fprintf(script, "\"\nset %crange [%.9g:%.9g]\n", axis, from, to);
 }
 
+double plot_time_unit(double end) {
+    return end > 600 ? 60 : 1;
+}
+
+void plot_axis_time(FILE *script, const char *what, double end) {
+    double unit = plot_time_unit(end);
+    char name[80];
+    snprintf(name, sizeof name, "%s in %s", what, unit > 1 ? "minutes" : "seconds");
+    plot_axis_between(script, 'x', name, 0, end / unit);
+}
+
 /* Labels closer than this, as a part of the axis, would overlap. */
 #define LABELS_APART 0.07
 

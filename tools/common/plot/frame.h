@@ -45,6 +45,15 @@ void plot_axis(FILE *script, char axis, const char *name, enum plot_range range)
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
+/* Returns the unit of an axis of time up to `end` seconds, in seconds: a minute for long times. */
+double plot_time_unit(double end);
+
+/*
+ * Sets the horizontal axis to the time from 0 to `end` seconds, in units of plot_time_unit().
+ * `what` is the name of the axis without its unit.
+ */
+void plot_axis_time(FILE *script, const char *what, double end) SS_NONNULL();
+
 /* Sets a logarithmic axis, with labels at as many round numbers as fit. `from` must be above 0. */
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();

@@ -41,12 +41,32 @@ static const char *color_at(const struct table_sheet *sheet, size_t row) {
     return color ? color : PLOT_GRAY;
 }
 
+static struct stats_groups group_runs(const struct table_sheet *sheet) {
+    static const char *const columns[] = {PICTURE, "record", NULL};
+    return ssreport_group_rows(sheet, columns, has_placement);
+}
+
+/* Draws a line for each run of a picture, from its data: $r and the number of its first row. */
+static void plot_runs(FILE *script, const struct table_sheet *sheet,
+    const struct stats_groups *pictures, const struct stats_groups *runs, size_t picture,
+    const char *style) {
+    fputs("plot ", script);
+    for (size_t run = 0; run < runs->count; run++) {
+        size_t first = runs->first[run];
+        if (pictures->group[first] != picture)
+            continue;
+        fprintf(script, "$r%zu using 1:2 with %s lc rgb \"%s\" title ", first, style,
+            color_at(sheet, first));
+        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
+        fputs(", ", script);
+    }
+    fputs("NaN notitle\n", script);
+}
+
 void ssreport_energy_plots_write(
     FILE *script, const struct table_sheet *sheet, size_t picture, enum ssreport_energy_plot plot) {
-    static const char *const columns[] = {PICTURE, "record", NULL};
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
-    SS_OWNED(groups)
-    struct stats_groups runs = ssreport_group_rows(sheet, columns, has_placement);
+    SS_OWNED(groups) struct stats_groups runs = group_runs(sheet);
     double steps = 0;
     for (size_t i = 0; i < pictures.items; i++) {
         if (pictures.group[i] == picture)
@@ -67,22 +87,12 @@ void ssreport_energy_plots_write(
         }
         fputs("END\n", script);
     }
-    fputs("plot ", script);
-    for (size_t run = 0; run < runs.count; run++) {
-        size_t first = runs.first[run];
-        if (pictures.group[first] != picture)
-            continue;
-        fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
-            first, color_at(sheet, first));
-        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
-        fputs(", ", script);
-    }
-    fputs("NaN notitle\n", script);
+    plot_runs(script, sheet, &pictures, &runs, picture, "linespoints pt 7 ps 0.5 lw 1.3");
 }
 
 /* ---- power over time ---- */
 
-/* Maximum number of points of a line: each is the mean of as many seconds. */
+/* The maximum number of points of a line. Longer runs have means of neighboring samples. */
 #define POINTS_MAX 400
 
 static const struct ssreport_run *find_run(
@@ -115,39 +125,25 @@ static void write_seconds(FILE *script, const struct ssreport_run *run, double u
 
 void ssreport_energy_plots_write_power(
     FILE *script, const struct ssreport_report *report, size_t picture) {
-    static const char *const columns[] = {PICTURE, "record", NULL};
     const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
-    SS_OWNED(groups)
-    struct stats_groups runs = ssreport_group_rows(sheet, columns, has_placement);
+    SS_OWNED(groups) struct stats_groups runs = group_runs(sheet);
     double end = 0;
     for (size_t run = 0; run < runs.count; run++) {
         if (pictures.group[runs.first[run]] == picture)
             end = fmax(end, end_of(find_run(report, sheet, runs.first[run])));
     }
-    double unit = end > 600 ? 60 : 1;
     plot_begin_on_page(script);
-    plot_axis_between(
-        script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0, end / unit);
+    plot_axis_time(script, "time", end);
     plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
     for (size_t run = 0; run < runs.count; run++) {
         if (pictures.group[runs.first[run]] != picture)
             continue;
         fprintf(script, "$r%zu << END\n", runs.first[run]);
-        write_seconds(script, find_run(report, sheet, runs.first[run]), unit);
+        write_seconds(script, find_run(report, sheet, runs.first[run]), plot_time_unit(end));
         fputs("NaN NaN\nEND\n", script);
     }
-    fputs("plot ", script);
-    for (size_t run = 0; run < runs.count; run++) {
-        size_t first = runs.first[run];
-        if (pictures.group[first] != picture)
-            continue;
-        fprintf(script, "$r%zu using 1:2 with lines lw 1.2 lc rgb \"%s\" title ", first,
-            color_at(sheet, first));
-        plot_quote(script, table_cell_at(sheet, first, "placement")->text, 40);
-        fputs(", ", script);
-    }
-    fputs("NaN notitle\n", script);
+    plot_runs(script, sheet, &pictures, &runs, picture, "lines lw 1.2");
 }
 
 /* ---- the page ---- */

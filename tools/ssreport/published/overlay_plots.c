@@ -22,12 +22,13 @@
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
         SSREPORT_BY_TARGET | SSREPORT_BY_ROUND)
 
-static unsigned common_of(const struct ssreport_run *run) {
-    return ssreport_is_word(run->experiment, "replay") ? OF_REPLAY : OF_LOAD;
+static unsigned common_to(const char *experiment) {
+    return ssreport_is_word(experiment, "replay") ? OF_REPLAY : OF_LOAD;
 }
 
 static bool belongs(const struct ssreport_run *run, const struct ssreport_run *first) {
-    return run->record.sample_count > 0 && ssreport_run_compare(run, first, common_of(first)) == 0;
+    return run->record.sample_count > 0 &&
+           ssreport_run_compare(run, first, common_to(first->experiment)) == 0;
 }
 
 /* Returns how much faster than the trace a run was. */
@@ -53,7 +54,7 @@ static struct overlay find_runs(
         overlay.end = fmax(overlay.end, ssreport_record_end(&run->record) * speed_of(run));
         overlay.has_rates |= run->rates.count > 1;
     }
-    overlay.unit = overlay.end > 600 ? 60 : 1;
+    overlay.unit = plot_time_unit(overlay.end);
     return overlay;
 }
 
@@ -113,8 +114,7 @@ static void write_panel(
 bool ssreport_overlay_plots_write(
     FILE *script, const struct ssreport_report *report, const struct ssreport_run *first) {
     struct overlay overlay = find_runs(report, first);
-    const char *of = common_of(first) == OF_REPLAY ? " of the trace" : "";
-    char name[80];
+    const char *time = common_to(first->experiment) == OF_REPLAY ? "time of the trace" : "time";
     if (overlay.count < 2)
         return false;
     plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, overlay.has_rates ? 480 : PLOT_HEIGHT);
@@ -122,16 +122,17 @@ bool ssreport_overlay_plots_write(
         write_load(script, &overlay, i);
         write_rates(script, &overlay, i);
     }
-    snprintf(name, sizeof name, "time%s in %s", of, overlay.unit == 60 ? "minutes" : "seconds");
     fprintf(script,
         "set key outside top center horizontal samplen 1\nset lmargin 9\n"
         "set multiplot layout %d,1\n",
         overlay.has_rates ? 2 : 1);
-    plot_axis_between(script, 'x', overlay.has_rates ? "" : name, 0, overlay.end / overlay.unit);
+    plot_axis_time(script, time, overlay.end);
+    if (overlay.has_rates)
+        fputs("unset xlabel\n", script);
     plot_axis_between(script, 'y', "load, %", 0, 100);
     write_panel(script, &overlay, "load", "lines lw 1.2", true);
     if (overlay.has_rates) {
-        plot_axis_between(script, 'x', name, 0, overlay.end / overlay.unit);
+        plot_axis_time(script, time, overlay.end);
         fputs("set yrange [*:*]\nunset key\n", script);
         plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
         write_panel(script, &overlay, "rate", "linespoints pt 7 ps 0.3 lw 1.2", false);
@@ -140,12 +141,9 @@ bool ssreport_overlay_plots_write(
     return true;
 }
 
-static bool is_first(const struct ssreport_report *report, const struct ssreport_run *run) {
-    for (const struct ssreport_run *other = report->runs; other < run; other++) {
-        if (belongs(other, run))
-            return false;
-    }
-    return true;
+/* Returns whether a run is of this experiment and has samples. */
+static bool is_of(const struct ssreport_run *run, const void *experiment) {
+    return ssreport_is_word(run->experiment, experiment) && run->record.sample_count > 0;
 }
 
 static void print_picture(struct ssreport_page *page, const struct ssreport_report *report,
@@ -156,7 +154,7 @@ static void print_picture(struct ssreport_page *page, const struct ssreport_repo
         return;
     if (run->round > 1)
         snprintf(round, sizeof round, ", round %.0f", run->round);
-    if (common_of(run) == OF_REPLAY)
+    if (common_to(run->experiment) == OF_REPLAY)
         snprintf(which, sizeof which, "%.60s at all speeds", run->method ? run->method : "-");
     else
         snprintf(which, sizeof which, "all methods at %.4g %%", 100 * run->target);
@@ -167,12 +165,11 @@ static void print_picture(struct ssreport_page *page, const struct ssreport_repo
 
 void ssreport_overlay_plots_print(
     struct ssreport_page *page, const struct ssreport_report *report, const char *experiment) {
+    SS_OWNED(groups)
+    struct stats_groups pictures =
+        ssreport_runs_group(report, common_to(experiment), is_of, experiment);
     fputs("<div class=\"plots\">\n", page->stream);
-    for (size_t i = 0; i < report->run_count && !page->without.status; i++) {
-        const struct ssreport_run *run = &report->runs[i];
-        if (ssreport_is_word(run->experiment, experiment) && run->record.sample_count > 0 &&
-            is_first(report, run))
-            print_picture(page, report, run);
-    }
+    for (size_t i = 0; i < pictures.count && !page->without.status; i++)
+        print_picture(page, report, &report->runs[pictures.first[i]]);
     fputs("</div>\n", page->stream);
 }

@@ -132,9 +132,9 @@ static void fill_values(const struct ssreport_report *report) {
 }
 
 static int build(struct ssreport_report *report, struct ss_error *error) {
-    if (ssreport_constant_load_fill(report) < 0 || ssreport_replay_fill(report) < 0)
+    if (ssreport_constant_load_fill(report) < 0 || ssreport_replay_fill(report) < 0 ||
+        ssreport_within_fill(report) < 0)
         return ss_error_memory(error);
-    ssreport_within_fill(report);
     return 0;
 }
 

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+#include "base/owned.h"
+#include "run_order.h"
+
 /* The published bound of a mean error, in percent of the machine. */
 #define WITHIN 5.0
 
@@ -25,6 +28,11 @@ static double percent(const struct part *part) {
 
 static bool is_counted(const struct ssreport_run *run) {
     return ssreport_is_word(run->experiment, "accuracy") && run->figures.samples > 0;
+}
+
+static bool has_method(const struct ssreport_run *run, const void *context) {
+    (void)context;
+    return is_counted(run) && run->method;
 }
 
 /* Counts the runs of a set with this method; all of its runs if the method is NULL. */
@@ -65,27 +73,21 @@ static void add_row(const struct ssreport_report *report, int set, const char *m
             CELL("published_within_percent", percent(&published)));
 }
 
-/* Returns whether no earlier run of the set has the method of this one. */
-static bool is_first(const struct ssreport_report *report, size_t index) {
-    const struct ssreport_run *run = &report->runs[index];
-    for (size_t i = 0; i < index; i++) {
-        const struct ssreport_run *other = &report->runs[i];
-        if (is_counted(other) && other->set == run->set &&
-            ssreport_is_word(other->method, run->method))
-            return false;
-    }
-    return true;
-}
-
-void ssreport_within_fill(const struct ssreport_report *report) {
+int ssreport_within_fill(const struct ssreport_report *report) {
+    SS_OWNED(groups)
+    struct stats_groups methods =
+        ssreport_runs_group(report, SSREPORT_BY_SET | SSREPORT_BY_METHOD, has_method, NULL);
+    if (!methods.first)
+        return -1;
     for (int set = 0; set < 2; set++) {
         add_row(report, set, NULL);
-        for (size_t i = 0; i < report->run_count; i++) {
-            const struct ssreport_run *run = &report->runs[i];
-            if (is_counted(run) && run->set == set && run->method && is_first(report, i))
+        for (size_t i = 0; i < methods.count; i++) {
+            const struct ssreport_run *run = &report->runs[methods.first[i]];
+            if (run->set == set)
                 add_row(report, set, run->method);
         }
     }
+    return 0;
 }
 
 void ssreport_within_print(FILE *stream, const struct ssreport_report *report) {

@@ -6,9 +6,10 @@
 
 /*
  * Fills the table of how often a constant load was held within 5 % of the target: a row for all
- * runs, then one for each method, next to the same part of the published values.
+ * runs, then one for each method, next to the same part of the published values. Returns -1 if
+ * memory is exhausted.
  */
-SS_NONNULL(1) void ssreport_within_fill(const struct ssreport_report *report);
+SS_MUST_USE SS_NONNULL(1) int ssreport_within_fill(const struct ssreport_report *report);
 
 /* Prints the sentence about all runs of the first set, in one line; nothing without runs. */
 SS_NONNULL() void ssreport_within_print(FILE *stream, const struct ssreport_report *report);

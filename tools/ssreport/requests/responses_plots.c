@@ -247,14 +247,12 @@ bool ssreport_responses_plot_series(
 /* ---- over time ---- */
 
 static double time_unit(const struct ssreport_responses *responses) {
-    return responses->seconds[responses->count - 1].end > 600 ? 60 : 1;
+    return plot_time_unit(responses->seconds[responses->count - 1].end);
 }
 
 static void begin_over_time(FILE *script, const struct ssreport_responses *responses) {
-    double unit = time_unit(responses);
     plot_begin_on_page(script);
-    plot_axis_between(script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0,
-        responses->seconds[responses->count - 1].end / unit);
+    plot_axis_time(script, "time", responses->seconds[responses->count - 1].end);
 }
 
 bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses *responses) {

@@ -20,14 +20,12 @@
 
 /* Returns the unit of the time axis: seconds, or minutes for long runs. */
 static double time_unit(const struct ssreport_run *run) {
-    return ssreport_record_end(&run->record) > 600 ? 60 : 1;
+    return plot_time_unit(ssreport_record_end(&run->record));
 }
 
 static void begin_over_time(FILE *script, const struct ssreport_run *run) {
-    double unit = time_unit(run);
     plot_begin_on_page(script);
-    plot_axis_between(script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0,
-        ssreport_record_end(&run->record) / unit);
+    plot_axis_time(script, "time", ssreport_record_end(&run->record));
 }
 
 static bool has_samples(const struct ssreport_run *run) {
@@ -162,11 +160,37 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
     fputc('\n', script);
 }
 
-/* ---- duties over time ---- */
+/* ---- fields: values over time and by number, as colors ---- */
 
 /* The maximum number of fields, because each is an element of the picture. */
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
+
+/* Begins a picture of parts of 1, of `count` numbered things. */
+static void begin_fields(FILE *script, const struct ssreport_run *run, const char *things,
+    size_t count, const char *value) {
+    begin_over_time(script, run);
+    fprintf(script,
+        "unset grid\nset ylabel \"%s\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
+        "set cblabel \"%s\"\n" PLOT_GRADIENT "$fields << END\n",
+        things, (double)count - 0.5, value);
+}
+
+/* Writes the field of the things from rows[0] to before rows[1]; an unknown value has none. */
+static void write_field(FILE *script, const double times[2], const size_t rows[2], double value) {
+    if (isfinite(value))
+        fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", times[0], times[1], (double)rows[0] - 0.5,
+            (double)rows[1] - 0.5, 100 * value);
+}
+
+static void end_fields(FILE *script, size_t count) {
+    fprintf(script,
+        "END\n%splot $fields using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
+        "lc palette notitle\n",
+        count <= 20 ? "set ytics 1\n" : "");
+}
+
+/* ---- duties over time ---- */
 
 /* Returns the duty in one field: the mean of some instances in neighboring parts of the run. */
 static double duty_of(
@@ -188,26 +212,18 @@ static void write_duties_over_time(FILE *script, const struct ssreport_run *run)
     size_t most = FIELDS_MAX / rows;
     size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
     double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
-    begin_over_time(script, run);
-    fprintf(script,
-        "unset grid\nset ylabel \"instance\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
-        "set cblabel \"duty, %%\"\n" PLOT_GRADIENT "$duties << END\n",
-        (double)instances - 0.5);
+    begin_fields(script, run, "instance", instances, "duty, %");
     for (size_t row = 0; row < rows; row++) {
         size_t first = row * instances / rows, last = (row + 1) * instances / rows;
         for (size_t i = 0; i < columns; i++) {
             size_t from = i * SSREPORT_DUTY_PARTS / columns;
             size_t to = (i + 1) * SSREPORT_DUTY_PARTS / columns;
             double duty = duty_of(record, first, last, from, to);
-            if (isfinite(duty))
-                fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", (double)from * part,
-                    (double)to * part, (double)first - 0.5, (double)last - 0.5, 100 * duty);
+            write_field(script, (const double[]){(double)from * part, (double)to * part},
+                (const size_t[]){first, last}, duty);
         }
     }
-    fprintf(script,
-        "END\n%splot $duties using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
-        "lc palette notitle\n",
-        instances <= 20 ? "set ytics 1\n" : "");
+    end_fields(script, instances);
 }
 
 /* ---- CPUs and threads ---- */
@@ -221,11 +237,7 @@ static void write_cpus(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_surroundings *around = &run->surroundings;
     size_t rows = around->cpu_count < ROWS_MAX ? around->cpu_count : ROWS_MAX;
     double part = ssreport_record_end(&run->record) / time_unit(run) / SSREPORT_CPU_PARTS;
-    begin_over_time(script, run);
-    fprintf(script,
-        "unset grid\nset ylabel \"CPU\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
-        "set cblabel \"load, %%\"\n" PLOT_GRADIENT "$cpus << END\n",
-        (double)around->cpu_count - 0.5);
+    begin_fields(script, run, "CPU", around->cpu_count, "load, %");
     for (size_t row = 0; row < rows; row++) {
         size_t first = row * around->cpu_count / rows, last = (row + 1) * around->cpu_count / rows;
         for (size_t i = 0; i < SSREPORT_CPU_PARTS; i++) {
@@ -234,16 +246,11 @@ static void write_cpus(FILE *script, const struct ssreport_run *run) {
                 sum += (double)around->cpus[cpu].parts[i].sum;
                 samples += around->cpus[cpu].parts[i].samples;
             }
-            if (samples > 0)
-                fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", (double)i * part,
-                    (double)(i + 1) * part, (double)first - 0.5, (double)last - 0.5,
-                    100 * sum / samples);
+            write_field(script, (const double[]){(double)i * part, (double)(i + 1) * part},
+                (const size_t[]){first, last}, sum / samples);
         }
     }
-    fprintf(script,
-        "END\n%splot $cpus using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
-        "lc palette notitle\n",
-        around->cpu_count <= 20 ? "set ytics 1\n" : "");
+    end_fields(script, around->cpu_count);
 }
 
 static bool has_runnable(const struct ssreport_run *run) {
