@@ -5,7 +5,7 @@
 #include "counters_plots.h"
 #include "memory_profile.h"
 #include "report_manifest.h"
-#include "run_plots.h"
+#include "report_plot.h"
 
 #define HEADING                                                                                    \
     "time,elapsed_seconds,runnable,instructions,cycles,stalled_frontend,stalled_backend,"          \
@@ -131,15 +131,8 @@ static void runnable_threads_are_drawn_over_time(void **state) {
     folder_write_record("a");
     write_counters("a/counters.csv", "2,1,1,1,1,1,1,1,1,1,1,1,1", "4,1,1,1,1,1,1,1,1,1,1,1,1");
     struct ssreport_report report = make_report(folder_file("a"));
-    const struct ssreport_plot *plot = ssreport_plots;
-    while (plot->caption && strncmp(plot->caption, "Runnable threads", 16) != 0)
-        plot++;
-    assert_non_null(plot->caption);
-    assert_true(plot->applies(&report.runs[0]));
-    struct text text;
-    begin(&text);
-    plot->write(text.stream, &report.runs[0]);
-    end(&text);
+    struct text text =
+        write_plot(&report.runs[0], "Runnable threads over time; dashed: number of CPUs");
     assert_has(&text, "\n10 2\n11 4\n");
     assert_has(&text, "graph 0, first 4 to graph 1, first 4"); /* the number of CPUs */
     free(text.bytes);

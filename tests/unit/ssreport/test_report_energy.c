@@ -4,7 +4,7 @@
 
 #include "energy_plots.h"
 #include "report_manifest.h"
-#include "run_plots.h"
+#include "report_plot.h"
 
 /*
  * Writes one power sample per second from 09:59:58 to 10:00:33: `first` watts for the first ten
@@ -223,19 +223,11 @@ static void power_plot_includes_the_mean_of_each_step(void **state) {
     folder_open();
     folder_write_stairs("a");
     struct ssreport_report report = make_report(folder_file("a"));
-    const struct ssreport_plot *plot = ssreport_plots;
-    while (plot->caption && strcmp(plot->caption, "Power") != 0)
-        plot++;
-    assert_non_null(plot->caption);
-    assert_false(plot->applies(&report.runs[0]));
+    assert_false(find_plot("Power")->applies(&report.runs[0]));
     ssreport_report_free(&report);
     write_power("a/energy.csv", 10, 40);
     report = make_report(folder_file("a"));
-    assert_true(plot->applies(&report.runs[0]));
-    struct text text;
-    begin(&text);
-    plot->write(text.stream, &report.runs[0]);
-    end(&text);
+    struct text text = write_plot(&report.runs[0], "Power");
     assert_has(&text, "\n5 10\n");
     assert_has(&text, "\n11 40\n");
     assert_has(&text, "\n2 10\n8 10\n"); /* of the first step, without its edges */
@@ -304,15 +296,8 @@ static void residency_of_idle_states_is_reported_by_step_with_the_power(void **s
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Idle states</h2>");
     free(text.bytes);
-    const struct ssreport_plot *plot = ssreport_plots;
-    while (plot->caption && strcmp(plot->caption, "Idle states of the CPUs") != 0)
-        plot++;
-    assert_non_null(plot->caption);
-    assert_false(plot->applies(&report.runs[1]));
-    assert_true(plot->applies(&report.runs[0]));
-    begin(&text);
-    plot->write(text.stream, &report.runs[0]);
-    end(&text);
+    assert_false(find_plot("Idle states of the CPUs")->applies(&report.runs[1]));
+    text = write_plot(&report.runs[0], "Idle states of the CPUs");
     assert_has(&text, "\n5 20 60 100\n");
     assert_has(&text, "\n12 90 100 100\n");
     free(text.bytes);

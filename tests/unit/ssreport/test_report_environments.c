@@ -3,7 +3,7 @@
 /* Tests of measurements that accompany a record, made inside an environment and by its host. */
 
 #include "report_manifest.h"
-#include "run_plots.h"
+#include "report_plot.h"
 
 /* The first and the last sample are outside of the run, which lasts from 10:00:00 to 10:00:30. */
 static const char host_load[] = "time,elapsed_seconds,target,load,error,load_ticks\n"
@@ -103,15 +103,7 @@ static void mean_load_of_each_cpu_is_reported(void **state) {
     if (!strstr(report.runs[0].record.notes.text, "cpus.csv:6: invalid row (and"))
         fail_msg("notes: %s", report.runs[0].record.notes.text);
     /* The picture shows the whole run, in parts of half a second. */
-    const struct ssreport_plot *plot = ssreport_plots;
-    while (plot->caption && strcmp(plot->caption, "Load of each CPU over time") != 0)
-        plot++;
-    assert_non_null(plot->caption);
-    assert_true(plot->applies(&report.runs[0]));
-    struct text text;
-    begin(&text);
-    plot->write(text.stream, &report.runs[0]);
-    end(&text);
+    struct text text = write_plot(&report.runs[0], "Load of each CPU over time");
     assert_has(&text, "\n4.5 5 -0.5 0.5 90\n");
     assert_has(&text, "\n14.5 15 0.5 1.5 50\n");
     assert_has_not(&text, "\n19.5 20 0.5 1.5");

@@ -2,7 +2,7 @@
 #include "findings.h"
 #include "page.h"
 #include "report_make.h"
-#include "run_plots.h"
+#include "report_plot.h"
 
 /* Replaces the C library's strdup() with one that fails on demand. */
 static bool out_of_memory;
@@ -219,64 +219,50 @@ static void figures_cover_only_the_counted_time(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Returns the gnuplot script of the picture with this caption. */
-static struct text write_plot(const struct ssreport_report *report, const char *caption) {
-    struct text text;
-    const struct ssreport_plot *plot = ssreport_plots;
-    while (plot->caption && strcmp(plot->caption, caption) != 0)
-        plot++;
-    assert_non_null(plot->caption);
-    assert_true(plot->applies(&report->runs[0]));
-    begin(&text);
-    plot->write(text.stream, &report->runs[0]);
-    end(&text);
-    return text;
-}
-
 static void pictures_show_recorded_loads_duties_and_steps(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
     struct ssreport_report report = begin_report();
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
-    struct text text = write_plot(&report, "Target and load");
+    struct text text = write_plot(&report.runs[0], "Target and load");
     assert_has(&text, "time in seconds");
     assert_has(&text, "set xrange [0:30]");
     assert_has(&text, "$target << END\n0 30\n0.5 30\n0.5 30\n1 30\n");
     assert_has(&text, "\n9.75 48 48 48\n10.25 48 48 48\n");
     free(text.bytes);
-    text = write_plot(&report, "Duty of each instance");
+    text = write_plot(&report.runs[0], "Duty of each instance");
     assert_has(&text, "$duties << END\n0 30 0 100\n1 50 0 100\nEND\n");
     free(text.bytes);
     /*
      * The plot has 120 parts of 0.25 s. One instance runs for 9 s, the other from 15 s to the end.
      */
-    text = write_plot(&report, "Duty of each instance over time");
+    text = write_plot(&report.runs[0], "Duty of each instance over time");
     assert_has(&text, "$fields << END\n0 0.25 -0.5 0.5 100\n");
     assert_has(&text, "\n8.75 9 -0.5 0.5 100\n9 9.25 -0.5 0.5 0\n");
     assert_has(&text, "\n14.75 15 0.5 1.5 0\n15 15.25 0.5 1.5 100\n");
     assert_has(&text, "set yrange [-0.5:1.5]");
     free(text.bytes);
-    text = write_plot(&report, "Throughput over time");
+    text = write_plot(&report.runs[0], "Throughput over time");
     assert_has(&text, "$rates << END\n0 1\n6 1\n6 1\n12 1\n");
     free(text.bytes);
-    text = write_plot(&report, "Errors of the samples");
+    text = write_plot(&report.runs[0], "Errors of the samples");
     assert_has(&text, "set xrange [-22.5:5]");
     assert_has(&text, "\n-18.75 33.3333333\n");
     free(text.bytes);
     /* All steps have the same load: points, but no line. */
-    text = write_plot(&report, "Throughput against load");
+    text = write_plot(&report.runs[0], "Throughput against load");
     assert_has(&text, "$points << END\n48 1\n48 1\n48 1\nEND\n");
     assert_has_not(&text, "least squares");
     free(text.bytes);
     report.runs[0].fit = ssreport_fit_line((double[]){0.1, 0.5, 0.8}, (double[]){1, 3, 4}, 3);
-    text = write_plot(&report, "Throughput against load");
+    text = write_plot(&report.runs[0], "Throughput against load");
     assert_has(&text, "title \"95 % band\", $line using 1:2 with lines");
     assert_has(&text, "title \"least squares\"");
     free(text.bytes);
     /* From ten minutes on, the time axis uses minutes. */
     report.runs[0].record.samples[59].end = 1200;
-    text = write_plot(&report, "Target and load");
+    text = write_plot(&report.runs[0], "Target and load");
     assert_has(&text, "time in minutes");
     assert_has(&text, "set xrange [0:20]");
     free(text.bytes);

@@ -8,7 +8,10 @@
 
 #define CPUS 32
 
-/* The published fits of a machine with 32 cores: free and pinned. */
+/*
+ * The published fits of a machine with 32 cores, free and pinned: Krzywda and others, FGCS 2018,
+ * Fig. 6; as in actuators-power.csv.
+ */
 static double free_power(double busy) {
     return -0.13 * busy * busy + 8.86 * busy + 188.53;
 }
