@@ -173,10 +173,10 @@ static void print_constant_load(struct ssreport_page *page, const struct ssrepor
 
 /* Replays and published ones have different traces, which matters most at high speeds. */
 static void print_traces(FILE *stream) {
-    fputs("<p>The published trace, nine means of 180 s, is not available: published ranges of the "
-          "mean squared error are of another trace, at six speeds. After a jump of the target, the "
-          "load needs some rounds to follow, however fast the trace is played. In a trace with "
-          "jumps, these rounds can dominate the error of a fast replay.</p>\n",
+    fputs("<p>The published trace is not available: published ranges of the mean squared error are "
+          "of another trace. After a jump of the target, the load needs some rounds to follow, "
+          "however fast the trace is played. In a trace with jumps, these rounds can dominate the "
+          "error of a fast replay.</p>\n",
         stream);
 }
 
@@ -198,8 +198,8 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     page_sheet(page->stream, replay);
     ssreport_overlay_plots_print(page, report, "replay");
     if (table_rows(throughput) > 0)
-        fputs("<p>Published throughputs are those of the whole system over a trace of nine means, "
-              "on two other systems. Absolute values depend on the machine; compare how they "
+        fputs("<p>Published throughputs are those of the whole system over another trace, on two "
+              "other systems. Absolute values depend on the machine; compare how they "
               "change with the speed.</p>\n",
             page->stream);
     page_sheet(page->stream, throughput);

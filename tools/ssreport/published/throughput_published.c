@@ -6,9 +6,6 @@
 
 #define TABLE "throughput-table3"
 
-/* Length of the published trace, seconds. */
-#define ORIGINAL 1620.0
-
 /* Our throughput over a trace, measured in a replay or predicted for it. */
 struct throughput {
     const char *of, *workload, *method, *record;
@@ -16,6 +13,18 @@ struct throughput {
     double rate;  /* iterations per second */
     double ratio; /* rate relative to that at the original speed; NaN if unknown */
 };
+
+/* Returns the length of the published trace in seconds: the longest time of its replays. */
+static double original_seconds(const struct ssreport_report *report) {
+    const struct published *published = &report->published;
+    const struct published_table *table = published_find_table(published, TABLE);
+    double most = NAN;
+    for (size_t i = 0; table && i < published->cell_count; i++) {
+        if (&published->tables[published->cells[i].table] == table)
+            most = fmax(most, strtod(published->cells[i].keys[2], NULL));
+    }
+    return most;
+}
 
 /* Returns the program that a workload represents. */
 static const char *program_of(const struct ssreport_report *report, const char *workload) {
@@ -29,7 +38,7 @@ static const char *program_of(const struct ssreport_report *report, const char *
 static double published_rate(const struct ssreport_report *report, const char *system,
     const struct throughput *ours, double speed) {
     char seconds[32];
-    snprintf(seconds, sizeof seconds, "%.4g", ORIGINAL / speed);
+    snprintf(seconds, sizeof seconds, "%.4g", original_seconds(report) / speed);
     const char *const keys[] = {system, program_of(report, ours->workload), seconds};
     return published_print(
         &report->published, published_find(&report->published, TABLE, keys, ours->method));
@@ -51,7 +60,7 @@ static void add_row(const struct ssreport_report *report, const struct throughpu
     struct table_sheet *sheet = ssreport_table(report, "throughput-published");
     TABLE_ROW(sheet, CELL("set", ours->set), CELL("of", ours->of), CELL("workload", ours->workload),
         CELL("method", ours->method), CELL("round", ours->round), CELL("speed", ours->speed),
-        CELL("published_seconds", ORIGINAL / ours->speed),
+        CELL("published_seconds", original_seconds(report) / ours->speed),
         CELL("iterations_per_second", ours->rate), CELL("ratio", ours->ratio),
         CELL("record", ours->record));
     for (size_t i = 0; i < 2; i++) {
