@@ -77,7 +77,7 @@ static int make_tables(struct hypotheses *hypotheses, int decimals) {
     return 0;
 }
 
-/* Returns whether a known p-value says that the values are not normally distributed. */
+/* Returns false if a known p-value says that the values are not normally distributed. */
 static bool is_normal(const struct stats_test *test) {
     return !(test->p < HYPOTHESES_NORMALITY);
 }
