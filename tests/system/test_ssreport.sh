@@ -602,6 +602,10 @@ records_are_checked_and_left_out() {
     grep -qF 'Of 2 records, 0 are doubtful and 1 is invalid' out || fail "no finding: $(cat out)"
     report 0 --leave-out invalid --table runs "$one" bad
     grep -q '^bad,.*left out: invalid' out || fail "the bad record is not left out: $(cat out)"
+    set_figure bad steal 2
+    report 0 --table verdicts --leave-out doubtful "$one" bad
+    grep -qxF 'bad,doubtful,left out: doubtful: steal 2 % (limit 1)' out || fail "wrong verdict: $(cat out)"
+    set_figure bad steal 7
     report 0 -q -o report "$one" bad
     [ "$(grep -c '<tr class="invalid">' report/report.html)" -eq 2 ] || fail "the bad record is not shaded"
     report 3 --check --quiet bad

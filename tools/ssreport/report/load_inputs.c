@@ -41,7 +41,8 @@ int ssreport_add_failure(struct ssreport_report *report, const char *name, const
     if (!SS_GROW(report->failures, report->failure_count + 1, report->failure_capacity))
         return -1;
     struct ssreport_failure *added = &report->failures[report->failure_count++];
-    *added = (struct ssreport_failure){.name = strdup(name), .why = strdup(why)};
+    *added =
+        (struct ssreport_failure){.name = strdup(name), .why = strdup(why), .finding = SS_INVALID};
     return added->name && added->why ? 0 : -1;
 }
 
@@ -54,6 +55,8 @@ static bool is_left_out(struct ssreport_report *report, const char *name,
     snprintf(why, sizeof why, "left out: %s: %s", ss_verdict_word(&verdict->verdict),
         verdict->reasons ? verdict->reasons : "");
     *result = ssreport_add_failure(report, name, why);
+    if (*result == 0)
+        report->failures[report->failure_count - 1].finding = verdict->verdict.finding;
     return true;
 }
 

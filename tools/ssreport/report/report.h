@@ -15,9 +15,10 @@
 #include "run.h"
 #include "sheet.h"
 
-/* A record that cannot be reported. */
+/* A record that cannot be reported, or is left out. */
 struct ssreport_failure {
     char *name, *why;
+    enum ss_finding finding; /* invalid, unless it is left out because it is doubtful */
 };
 
 #define SSREPORT_NO_ROW SIZE_MAX
@@ -38,8 +39,8 @@ struct ssreport_differences {
 
 struct ssreport_report {
     struct ssreport_settings settings;
-    enum ss_finding leave_out; /* leave out records that are worth this or less; SS_NOT_CHECKED:
-                                  report all */
+    enum ss_finding leave_out; /* leave out records with this finding or a worse one;
+                                  SS_NOT_CHECKED: report all */
     const char *trace;         /* trace over which the throughput is predicted; NULL if not given */
     struct ssreport_run *runs;
     size_t run_count, run_capacity;

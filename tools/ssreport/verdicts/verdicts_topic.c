@@ -63,7 +63,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_record(report, report->responses[i].name, &report->responses[i].verdict);
     for (size_t i = 0; i < report->failure_count; i++)
         TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", report->failures[i].name),
-            CELL("verdict", "invalid"), CELL("reasons", report->failures[i].why));
+            CELL("verdict", ss_finding_names[report->failures[i].finding]),
+            CELL("reasons", report->failures[i].why));
     size_t invalid = ssreport_verdicts_count(report, "invalid"),
            doubtful = ssreport_verdicts_count(report, "doubtful");
     size_t all = table_rows(ssreport_table(report, "verdicts"));
@@ -76,9 +77,11 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     else
         ssreport_findings_add(report, "verdicts",
             "Of %zu records, %zu %s doubtful and %zu %s invalid: see \"What the records are "
-            "worth\". %s",
+            "worth\".%s",
             all, doubtful, doubtful == 1 ? "is" : "are", invalid, invalid == 1 ? "is" : "are",
-            "--leave-out invalid reports the others alone.");
+            report->leave_out == SS_NOT_CHECKED
+                ? " --leave-out doubtful reports the valid ones alone."
+                : "");
     return 0;
 }
 
