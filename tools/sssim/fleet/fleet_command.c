@@ -15,9 +15,9 @@
 
 #include <showstopper/random.h>
 
-#include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
+#include "command_answers.h"
 #include "fleet_node.h"
 
 /* Fleets that are drawn from the simulated nodes for the interval of the whole's error. */
@@ -258,13 +258,8 @@ static int simulate(const struct fleet_options *options, FILE *stream, struct ss
 int fleet_command(FILE *stream, char **argv, struct ss_error *error) {
     struct fleet_options options;
     int status = fleet_options_parse(&options, argv, error);
-    if (status == 0)
-        ss_option_store_print_warnings(stderr, "sssim", &options.store);
-    if (status == 0 && options.help)
-        print_help(stream);
-    else if (status == 0 && options.version)
-        fprintf(stream, "sssim %s\n", ss_version());
-    else if (status == 0)
+    if (status == 0 && !sssim_command_answers(stream, &options.store,
+                           options.help ? print_help : NULL, options.version))
         status = simulate(&options, stream, error);
     ss_option_store_free(&options.store);
     return status;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/version.h"
+#include "command_answers.h"
 #include "queue_options.h"
 #include "result_document.h"
 #include "summary.h"
@@ -90,13 +90,8 @@ static int run(struct queue_options *options, FILE *stream, struct ss_error *err
 int queue_command(FILE *stream, char **argv, struct ss_error *error) {
     struct queue_options options;
     int status = queue_options_parse(&options, argv, error);
-    if (status == 0)
-        ss_option_store_print_warnings(stderr, "sssim", &options.store);
-    if (status == 0 && options.help)
-        print_help(stream);
-    else if (status == 0 && options.version)
-        fprintf(stream, "sssim %s\n", ss_version());
-    else if (status == 0)
+    if (status == 0 && !sssim_command_answers(stream, &options.store,
+                           options.help ? print_help : NULL, options.version))
         status = run(&options, stream, error);
     queue_options_close(&options);
     return status;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_COMMAND_ANSWERS_H
+#define SSSIM_COMMAND_ANSWERS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+
+#include "options/option.h"
+
+/*
+ * Prints the warnings of a command line to standard error. Prints the help unless `print_help` is
+ * NULL, or else the version if `version`, to the stream. Returns whether it printed help or
+ * version, so that the command has nothing left to do.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) bool sssim_command_answers(FILE *stream,
+    const struct ss_option_store *store, void (*print_help)(FILE *stream), bool version);
+
+#endif
