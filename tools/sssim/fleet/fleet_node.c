@@ -57,7 +57,7 @@ static void write_sample(struct recording *recording, double end) {
     const struct fleet_node *node = recording->node;
     double length = end - recording->begin;
     char time[40];
-    /* By the clock of the node, which is told the start by its measured offset. */
+    /* By the clock of the node, whose planned start is shifted by its measured offset. */
     double wall = FLEET_START + node->measured + node->late + end;
     ss_wallclock_print(time, sizeof time, (int64_t)llround(wall * 1e9));
     fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,1\n", time, end,
