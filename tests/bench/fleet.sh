@@ -4,6 +4,8 @@ set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
 . "$source/tests/bench/common.sh"
+# shellcheck source=../system/fleet.sh
+. "$source/tests/system/fleet.sh"
 
 usage() {
     cat <<END
@@ -25,7 +27,7 @@ END
 # victim KIND: prints the pids that are killed for it.
 victim() {
     case $1 in
-    task) pgrep -f "ssbatch .*--only [^ ]* $folder/study\$" | head -n 1 ;;
+    task) call_pids "$folder/study" | head -n 1 ;;
     node) cut -d ' ' -f 1 "$folder/slurm/pids/n$((RANDOM % 3 + 1))" ;;
     controller) cut -d ' ' -f 1 "$folder/slurm/pids/controller" ;;
     ssfleet) echo "$fleet" ;;
@@ -34,10 +36,10 @@ victim() {
 
 # restart_all: starts again what was killed, as init would.
 restart_all() {
-    local name pid
+    local name pid start
     for name in controller n1 n2 n3; do
-        read -r pid _ <"$folder/slurm/pids/$name"
-        kill -0 "$pid" 2>/dev/null || "$source/tools/ssfleet/try-slurm" restart "$folder/slurm" "$name"
+        read -r pid start <"$folder/slurm/pids/$name"
+        [ "$(started_at "$pid")" = "$start" ] || "$source/tools/ssfleet/try-slurm" restart "$folder/slurm" "$name"
     done
 }
 

@@ -2,6 +2,9 @@
 # shellcheck shell=bash disable=SC2154 # build, source, folder and patience are those of the caller
 # Sourced by tests of ssfleet: clusters on this machine, of which nothing is left when close_fleet returns.
 
+# shellcheck source=../../tools/ssfleet/child.sh
+. "$source/tools/ssfleet/child.sh" # started_at
+
 servers=() # pids of SSH servers
 
 # open_slurm NODES [LINE...]: starts a cluster in the folder `slurm`.
@@ -56,9 +59,28 @@ need_ssh() {
     [ "$(id -u)" -eq 0 ] || skip "root: an SSH server of one's own needs it"
 }
 
+# call_pids STUDY: prints the pids of the calls of ssbatch on this machine that carry out runs of the study.
+call_pids() {
+    local call pid start
+    for call in "$1"/.study/calls/*; do
+        IFS=: read -r _ _ pid start <<<"${call##*/}"
+        [ -z "$start" ] || [ "$(started_at "$pid")" != "$start" ] || echo "$pid"
+    done
+}
+
+# descend PID...: prints the pids of the processes and of all their descendants.
+descend() {
+    local pid children
+    for pid; do
+        echo "$pid"
+        read -r -d '' -a children < <(cat "/proc/$pid/task"/*/children 2>/dev/null) || true
+        descend "${children[@]}"
+    done
+}
+
 # is_complete STUDY COUNT: succeeds if all runs are done, each once, and nothing of an attempt is left.
 is_complete() {
-    local runs=("$1"/*/run.json)
+    local results=("$1"/*/run.json)
     [ "$(ssbatch --list "$1" | tail -n 1)" = "$2 done, 0 failed, 0 skipped, 0 to come" ] &&
-        [ ${#runs[@]} -eq "$2" ] && [ -z "$(find "$1" -maxdepth 1 -name '.*.part')" ]
+        [ ${#results[@]} -eq "$2" ] && [ -z "$(find "$1" -maxdepth 1 -name '.*.part')" ]
 }

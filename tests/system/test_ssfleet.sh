@@ -101,15 +101,37 @@ a_killed_call_is_continued() {
 }
 
 canceled_tasks_end() {
-    local pid status=0
+    local pid command status=0
     write_plan 3 1000
+    sed -i "s|sleep|echo \$\$ >$folder/shell; sleep|" plan
     ssfleet run --engine local --pack 1s study plan 2>err &
     pid=$!
     await is_running study -
+    await test -s shell
+    read -r command <shell
     expect 0 ssfleet cancel study
     wait "$pid" || status=$?
     [ "$status" -ne 0 ] || fail "a canceled study counts as done"
-    ! pgrep -f "^sh -c sleep 1000; echo r. >>$folder/log" >/dev/null || fail "a canceled task still runs"
+    await has_ended "$command"
+}
+
+# has_ended PID
+has_ended() {
+    [ ! -e "/proc/$1" ]
+}
+
+a_task_that_leads_no_group_yet_is_canceled() {
+    local pid
+    write_plan 1 0
+    expect 0 ssfleet run --engine local study plan
+    # Bash has forked, but setsid has not yet run.
+    sleep 1000 >/dev/null 2>&1 &
+    pid=$!
+    echo r1 >study/.fleet/jobs/early
+    echo "$(hostname) $pid $(started_at "$pid")" >study/.fleet/jobs/early.pid
+    timeout 60 ssfleet cancel study || { kill "$pid" && fail "the task was not canceled"; }
+    wait "$pid" || true
+    [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
 
 invalid_calls_are_refused() {
@@ -206,6 +228,44 @@ the_trace_of_a_cluster_is_split() {
         fail "--assign hash depends on the other nodes"
 }
 
+# write_node TIME: writes `script`, a node that replays for a time.
+write_node() {
+    write_traces
+    mkdir record
+    printf 'record=%q scratch=\ncommand=(-f own --duration %s ssburn serial)\n' "$folder/record" "$1" |
+        cat - "$source/tools/ssfleet/node.sh" >script
+}
+
+# start_line: prints the line that starts the node a within two seconds.
+start_line() {
+    echo "start a $(($(date +%s) + 2)) $folder/traces/m1.txt"
+}
+
+# has_no_reader: succeeds if no process reads from file descriptor 9, a pipe.
+has_no_reader() {
+    ! (trap '' PIPE && echo >&9) 2>/dev/null
+}
+
+ended_nodes_do_not_read_from_the_pipe_of_all_nodes() {
+    local pid
+    write_node 200m
+    mkfifo in
+    bash script a <in >out &
+    pid=$!
+    exec 9>in
+    start_line >&9
+    wait "$pid"
+    says out 'done a 0'
+    await has_no_reader
+    exec 9>&-
+}
+
+nodes_end_with_their_input() {
+    write_node 1h
+    start_line | timeout 60 bash script a >out || fail "the node still runs"
+    says out 'done a 143'
+}
+
 # ---- over SSH ----
 
 runs_are_spread_over_ssh() {
@@ -233,11 +293,12 @@ runs_of_a_dead_server_move_to_another_one() {
     open_ssh h2
     write_plan 4 0.3
     ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan 2>err &
-    local pid=$!
+    local pid=$! victim
     await test -e log
-    # The server and its connections, whose parent it is.
-    pkill -KILL -P "${servers[1]}" || true
-    kill -KILL "${servers[1]}"
+    # The server and its connections, which it has started.
+    for victim in $(descend "${servers[1]}"); do
+        kill -KILL "$victim" 2>/dev/null || true
+    done
     wait "$pid" || fail "$(cat err)"
     is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
 }
@@ -289,23 +350,24 @@ runs_are_spread_over_slurm() {
 }
 
 kills_in_slurm_leave_each_run_done_once() {
-    local pid victim
+    local pid victim calls
     need_slurm
     open_slurm 3
     write_plan 8 0.5
     ssfleet run --engine slurm --pack 1s study plan 2>err &
     pid=$!
     await test -e log
-    # A task, with all of its processes.
-    for victim in $(pgrep -f "ssbatch .*--only [^ ]* $folder/study\$"); do
-        kill -KILL "$victim" 2>/dev/null || true
+    # A task, with all processes of ssbatch.
+    mapfile -t calls < <(call_pids study)
+    for victim in $(descend "${calls[@]}"); do
+        [ ! "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || kill -KILL "$victim" 2>/dev/null || true
     done
     # ssfleet.
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     ssfleet run --engine slurm --pack 1s study 2>err &
     pid=$!
-    # A node; what it had started goes on without it.
+    # A node; its steps continue without it.
     read -r victim _ <slurm/pids/n2
     kill -KILL "$victim"
     "$source/tools/ssfleet/try-slurm" restart slurm n2
@@ -334,10 +396,13 @@ run_case local_nodes_share_the_runs_of_a_study
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
 run_case canceled_tasks_end
+run_case a_task_that_leads_no_group_yet_is_canceled
 run_case invalid_calls_are_refused
 run_case nodes_replay_their_traces_from_one_moment
 run_case a_failed_node_is_named_and_the_others_continue
 run_case the_trace_of_a_cluster_is_split
+run_case ended_nodes_do_not_read_from_the_pipe_of_all_nodes
+run_case nodes_end_with_their_input
 run_case runs_are_spread_over_ssh
 run_case runs_of_a_dead_server_move_to_another_one
 run_case wrong_clocks_are_measured_and_corrected

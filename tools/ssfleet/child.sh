@@ -2,6 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # variables of ssfleet
 # Sourced by ssfleet: tasks that a process on this machine carries out, for engines without a queue of their own.
 # The process leads a process group, and continues if ssfleet is killed; its file makes it known to later calls.
+# try-slurm and tests use started_at, too.
 
 # started_at PID: prints when the process began, which no later process with the same number shares.
 started_at() {
@@ -62,7 +63,8 @@ child_cancel() {
     for id in $(job_ids); do
         child_lives "$id" || continue
         read -r _ pid _ <"$fleet/jobs/$id.pid"
-        kill -TERM -- "-$pid" 2>/dev/null || true
+        # Before setsid has run, the process leads no group.
+        kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null || true
         while child_lives "$id"; do sleep 0.1; done
     done
 }

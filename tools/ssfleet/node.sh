@@ -25,7 +25,8 @@ replay() {
     showstopper --quiet -t file -T "$2" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!
-    { cat >/dev/null; kill -TERM "$pid"; } <&0 2>/dev/null &
+    # Without another program, which would keep standard input after the watcher is killed.
+    { while read -r; do :; done; kill -TERM "$pid"; } <&0 2>/dev/null &
     watcher=$!
     wait "$pid" || status=$?
     kill "$watcher" 2>/dev/null
