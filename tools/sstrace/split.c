@@ -222,13 +222,16 @@ static int play_machine(
 static int write_file(const struct sstrace_request *request, struct sstrace_spool *spool,
     const char *path, struct ss_error *error) {
     FILE *stream = fopen(path, "wxe");
-    int result = -1;
-    if (stream && (result = sstrace_output_print(request, spool, stream, error)) == 0)
-        result = ferror(stream) ? -1 : 0;
-    if (!stream || fclose(stream) != 0 || result != 0)
-        return ss_error_fail(
-            error, "%s cannot be written: %s", ss_words_show(path).text, strerror(errno));
-    return 0;
+    if (stream && sstrace_output_print(request, spool, stream, error) != 0) {
+        fclose(stream);
+        return -1;
+    }
+    bool written = stream && !ferror(stream);
+    if (stream && fclose(stream) != 0)
+        written = false;
+    return written ? 0
+                   : ss_error_fail(error, "%s cannot be written: %s", ss_words_show(path).text,
+                         strerror(errno));
 }
 
 static int write_machine(
@@ -282,7 +285,7 @@ static int sync_folder(const char *folder) {
     return descriptor < 0 ? -1 : syncfs(descriptor);
 }
 
-/* Writes the traces to a folder beside the final one, which then takes its name. */
+/* Writes the traces to a folder next to the final one, which then takes its name. */
 static int write_folder(struct machines *machines, const char *folder, struct ss_error *error) {
     char hidden[4200];
     size_t length = strlen(folder);
