@@ -43,7 +43,7 @@ take_turn() {
     if is_alive "$fleet/turn"; then
         fail "another call of ssfleet carries out $study: see ssfleet status"
     elif [ -e "$fleet/turn" ] && read -r host pid _ <"$fleet/turn" && [ "$host" != "$(hostname)" ]; then
-        fail "process $pid on $host carries out $study; if it has ended, remove $fleet/turn"
+        fail "process $pid on $host carries out $study; if it has exited, remove $fleet/turn"
     fi
     echo "$(hostname) $$ $(started_at "$$")" >"$fleet/turn"
     exec 8>&-
