@@ -30,7 +30,7 @@ options_and_their_values_are_checked() {
         refuses "--rounds requires a value" "$name" --rounds
         refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
         refuses "--workloads: cereal: no such workload" "$name" --workloads cereal
-        refuses "want a command behind --" "$name" --repeat
+        refuses "require a command after --" "$name" --repeat
     done
     refuses "--methods: pid: not one of" accuracy --methods pid
     refuses "--targets: 0:" accuracy --targets 0
@@ -59,7 +59,7 @@ calls_that_cannot_measure_anything_are_refused() {
             --workloads serial -- xz a
         refuses_at_once "$name: nosuch: no such program" "$name" --dry-run -- nosuch a
         refuses_at_once "$name: --iteration: " "$name" --dry-run --iteration '(' -- true
-        refuses_at_once "$name: --rounds: 0: at least 1 is wanted" "$name" --dry-run --rounds 0
+        refuses_at_once "$name: --rounds: 0: at least 1 is required" "$name" --dry-run --rounds 0
         refuses_at_once "$name: ./nosuch: no such program" "$name" -- ./nosuch
     done
     refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
@@ -68,8 +68,8 @@ calls_that_cannot_measure_anything_are_refused() {
         refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
         refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "0,$none"
     done
-    refuses_at_once "throughput: --instances: 0: at least 1 is wanted" throughput --dry-run --instances 0
-    refuses_at_once "throughput: --parts: 0: at least 1 is wanted" throughput --dry-run --parts 0
+    refuses_at_once "throughput: --instances: 0: at least 1 is required" throughput --dry-run --instances 0
+    refuses_at_once "throughput: --parts: 0: at least 1 is required" throughput --dry-run --parts 0
     refuses_at_once "throughput: --hold: 0: a time above 0 is required" throughput --stairs --hold 0
     refuses_at_once "interference: --hold: 0: a time above 0 is required" interference --hold 0
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9

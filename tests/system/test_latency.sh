@@ -120,19 +120,19 @@ options_and_their_values_are_checked() {
     done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
     refuses "--sedonds: unknown option" latency --sedonds 3
     refuses "--rounds requires a value" latency --rounds
-    refuses "--service: apache: serve, mediawiki or a URL is wanted" latency --service apache
+    refuses "--service: apache: serve, mediawiki or a URL is required" latency --service apache
     refuses "--rates: how many requests a second?" latency --service http://localhost/
-    refuses "--rates: 0: requests per second are wanted" latency --rates 0
+    refuses "--rates: 0: requests per second are required" latency --rates 0
     refuses "--rates or --steps, not both" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
-    refuses "--cap: 0: at least 1 is wanted" latency --cap 0
-    refuses "--workers: 0: at least 1 is wanted" latency --workers 0
+    refuses "--cap: 0: at least 1 is required" latency --cap 0
+    refuses "--workers: 0: at least 1 is required" latency --workers 0
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
-    refuses "--steps: 140:0:2s: MAX:STEP:TIME is wanted" latency --steps 140:0:2s
+    refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
     refuses "without --attach" latency --service http://localhost/ --rates 5
     refuses "--attach is for a URL only" latency --attach 12
-    refuses "--attach: 1,x: pids are wanted" latency --service http://localhost/ --rates 5 --attach 1,x
+    refuses "--attach: 1,x: pids are required" latency --service http://localhost/ --rates 5 --attach 1,x
     refuses "--on, --workers: for a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
     refuses "--wiki is for mediawiki only" latency --wiki x
     refuses "--duties: '140%'" latency --duties 140%
@@ -140,7 +140,7 @@ options_and_their_values_are_checked() {
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
     refuses "--seconds: 0: a time above 0 is required" latency --seconds 0
-    refuses "no command is wanted" latency -- true
+    refuses "no command is required" latency -- true
     [ ! -e "$scratch/calls" ] || fail "started a program"
     [ ! -e "$results" ] || fail "a folder was created"
 }

@@ -81,12 +81,12 @@ options_and_their_values_are_checked() {
     refuses "--throttle: frequency: not one of duty load quota" portability demo --throttle frequency
     refuses "--method: open: not one of closed search" portability demo --method open
     refuses "--kernels: int65: not one of" portability demo --kernels int65
-    refuses "--kernels: at least two are wanted" portability demo --kernels int64
-    refuses "--repetitions: 1: at least 2 are wanted" portability demo --repetitions 1
+    refuses "--kernels: at least two are required" portability demo --kernels int64
+    refuses "--repetitions: 1: at least 2 are required" portability demo --repetitions 1
     refuses "portability: --quantum: '3x' has an unknown unit, 'x'" portability demo --quantum 3x
     refuses "--quantum: 0: a time above 0 is required" portability demo --quantum 0
     refuses "--setting: '140%'" portability demo --setting 140%
-    refuses "--setting: 100%: from 1% to less than 100% is wanted" portability demo --setting 100%
+    refuses "--setting: 100%: from 1% to less than 100% is required" portability demo --setting 100%
     refuses "--quantum: 0.2 s is more than a tenth of --seconds" portability demo --quantum 200m
     refuses "ssprofile: nothing-there: No such file or directory" portability nothing-there other
     prints "portability: the profiles cannot be compared, for the reasons above"

@@ -144,15 +144,15 @@ check_numbers() {
     local name form='^[0-9]+$'
     [ "$1" != percent ] || form='^[0-9]+(\.[0-9]+)?%?$'
     for name in "${@:2}"; do
-        [[ ${!name} =~ $form ]] || fail "--${name//_/-}: ${!name}: a number is wanted, as 180"
-        [[ $1 != count || ${!name} =~ [1-9] ]] || fail "--${name//_/-}: ${!name}: at least 1 is wanted"
+        [[ ${!name} =~ $form ]] || fail "--${name//_/-}: ${!name}: a number is required, as 180"
+        [[ $1 != count || ${!name} =~ [1-9] ]] || fail "--${name//_/-}: ${!name}: at least 1 is required"
     done
 }
 
 # check_words OPTION KNOWN WORD...
 check_words() {
     local word
-    [ $# -gt 2 ] || fail "--$1 wants something: see --help"
+    [ $# -gt 2 ] || fail "--$1 requires a value: see --help"
     for word in "${@:3}"; do
         [[ " $2 " = *" $word "* ]] || fail "--$1: $word: not one of $2"
     done
@@ -211,7 +211,7 @@ extend_path() {
 list_cpus() {
     local range
     for range in ${1//,/ }; do
-        [[ $range =~ ^([0-9]+)(-([0-9]+))?$ ]] || fail "$1: a list of CPUs is wanted, as 0-3,8"
+        [[ $range =~ ^([0-9]+)(-([0-9]+))?$ ]] || fail "$1: a list of CPUs is required, as 0-3,8"
         seq "${BASH_REMATCH[1]}" "${BASH_REMATCH[3]:-${BASH_REMATCH[1]}}"
     done
 }

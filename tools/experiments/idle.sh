@@ -52,7 +52,7 @@ read_idle() {
     done
 }
 
-# Sets `frequency`, the mean of the CPUs in kHz; empty if none is known.
+# Sets `frequency`, the mean of the CPUs in kHz; empty if no CPU has one.
 read_frequency() {
     local file number sum=0 count=0
     frequency=

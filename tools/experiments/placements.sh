@@ -6,7 +6,7 @@
 # CPU in common and may not SHARE it.
 print_sets() {
     local left=${1%/*} right=${1#*/} twice
-    [[ $1 =~ ^[0-9,-]+/[0-9,-]+$ ]] || fail "$1: two lists of CPUs are wanted, as 0-3/4-7"
+    [[ $1 =~ ^[0-9,-]+/[0-9,-]+$ ]] || fail "$1: two lists of CPUs are required, as 0-3/4-7"
     left=$(list_cpus "$left" | sort -u) || exit 1
     right=$(list_cpus "$right" | sort -u) || exit 1
     twice=$(sort -n <<<"$left"$'\n'"$right" | uniq -d)

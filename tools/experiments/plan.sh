@@ -10,7 +10,7 @@
 
 # ---- options ----
 
-# What is not given. Each experiment has defaults of its own.
+# Options of all studies; empty if the call does not give them. Each experiment has its own defaults.
 experiment='' # its name
 shorter=''    # how to make its studies shorter
 output='' on='' instances='' workloads='' default_workloads='' catalogue='' list_workloads='' name='' iteration=''
@@ -18,7 +18,7 @@ repeat='' memory='' counters='' methods='' taus='' targets='' warmup='' settle='
 published='' plan='' energy='' energy_root=/ others=10% ram=/dev/shm
 usable=() # methods that are available here
 
-# What every experiment can be told; each sets its own defaults.
+# The names of these options, for take_options: those without a value, and those with one.
 common_flags="dry-run quick repeat go-on list-workloads counters published"
 common_names="output bin ram instances rounds workloads workload catalogue+ name iteration memory energy
  energy-root others"
@@ -37,7 +37,7 @@ common_usage() {
   --list-workloads    print the names, and what is missing here for each
   --catalogue FILE    where names are looked up first; may be given several times
   --memory SIZE       of an instance: what ssburn walks through, the heap of a JVM
-  --name NAME         what the command behind -- is called; default: its first word
+  --name NAME         what the command after -- is called; default: its first word
   --iteration REGEX   a line that ends an iteration of that command, see showstopper(1)
   --repeat            that command is started again when it ends: each end is an iteration
   --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
@@ -57,7 +57,7 @@ common_usage() {
 
 A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
 seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
-Without a command behind -- ssburn is run, its work calibrated once. An experiment that was
+Without a command after -- ssburn is run, its work calibrated once. An experiment that was
 interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
 $here/README.md describes the results.
 END
@@ -70,7 +70,7 @@ published_usage() {
 END
 }
 
-# take_study_options FLAGS NAMES WORD...: take_options with what all studies can be told.
+# take_study_options FLAGS NAMES WORD...: take_options with the options of all studies.
 take_study_options() {
     take_options "$common_flags plan $1" "$common_names $2" "${@:3}"
     print_plan=$plan
@@ -89,7 +89,7 @@ take_published() {
     [ -n "$published" ] || return 0
     while read -r experiment option value; do
         [ "$experiment" != "$1" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
-    done <"$here/published/settings"
+    done <"$here/published/settings.txt"
 }
 
 # check_published EXPERIMENT: refuses options that would make a study another one than the published.
@@ -140,7 +140,7 @@ find_programs() {
     : "${instances:=$cpus}"
 }
 
-# Sets what the experiment runs: the named workloads, or else the command behind --, or else the default.
+# Sets what the experiment runs: the named workloads, or else the command after --, or else the default.
 check_workloads() {
     local list
     find_programs
@@ -157,7 +157,7 @@ check_workloads() {
         : "${workloads:=$name}"
     fi
     has_command || [ -z "$iteration$repeat$name" ] ||
-        fail "--iteration, --repeat and --name want a command behind --"
+        fail "--iteration, --repeat and --name require a command after --"
     [ -n "$workloads" ] || workloads=$(represent_all | paste -sd ,) || exit 1
     : "${workloads:=$default_workloads}"
     check_command
@@ -216,7 +216,7 @@ is_users() {
 # check_names OPTION NAME...: whether these workloads are known and can run; warns of those that are unfit.
 check_names() {
     local word lacks note option=$1
-    [ $# -gt 1 ] || fail "--$option wants something: see --help"
+    [ $# -gt 1 ] || fail "--$option requires a value: see --help"
     for word in "${@:2}"; do
         ! is_users "$word" || continue
         lacks=$(ask_catalogue --workload "$word" --print missing 2>/dev/null) ||
@@ -263,7 +263,7 @@ methods_usage() {
 END
 }
 
-# has_tau METHOD: whether it is run with each of the taus; others have none or their own.
+# has_tau METHOD: whether it is run with each of the taus. The other methods have no rounds, or a length of their own.
 has_tau() {
     case $1 in
     cdc | 1cdc | pi-* | geom-*) return 0 ;;
@@ -271,7 +271,7 @@ has_tau() {
     return 1
 }
 
-# Prints why a method cannot be had here; fails if it can.
+# why_no_method METHOD: prints why it is unavailable here; fails if it is available.
 why_no_method() {
     case $1 in
     cpulimit)
@@ -338,7 +338,7 @@ limit_words() {
     words=(cpulimit "${options[@]}" -l "$limit" -f -- "${words[@]}")
 }
 
-# Sets `usable` to those of `methods` that can be had, and notes why others cannot.
+# check_methods: sets `usable` to the available ones of `methods`, and plans a `skip` line for each of the others.
 check_methods() {
     local list method reason
     IFS=, read -ra list <<<"$methods"
@@ -382,7 +382,7 @@ read_targets() {
     local target percent all=
     for target in ${targets//,/ }; do
         percent=$(percent_of targets "$target")
-        [ "$percent" != 0 ] || fail "--targets: $target: a load above 0 is wanted"
+        [ "$percent" != 0 ] || fail "--targets: $target: a load above 0 is required"
         all+=,$percent
     done
     targets=${all#,}
@@ -707,7 +707,7 @@ look_at_machine() {
     { read -r load && IFS=, read -r _ _ load _; } < <(ssload --quiet --interval 1s --count 1 --format csv)
     [ "$(compute "100 * $load > $others")" = 0 ] ||
         say "Warning: this machine is already $(compute "int(100 * $load + 0.5)") % busy, and the results will show it." \
-            "Press Ctrl-C and call again when it is quiet, or go on: --others 100% does not warn"
+            "To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
 }
 
 # carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits

@@ -7,7 +7,7 @@
 normal_levels() {
     local high low step
     [[ $1 =~ ^([^:]+):([^:]+):([^:]+)$ ]] ||
-        fail "--levels: $1: HIGH:LOW:STEP is wanted, three loads, as 95%:5%:5%"
+        fail "--levels: $1: HIGH:LOW:STEP is required, three loads, as 95%:5%:5%"
     high=${BASH_REMATCH[1]} low=${BASH_REMATCH[2]} step=${BASH_REMATCH[3]}
     if [[ ! $1 =~ ^([2-9]|[1-9][0-9]|100):[0-9]+:[0-9]+$ ]]; then
         high=$(percent_of levels "$high") || exit 1

@@ -111,7 +111,7 @@ why_no_group() {
     fi
 }
 
-# why_no_container PROGRAM...: prints which requirement of all containers is missing; fails if none is.
+# why_no_container PROGRAM...: prints which requirement of all containers is missing; fails if they are met.
 why_no_container() {
     local program
     if [ "$(id -u)" -ne 0 ]; then
@@ -302,7 +302,7 @@ leave() {
     remove_state
 }
 
-# read_holder: sets `holder`, pid and start time of the last process that held the place; fails if there is none.
+# read_holder: sets `holder`, pid and start time of the last process that held the place; fails if no process did.
 read_holder() {
     { read -ra holder <"$state/holder"; } 2>/dev/null
 }
@@ -312,8 +312,8 @@ is_held() {
     read_holder && is_process "${holder[@]}"
 }
 
-# lock_free_place: locks a place that nobody holds. A command that a killed hold was running may keep the lock for a
-# moment.
+# lock_free_place: locks a place that no process holds. A command that a killed `hold` was running may keep the lock
+# for a moment.
 lock_free_place() {
     for _ in {1..20}; do
         ! lock_place || return 0
@@ -344,7 +344,7 @@ hold() {
 }
 
 # read_place: sets `first`, pid and start time of the first process of a container, `account`, the group that
-# accounts for its CPU time, and `groups`, the folders of its groups. All are empty if it has none.
+# accounts for its CPU time, and `groups`, the folders of its groups. All are empty if the place has no group.
 read_place() {
     local lines
     { [ -e "$state/place" ] && is_held; } || fail "$place: it is not open"
