@@ -471,6 +471,29 @@ load_of_other_processes_is_reported() {
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "load of other processes reported for a quiet run"
 }
 
+# The load that ssload prints is replaced by one that is known. No run is possible, so nothing else is started.
+the_load_before_a_study_is_compared_with_others() {
+    needs_ssbatch || return 0
+    local load call=(throughput --stairs --methods nbench --workloads serial --bin "$scratch/known" --others 10%)
+    mkdir "$scratch/known"
+    ln -s "$build"/bin/* "$scratch/known"
+    rm "$scratch/known/ssload"
+    cat >"$scratch/known/ssload" <<END
+#!/bin/sh
+'$build/bin/ssload' "\$@" | awk -F , -v OFS=, -v load="\$(cat '$scratch/load')" '
+    NR == 1 { while (\$++at != "load") { } }
+    NR > 1 { \$at = load }
+    { print }'
+END
+    chmod +x "$scratch/known/ssload"
+    echo 0.423 >"$scratch/load"
+    refuses "throughput: no run is possible here" "${call[@]}"
+    prints "Warning: this machine is already 42 % busy, .*"
+    echo 0.09 >"$scratch/load"
+    refuses "throughput: no run is possible here" "${call[@]}"
+    ! grep -q busy "$output" || fail "a warning of a load below --others"
+}
+
 # There is no feedback, so that some iterations end on a busy machine.
 throughput_study_reports_each_method() {
     needs_ssbatch || return 0
@@ -819,6 +842,7 @@ run_case commands_that_end_by_themselves_are_reported
 run_case a_study_without_figures_fails
 run_case the_example_of_the_readme_works
 run_case load_of_other_processes_is_reported
+run_case the_load_before_a_study_is_compared_with_others
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case accuracy_and_replay_print_their_plans

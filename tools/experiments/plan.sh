@@ -704,7 +704,7 @@ fail_incomplete() {
 look_at_machine() {
     local load
     [ "$others" != 100 ] && command -v ssload >/dev/null || return 0
-    { read -r load && IFS=, read -r _ _ load _; } < <(ssload --quiet --interval 1s --count 1 --format csv)
+    { read -r load && IFS=, read -r _ _ _ load _; } < <(ssload --quiet --interval 1s --count 1 --format csv)
     [ "$(compute "100 * $load > $others")" = 0 ] ||
         say "Warning: this machine is already $(compute "int(100 * $load + 0.5)") % busy, and the results will show it." \
             "To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
