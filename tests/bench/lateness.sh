@@ -8,7 +8,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/lateness.sh [OPTION]...
-Prints how late showstopper's executors wake up on a machine that others keep saturated.
+Prints how late showstopper's executors wake up on a machine that other processes keep saturated.
 
   --instances LIST   numbers of workloads; default 2,4,16,64
   --seconds N        length of a run; default 10
@@ -35,7 +35,7 @@ work=$(calibrate serial)
 for ((i = $(nproc); i > 0; i--)); do
     start ssburn serial --work "$work"
 done
-echo "$(nproc) instances of ssburn serial spin beside"
+echo "$(nproc) instances of ssburn serial spin at the same time"
 echo
 echo "| instances | p50 / us | p99 / us | max / us |"
 echo "|-----------|----------|----------|----------|"

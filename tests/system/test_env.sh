@@ -324,7 +324,7 @@ reused_pids_are_never_entered() {
     open_place
     # The next process of this pid would have another start time.
     sed -i '1s/ .*/ 1/' "places/$place/place"
-    refuses "$place: its container has ended" enter "$place" -- touch entered
+    refuses "$place: its container has exited" enter "$place" -- touch entered
     # A holder with another start time is not accepted, either.
     sed -i 's/ .*/ 1/' "places/$place/holder"
     refuses "$place: it is not open" enter "$place" -- true

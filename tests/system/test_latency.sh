@@ -332,7 +332,7 @@ a_service_that_does_not_answer_is_reported() {
     rm "$scratch/fails"
     experiment "${call[@]}"
     [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "the repeated runs are not done"
-    # Results are reported although the service has ended.
+    # Results are reported although the service has exited.
     touch "$scratch/dead"
     experiment "${call[@]}"
     rm "$scratch/dead"

@@ -294,7 +294,7 @@ service_runs_until_ended() {
     begin_run
     kill -KILL "$(faked status "$dir" | sed -n 's/^cache up, pid //p')"
     ends 1
-    says "a service has ended"
+    says "a service has exited"
     [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
     does 0 down "$dir"
 }
@@ -317,7 +317,7 @@ a_half_started_wiki_can_be_stopped() {
 failures_are_reported() {
     touch "$scratch/broken-php-fpm99"
     does 1 up "$dir"
-    says "php: it has ended: php-fpm99 has no luck (see $dir/log/php.log)"
+    says "php: it has exited: php-fpm99 has no luck (see $dir/log/php.log)"
     nothing_runs
     rm "$scratch/broken-php-fpm99"
     does 0 up "$dir"

@@ -175,8 +175,18 @@ span() {
             printf "%d h %02d min", whole / 3600, whole % 3600 / 60 }'
 }
 
-# each_second COLUMNS FUNCTION VARIABLE: prints samples until the process ends, at absolute times, so that as many are taken as
-# seconds pass. FUNCTION gets the microseconds since the sample before, and sets VARIABLE.
+# write_samples FILE FUNCTION: writes what the function prints to the file of --output, until SIGTERM or SIGINT. First
+# prints the line `open`.
+write_samples() {
+    [ -n "$1" ] || fail "--output is missing: see --help"
+    { : >"$1"; } 2>/dev/null || fail "--output: $1 cannot be written"
+    trap 'exit 0' TERM INT
+    echo open
+    "$2" >"$1"
+}
+
+# each_second COLUMNS FUNCTION VARIABLE: prints samples until the process ends, at absolute times, so that as many are
+# taken as seconds pass. FUNCTION gets the microseconds since the sample before, and sets VARIABLE.
 each_second() {
     local never now left stamp number=0 begin=${EPOCHREALTIME/./} before
     exec {never}<> <(:)

@@ -5,7 +5,7 @@
 # The program of a guest that does what run-in-guest asks for over a line between both, a word a line:
 #     clock           answers with the time
 #     shift MICROS    sets the clock by that much, then answers with the time
-#     run             starts the command; answers with its status when it has ended
+#     run             starts the command; answers with its status when it exits
 #     INT, TERM       sends the command this signal
 #     off             ends
 # The shell that starts it waits for it and reaps orphans.

@@ -70,6 +70,10 @@ published_usage() {
 END
 }
 
+plan_usage() {
+    echo "  --plan              print the plan, as ssbatch(1) reads it, start nothing"
+}
+
 # take_study_options FLAGS NAMES WORD...: take_options with the options of all studies.
 take_study_options() {
     take_options "$common_flags plan $1" "$common_names $2" "${@:3}"
@@ -83,21 +87,21 @@ stand_ins=''           # workloads that represent them
 pi_control=''          # options of the published control
 cdc_dithering=''       # options of the dithering of the published baseline
 
-# take_published EXPERIMENT[/quick]: sets options that were not given to those of the published evaluation.
+# take_published [/quick]: sets options that were not given to those of the published evaluation.
 take_published() {
-    local experiment option value
+    local study option value
     [ -n "$published" ] || return 0
-    while read -r experiment option value; do
-        [ "$experiment" != "$1" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
+    while read -r study option value; do
+        [ "$study" != "$experiment${1-}" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
     done <"$here/published/settings.txt"
 }
 
-# check_published EXPERIMENT: refuses options that would make a study another one than the published.
+# check_published: refuses options that would make a study another one than the published.
 check_published() {
     [ -n "$published" ] || return 0
     [ -z "$instances" ] || fail "--published: as many instances as CPUs: without --instances"
-    [ -z "${settle:-}" ] || fail "--published: the settling time is that of the published evaluation: without --settle"
-    [ -z "$quick" ] || take_published "$1/quick"
+    [ -z "$settle" ] || fail "--published: the settling time is that of the published evaluation: without --settle"
+    [ -z "$quick" ] || take_published /quick
 }
 
 # represent WORKLOAD: prints this workload or, if it cannot run here, the one that represents it, if any.
@@ -125,7 +129,7 @@ represent_all() {
     done
 }
 
-# ---- programs and workloads ----
+# ---- programs and the catalogue ----
 
 find_programs() {
     extend_path "$bin"
@@ -140,7 +144,7 @@ find_programs() {
     : "${instances:=$cpus}"
 }
 
-# Sets what the experiment runs: the named workloads, or else the command after --, or else the default.
+# check_workloads: sets `workloads`, what the experiment runs: the named workloads, or else the command after --, or else the default.
 check_workloads() {
     local list
     find_programs
@@ -208,6 +212,21 @@ ask_catalogue() {
     fail "${answer#--catalogue: }"
 }
 
+declare -A remembered=() # the answers of `remember`, by their keys
+
+# remember KEY FUNCTION WORD...: sets `answer` to what the function prints. It is called only once for this key.
+remember() {
+    [ -n "${remembered[$1]+known}" ] || remembered[$1]=$("${@:2}") || exit 1
+    answer=${remembered[$1]}
+}
+
+# print_remembered KEY FUNCTION WORD...: prints what `remember` does.
+print_remembered() {
+    local answer
+    remember "$@"
+    [ -z "$answer" ] || printf '%s\n' "$answer"
+}
+
 # is_users NAME: whether it is the name of the command after --.
 is_users() {
     has_command && [ "$1" = "$name" ]
@@ -243,7 +262,7 @@ warn_of_warmup() {
     done
 }
 
-# ---- methods ----
+# ---- methods, loads and rounds ----
 
 known_methods="nbench nbench-fit cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
 
@@ -353,10 +372,10 @@ check_methods() {
     done
 }
 
-# list_taus METHOD
+# list_taus METHOD: prints the lengths of a round with which it is run; `own` if the method has none, or its own.
 list_taus() {
     if has_tau "$1"; then
-        tr ',' ' ' <<<"$taus"
+        echo "${taus//,/ }"
     else
         echo own
     fi
@@ -377,7 +396,7 @@ read_taus() {
     taus=${all#,}
 }
 
-# Makes percents of `targets`.
+# read_targets: makes percents of `targets`.
 read_targets() {
     local target percent all=
     for target in ${targets//,/ }; do
@@ -388,22 +407,16 @@ read_targets() {
     targets=${all#,}
 }
 
-# ---- plans ----
+# ---- lines of a plan ----
 
-print_plan=''        # --plan
+print_plan=''         # --plan
 declare -A planned=() # the columns of each run, by its name
-places=''            # yes if a run needs a place of env/
+places=''             # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
 skipped=()            # the lines of what is unavailable here
 advice=", --go-on also tries the others"
 roles=('')            # of the workloads; '': there is only one
 role=''               # one of them
-
-plan_usage() {
-    echo "  --plan              print the plan, as ssbatch(1) reads it, start nothing"
-}
-
-# ---- lines ----
 
 # line WORD...: prints a line of a plan.
 line() {
@@ -440,7 +453,7 @@ plan_skip() {
     say "skipped: ${*:2}: $1"
 }
 
-# ---- workloads ----
+# ---- the commands of a workload ----
 
 # memory_option: sets `sizing`, the option of ssbatch for the memory of a workload of `role`.
 memory_option() {
@@ -460,13 +473,13 @@ ask_workload() {
 # take_workload NAME: sets `counting`, the options of showstopper that count its iterations, and `words`, its
 # command, both with the placeholders of a plan.
 take_workload() {
-    local text all index
+    local answer all index
     if is_users "$1"; then
         take_command
         return
     fi
-    text=$(ask_workload "$1") || exit 1
-    eval "all=($text)"
+    remember "command $role $1" ask_workload "$1"
+    eval "all=($answer)"
     for ((index = 0; index < ${#all[@]}; index++)); do
         [ "${all[index]}" != -- ] || break
     done
@@ -506,6 +519,15 @@ warn_of_counting() {
         counts_iterations "$word" ||
             say "Warning: $word has no throughput: only --iteration or --repeat counts its iterations"
     done
+}
+
+# require_iterations NAME...: fails unless the iterations of at least one workload were counted.
+require_iterations() {
+    local word
+    for word; do
+        ! counts_iterations "$word" || return 0
+    done
+    fail "no run has counted iterations, so there is no throughput: see --iteration and --repeat"
 }
 
 # published_name NAME: prints the program whose published figures this workload is compared with, if the catalogue
@@ -571,7 +593,7 @@ plan_commands() {
     local number=$3 words counting said='{out}/output' group='{place}.{run}'
     take_workload "$2"
     [ "${words[0]}" != ssburn ] || said='{scratch}/output' # its iterations are in the record
-    plan_folders "$2" "$3"
+    print_remembered "folders $2 $3" plan_folders "$2" "$3"
     plan_energy
     case $1 in
     cpulimit) limit_words "$4" "$2" ;;
@@ -589,9 +611,10 @@ plan_commands() {
 # with these options. `number` and `stands_for` are those of count_instances; `tau` and `warmup` are the caller's, and
 # so is `beside`, a function that prints lines of its own, if any.
 plan_method_run() {
-    local run=("$1" "$2") method=$3 workload=$4 target=$6
-    local columns=("method=$3" "workload=$4" "published=$(published_name "$4")" "round=$5" "tau_seconds=$(! has_tau "$3" || tau_seconds "$tau")"
-        "instances=$number" "stands_for=$stands_for" "warmup_seconds=$warmup")
+    local run=("$1" "$2") method=$3 workload=$4 target=$6 answer columns
+    remember "published $4" published_name "$4"
+    columns=("method=$3" "workload=$4" "published=$answer" "round=$5"
+        "tau_seconds=$(! has_tau "$3" || tau_seconds "$tau")" "instances=$number" "stands_for=$stands_for" "warmup_seconds=$warmup")
     shift 6
     while [ "$1" != -- ]; do
         columns+=("$1")
@@ -706,8 +729,8 @@ look_at_machine() {
     [ "$others" != 100 ] && command -v ssload >/dev/null || return 0
     { read -r load && IFS=, read -r _ _ _ load _; } < <(ssload --quiet --interval 1s --count 1 --format csv)
     [ "$(compute "100 * $load > $others")" = 0 ] ||
-        say "Warning: this machine is already $(compute "int(100 * $load + 0.5)") % busy, and the results will show it." \
-            "To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
+        say "Warning: this machine is already $(compute "int(100 * $load + 0.5)") % busy, and the results will show" \
+            "it. To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
 }
 
 # carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits
@@ -735,6 +758,7 @@ carry_out_plan() {
         plan_one "$workload"
         exit
     fi
+    [[ " ${usable[*]} " != *" quota "* ]] || places=yes
     plan=$(plan_all) || exit 1
     if [ -n "$print_plan" ]; then
         printf '%s\n' "$plan"

@@ -18,19 +18,14 @@ normal_levels() {
     echo "$high:$low:$step"
 }
 
-# count_steps HIGH:LOW:STEP: prints how many steps the stairs down and up have.
-count_steps() {
-    local high low step
-    IFS=: read -r high low step <<<"$1"
-    compute "2 * (int(($high - $low) / $step + 1e-9) + 1)"
-}
-
-# stairs_of HIGH:LOW:STEP HOLD: prints the options of the trace.
-stairs_of() {
-    echo "levels=${1//:/%:}%,hold=${2}s,symmetric=yes"
-}
-
-# check_edge EDGE HOLD
-check_edge() {
-    [ "$(compute "$2 > 2 * $1")" = 1 ] || fail "--edge: nothing would be left of a step"
+# read_stairs: makes HIGH:LOW:STEP in percent of `levels`; sets `steps`, how many steps the stairs down and up have, and
+# `stairs`, the options of the trace. A part of each step, `edge` at both ends, is left out.
+# shellcheck disable=SC2034 # the experiments read `steps` and `stairs`
+read_stairs() {
+    local high low step length=${hold:?}
+    levels=$(normal_levels "$levels") || exit 1
+    IFS=: read -r high low step <<<"$levels"
+    steps=$(compute "2 * (int(($high - $low) / $step + 1e-9) + 1)")
+    stairs="levels=${levels//:/%:}%,hold=${length}s,symmetric=yes"
+    [ "$(compute "$length > 2 * ${edge:?}")" = 1 ] || fail "--edge: nothing would be left of a step"
 }

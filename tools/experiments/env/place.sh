@@ -218,12 +218,12 @@ run_first() {
     grep -qsx open "$state/said" || fail "$place: it did not start$(last_words)"
 }
 
-# Succeeds when the container has, or has ended.
+# has_said_open: whether the container has printed `open`, or has exited.
 has_said_open() {
     grep -qsx open "$state/said" || is_gone "$container"
 }
 
-# is_gone PID: whether a child has ended.
+# is_gone PID: whether a child has exited.
 is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
@@ -394,7 +394,7 @@ enter() {
     local start folder=$PWD form=$pass_on
     [ -z "$is_instance" ] || form=$stay
     { cd "$proc/${first[0]}" && read_start stat && [ "$start" = "${first[1]}" ]; } 2>/dev/null ||
-        fail "$place: its container has ended"
+        fail "$place: its container has exited"
     join_groups
     exec nsenter --no-fork --mount=ns/mnt --uts=ns/uts --ipc=ns/ipc --net=ns/net --pid=ns/pid \
         --cgroup=ns/cgroup -- sh -c "$form" "$folder" "$@"
