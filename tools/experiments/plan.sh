@@ -92,7 +92,8 @@ take_published() {
     local study option value
     [ -n "$published" ] || return 0
     while read -r study option value; do
-        [ "$study" != "$experiment${1-}" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
+        [[ $study = all || $study = "$experiment${1-}" ]] || continue
+        [ -n "${!option}" ] || printf -v "$option" %s "$value"
     done <"$here/published/settings.txt"
 }
 
