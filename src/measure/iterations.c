@@ -8,6 +8,10 @@
 #include "base/words.h"
 #include "measure/unfinished.h"
 
+void ss_iterations_count_from(struct ss_iterations *iterations, ss_time from) {
+    iterations->from = iterations->throughput.from = iterations->parts_in_time.from = from;
+}
+
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length) {
     /* SS_TIME_NEVER stays SS_TIME_NEVER. */
     iterations->from = ss_time_add(iterations->from, length);

@@ -75,7 +75,7 @@ struct ss_iterations {
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
     struct ss_throughput throughput; /* throughput since the start of the window */
-    struct ss_windows parts_in_time; /* likewise, for the verdict */
+    struct ss_windows parts_in_time; /* the same in windows of any number, for the verdict */
     struct ss_pause *pauses;         /* in order of time */
     size_t pause_count, pause_room;
     uint64_t unmatched;         /* number of lines of output that did not match ... */
@@ -134,6 +134,9 @@ void ss_iterations_read(
  */
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
+
+/* Sets the start of the window, before the first iteration is added. */
+SS_NONNULL() void ss_iterations_count_from(struct ss_iterations *iterations, ss_time from);
 
 /* Counts a line of output that was read at `now` and did not match. */
 void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, ss_time now);

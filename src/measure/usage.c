@@ -179,7 +179,8 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now) {
 double ss_usage_of_others(struct ss_usage *usage) {
     struct ss_usage_sum sum = {0};
     struct ss_load_span span;
-    if (!usage->has_first || ss_load_meter_read(&usage->whole) != 0 || !read_now(usage) ||
+    /* In the order of ss_usage_begin(), so that both spans are equally long. */
+    if (!usage->has_first || !read_now(usage) || ss_load_meter_read(&usage->whole) != 0 ||
         !ss_load_span_between(&usage->whole.before, &usage->whole.last, SS_LOAD_ALL_CPUS, &span))
         return NAN;
     add(&sum, &span, &usage->first, &usage->tree);

@@ -388,9 +388,8 @@ static struct ss_master *make_master(
     master->perf.next = master->perf.collect = SS_TIME_NEVER;
     master->stage = SS_STAGE_WAITING;
     master->stage_end = ss_master_first_stage_end(plan);
-    master->iterations.from = master->iterations.to = SS_TIME_NEVER;
-    master->iterations.throughput.from = SS_TIME_NEVER;
-    master->iterations.parts_in_time.from = SS_TIME_NEVER;
+    ss_iterations_count_from(&master->iterations, SS_TIME_NEVER);
+    master->iterations.to = SS_TIME_NEVER;
     return master;
 }
 

@@ -93,9 +93,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     /*
      * Set in advance: the end of an iteration may be read before the end of the stage is noticed.
      */
-    master->iterations.from = ss_time_add(start, master->plan->settle);
-    master->iterations.throughput.from = master->iterations.from;
-    master->iterations.parts_in_time.from = master->iterations.from;
+    ss_iterations_count_from(&master->iterations, ss_time_add(start, master->plan->settle));
     atomic_store(&board->control_start, start);
     ss_recorder_set_origin(master->recorder, start);
     ss_master_note(master, "warmup", -1, NULL, NAN);

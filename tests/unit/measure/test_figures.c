@@ -322,12 +322,21 @@ static void iterations_before_the_window_are_not_counted(void **state) {
     ss_iterations_free(&iterations);
 }
 
+/* Compares the iterations in the two halves of the window that the verdict looks at. */
+static void assert_windows(
+    const struct ss_iterations *iterations, ss_time to, double before, double after) {
+    double parts[2];
+    ss_windows_split(&iterations->parts_in_time, to, 2, parts);
+    assert_near(parts[0], before, 0.01);
+    assert_near(parts[1], after, 0.01);
+}
+
 /* A program's iteration excludes pauses of the run, which stop the program, too. */
 static void iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
     iterations.to = SS_TIME_NEVER;
-    iterations.throughput.from = iterations.from;
+    ss_iterations_count_from(&iterations, iterations.from);
     ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 12 * SS_SECOND);
     ss_iterations_pause(&iterations, 13 * SS_SECOND, 100 * SS_SECOND);
     ss_iterations_pause(&iterations, 115 * SS_SECOND, 200 * SS_SECOND);
@@ -338,16 +347,18 @@ static void iteration_excludes_pauses(void **state) {
     assert_near(iterations.parts, 2, 1e-12);
     assert_near(ss_throughput_rate(&iterations.throughput, 0), (1 + 4 / 6.0) / 6, 1e-12);
     assert_near(ss_throughput_rate(&iterations.throughput, 1), 2 / 6.0 / 6, 1e-12);
+    assert_windows(&iterations, 320 * SS_SECOND, 1 + 3 / 6.0, 3 / 6.0);
     assert_near(ss_iterations_rate(&iterations, 320 * SS_SECOND).per_second, 2 / 10.0, 1e-12);
     /* This iteration ended while the instances were being stopped. */
     ss_iterations_add(&iterations, 0, 115 * SS_SECOND - 1, 115 * SS_SECOND + 1);
     assert_near(iterations.parts, 3, 1e-12);
     ss_iterations_free(&iterations);
     iterations = window();
-    iterations.from = SS_TIME_NEVER;
+    ss_iterations_count_from(&iterations, SS_TIME_NEVER);
     ss_iterations_pause(&iterations, SS_SECOND, SS_SECOND);
     assert_that(iterations.from, ==, SS_TIME_NEVER);
     assert_that(iterations.throughput.from, ==, SS_TIME_NEVER);
+    assert_that(iterations.parts_in_time.from, ==, SS_TIME_NEVER);
     ss_iterations_free(&iterations);
 }
 
@@ -383,7 +394,7 @@ static void iterations_are_counted_per_instance_and_command(void **state) {
 
 static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
     *iterations = window();
-    iterations->throughput.from = iterations->from;
+    ss_iterations_count_from(iterations, iterations->from);
     assert_int_equal(ss_iterations_keep_apart(iterations, instances, 1), 0);
 }
 
@@ -477,6 +488,7 @@ static void throughput_intervals_include_an_unfinished_iteration(void **state) {
     ss_iterations_finish(&iterations); /* at 22 s, just before the next one ends */
     assert_near(ss_throughput_rate(&iterations.throughput, 0), 1.5 / 6, 1e-12);
     assert_that(fabs(ss_throughput_rate(&iterations.throughput, 1) - 1.5 / 6), <, 0.01 / 6);
+    assert_windows(&iterations, iterations.to, 1.5, 1.5);
     ss_iterations_free(&iterations);
 }
 

@@ -19,11 +19,8 @@ static void set_up(void) {
         .duration = 10 * SS_SECOND};
     ss_outcome_open(&outcome);
     outcome.ended_by = "duration";
-    iterations = (struct ss_iterations){
-        .from = 10 * SS_SECOND,
-        .to = 20 * SS_SECOND,
-        .throughput.from = 10 * SS_SECOND,
-    };
+    iterations = (struct ss_iterations){.to = 20 * SS_SECOND};
+    ss_iterations_count_from(&iterations, 10 * SS_SECOND);
     assert_int_equal(ss_iterations_keep_apart(&iterations, 3, 2), 0);
     iterations.line_of[2] = 1;
     for (uint32_t i = 0; i < 3; i++)
@@ -66,6 +63,8 @@ static void bursts_of_iterations_have_no_figures(void **state) {
     assert_true(isnan(outcome.rate.per_second));
     assert_true(isnan(outcome.iteration_times.mean));
     assert_int_equal(outcome.throughput_count, 0);
+    assert_true(outcome.evidence.throughput.checked);
+    assert_true(isnan(outcome.evidence.figures[SS_CHECK_THROUGHPUT]));
     assert_near(outcome.of_lines[0].rate.per_second, 20, 1e-9);
     assert_true(isnan(outcome.of_lines[1].rate.per_second));
     assert_true(isnan(outcome.of_lines[1].times.median));

@@ -337,12 +337,8 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
 static int open_work(struct trial *trial, struct ss_error *error) {
     const struct trial_options *options = &trial->options;
     trial->memory.rate = options->memory_rate;
-    trial->iterations = (struct ss_iterations){
-        .from = trial->counted_from,
-        .to = SS_TIME_NEVER,
-        .throughput.from = trial->counted_from,
-        .parts_in_time.from = trial->counted_from,
-    };
+    trial->iterations = (struct ss_iterations){.to = SS_TIME_NEVER};
+    ss_iterations_count_from(&trial->iterations, trial->counted_from);
     if (work_open(&trial->work, &options->work, options->instances, options->seed, trial->start,
             error) < 0)
         return -1;
