@@ -53,6 +53,39 @@ START_TEST(setting_the_clock_makes_a_run_doubtful) {
 }
 END_TEST
 
+/* Each reading of a CPU's frequency is slower than the one before. */
+START_TEST(falling_frequency_makes_a_run_invalid) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_frequency"))};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-l", "20%",
+                                       "-c", "fixed", "--duration", "6s", PAYLOAD, "spin")));
+    run_expect(run, 0);
+    ck_assert_str_eq(result_of(run, "frequency"), "invalid");
+}
+END_TEST
+
+static const char *small_folder;
+
+static void fill_folder(void) {
+    surroundings_leave_mounts();
+    surroundings_mount_small(small_folder, "64k");
+    surroundings_fill(small_folder);
+}
+
+START_TEST(lost_output_makes_a_run_doubtful) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    struct run_setup setup = {.prepare = fill_folder};
+    small_folder = run_make_folder();
+    struct run *run = run_wait(run_start(
+        &setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "2", "-l", "50%", "-c", "fixed",
+                    "--duration", "1M", "--output", small_folder, PAYLOAD, "lines", "30", "10")));
+    run_expect(run, 0);
+    ck_assert_str_eq(result_of(run, "lines_lost"), "doubtful");
+    run_remove_folder(small_folder);
+}
+END_TEST
+
 START_TEST(failed_instance_makes_a_run_doubtful) {
     struct run *run = RUN(SHORT, "sh", "-c", "[ % = 0 ] && exit 3; exec " PAYLOAD " spin");
     run_expect(run, 3);
@@ -87,6 +120,8 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(other_processes_make_a_run_invalid),
     SS_CASE(setting_the_clock_makes_a_run_doubtful),
+    SS_CASE(falling_frequency_makes_a_run_invalid),
+    SS_CASE(lost_output_makes_a_run_doubtful),
     SS_CASE(failed_instance_makes_a_run_doubtful),
     SS_CASE(interrupted_run_is_doubtful),
     SS_CASE(verdict_is_the_last_line_of_the_summary))

@@ -261,6 +261,16 @@ static void row_of_the_maximum_number_of_cpus_fits(void **state) {
     assert_true(!*row);
 }
 
+/* Decisions that were made too fast, and samples for which the disk had no room. */
+static void missing_lines_are_counted(void **state) {
+    (void)state;
+    open_record();
+    atomic_store(&ss_board_ring(board, 1)->lost, 3);
+    recorder.files[SS_RECORD_SAMPLES].lost = 2;
+    close_record();
+    assert_int_equal(outcome.lines_lost, 3 + 2);
+}
+
 /* All files of a record must have the same start time. */
 static void simulated_run_is_marked_in_its_plan(void **state) {
     (void)state;
@@ -289,5 +299,6 @@ UNIT_MAIN(
     cmocka_unit_test(completed_seconds_are_written_without_further_iterations),
     cmocka_unit_test(recording_an_iteration_allocates_nothing),
     cmocka_unit_test(performance_counts_are_written_to_a_table),
+    cmocka_unit_test(missing_lines_are_counted),
     cmocka_unit_test(simulated_run_is_marked_in_its_plan),
     cmocka_unit_test(simulated_record_does_not_describe_this_machine))

@@ -109,6 +109,26 @@ static void record_samples(enum ss_source source, const char *const rows[], int 
     close_monitor();
 }
 
+/* Of four samples, one is 99 ms too long and one is 101 ms too long. */
+static int read_late(void *context, struct ss_cpu_reading *reading) {
+    static const ss_time excess[] = {0, 99, 99, 200};
+    read_next(context, reading);
+    reading->counters.time += excess[readings % 4] * SS_MILLISECOND;
+    return 0;
+}
+
+static void samples_that_are_a_fifth_too_long_are_late(void **state) {
+    (void)state;
+    open_monitor(SS_SOURCE_SYSTEM);
+    meter.read = read_late;
+    ss_monitor_begin(&monitor, START);
+    for (int i = 1; i <= 8; i++)
+        ss_monitor_sample(&monitor, START + (ss_time)i * SS_MONITOR_INTERVAL);
+    assert_int_equal(monitor.figures.count, 8);
+    assert_int_equal(monitor.late, 2);
+    close_monitor();
+}
+
 static void system_sample_needs_only_one_reading(void **state) {
     (void)state;
     static const char *const rows[] = {
@@ -302,6 +322,7 @@ static void sensor_sample_needs_no_reading(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(samples_that_are_a_fifth_too_long_are_late),
     cmocka_unit_test(system_sample_needs_only_one_reading),
     cmocka_unit_test(group_sample_needs_only_one_reading),
     cmocka_unit_test(cpu_loads_and_steal_come_from_the_same_reading),

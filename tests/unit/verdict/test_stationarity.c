@@ -80,6 +80,14 @@ static void changes_of_twice_the_limit_are_found(void **state) {
     }
 }
 
+/* This would be certain if the noise were known to cancel itself out, which 240 values do not
+ * prove. */
+static void alternating_noise_adds_no_certainty(void **state) {
+    (void)state;
+    struct recipe recipe = {.deviation = 0.05, .memory = -0.9, .step = 0.02, .at = 0.5};
+    assert_int_equal(count_found(&recipe, 100), 0);
+}
+
 static void assert_text(const struct recipe *recipe, const char *expected) {
     char text[SS_CHANGE_TEXT];
     seed = 88172645463325252U;
@@ -143,6 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steady_series_are_rarely_flagged),
         cmocka_unit_test(changes_of_twice_the_limit_are_found),
+        cmocka_unit_test(alternating_noise_adds_no_certainty),
         cmocka_unit_test(shape_of_the_change_is_named),
         cmocka_unit_test(certain_change_below_one_percent_does_not_count),
         cmocka_unit_test(constant_series_is_steady),

@@ -62,6 +62,14 @@ static void wider_cells_keep_the_amounts_in_their_windows(void **state) {
     assert_split(3600, 4, (double[]){900, 900, 1800, 1800});
 }
 
+/* The third cell is only half over. */
+static void begun_cell_is_divided_evenly(void **state) {
+    (void)state;
+    open_at(0);
+    add(0, 0.0025, 5);
+    assert_split(0.0025, 10, (double[]){.5, .5, .5, .5, .5, .5, .5, .5, .5, .5});
+}
+
 static void ten_years_fit(void **state) {
     (void)state;
     open_at(0);
@@ -77,6 +85,7 @@ int main(void) {
         cmocka_unit_test(amount_without_a_length_counts_at_once),
         cmocka_unit_test(nothing_is_added_before_counting),
         cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
+        cmocka_unit_test(begun_cell_is_divided_evenly),
         cmocka_unit_test(ten_years_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
