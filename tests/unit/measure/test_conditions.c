@@ -92,14 +92,11 @@ static void clocks_are_compared_with_the_beginning(void **state) {
     assert_near(evidence.figures[SS_CHECK_SUSPENDED], 3, 0.02);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(frequency_is_the_mean_of_the_measured_cpus, set_up),
-        cmocka_unit_test_setup(at_most_sixteen_cpus_are_read, set_up),
-        cmocka_unit_test_setup(frequency_change_is_from_the_first_third_to_the_last, set_up),
-        cmocka_unit_test_setup(frequency_is_read_once_a_second, set_up),
-        cmocka_unit_test_setup(machine_without_frequencies_is_not_checked, set_up),
-        cmocka_unit_test_setup(clocks_are_compared_with_the_beginning, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup(frequency_is_the_mean_of_the_measured_cpus, set_up),
+    cmocka_unit_test_setup(at_most_sixteen_cpus_are_read, set_up),
+    cmocka_unit_test_setup(frequency_change_is_from_the_first_third_to_the_last, set_up),
+    cmocka_unit_test_setup(frequency_is_read_once_a_second, set_up),
+    cmocka_unit_test_setup(machine_without_frequencies_is_not_checked, set_up),
+    cmocka_unit_test_setup(clocks_are_compared_with_the_beginning, set_up))

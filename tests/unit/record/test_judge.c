@@ -158,19 +158,15 @@ static void interruption_and_lost_lines_are_found(void **state) {
     assert_that(outcome.verdict.findings[SS_CHECK_LINES_LOST], ==, SS_DOUBTFUL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(clean_run_is_valid, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(samples_off_target_are_counted, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lost_and_late_samples_count_alike, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(open_loop_has_no_error_to_judge, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(wake_ups_without_rounds_are_not_checked, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(step_of_throughput_is_found, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(
-            too_few_iterations_say_nothing_of_changes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(ends_are_judged_by_how_they_came, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(interruption_and_lost_lines_are_found, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(clean_run_is_valid, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(samples_off_target_are_counted, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(lost_and_late_samples_count_alike, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(open_loop_has_no_error_to_judge, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(wake_ups_without_rounds_are_not_checked, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(step_of_throughput_is_found, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(too_few_iterations_say_nothing_of_changes, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(ends_are_judged_by_how_they_came, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(interruption_and_lost_lines_are_found, set_up, tear_down))

@@ -147,16 +147,13 @@ static void few_events_are_divided_into_fewer_windows(void **state) {
     assert_that(ss_stationarity_windows(599), ==, 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steady_series_are_rarely_flagged),
-        cmocka_unit_test(changes_of_twice_the_limit_are_found),
-        cmocka_unit_test(alternating_noise_adds_no_certainty),
-        cmocka_unit_test(shape_of_the_change_is_named),
-        cmocka_unit_test(certain_change_below_one_percent_does_not_count),
-        cmocka_unit_test(constant_series_is_steady),
-        cmocka_unit_test(series_that_says_too_little_is_not_checked),
-        cmocka_unit_test(few_events_are_divided_into_fewer_windows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(steady_series_are_rarely_flagged),
+    cmocka_unit_test(changes_of_twice_the_limit_are_found),
+    cmocka_unit_test(alternating_noise_adds_no_certainty),
+    cmocka_unit_test(shape_of_the_change_is_named),
+    cmocka_unit_test(certain_change_below_one_percent_does_not_count),
+    cmocka_unit_test(constant_series_is_steady),
+    cmocka_unit_test(series_that_says_too_little_is_not_checked),
+    cmocka_unit_test(few_events_are_divided_into_fewer_windows))

@@ -142,15 +142,12 @@ static void json_has_every_check(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(each_check_has_the_limits_of_the_manual, clear),
-        cmocka_unit_test_setup(counts_have_a_least_value, clear),
-        cmocka_unit_test_setup(unknown_figures_are_not_checked, clear),
-        cmocka_unit_test_setup(worst_finding_decides_and_comes_first, clear),
-        cmocka_unit_test_setup(reasons_say_what_happened, clear),
-        cmocka_unit_test_setup(all_reasons_fit_or_are_cut, clear),
-        cmocka_unit_test_setup(json_has_every_check, clear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup(each_check_has_the_limits_of_the_manual, clear),
+    cmocka_unit_test_setup(counts_have_a_least_value, clear),
+    cmocka_unit_test_setup(unknown_figures_are_not_checked, clear),
+    cmocka_unit_test_setup(worst_finding_decides_and_comes_first, clear),
+    cmocka_unit_test_setup(reasons_say_what_happened, clear),
+    cmocka_unit_test_setup(all_reasons_fit_or_are_cut, clear),
+    cmocka_unit_test_setup(json_has_every_check, clear))

@@ -78,15 +78,12 @@ static void ten_years_fit(void **state) {
     assert_split(3.2e8, 2, (double[]){1, 1});
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(amounts_are_spread_over_their_time),
-        cmocka_unit_test(part_before_the_first_cell_is_left_out),
-        cmocka_unit_test(amount_without_a_length_counts_at_once),
-        cmocka_unit_test(nothing_is_added_before_counting),
-        cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
-        cmocka_unit_test(begun_cell_is_divided_evenly),
-        cmocka_unit_test(ten_years_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(amounts_are_spread_over_their_time),
+    cmocka_unit_test(part_before_the_first_cell_is_left_out),
+    cmocka_unit_test(amount_without_a_length_counts_at_once),
+    cmocka_unit_test(nothing_is_added_before_counting),
+    cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
+    cmocka_unit_test(begun_cell_is_divided_evenly),
+    cmocka_unit_test(ten_years_fit))
