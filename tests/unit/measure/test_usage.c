@@ -90,6 +90,12 @@ static void usage_follows_a_long_line_of_descent_only_once(void **state) {
     assert_int_equal(tree.instances, 99000 - 100);
 }
 
+static void work(ss_time length) {
+    ss_time end = ss_platform_process_cpu_time(getpid()) + length;
+    while (ss_platform_process_cpu_time(getpid()) < end) {
+    }
+}
+
 /* Measures this process on the real system. */
 static void cpu_time_of_this_process_is_read(void **state) {
     (void)state;
@@ -97,13 +103,34 @@ static void cpu_time_of_this_process_is_read(void **state) {
     assert_true(ss_platform_process_times(getpid(), &before));
     assert_int_equal(before.pid, getpid());
     assert_int_equal(before.parent, getppid());
-    ss_time used = ss_platform_process_cpu_time(getpid());
-    while (ss_platform_process_cpu_time(getpid()) < used + 50 * SS_MILLISECOND) {
-    }
+    work(50 * SS_MILLISECOND);
     assert_true(ss_platform_process_times(getpid(), &after));
     assert_that(after.used, >=, before.used + 30 * SS_MILLISECOND);
     assert_that(after.used, <=, ss_platform_process_cpu_time(getpid()) + 20 * SS_MILLISECOND);
     assert_false(ss_platform_process_times(0, &after));
+}
+
+/* This process is the master. */
+static void load_of_other_processes_excludes_our_own(void **state) {
+    (void)state;
+    static struct ss_usage usage;
+    struct ss_load_span span;
+    struct ss_cpus cpus = {0};
+    struct ss_board *board = make_board();
+    for (long cpu = sysconf(_SC_NPROCESSORS_CONF) - 1; cpu >= 0; cpu--)
+        ss_cpus_add(&cpus, (uint32_t)cpu);
+    ss_usage_open(&usage, board, &cpus);
+    ss_usage_begin(&usage, ss_platform_now());
+    work(200 * SS_MILLISECOND);
+    double others = ss_usage_of_others(&usage);
+    assert_true(
+        ss_load_span_between(&usage.whole.before, &usage.whole.last, SS_LOAD_ALL_CPUS, &span));
+    double idle = (double)(span.times.idle + span.times.iowait);
+    double busy = span.capacity - idle - (double)(span.times.irq + span.times.steal);
+    double most = busy - (double)(150 * SS_MILLISECOND);
+    assert_true(others >= 0 && others * span.capacity <= (most > 0 ? most : 0));
+    ss_usage_close(&usage);
+    free(board);
 }
 
 // clang-format off
@@ -113,4 +140,5 @@ UNIT_MAIN(
     cmocka_unit_test(usage_treats_a_reused_executor_pid_as_foreign),
     cmocka_unit_test(usage_treats_a_broken_line_of_descent_as_foreign),
     cmocka_unit_test(usage_follows_a_long_line_of_descent_only_once),
-    cmocka_unit_test(cpu_time_of_this_process_is_read))
+    cmocka_unit_test(cpu_time_of_this_process_is_read),
+    cmocka_unit_test(load_of_other_processes_excludes_our_own))

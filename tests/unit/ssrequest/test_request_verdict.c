@@ -73,6 +73,21 @@ static void late_requests_are_found_unless_the_cap_made_them_wait(void **state) 
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
 
+/* The rate falls by a tenth after half of the time. In a closed loop, no request has a time. */
+static void closed_loop_is_checked_by_its_throughput(void **state) {
+    (void)state;
+    it.account.rules.closed = 4;
+    for (ss_time due = 0; due < 9970 * SS_MILLISECOND;) {
+        made_up_end(&it, due, 4 * SS_MILLISECOND, 20 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+        due += (due < 5 * SS_SECOND ? 5000 : 5500) * SS_MICROSECOND;
+    }
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
+    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
+    assert_true(fabs(verdict.evidence.figures[SS_CHECK_THROUGHPUT] + 9.5) < 1);
+}
+
 static void failures_and_an_early_end_are_found(void **state) {
     (void)state;
     for (ss_time i = 0; i < 100; i++)
@@ -111,6 +126,7 @@ UNIT_MAIN(
         tear_down),
     cmocka_unit_test_setup_teardown(late_requests_are_found_unless_the_cap_made_them_wait, set_up,
         tear_down),
+    cmocka_unit_test_setup_teardown(closed_loop_is_checked_by_its_throughput, set_up, tear_down),
     cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_found, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_without_success_is_invalid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(moved_clocks_are_found, set_up, tear_down))
