@@ -124,30 +124,17 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
     return 0;
 }
 
-/* Parses "1.4GHz" or "1400000000" into hertz. */
 static int parse_frequency(
     const char *name, const char *text, double *hertz, struct ss_error *error) {
-    static const struct {
-        const char *unit;
-        double hertz;
-    } units[] = {{"GHz", 1e9}, {"MHz", 1e6}, {"kHz", 1e3}, {"Hz", 1}, {"", 1}};
-    char digits[64];
-    size_t length = strspn(text, "0123456789./");
-    snprintf(digits, sizeof digits, "%.*s", (int)length, text);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(text + length, units[i].unit) != 0 || length >= sizeof digits ||
-            ss_units_number(digits, hertz, NULL) < 0)
-            continue;
-        *hertz *= units[i].hertz;
-        if (*hertz > 0)
-            return 0;
-    }
-    return ss_error_fail(
-        error, "--%s: '%s' is not a frequency: write 1.4GHz", name, ss_words_show(text).text);
+    uint64_t value = 0;
+    if (ss_units_frequency(text, &value, error) < 0)
+        return ss_error_wrap(error, "--%s", name);
+    *hertz = (double)value;
+    return 0;
 }
 
 static int check_frequency(struct queue_options *options, struct ss_error *error) {
-    double frequency, base;
+    double frequency = 0, base = 0;
     if (!options->frequency != !options->base)
         return ss_error_fail(error, "--frequency and --base belong together");
     if (!options->frequency && options->beta != 1)
