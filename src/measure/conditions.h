@@ -9,7 +9,8 @@
 #include "verdict/verdict.h"
 #include "verdict/windows.h"
 
-/* Conditions of the counted time that a verdict checks: the CPUs' frequency, and both clocks. */
+/* Conditions of the counted time that a verdict checks: the CPUs' frequency, set or stopped clocks.
+ */
 struct ss_conditions {
     const struct ss_platform_roots *roots;
     const struct ss_cpus *cpus;

@@ -23,7 +23,7 @@ enum ss_shape {
 };
 
 struct ss_change {
-    bool checked;        /* the series says enough; the other fields are valid */
+    bool checked;        /* enough values are independent to decide */
     double certainty;    /* size over its standard error */
     double size;         /* from before to after, relative to the mean; negative: it fell */
     enum ss_shape shape; /* the shape that is most certain */

@@ -51,7 +51,7 @@ enum ss_check_name {
 /* A sample whose error is larger than this part of 1 is off target: SS_CHECK_SAMPLES_OFF. */
 #define SS_OFF_TARGET 0.05
 
-/* The figures that are checked, in the units of ss_checks. NaN: unknown. */
+/* The figures that are checked, in the units of ss_checks; NaN if unknown. */
 struct ss_evidence {
     double figures[SS_CHECKS];
     struct ss_change throughput; /* describes the figures of the same names, if it is checked */
@@ -62,9 +62,9 @@ struct ss_check {
     const char *key;  /* "mean_error" */
     const char *name; /* "mean error" */
     const char *unit; /* "points" */
-    double doubtful;  /* limits; NaN: this check never finds that */
-    double invalid;
-    bool at_least; /* the limits are the least that passes; otherwise the most, and not passed */
+    double doubtful;  /* limit; NaN if this check makes no run doubtful */
+    double invalid;   /* likewise */
+    bool at_least;    /* a figure must not be below a limit; otherwise, not above it */
 };
 
 extern const struct ss_check ss_checks[SS_CHECKS];
@@ -75,7 +75,7 @@ struct ss_verdict {
     enum ss_finding finding; /* the worst: passed, doubtful or invalid */
 };
 
-/* Nothing is known. */
+/* Makes all figures unknown. */
 SS_NONNULL() void ss_evidence_clear(struct ss_evidence *evidence);
 
 SS_NONNULL() struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence);
