@@ -83,8 +83,6 @@ static struct fit fit_shape(const double *values, double mean, size_t count, siz
 }
 
 static double find_certainty(const struct fit *fit) {
-    if (fit->slope == 0)
-        return 0;
     return fit->error > 0 ? fabs(fit->slope) / fit->error : INFINITY;
 }
 

@@ -78,6 +78,7 @@ static void frequency_is_read_once_a_second(void **state) {
 static void machine_without_frequencies_is_not_checked(void **state) {
     (void)state;
     ss_conditions_begin(&conditions, &cpus, &roots, 0);
+    assert_that(conditions.due, ==, SS_TIME_NEVER);
     ss_conditions_look(&conditions, 10 * SS_SECOND);
     assert_true(isnan(end_at(20).figures[SS_CHECK_FREQUENCY]));
 }

@@ -34,7 +34,10 @@ static void judge_changes(const struct ssrequest_account *account, struct ss_evi
     evidence->figures[SS_CHECK_THROUGHPUT] = 100 * ss_stationarity_change(&evidence->throughput);
 }
 
-/* Requests are meant to be late once as many are unfinished as are allowed. */
+/*
+ * Returns the lateness; NaN if requests have to wait by design: in a closed loop, and after as many
+ * were unfinished as are allowed.
+ */
 static double find_lateness(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool full = tally->unfinished_most >= account->rules.cap;
