@@ -25,7 +25,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=../system/actuate.sh
 . "$here/../system/actuate.sh"
 export LC_ALL=C
-# shellcheck disable=SC2034 # the units use it
+# shellcheck disable=SC2034 # actuate.sh reads it
 build=$(cd "$1" && pwd)
 rounds=${2:-200}
 RANDOM=${3:-1}
@@ -46,7 +46,7 @@ start_round() {
     SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
         "$build/bin/ssactuate" run --root "$tree" "${words[@]}" -- \
-        sh -c 'echo $$ >"$1/begun"; exec sleep 0.06' - "$folder" 2>"$folder/run-err" &
+        sh -c 'echo >"$1/begun"; exec sleep 0.06' - "$folder" 2>"$folder/run-err" &
     run_pid=$!
 }
 
@@ -59,16 +59,15 @@ find_victims() {
         [ "$who" = both ] || victims=()
         victims+=("$run_keeper")
         ;;
-    command)
-        victims=()
-        [ ! -s "$folder/begun" ] || victims=("$(cat "$folder/begun")")
+    command) # it may have exited, and its pid may have been reused
+        mapfile -t victims < <(pgrep -P "$run_pid" -x sleep)
         ;;
     esac
 }
 
 # set_foreign: another program changes a value, and sets the expected values.
 set_foreign() {
-    [ -s "$folder/begun" ] || return 0
+    [ -e "$folder/begun" ] || return 0
     local file=$tree/$policies/policy0/scaling_governor
     [ "$(cat "$file")" = userspace ] || return 0
     echo conservative >"$file.new"

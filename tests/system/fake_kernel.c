@@ -10,11 +10,11 @@
  *   boost, no_turbo              EINVAL for anything but 0 and 1
  *   *_power_limit_uw             rounded down to 1/8 W
  *
- * Each write is logged. A read of energy_uj counts up, and wraps as max_energy_range_uj says. The
- * state is the files themselves, which change as a whole (by rename), so it survives SIGKILL of any
- * program and needs no process of its own. SS_TEST_KERNEL/faults/NAME has a line for each next
- * write to a file NAME: ok, lose (succeeds without effect), EBUSY, EINVAL, or a value that is kept
- * instead.
+ * Each write is logged. The state is the files themselves, which change as a whole (by rename), so
+ * it survives SIGKILL of any program and needs no process of its own. SS_TEST_KERNEL/faults/NAME
+ * has a line for each next write to a file NAME: ok, lose (succeeds without effect), EBUSY, kill
+ * (the write succeeds, and the program gets SIGKILL before it can read the value back), or a value
+ * that is kept instead.
  */
 
 #include <dlfcn.h>
@@ -209,8 +209,6 @@ static int set(const char *folder, const char *name, const char *text) {
     }
     if (strcmp(fault, "EBUSY") == 0)
         return EBUSY;
-    if (strcmp(fault, "EINVAL") == 0)
-        return EINVAL;
     if (strcmp(fault, "lose") == 0)
         return 0;
     if (*fault && strcmp(fault, "ok") != 0) {
@@ -244,18 +242,6 @@ PUBLIC ssize_t write(int file, const void *bytes, size_t size) {
     return why ? -1 : (ssize_t)size;
 }
 
-/* The kernel's counter of energy: 1 J for each read, and back to 0 at its limit. */
-static void count_energy(const char *path) {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    char *name = strrchr(folder, '/');
-    *name++ = '\0';
-    if (strcmp(name, "energy_uj") != 0)
-        return;
-    long limit = get_number(folder, "max_energy_range_uj");
-    put_number(folder, name, (get_number(folder, name) + 1000000) % (limit + 1));
-}
-
 /* In /sys, O_TRUNC has no effect. */
 static int open_file(int folder, const char *path, int flags, unsigned mode) {
     char base[PATH_MAX], whole[2 * PATH_MAX];
@@ -268,11 +254,8 @@ static int open_file(int folder, const char *path, int flags, unsigned mode) {
         base[length > 0 ? length : 0] = '\0';
         snprintf(whole, sizeof whole, "%s/%s", base, path);
     }
-    if (is_ours(whole)) {
+    if (is_ours(whole))
         flags &= ~O_TRUNC;
-        if ((flags & O_ACCMODE) == O_RDONLY && !(flags & O_DIRECTORY))
-            count_energy(whole);
-    }
     return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
