@@ -38,7 +38,7 @@ unchanged() {
     [ -z "$(find "$tree/run" -name '*.journal')" ] || fail "a journal was left: $(cat "$tree"/run/*/*.journal)"
 }
 
-# fault FILE ANSWER...: what the fake kernel does at the next writes to files of this name.
+# fault FILE ANSWER...: sets the fake kernel's answers to the next writes to files of this name.
 fault() {
     printf '%s\n' "${@:2}" >"$tree/faults/$1"
 }
@@ -90,6 +90,10 @@ end_run() {
 
 is_stopped() {
     [ "$(awk '{ print $3 }' "/proc/$1/stat")" = T ]
+}
+
+has_exited() {
+    [ ! -e "/proc/$1" ]
 }
 
 # kill_run: kills the run together with its keeper. Both are stopped first, but the death of one continues the

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Knobs that ssactuate turns and turns back: on recorded trees with a fake kernel, and with this machine's
-# control groups. Arguments: the build folder, and the one case to run; none: all.
+# Tests that ssactuate sets and restores knobs: on recorded trees with a fake kernel, and with this machine's
+# control groups. Arguments: the build folder, and the one case to run (by default all).
 # shellcheck disable=SC2016,SC2317 # commands are literal; cases are called by their names
 set -euo pipefail
 
@@ -269,7 +269,7 @@ follow_sets_the_levels_of_the_present_load() {
     unchanged
 }
 
-# A policy that sets a file in one of its rules must restore it, whichever rule holds at the end.
+# Every file that any rule sets must be restored, whichever rule holds at the end.
 killed_follow_is_restored() {
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
@@ -277,12 +277,18 @@ killed_follow_is_restored() {
         'above 60% frequency=1.5GHz power=70W'
     SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        "$build/bin/ssactuate" follow --root "$tree" --policy "$folder/policy" -- sleep 1000 2>"$folder/err" &
+        "$build/bin/ssactuate" follow --root "$tree" --policy "$folder/policy" \
+        --side "background=sh -c 'echo \$\$ >\"$folder/side\"; exec sleep 1000'" -- \
+        sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder" 2>"$folder/err" &
     run_pid=$!
     await grep -q 1500000 "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_max_freq"
+    await test -s "$folder/side"
+    await test -s "$folder/command"
     kill -KILL "$run_pid"
     wait "$run_pid" 2>/dev/null || true
     run_pid=
+    await has_exited "$(cat "$folder/side")"
+    await has_exited "$(cat "$folder/command")"
     await is_unchanged
     await has_no_lock
     unchanged
@@ -302,9 +308,23 @@ switches_that_fail_leave_the_command_alone() {
     unchanged
 }
 
+# The new power is set before the frequency is refused.
+failed_switch_sets_the_levels_before_it_again() {
+    unpack intel-pstate
+    printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
+    write_policy "load trace $folder/trace" 'every 20m' 'stay 1h' \
+        'below 40% power=60W frequency@0=2GHz' 'above 60% power=70W frequency@0=2GHz'
+    fault scaling_max_freq ok EBUSY
+    expect 0 actuate follow --policy "$folder/policy" -- sh -c '
+        until grep -q "rule of line 5 cannot be set" "$1/err"; do sleep 0.02; done; cat "$2"' - "$folder" \
+        "$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
+    is out 60000000
+    unchanged
+}
+
 load_of_the_side_decides() {
     write_policy 'load side' 'every 50m' 'stay 100m' 'below 0.01% pin=first:1' 'above 0.01% pin=free'
-    expect 0 ssactuate follow --policy "$folder/policy" --record "$folder/record" \
+    expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" --record "$folder/record" \
         --side 'background=sh -c "while :; do :; done"' -- sh -c '
         all=$(taskset -cp "$1" | sed "s/.*: //")
         until [ "$(taskset -cp $$ | sed "s/.*: //")" = "$all" ]; do sleep 0.02; done' - $$
@@ -322,6 +342,12 @@ policies_that_cannot_be_set_start_no_command() {
     write_policy 'load side' 'below 40% pin=free'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
     says err '`load side` requires --side'
+    write_policy "load trace $folder/absent" 'below 40% pin=free'
+    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
+    # A command would ignore the SIGTERM that it gets at the end, and hold the pipe until it has exited.
+    { (trap '' TERM && exec ssactuate follow --policy "$folder/policy" -- touch "$folder/started" 2>&1) || true; } |
+        cat >"$folder/err"
+    says err "$folder/absent"
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
@@ -330,7 +356,7 @@ memory_in_use_is_not_taken_away() {
     need_knob memory cgroup-memory
     mkdir "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% memory=200M' 'above 60% memory=8M'
-    expect 0 ssactuate follow --policy "$folder/policy" -- sh -c '
+    expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" -- sh -c '
         head -c 30000000 /dev/zero >"$1/file"; printf "load\n0.8\n" >"$1/load/samples.csv"
         until grep -q "memory is below what is in use" "$1/err"; do sleep 0.02; done' - "$folder"
 }
@@ -365,12 +391,13 @@ groups_limit_the_command_and_are_removed() {
 }
 
 processes_that_stay_leave_the_group() {
-    local pid
+    local pid groups
     need_knob quota cgroup-quota
     expect 0 ssactuate run quota=50% -- sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'
     pid=$(cat "$folder/out")
-    ! grep -q ssactuate "/proc/$pid/cgroup" || fail "the process is still in the group"
-    kill "$pid" || fail "the process was ended"
+    groups=$(cat "/proc/$pid/cgroup") || fail "the process was ended"
+    kill "$pid"
+    [[ $groups != *ssactuate* ]] || fail "the process is still in the group: $groups"
 }
 
 pins_are_masks() {
@@ -386,8 +413,23 @@ pins_are_masks() {
     says err "CPU 8191 may not be used here"
 }
 
+# The command's parent is an executor, whose parent is showstopper.
 duty_throttles_by_showstopper() {
-    expect 5 ssactuate run duty=50% -- sh -c 'exit 5'
+    expect 5 ssactuate run duty=12.5%,tau=30m -- sh -c '
+        tr "\0" " " <"/proc/$(ps -o ppid= -p $PPID | tr -d " ")/cmdline"; exit 5'
+    says out " -l 0.12500000 "
+    says out " -D 30000u,jitter=0 "
+}
+
+killed_duty_leaves_nothing_stopped() {
+    "$build/bin/ssactuate" run duty=1%,tau=1s -- sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder" &
+    run_pid=$!
+    await test -s "$folder/command"
+    await is_stopped "$(cat "$folder/command")"
+    kill -KILL "$run_pid"
+    wait "$run_pid" 2>/dev/null || true
+    run_pid=
+    await has_exited "$(cat "$folder/command")"
 }
 
 status_is_that_of_the_command() {
@@ -417,6 +459,7 @@ run_case random_kills_leave_every_value_as_it_was
 run_case follow_sets_the_levels_of_the_present_load
 run_case killed_follow_is_restored
 run_case switches_that_fail_leave_the_command_alone
+run_case failed_switch_sets_the_levels_before_it_again
 run_case load_of_the_side_decides
 run_case policies_that_cannot_be_set_start_no_command
 run_case memory_in_use_is_not_taken_away
@@ -424,5 +467,6 @@ run_case groups_limit_the_command_and_are_removed
 run_case processes_that_stay_leave_the_group
 run_case pins_are_masks
 run_case duty_throttles_by_showstopper
+run_case killed_duty_leaves_nothing_stopped
 run_case status_is_that_of_the_command
 end_cases

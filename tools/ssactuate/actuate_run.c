@@ -18,9 +18,6 @@
 /* Interval of looks at new threads, which are to be bound, and of samples of the frequency. */
 #define INTERVAL 20 /* milliseconds */
 
-/* The words of showstopper before the command, for `duty`. */
-#define DUTY_WORDS 20
-
 struct run {
     const struct ssactuate_options *options;
     struct ssactuate_machine machine;
@@ -66,19 +63,18 @@ static int turn(struct run *run, struct ss_error *error) {
 
 /* ---- the command ---- */
 
-/* Puts the words of showstopper before those of the command. */
-static char **throttle_words(const struct run *run) {
-    static char program[4096], duty[32], round[64];
+/* Puts the words of showstopper before those of the command. Returns NULL without memory. */
+static char **throttle_words(const struct run *run, const char *program) {
+    static char duty[32], round[64];
     const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-l", duty, "-f",
         "exact", "-d", "stagger", "-D", round, "-c", "fixed", "--"};
     size_t count = 0, own = sizeof before / sizeof *before;
     char *const *command = run->options->command;
-    _Static_assert(sizeof before / sizeof *before <= DUTY_WORDS, "all words fit");
     while (command[count])
         count++;
     char **words = calloc(own + count + 1, sizeof *words);
-    if (!words || !ssactuate_find_showstopper(program))
-        return words;
+    if (!words)
+        return NULL;
     snprintf(duty, sizeof duty, "%.8f", run->plan.duty);
     snprintf(round, sizeof round, "%lluu,jitter=0",
         (unsigned long long)(run->plan.tau / SS_MICROSECOND));
@@ -97,7 +93,8 @@ static int start(struct run *run, char *const *words, struct ss_error *error) {
     };
     if (ssactuate_child_fork(&run->child, error) < 0)
         return -1;
-    ssactuate_record_open(&run->record, &run->machine, run->child.pid);
+    if (run->options->record)
+        ssactuate_record_open(&run->record, &run->machine, run->child.pid);
     return ssactuate_child_execute(&run->child, error);
 }
 
@@ -121,9 +118,9 @@ static int take_signal(struct run *run, int number, struct ss_error *error) {
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     run->signals_received++;
-    if (run->signals_received > 1 && !ssactuate_is_of_terminal(number))
+    if (run->signals_received > 1 && !ssactuate_is_from_terminal(number))
         kill(run->child.pid, SIGKILL);
-    else if (!ssactuate_is_of_terminal(number))
+    else if (!ssactuate_is_from_terminal(number))
         kill(run->child.pid, number);
     if (run->signals_received > 1 || !run->undoing.has_journal)
         return 0;
@@ -159,9 +156,15 @@ static int await_command(struct run *run, struct ss_error *error) {
 
 static int run_command(struct run *run, struct ss_error *error) {
     char *const *words = run->options->command;
-    SS_OWNED(free) char **throttled = run->plan.duty > 0 ? throttle_words(run) : NULL;
-    if (run->plan.duty > 0 && !throttled)
-        return ss_error_memory(error);
+    static char program[4096];
+    SS_OWNED(free) char **throttled = NULL;
+    if (run->plan.duty > 0) {
+        if (!ssactuate_find_showstopper(program))
+            return ss_error_fail(error, "showstopper is not installed");
+        throttled = throttle_words(run, program);
+        if (!throttled)
+            return ss_error_memory(error);
+    }
     ss_platform_adopt_orphans();
     run->scheduling = ss_platform_scheduling_save();
     run->binding.cpus = &run->plan.cpus;

@@ -71,8 +71,7 @@ void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
     child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Returns whether the terminal has sent this signal to the command as well. */
-bool ssactuate_is_of_terminal(int number) {
+bool ssactuate_is_from_terminal(int number) {
     return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 

@@ -9,8 +9,8 @@
 /* A command that is started, confined and watched. */
 struct ssactuate_child {
     char *const *words;
-    const struct ss_limit_group *group; /* NULL: none */
-    const struct ss_cpus *mask;         /* NULL: as ours */
+    const struct ss_limit_group *group; /* NULL: that of this process */
+    const struct ss_cpus *mask;         /* NULL: that of this process */
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
 
@@ -41,8 +41,8 @@ SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int stat
  */
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
-/* Returns whether the terminal has sent this signal to the command as well. */
-bool ssactuate_is_of_terminal(int number);
+/* Returns whether the terminal sent this signal, and so the command got it as well. */
+bool ssactuate_is_from_terminal(int number);
 
 /*
  * Looks at all threads of this process's descendants, which include orphans of the command, and

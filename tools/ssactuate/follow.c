@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Changes the knobs of a command, and of one beside it, with the load. */
+/* Changes the knobs of a command, and of a side command, with the load. */
 
 #include <errno.h>
 #include <math.h>
@@ -33,7 +33,7 @@ struct change {
     size_t rule;
 };
 
-/* The command, or the one beside it. */
+/* The command, or the side command. */
 struct party {
     struct ssactuate_place place;
     struct ssactuate_child child;
@@ -49,7 +49,7 @@ struct follow {
     struct ssactuate_plan plan; /* of the present rule */
     struct ssactuate_plan all;  /* the files of all rules */
     unsigned limits;            /* of all rules */
-    struct party parties[2];    /* the command and its side */
+    struct party parties[2];    /* the command and the side */
     char **side_words;
     struct ssactuate_undoing undoing;
     struct ss_signals signals;
@@ -72,7 +72,7 @@ static bool has_file(const struct ssactuate_plan *plan, const char *path) {
     return false;
 }
 
-/* Plans all rules once: what is wrong with a rule is reported before the command starts. */
+/* Plans all rules once, so that errors in them are reported before the command starts. */
 static int gather(struct follow *follow, struct ss_error *error) {
     for (size_t i = 0; i < follow->policy.count; i++) {
         const struct ssactuate_rule *rule = &follow->policy.rules[i];
@@ -150,7 +150,7 @@ static int set_files(struct follow *follow, struct ss_error *error) {
     return 0;
 }
 
-/* Orphans of either party become ours and count as the command's. */
+/* Orphans of both parties become children of this process and count as the command's. */
 static void move_party(const struct follow *follow, int number) {
     const pid_t spared[] = {follow->undoing.keeper.pid, follow->parties[1].child.pid};
     const pid_t none[2] = {0};
@@ -158,7 +158,7 @@ static void move_party(const struct follow *follow, int number) {
         number == 0 ? spared : none, follow->parties[number].place.mask);
 }
 
-/* Carries out what plan_rule() has planned. */
+/* Sets the levels that plan_rule() has planned. */
 static int apply(struct follow *follow, struct ss_error *error) {
     if (set_files(follow, error) < 0)
         return -1;
@@ -180,23 +180,35 @@ static void note_change(struct follow *follow, ss_time now, double load) {
             (struct change){ss_time_since(now, follow->begin), load, follow->decision.rule};
 }
 
-/* A failed switch is tried again after the shortest stay. */
+static int set_rule(
+    struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
+    if (plan_rule(follow, rule, error) < 0 || check_memory(follow, error) < 0)
+        return -1;
+    return apply(follow, error);
+}
+
+static void warn_of_rule(const struct ssactuate_rule *rule, const struct ss_error *error) {
+    fprintf(stderr, "ssactuate: warning: the rule of line %zu cannot be set: %s\n", rule->line,
+        error->message);
+}
+
+/*
+ * If a switch fails, the levels before it are set again: they hold until the switch is tried again,
+ * after the shortest stay.
+ */
 static void switch_rule(struct follow *follow, size_t rule, ss_time now, double load) {
-    struct ss_error error = {0};
+    struct ss_error error = {0}, failure = {0};
     size_t before = follow->decision.rule;
-    const struct ssactuate_rule *next = &follow->policy.rules[rule];
-    int status = plan_rule(follow, next, &error);
-    if (status == 0)
-        status = check_memory(follow, &error);
-    if (status == 0)
-        status = apply(follow, &error);
-    ssactuate_decided(&follow->decision, now, status < 0 ? before : rule);
-    if (status == 0)
+    const struct ssactuate_rule *rules = follow->policy.rules;
+    bool failed = set_rule(follow, &rules[rule], &error) < 0;
+    if (failed && set_rule(follow, &rules[before], &failure) < 0)
+        warn_of_rule(&rules[before], &failure);
+    ssactuate_decided(&follow->decision, now, failed ? before : rule);
+    if (!failed)
         note_change(follow, now, load);
     else if (!follow->failing)
-        fprintf(stderr, "ssactuate: warning: the rule of line %zu cannot be set: %s\n", next->line,
-            error.message);
-    follow->failing = status < 0;
+        warn_of_rule(&rules[rule], &error);
+    follow->failing = failed;
 }
 
 /* ---- start ---- */
@@ -279,10 +291,11 @@ static int start_both(struct follow *follow, struct ss_error *error) {
     follow->scheduling = ss_platform_scheduling_save();
     if (!follow->scheduling)
         return ss_error_memory(error);
+    if (ssactuate_load_open(&follow->load, &follow->policy, &follow->machine, error) < 0)
+        return -1;
     if (follow->side_words && start(follow, &follow->parties[1], follow->side_words, error) < 0)
         return ss_error_wrap(error, "--side");
-    if (start(follow, &follow->parties[0], follow->options->command, error) < 0 ||
-        ssactuate_load_open(&follow->load, &follow->policy, &follow->machine, error) < 0)
+    if (start(follow, &follow->parties[0], follow->options->command, error) < 0)
         return -1;
     follow->load.side = follow->parties[1].child.pid;
     follow->begin = ss_platform_now();
@@ -302,6 +315,8 @@ static void reap(struct follow *follow) {
                 party->runs = false;
             }
         }
+        if (!follow->parties[1].runs)
+            follow->load.side = 0; /* its pid may be reused */
         ssactuate_undoing_reaped(&follow->undoing, pid, status);
     }
 }
@@ -313,7 +328,7 @@ static int take_signal(struct follow *follow, int number, struct ss_error *error
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     follow->signals_received++;
-    if (!ssactuate_is_of_terminal(number))
+    if (!ssactuate_is_from_terminal(number))
         kill(follow->parties[0].child.pid, follow->signals_received > 1 ? SIGKILL : number);
     if (follow->signals_received > 1 || !follow->undoing.has_journal)
         return 0;

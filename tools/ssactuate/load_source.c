@@ -76,12 +76,15 @@ static void add_time(void *context, pid_t pid) {
     ss_platform_process_children(pid, add_time, context);
 }
 
-/* CPU time of processes that have ended without being waited for is lost, so the sum may fall. */
+/*
+ * CPU time of processes that have ended without being waited for is lost, so the sum may fall. A
+ * side that has exited is no load.
+ */
 static double sample_side(struct ssactuate_load *load, ss_time now) {
     uint64_t used = 0, before = load->used;
     double capacity = (double)ss_time_since(now, load->then) * load->cpus;
-    if (load->side <= 0)
-        return NAN;
+    if (load->side == 0)
+        return 0;
     add_time(&used, load->side);
     load->used = used;
     return used < before || capacity <= 0 ? NAN

@@ -7,7 +7,7 @@
 #include "actuator.h"
 #include "policy.h"
 
-/* Where the load of a policy comes from. */
+/* Reads the load from the source of a policy. */
 struct ssactuate_load {
     enum ssactuate_source source;
     struct ss_counter_reader reader;
@@ -15,10 +15,10 @@ struct ssactuate_load {
     bool is_open; /* the reader */
     struct ss_trace_records trace;
     char *samples;       /* the path of samples.csv; owned */
-    pid_t side;          /* the command whose load counts; 0: not started */
+    pid_t side;          /* the command whose load counts; 0: not running */
     uint64_t used;       /* CPU time of the side at the last sample */
     ss_time begin, then; /* when the source was opened, and the time of the last sample */
-    double cpus;         /* that make a load of 1 */
+    double cpus;         /* number of CPUs; all of them busy are a load of 1 */
 };
 
 SS_MUST_USE SS_NONNULL() int ssactuate_load_open(struct ssactuate_load *load,
