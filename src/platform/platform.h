@@ -542,7 +542,7 @@ SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_memory(
 /* Returns how many bytes of memory the group uses; 0 if unknown. */
 SS_NONNULL() uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group);
 
-/* Returns the tightest memory limit of our own group and those above it, in bytes; 0: none. */
+/* Returns the tightest memory limit of our own group and those above it, in bytes; 0: no limit. */
 uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots);
 
 /*

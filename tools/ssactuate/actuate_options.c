@@ -30,7 +30,7 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
         .help = "for `follow`: which levels hold at which load"}},
     {0, "NAME=COMMAND", {"side", SS_OPTION_TEXT, AT(side),
-        .help = "for `follow`: run COMMAND, split into words as by a shell, beside the other; if `pin` divides the CPUs, it gets the other half"}},
+        .help = "for `follow`: also run COMMAND, split into words as by a shell; if `pin` divides the CPUs, it gets the other half"}},
     {0, NULL, {"force", AT(force),
         .help = "for `follow`: set `memory` even below what is in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -39,7 +39,7 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
-/* Which words and options each verb has. */
+/* The words and options that each verb takes. */
 static const struct verb {
     const char *name;
     bool takes_words, takes_command, takes_json, takes_record, takes_policy;

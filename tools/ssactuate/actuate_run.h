@@ -9,11 +9,11 @@
 SS_MUST_USE SS_NONNULL() int ssactuate_run(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 
-/* Runs the command, and sets the levels that a policy says for the present load. */
+/* Runs the command, and sets the levels that the policy gives for the present load. */
 SS_MUST_USE SS_NONNULL() int ssactuate_follow(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 
-/* Turns back what killed runs have left. */
+/* Restores what killed runs have left. */
 SS_MUST_USE SS_NONNULL() int ssactuate_restore(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 

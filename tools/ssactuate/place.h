@@ -4,7 +4,7 @@
 
 #include "actuator.h"
 
-/* Where a command runs, and how much it may use: its CPUs and its control group. */
+/* The CPUs and the control group of a command. */
 struct ssactuate_place {
     struct ss_limit_group group;
     bool has_group;

@@ -4,26 +4,26 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static void tell(void *context, const char *line) {
+static void report(void *context, const char *line) {
     (void)context;
     fprintf(stderr, "ssactuate: %s\n", line);
 }
 
 const struct ssactuate_restorer ssactuate_restorer = {
-    .tell = tell,
+    .report = report,
     .remove_group = ss_platform_limit_folder_remove,
 };
 
 /* ---- the keeper ---- */
 
-/* Runs in the keeper. What cannot be restored stays in the journal, for `ssactuate restore`. */
+/* Runs in the keeper. If a value cannot be restored, the journal stays for `ssactuate restore`. */
 static void restore_orphaned(void *context) {
     struct ssactuate_undoing *undoing = context;
     struct ss_error error = {0};
     if (ssactuate_journal_reload(&undoing->journal, &error) < 0 ||
         ssactuate_journal_restore(&undoing->journal, &ssactuate_restorer, &error) < 0 ||
         ssactuate_journal_remove(&undoing->journal, &error) < 0)
-        tell(NULL, error.message);
+        report(NULL, error.message);
 }
 
 int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *error) {

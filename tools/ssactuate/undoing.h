@@ -14,7 +14,7 @@ struct ssactuate_undoing {
     bool has_state, has_journal, has_keeper;
 };
 
-/* Says on standard error what restoring found; removes groups by the platform. */
+/* Reports on standard error; removes groups by the platform. */
 extern const struct ssactuate_restorer ssactuate_restorer;
 
 /*

@@ -379,7 +379,7 @@ int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
 
 /* ---- removing ---- */
 
-/* How often processes are moved, which may start others meanwhile or be about to exit. */
+/* How often processes are moved: they may start others meanwhile, or be about to exit. */
 #define REMOVALS_MAX     400
 #define REMOVAL_INTERVAL 5 /* milliseconds */
 

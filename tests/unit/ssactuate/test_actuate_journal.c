@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what a journal turns back, with plain files in place of the kernel's. */
+/* Tests of how a journal restores values, with plain files in place of the kernel's. */
 #include "journal.h"
 
 #include <unistd.h>
@@ -8,13 +8,13 @@
 
 static struct ssactuate_state folder;
 static struct ssactuate_journal journal;
-static char told[2000];
+static char reported[2000];
 static size_t groups_removed;
 
-static void tell(void *context, const char *line) {
-    size_t length = strlen(told);
+static void report(void *context, const char *line) {
+    size_t length = strlen(reported);
     (void)context;
-    snprintf(told + length, sizeof told - length, "%s\n", line);
+    snprintf(reported + length, sizeof reported - length, "%s\n", line);
 }
 
 static int remove_group(const char *path, const char *home) {
@@ -24,7 +24,7 @@ static int remove_group(const char *path, const char *home) {
     return 0;
 }
 
-static const struct ssactuate_restorer restorer = {.tell = tell, .remove_group = remove_group};
+static const struct ssactuate_restorer restorer = {.report = report, .remove_group = remove_group};
 
 static void check(int status, const struct ss_error *error) {
     if (status < 0)
@@ -37,7 +37,7 @@ static void open_state(void) {
     tree_write("proc/sys/kernel/random/boot_id", "this-boot\n");
     tree_write("sys/a", "100\n");
     tree_write("sys/b", "200\n");
-    *told = '\0';
+    *reported = '\0';
     groups_removed = 0;
     check(ssactuate_state_open(&folder, tree_path(""), &error), &error);
 }
@@ -100,21 +100,26 @@ static void values_of_a_dead_run_return(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void value_of_another_program_is_kept_and_named(void **state) {
-    (void)state;
+/* Begins a run that sets sys/a from 100 to 150. */
+static void begin_run(void) {
     open_state();
     create();
     size_t a = add("sys/a", "one");
     arm();
     set(a, "150");
+}
+
+static void value_of_another_program_is_kept_and_named(void **state) {
+    (void)state;
+    begin_run();
     tree_write("sys/a", "160\n");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "160");
-    assert_non_null(strstr(told, "/sys/a was changed to 160 by another program meanwhile"));
+    assert_non_null(strstr(reported, "/sys/a was changed to 160 by another program meanwhile"));
     ssactuate_state_close(&folder);
 }
 
-/* Appends to the journal what a killed run has written last. */
+/* Appends the last lines of a killed run to the journal. */
 static void append(const char *text) {
     assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
 }
@@ -147,17 +152,13 @@ static void unarmed_journal_changes_nothing(void **state) {
     tree_write("sys/a", "150\n");
     assert_that(restore_dead().restored, ==, 0);
     assert_file("sys/a", "150");
-    assert_string_equal(told, "");
+    assert_string_equal(reported, "");
     ssactuate_state_close(&folder);
 }
 
 static void journal_of_an_earlier_boot_changes_nothing(void **state) {
     (void)state;
-    open_state();
-    create();
-    size_t a = add("sys/a", "one");
-    arm();
-    set(a, "150");
+    begin_run();
     ssactuate_journal_close(&journal);
     snprintf(folder.boot, sizeof folder.boot, "next-boot");
     assert_that(restore_dead().outdated, ==, 1);

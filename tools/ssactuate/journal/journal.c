@@ -278,16 +278,16 @@ static enum need find_need(
     return NEED_FOREIGN;
 }
 
-static void tell(const struct ssactuate_restorer *restorer, const char *format, ...)
+static void report(const struct ssactuate_restorer *restorer, const char *format, ...)
     SS_FORMAT(2, 3);
 
-static void tell(const struct ssactuate_restorer *restorer, const char *format, ...) {
+static void report(const struct ssactuate_restorer *restorer, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    restorer->tell(restorer->context, text);
+    restorer->report(restorer->context, text);
 }
 
 /*
@@ -333,7 +333,7 @@ static void mark(const struct ssactuate_journal *journal, const struct ssactuate
         enum need need = find_need(journal->state->root, entry, found);
         marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
         if (need == NEED_FOREIGN)
-            tell(restorer,
+            report(restorer,
                 "/%s was changed to %s by another program meanwhile and keeps that value; it was "
                 "%s before the run",
                 entry->setting.path, found, entry->before);

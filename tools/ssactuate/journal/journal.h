@@ -11,9 +11,9 @@
 #include "kernel_file.h"
 
 /*
- * What a run has to turn back. A journal is a file of the state folder. It is on disk before
- * anything that it describes is changed, and a lock on it is held by the run and its keeper, so a
- * journal without a lock belongs to a run that was killed together with its keeper.
+ * A journal describes the changes that a run has to undo. It is a file of the state folder. It is
+ * on disk before anything that it describes is changed, and the run and its keeper hold a lock on
+ * it, so a journal without a lock belongs to a run that was killed together with its keeper.
  *
  *   boot ID                         the boot in which it is valid
  *   run PID
@@ -34,7 +34,7 @@ struct ssactuate_setting {
 
 #define SSACTUATE_ROUNDING 0.01
 
-/* Where journals and locks are, and what they describe. */
+/* Where journals and locks are, and the files that they describe. */
 struct ssactuate_state {
     int root;         /* descriptor of / or of a recorded tree */
     char folder[600]; /* exists */
@@ -51,7 +51,7 @@ SS_NONNULL() void ssactuate_state_close(struct ssactuate_state *state);
 
 /* A file in a journal. */
 struct ssactuate_entry {
-    struct ssactuate_setting setting; /* `value` is the latest value that was wanted */
+    struct ssactuate_setting setting; /* `value` is the latest value to be set */
     char before[SSACTUATE_VALUE];
     char got[SSACTUATE_VALUE];
     bool touched; /* it may have been changed */
@@ -112,26 +112,24 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(
     struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error);
 
-/* Says what restoring found; a line without a line end. */
-typedef void ssactuate_teller(void *context, const char *line);
-
-/* What restoring needs beyond the kernel's files. */
+/* Calls that restoring needs besides the kernel's files. */
 struct ssactuate_restorer {
     void *context;
-    ssactuate_teller *tell;
+    /* Reports a value that was not restored: a line without its end. */
+    void (*report)(void *context, const char *line);
     /* Moves the group's processes to its home and removes it. Returns 0 or a negative errno. */
     int (*remove_group)(const char *folder, const char *home);
 };
 
 /*
- * Sets the files to their values before, in reverse order, and removes the groups. Leaves files
- * alone that somebody else has changed meanwhile, and names them. Writes a value that differs after
- * that once more. Fails, and names the file, if it still differs. May be called again.
+ * Sets the files to their values before, in reverse order, and removes the groups. Reports files
+ * that another program has changed meanwhile, and keeps their values. Writes each value once more
+ * if it differs after that. Fails, and names the file, if it still differs. May be called again.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
-/* Sets the files alone, while the groups are in use. */
+/* The same for the files only, while the groups are in use. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
@@ -146,7 +144,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_remove(
 /* Releases the locks and the memory. The journal stays, if it was not removed. */
 SS_NONNULL() void ssactuate_journal_close(struct ssactuate_journal *journal);
 
-/* What ssactuate_restore_dead() found. */
+/* How many journals of other runs ssactuate_restore_dead() found. */
 struct ssactuate_dead {
     size_t restored; /* journals of killed runs that were carried out */
     size_t outdated; /* journals of an earlier boot */

@@ -21,12 +21,12 @@ SS_MUST_USE SS_NONNULL(1) int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error);
 SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 
-/* What a run changes, as its knobs say. */
+/* The changes that the knobs of a run make. */
 struct ssactuate_plan {
     struct ssactuate_setting *settings; /* in the order in which they are set */
     size_t count, room;
 
-    /* Of the command alone. */
+    /* The rest limits the command only, not the machine. */
     bool pinned; /* a scheme other than free is given */
     bool each;   /* bind threads one to one */
     struct topology_order cpus;
@@ -70,7 +70,7 @@ struct ssactuate_actuator {
     bool (*probe)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
         char reason[SSACTUATE_REASON]);
 
-    /* Writes the levels that this machine has; NULL: those of `form`. */
+    /* Writes the levels that this machine has. If absent, `form` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
     /* Writes the present level, in a form that can be set. */
@@ -88,13 +88,13 @@ extern const struct ssactuate_actuator ssactuate_frequency, ssactuate_pin, ssact
     ssactuate_quota, ssactuate_memory, ssactuate_duty, ssactuate_power, ssactuate_idle;
 
 /*
- * Plans where the command, or a process beside it (`side` 1), runs: the level of `pin`. A division
- * gives each side one of its halves.
+ * Plans the CPUs of the command (`side` 0) or of the side command (1) by a level of `pin`. A
+ * division gives each of them one of its halves.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_pin_place(const struct ssactuate_machine *machine,
     const char *level, int side, struct ssactuate_plan *plan, struct ss_error *error);
 
-/* Finds the program beside this one or in PATH. */
+/* Finds showstopper in the folder of this program or in PATH. */
 SS_NONNULL() bool ssactuate_find_showstopper(char path[4096]);
 
 /* Finds the actuator of a word and splits it. `text` must outlive the knob. */
@@ -112,7 +112,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
 SS_NONNULL() void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream);
 SS_NONNULL() void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream);
 
-/* The line of a knob: its name and target, `=` and the level that follows. */
+/* Writes the line of a knob: its name and target, `=` and the level. */
 SS_FORMAT(3, 4)
 void ssactuate_level_print(
     const struct ssactuate_output *output, const char *name, const char *format, ...);

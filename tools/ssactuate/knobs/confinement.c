@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Knobs of the command alone: where it runs, and how much of the machine it may use. */
+/* Knobs that limit the command only: where it runs, and how much of the machine it may use. */
 
 #include <stdlib.h>
 #include <string.h>

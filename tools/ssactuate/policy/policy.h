@@ -10,7 +10,7 @@
 #include <showstopper/time.h>
 
 /*
- * Which levels hold at which load. A policy is a text with one of these in each line:
+ * A policy says which levels hold at which load. It is a text with one of these in each line:
  *
  *   load SOURCE [ARGUMENT]   where the load comes from
  *   every TIME               interval of samples
@@ -41,7 +41,7 @@ struct ssactuate_rule {
 
 struct ssactuate_policy {
     enum ssactuate_source source;
-    char *argument; /* of the source; owned; NULL: none */
+    char *argument; /* of the source; owned; NULL if it has none */
     ss_time every, stay;
     struct ssactuate_rule *rules;
     size_t count, room;
