@@ -560,7 +560,7 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     ssprofile_print_findings(stdout, &calibration->findings);
     if (result == 0)
         print_use(calibration);
-    if (result < 0)
+    else
         ssprofile_say(&calibration->findings, "No setting was found: %s.", error->message);
     struct ss_error later = {0};
     if (request->output && write_files(calibration, &later) < 0 && result == 0)
