@@ -513,7 +513,8 @@ struct ss_limit_group {
  * it. In version 1 the new group is below our own group. In version 2 it is below the nearest
  * group, from our own upward, that can give controllers to its children. A group with limits is
  * never left for one above it. If the caller is the only process of a group, it moves into a new
- * child group until the limit group is removed, so that the group can give controllers.
+ * child group until the limit group is removed, so that the group can give controllers. Fails if
+ * this process may not make such a group.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_limit_group_find(struct ss_limit_group *group,
     unsigned limits, const char *prefix, const struct ss_platform_roots *roots,

@@ -413,6 +413,17 @@ pins_are_masks() {
     says err "CPU 8191 may not be used here"
 }
 
+# A user without privilege can make no control group here, so the run has nothing to write to a journal.
+affinity_pins_without_privilege_or_runtime_folder() {
+    local user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    [ "$(id -u)" = 0 ] || skip "root: only root can become another user"
+    "${user[@]}" true 2>/dev/null || skip "setpriv: cannot become another user"
+    chmod 755 "$folder"
+    cp "$build/bin/ssactuate" "$folder/ssactuate"
+    expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" run pin=first:1 -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    is out "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
+}
+
 # The command's parent is an executor, whose parent is showstopper.
 duty_throttles_by_showstopper() {
     expect 5 ssactuate run duty=12.5%,tau=30m -- sh -c '
@@ -466,6 +477,7 @@ run_case memory_in_use_is_not_taken_away
 run_case groups_limit_the_command_and_are_removed
 run_case processes_that_stay_leave_the_group
 run_case pins_are_masks
+run_case affinity_pins_without_privilege_or_runtime_folder
 run_case duty_throttles_by_showstopper
 run_case killed_duty_leaves_nothing_stopped
 run_case status_is_that_of_the_command

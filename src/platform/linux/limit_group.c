@@ -59,6 +59,11 @@ static bool has_file(const char *folder, const char *name, int mode) {
     return access(path, mode) == 0;
 }
 
+/* Returns whether this process may make a group in this one, and return to it. */
+static bool may_hold(const char *folder) {
+    return access(folder, W_OK) == 0 && has_file(folder, "cgroup.procs", W_OK);
+}
+
 static void read_file(const char *folder, const char *name, char text[4096]) {
     char path[SS_GROUP_PATH_SIZE + 64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -92,7 +97,7 @@ static bool is_limited(const char *folder) {
 
 static bool can_hold_unified(struct place *place, unsigned limits) {
     char processes[4096], own[32];
-    if (!has_file(place->folder, "cgroup.procs", W_OK))
+    if (!may_hold(place->folder))
         return false;
     place->missing = find_missing(place->folder, "cgroup.subtree_control", limits);
     if (!place->missing)
@@ -156,8 +161,7 @@ static bool find_part(struct ss_limit_group *group, int limit, const char *prefi
     snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
         strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
     name_part(&group->parts[limit], place.folder, place.folder, prefix);
-    return has_file(place.folder, kinds[limit].file, F_OK) ||
-           has_file(place.folder, "cgroup.procs", F_OK);
+    return may_hold(place.folder);
 }
 
 /* All limits of version 2 need one place. */

@@ -30,17 +30,10 @@ static bool may_limit(
     const struct ssactuate_machine *machine, enum ss_limit limit, char reason[SSACTUATE_REASON]) {
     struct ss_limit_group group;
     struct ss_error error = {0};
-    char folder[SS_GROUP_PATH_SIZE];
-    if (ss_platform_limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) <
-        0) {
-        snprintf(reason, SSACTUATE_REASON, "%.250s", error.message);
-        return false;
-    }
-    snprintf(folder, sizeof folder, "%s", group.parts[limit].folder);
-    *strrchr(folder, '/') = '\0';
-    if (access(folder, W_OK) == 0)
+    if (ss_platform_limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) ==
+        0)
         return true;
-    snprintf(reason, SSACTUATE_REASON, "no control group can be made in %.200s", folder);
+    snprintf(reason, SSACTUATE_REASON, "%.250s", error.message);
     return false;
 }
 
