@@ -202,6 +202,19 @@ sigterm_restores_before_the_command_ends() {
     [ "$run_status" = 0 ] || fail "status $run_status: $(cat "$folder/run-err")"
 }
 
+second_signal_kills_the_command() {
+    unpack intel-pstate
+    begin_run power=60W,stubborn
+    kill -TERM "$run_pid"
+    await is_unchanged
+    kill -TERM "$run_pid"
+    run_status=0
+    wait "$run_pid" || run_status=$?
+    run_pid=
+    [ "$run_status" = 137 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    unchanged
+}
+
 keeper_restores_after_sigkill() {
     unpack acpi-cpufreq
     begin_run frequency=1.4GHz
@@ -420,7 +433,8 @@ affinity_pins_without_privilege_or_runtime_folder() {
     "${user[@]}" true 2>/dev/null || skip "setpriv: cannot become another user"
     chmod 755 "$folder"
     cp "$build/bin/ssactuate" "$folder/ssactuate"
-    expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" run pin=first:1 -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" run pin=first:1 -- \
+        sh -c 'taskset -cp $$ | sed "s/.*: //"'
     is out "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
 }
 
@@ -462,6 +476,7 @@ run_case values_of_other_programs_survive
 run_case knob_in_use_is_refused_with_the_pid
 run_case earlier_boots_leave_nothing_to_restore
 run_case sigterm_restores_before_the_command_ends
+run_case second_signal_kills_the_command
 run_case keeper_restores_after_sigkill
 run_case kill_right_after_a_write_is_restored
 run_case restore_turns_back_what_both_left
