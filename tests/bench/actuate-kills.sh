@@ -31,7 +31,7 @@ rounds=${2:-200}
 RANDOM=${3:-1}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-round=0 who='' delay=''
+round=0 who='' delay='' length=0
 machines=(acpi-cpufreq intel-pstate)
 knobs=('frequency=1.6GHz,turbo=off' 'frequency=2GHz power=60W')
 policies=sys/devices/system/cpu/cpufreq
@@ -76,11 +76,22 @@ set_foreign() {
     sed -i 's,policy0/scaling_governor:ondemand,policy0/scaling_governor:conservative,' "$folder/before"
 }
 
+# measure_run: sets `length`, how many milliseconds a whole run takes now. Kills are spread over it.
+measure_run() {
+    local begin=${EPOCHREALTIME/./}
+    unpack "${machines[round % 2]}"
+    start_round
+    wait "$run_pid"
+    length=$(((${EPOCHREALTIME/./} - begin) / 1000))
+}
+
 for ((round = 1; round <= rounds; round++)); do
+    [ $((round % 20)) -ne 1 ] || measure_run
     unpack "${machines[round % 2]}"
     all=(program keeper both command)
     who=${all[RANDOM % 4]}
-    delay=$(printf '0.%03d' $((RANDOM % 100)))
+    delay=$((RANDOM % length))
+    delay=$((delay / 1000)).$(printf '%03d' $((delay % 1000)))
     start_round
     sleep "$delay"
     [ $((RANDOM % 3)) -gt 0 ] || set_foreign

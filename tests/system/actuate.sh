@@ -72,7 +72,7 @@ find_keeper() {
     run_keeper=
     while read -r child; do
         [ "$(cat "/proc/$child/comm" 2>/dev/null)" != ssactuate-keepe ] || run_keeper=$child
-    done < <(tr ' ' '\n' <"/proc/$run_pid/task/$run_pid/children" 2>/dev/null)
+    done < <(tr ' ' '\n' 2>/dev/null <"/proc/$run_pid/task/$run_pid/children")
     [ -n "$run_keeper" ]
 }
 
