@@ -38,15 +38,13 @@ policies=sys/devices/system/cpu/cpufreq
 returned=0 restored=0 foreign=0 early=0
 
 # start_round: starts a run of all knobs, whose command lasts 60 ms.
-# shellcheck disable=SC2016 # the command is literal
 start_round() {
     local words
     read -ra words <<<"${knobs[round % 2]}"
-    rm -f "$folder/begun"
     SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
         "$build/bin/ssactuate" run --root "$tree" "${words[@]}" -- \
-        sh -c 'echo >"$1/begun"; exec sleep 0.06' - "$folder" 2>"$folder/run-err" &
+        sleep 0.06 2>"$folder/run-err" &
     run_pid=$!
 }
 
@@ -65,15 +63,24 @@ find_victims() {
     esac
 }
 
-# set_foreign: another program changes a value, and sets the expected values.
+# has_paused: succeeds if the run is stopped or has exited.
+has_paused() {
+    [ ! -e "/proc/$run_pid" ] || [[ $(awk '{ print $3 }' "/proc/$run_pid/stat" 2>/dev/null) == [TZ] ]]
+}
+
+# set_foreign: another program changes a value, and sets the expected values. The run is stopped meanwhile, and
+# has not begun to restore if its command still sleeps.
 set_foreign() {
-    [ -e "$folder/begun" ] || return 0
     local file=$tree/$policies/policy0/scaling_governor
-    [ "$(cat "$file")" = userspace ] || return 0
-    echo conservative >"$file.new"
-    mv "$file.new" "$file"
-    foreign=$((foreign + 1))
-    sed -i 's,policy0/scaling_governor:ondemand,policy0/scaling_governor:conservative,' "$folder/before"
+    kill -STOP "$run_pid" 2>/dev/null || return 0
+    await has_paused
+    if [ -n "$(pgrep -P "$run_pid" -r S -x sleep)" ] && [ "$(cat "$file")" = userspace ]; then
+        echo conservative >"$file.new"
+        mv "$file.new" "$file"
+        foreign=$((foreign + 1))
+        sed -i 's,policy0/scaling_governor:ondemand,policy0/scaling_governor:conservative,' "$folder/before"
+    fi
+    kill -CONT "$run_pid" 2>/dev/null || true
 }
 
 # measure_run: sets `length`, how many milliseconds a whole run takes now. Kills are spread over it.
