@@ -79,10 +79,15 @@ void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
     monitor->counted_from = ss_time_add(monitor->counted_from, length);
 }
 
+static void lose(struct ss_monitor *monitor) {
+    monitor->lost++;
+    monitor->lost_counted += monitor->counted_from != SS_TIME_NEVER;
+}
+
 /* Counts the samples that were missed since `next`. */
 static void count_lost(struct ss_monitor *monitor, ss_time now) {
     while (ss_time_since(now, monitor->next) >= monitor->interval) {
-        monitor->lost++;
+        lose(monitor);
         monitor->next += monitor->interval;
     }
 }
@@ -165,7 +170,7 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     double duty = ss_duty_take(&monitor->duty, monitor->board, now);
     if (!had_last || !monitor->has_last ||
         !ss_load_between(monitor->source, &before->counters, &last->counters, &sample.load)) {
-        monitor->lost++;
+        lose(monitor);
         return;
     }
     ss_load_span_between(before, last, SS_LOAD_ALL_CPUS, &sample.parts);

@@ -168,23 +168,54 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     sum->throttled += grown(quota.throttled, usage->quota.throttled);
 }
 
+/* Counts the use of the time from the reading that was just taken, unless it failed. */
+static void count_from_reading(struct ss_usage *usage, bool taken) {
+    usage->first = usage->tree;
+    usage->has_first = taken && ss_load_meter_read(&usage->whole) == 0;
+}
+
 void ss_usage_begin(struct ss_usage *usage, ss_time now) {
     usage->has_last = false;
     take_reading(usage, now);
     usage->due = 0;
-    usage->first = usage->tree;
-    usage->has_first = usage->has_last && ss_load_meter_read(&usage->whole) == 0;
+    count_from_reading(usage, usage->has_last);
+}
+
+/*
+ * Adds the use since that reading. If this fails, all use is unknown. Reads processes and meter in
+ * the same order as at the beginning, so that both spans are equally long.
+ */
+static void add_to_whole(struct ss_usage *usage) {
+    struct ss_load_span span;
+    usage->has_first = false;
+    if (read_now(usage) && ss_load_meter_read(&usage->whole) == 0 &&
+        ss_load_span_between(&usage->whole.before, &usage->whole.last, SS_LOAD_ALL_CPUS, &span))
+        add(&usage->whole_sum, &span, &usage->first, &usage->tree);
+    else
+        usage->whole_sum.others = NAN;
+}
+
+void ss_usage_pause(struct ss_usage *usage) {
+    usage->paused = usage->has_first;
+    if (usage->has_first)
+        add_to_whole(usage);
+}
+
+void ss_usage_continue(struct ss_usage *usage) {
+    if (!usage->paused)
+        return;
+    usage->paused = false;
+    count_from_reading(usage, read_now(usage));
+    if (!usage->has_first)
+        usage->whole_sum.others = NAN;
 }
 
 double ss_usage_of_others(struct ss_usage *usage) {
-    struct ss_usage_sum sum = {0};
-    struct ss_load_span span;
-    /* In the order of ss_usage_begin(), so that both spans are equally long. */
-    if (!usage->has_first || !read_now(usage) || ss_load_meter_read(&usage->whole) != 0 ||
-        !ss_load_span_between(&usage->whole.before, &usage->whole.last, SS_LOAD_ALL_CPUS, &span))
-        return NAN;
-    add(&sum, &span, &usage->first, &usage->tree);
-    return sum.capacity > 0 ? fmax(sum.others / sum.capacity, 0) : NAN;
+    const struct ss_usage_sum *sum = &usage->whole_sum;
+    if (usage->has_first)
+        add_to_whole(usage);
+    bool known = sum->capacity > 0 && !isnan(sum->others);
+    return known ? fmax(sum->others, 0) / sum->capacity : NAN;
 }
 
 void ss_usage_drop(struct ss_usage *usage) {

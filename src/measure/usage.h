@@ -63,9 +63,11 @@ struct ss_usage {
     bool mixed;                /* samples since that reading are of different kinds */
     ss_time due;               /* time of the next reading */
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
-    struct ss_load_meter whole; /* read when counting begins and when it ends */
-    struct ss_usage_tree first; /* CPU times at the first of these readings */
-    bool has_first;
+    struct ss_load_meter whole;    /* read when counting begins, ends, and at both ends of pauses */
+    struct ss_usage_tree first;    /* CPU times at its latest reading */
+    bool has_first;                /* this reading exists, and time counts since then */
+    struct ss_usage_sum whole_sum; /* use in the counted time before that */
+    bool paused;                   /* time counted until a pause that is not over */
 };
 
 /* Opens the meters. If the counters cannot be opened, all use is unknown. */
@@ -80,6 +82,10 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now);
  * since counting began; NaN if unknown. Call it once, before instances are ended.
  */
 SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
+
+/* Exclude the time between both calls from the use of other processes. */
+SS_NONNULL() void ss_usage_pause(struct ss_usage *usage);
+SS_NONNULL() void ss_usage_continue(struct ss_usage *usage);
 
 /* Makes the next sample begin now, not at the end of the last one. */
 void ss_usage_drop(struct ss_usage *usage);

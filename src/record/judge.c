@@ -29,13 +29,13 @@ static void judge_wake_ups(struct ss_outcome *outcome, uint32_t instances) {
 void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     const struct ss_monitor *monitor = input->monitor;
     double *figures = outcome->evidence.figures;
-    double due = (double)(monitor->figures.count + monitor->lost);
+    double due = (double)(monitor->figures.count + monitor->lost_counted);
     figures[SS_CHECK_SAMPLES] = (double)monitor->figures.count;
     if (monitor->figures.count == 0)
         return;
     judge_errors(outcome, input);
     judge_wake_ups(outcome, input->plan->instances);
-    figures[SS_CHECK_SAMPLES_LOST] = 100 * (double)(monitor->lost + monitor->late) / due;
+    figures[SS_CHECK_SAMPLES_LOST] = 100 * (double)(monitor->lost_counted + monitor->late) / due;
     figures[SS_CHECK_STEAL] = 100 * outcome->steal_mean;
     figures[SS_CHECK_OTHERS] = 100 * input->others;
 }

@@ -217,7 +217,9 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_crew_wake(&master->crew);
     for (int i = 0; i < 100 && !all_stopped(master); i++)
         poll(NULL, 0, 2);
+    ss_usage_pause(&master->usage);
     ss_signals_suspend();
+    ss_usage_continue(&master->usage);
     ss_time now = ss_platform_now();
     ss_time start = atomic_load(&board->control_start);
     if (start < from)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -133,6 +134,42 @@ static void load_of_other_processes_excludes_our_own(void **state) {
     free(board);
 }
 
+/* One CPU: hours until a reading, and how many of them it was idle. Our own use is tiny in hours.
+ */
+static const unsigned script[][2] = {{0, 0}, {1, 1}, {11, 1}, {13, 2}};
+
+static int read_script(void *context, struct ss_cpu_reading *reading) {
+    size_t *next = context;
+    reading->counters.time = (script[*next][0] + 1) * 3600 * SS_SECOND;
+    reading->count = 1;
+    reading->items[0] = (struct ss_cpu_times){.idle = script[*next][1] * 3600 * SS_SECOND};
+    ++*next;
+    return 0;
+}
+
+static void pauses_do_not_count_as_use_of_others(void **state) {
+    (void)state;
+    static struct ss_usage usage;
+    size_t next = 0;
+    struct ss_cpus cpus = {0};
+    struct ss_board *board = make_board();
+    ss_cpus_add(&cpus, 0);
+    ss_usage_open(&usage, board, &cpus);
+    assert_true(usage.measures);
+    usage.whole.read = read_script;
+    usage.whole.context = &next;
+    ss_usage_pause(&usage); /* before counting */
+    ss_usage_continue(&usage);
+    assert_true(isnan(ss_usage_of_others(&usage)));
+    ss_usage_begin(&usage, ss_platform_now());
+    ss_usage_pause(&usage);                                 /* an hour, idle */
+    ss_usage_continue(&usage);                              /* ten busy hours later */
+    assert_near(ss_usage_of_others(&usage), 1.0 / 3, 0.01); /* two more hours, half of them idle */
+    assert_int_equal(next, 4);
+    ss_usage_close(&usage);
+    free(board);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(usage_includes_times_of_waited_children),
@@ -141,4 +178,5 @@ UNIT_MAIN(
     cmocka_unit_test(usage_treats_a_broken_line_of_descent_as_foreign),
     cmocka_unit_test(usage_follows_a_long_line_of_descent_only_once),
     cmocka_unit_test(cpu_time_of_this_process_is_read),
-    cmocka_unit_test(load_of_other_processes_excludes_our_own))
+    cmocka_unit_test(load_of_other_processes_excludes_our_own),
+    cmocka_unit_test(pauses_do_not_count_as_use_of_others))

@@ -77,7 +77,7 @@ static void samples_off_target_are_counted(void **state) {
 
 static void lost_and_late_samples_count_alike(void **state) {
     (void)state;
-    monitor.lost = 20;
+    monitor.lost_counted = 20;
     monitor.late = 5;
     ss_judge_control(&outcome, &input);
     assert_near(figure(SS_CHECK_SAMPLES_LOST), 5, 1e-9);
