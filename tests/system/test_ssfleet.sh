@@ -68,7 +68,7 @@ local_nodes_share_the_runs_of_a_study() {
     # Two runs of a second make a task of two seconds.
     expect 0 ssfleet status study
     [ "$(cat out)" = 'done: 5' ] || fail "wrong status: $(cat out)"
-    # What is done stays done, without a plan, too.
+    # Finished runs stay finished, even without a plan.
     expect 0 ssfleet run --engine local study
     each_ran_once 5
     [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"

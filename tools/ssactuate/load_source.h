@@ -30,7 +30,7 @@ SS_NONNULL() double ssactuate_load_sample(struct ssactuate_load *load, ss_time n
 
 SS_NONNULL() void ssactuate_load_close(struct ssactuate_load *load);
 
-/* Returns the load of the last complete row of samples.csv; NaN if there is none. */
+/* Returns the load of the last complete row of samples.csv; NaN without a complete row. */
 SS_NONNULL() double ssactuate_load_of_samples(const char *path);
 
 #endif

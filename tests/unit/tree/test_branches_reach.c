@@ -253,7 +253,7 @@ static void *tell_often(void *nothing) {
     return nothing;
 }
 
-/* What the executor has been told of, rescuers can find. */
+/* Rescuers find every branch that the executor knows. */
 static void rescuers_see_a_change_before_the_executor(void **state) {
     (void)state;
     open_board();
