@@ -37,9 +37,12 @@ experiment() {
     nothing_is_left
 }
 
-# refuses MESSAGE NAME OPTION...
+# refuses MESSAGE NAME OPTION...: fails unless the call ends by itself with an error that contains the message.
 refuses() {
-    ! call "${@:2}" || fail "${*:2}: accepted"
+    local status=0
+    call "${@:2}" || status=$?
+    [ "$status" -ne 0 ] || fail "${*:2}: accepted"
+    [ "$status" -ne 124 ] || fail "${*:2}: still running after $patience s"
     grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
 }
 
