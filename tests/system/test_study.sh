@@ -206,7 +206,7 @@ invalid_studies_are_refused() {
     done
     for option in '--noise 1%' '--memory 1' '--accesses 1'; do
         # shellcheck disable=SC2086
-        refused '--noise, --memory and --accesses require --iteration' -l 50% $option
+        refused '--launch-noise, --memory and --accesses require --iteration' -l 50% $option
     done
     refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
     refused '--waiting: a thread without accesses' -l 50% --iteration 1s --memory 1 --waiting 1

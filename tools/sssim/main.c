@@ -119,8 +119,10 @@ static int run_rounds(const struct simulation *simulation, struct study_options 
         if (status == 0)
             print_round(study, &figures);
         study->round++;
-        for (int side = 0; side < MEMORY_SIDES; side++)
+        for (int side = 0; side < MEMORY_SIDES; side++) {
             study->sides[side].seed++;
+            study->sides[side].work.speed.seed++;
+        }
     }
     ss_option_store_print_warnings(stderr, "sssim", &warnings);
     ss_option_store_free(&warnings);

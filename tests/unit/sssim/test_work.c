@@ -87,6 +87,80 @@ static void iteration_noise_has_the_requested_deviation(void **state) {
     }
 }
 
+/* ---- the speed of the machine ---- */
+
+#define WINDOWS 20000
+
+static void speed_has_the_requested_deviation_and_correlation(void **state) {
+    (void)state;
+    struct speed speed;
+    const struct speed_options options = {
+        .deviation = 0.03, .correlation = 0.5, .window = SS_SECOND, .seed = 1};
+    double sum = 0, squares = 0, products = 0, before = 0;
+    speed_open(&speed, &options, 0);
+    for (int i = 0; i < WINDOWS; i++) {
+        double off = speed.factor - 1;
+        assert_int_equal(speed.until, (ss_time)(i + 1) * SS_SECOND);
+        sum += off;
+        squares += off * off;
+        products += off * before;
+        before = off;
+        speed_next(&speed);
+    }
+    assert_near(sum / WINDOWS, 0, 0.001);
+    assert_near(sqrt(squares / WINDOWS), 0.03, 0.001);
+    assert_near(products / squares, 0.5, 0.03);
+}
+
+static void runs_at_successive_uptimes_see_one_series_of_speeds(void **state) {
+    (void)state;
+    struct speed whole, part;
+    struct speed_options options = {
+        .deviation = 0.1, .correlation = 0.5, .window = 3 * SS_SECOND, .seed = 7};
+    speed_open(&whole, &options, 0);
+    for (int i = 0; i < 10; i++) {
+        options.uptime = (ss_time)(3 * i + 1) * SS_SECOND;
+        speed_open(&part, &options, 100 * SS_SECOND);
+        assert_near(part.factor, whole.factor, 1e-12);
+        assert_int_equal(part.until, 102 * SS_SECOND);
+        speed_next(&whole);
+    }
+}
+
+static void iterations_follow_the_speed_of_the_machine(void **state) {
+    (void)state;
+    struct speed speed;
+    struct trial_options options = make_work(1, 1, "100%");
+    options.warmup = options.settle = 0;
+    options.work.speed = (struct speed_options){
+        .deviation = 0.2, .correlation = 0.5, .window = 2 * SS_SECOND, .seed = 3};
+    double expected = 0;
+    speed_open(&speed, &options.work.speed, 0);
+    for (int i = 0; i < 5; i++) {
+        expected += 10 * speed.factor / 5;
+        speed_next(&speed);
+    }
+    assert_near(run(&options, 10 * SS_SECOND).throughput, expected, 1e-3);
+}
+
+static void launches_differ_by_the_requested_deviation(void **state) {
+    (void)state;
+    struct work work;
+    struct ss_error error = {0};
+    const struct work_options options = {.iteration = 10 * MS, .speed.launch = 0.05};
+    double sum = 0, squares = 0;
+    assert_int_equal(work_open(&work, &options, 5000, 1, 0, &error), 0);
+    for (uint32_t i = 0; i < work.count; i++) {
+        double off = 1 / work.instances[i].slowness - 1;
+        assert_near(work.instances[i].length, 1e7 * work.instances[i].slowness, 1e-3);
+        sum += off;
+        squares += off * off;
+    }
+    assert_near(sum / work.count, 0, 0.004);
+    assert_near(sqrt(squares / work.count), 0.05, 0.003);
+    work_close(&work);
+}
+
 /* ---- their order ---- */
 
 struct seen {
@@ -186,6 +260,10 @@ UNIT_MAIN(
     cmocka_unit_test(throttled_instance_does_no_work),
     cmocka_unit_test(zero_length_iterations_are_not_counted),
     cmocka_unit_test(iteration_noise_has_the_requested_deviation),
+    cmocka_unit_test(speed_has_the_requested_deviation_and_correlation),
+    cmocka_unit_test(runs_at_successive_uptimes_see_one_series_of_speeds),
+    cmocka_unit_test(iterations_follow_the_speed_of_the_machine),
+    cmocka_unit_test(launches_differ_by_the_requested_deviation),
     cmocka_unit_test(iterations_do_not_overlap),
     cmocka_unit_test(equal_seeds_give_equal_iterations),
     cmocka_unit_test(every_change_of_pace_is_counted))

@@ -12,15 +12,16 @@ static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return mean * ss_random_exponential(ss_random_next(state));
 }
 
-/*
- * Returns a number from the lognormal distribution with mean 1 and this standard deviation, by the
- * Box-Muller transform.
- */
+/* Returns a number from the standard normal distribution, by the Box-Muller transform. */
+static inline double chance_draw_normal(uint64_t *state) {
+    double radius = sqrt(chance_draw_exponential(state, 2));
+    return radius * cos(2 * M_PI * ss_random_next(state));
+}
+
+/* Returns a number from the lognormal distribution with mean 1 and this standard deviation. */
 static inline double chance_draw_lognormal(uint64_t *state, double deviation) {
     double variance = log1p(deviation * deviation);
-    double radius = sqrt(chance_draw_exponential(state, 2));
-    double normal = radius * cos(2 * M_PI * ss_random_next(state));
-    return exp(sqrt(variance) * normal - variance / 2);
+    return exp(sqrt(variance) * chance_draw_normal(state) - variance / 2);
 }
 
 #endif

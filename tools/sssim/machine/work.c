@@ -14,7 +14,7 @@
 #define WORK_SALT UINT64_C(0x776f726b)
 
 static double draw_length(const struct work *work, struct work_instance *one) {
-    double length = (double)work->options.iteration;
+    double length = (double)work->options.iteration * one->slowness;
     if (work->options.noise > 0)
         length *= chance_draw_lognormal(&one->random, work->options.noise);
     return fmax(length, 1);
@@ -23,6 +23,7 @@ static double draw_length(const struct work *work, struct work_instance *one) {
 int work_open(struct work *work, const struct work_options *options, uint32_t instances,
     uint64_t seed, ss_time start, struct ss_error *error) {
     *work = (struct work){.options = *options, .last.time = start};
+    speed_open(&work->speed, &options->speed, start);
     if (options->iteration == 0)
         return 0;
     work->instances = calloc(instances, sizeof *work->instances);
@@ -37,9 +38,12 @@ int work_open(struct work *work, const struct work_options *options, uint32_t in
         *one = (struct work_instance){
             .use = options->use,
             .random = ss_random_hash(ss_random_hash(seed + WORK_SALT) + i),
+            .slowness = 1,
             .began = start,
             .seen.time = start,
         };
+        if (options->speed.launch > 0)
+            one->slowness = 1 / chance_draw_lognormal(&one->random, options->speed.launch);
         one->left = one->length = draw_length(work, one);
     }
     return 0;
@@ -67,7 +71,7 @@ static double add_up(double sum, double pace, double length) {
 static struct work_point point_at(const struct work *work, ss_time now) {
     const struct memory_pace *pace = &work->memory->sides[work->side].pace;
     struct work_point point = work->last;
-    double length = (double)(now - point.time);
+    double length = (double)(now - point.time) * work->speed.factor;
     point.time = now;
     point.sums.ran = add_up(point.sums.ran, pace->ran, length);
     point.sums.served = add_up(point.sums.served, pace->served, length);
@@ -166,11 +170,25 @@ static void catch_up(struct work *work, uint32_t number, const struct work_point
     one->seen = *now;
 }
 
-static void catch_all_up(struct work *work, ss_time now) {
-    struct work_point point = point_at(work, now);
+static void catch_all_up_to(struct work *work, const struct work_point *point) {
     for (uint32_t i = 0; i < work->count; i++)
-        catch_up(work, i, &point);
+        catch_up(work, i, point);
     work->point_count = 0;
+}
+
+static void keep_point(struct work *work, ss_time now) {
+    work->last = point_at(work, now);
+    if (work->point_count == POINTS_MAX)
+        catch_all_up_to(work, &work->last);
+    work->points[work->point_count++] = work->last;
+}
+
+/* Follows the speed of the machine, whose changes are changes of the pace, too. */
+static void follow_speed(struct work *work, ss_time now) {
+    while (work->speed.until < now) {
+        keep_point(work, work->speed.until);
+        speed_next(&work->speed);
+    }
 }
 
 void work_set_threads(struct work *work, uint32_t number, uint32_t threads,
@@ -183,6 +201,7 @@ void work_set_threads(struct work *work, uint32_t number, uint32_t threads,
     if (one->threads == threads && one->use.accesses == use->accesses &&
         one->use.waiting == use->waiting)
         return;
+    follow_speed(work, now);
     struct work_point point = point_at(work, now);
     catch_up(work, number, &point);
     work->asked += threads * use->accesses - one->threads * one->use.accesses;
@@ -196,10 +215,8 @@ void work_follow(struct work *work, double share, double beside, ss_time now) {
 }
 
 void work_mark(struct work *work, ss_time now) {
-    work->last = point_at(work, now);
-    if (work->point_count == POINTS_MAX)
-        catch_all_up(work, now);
-    work->points[work->point_count++] = work->last;
+    follow_speed(work, now);
+    keep_point(work, now);
 }
 
 static int compare_ends(const void *left, const void *right) {
@@ -216,7 +233,9 @@ int work_collect(struct work *work, ss_time now,
     struct ss_error *error) {
     if (work->count == 0)
         return 0;
-    catch_all_up(work, now);
+    follow_speed(work, now);
+    struct work_point point = point_at(work, now);
+    catch_all_up_to(work, &point);
     if (work->ended_count > 1)
         qsort(work->ended, work->ended_count, sizeof *work->ended, compare_ends);
     for (size_t i = 0; i < work->ended_count; i++)

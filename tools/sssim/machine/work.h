@@ -10,13 +10,15 @@
 #include <showstopper/time.h>
 
 #include "memory.h"
+#include "speed.h"
 
 /* The work of instances, which follows the state of the machine and does not affect it. */
 
 struct work_options {
-    ss_time iteration;     /* CPU time of an undisturbed iteration; 0: work is not counted */
-    double noise;          /* standard deviation of its length, relative to the mean */
-    struct memory_use use; /* memory use of each thread, unless its profile has another one */
+    ss_time iteration;          /* CPU time of an undisturbed iteration; 0: work is not counted */
+    double noise;               /* standard deviation of its length, relative to the mean */
+    struct memory_use use;      /* memory use of each thread, unless its profile has another one */
+    struct speed_options speed; /* of the machine and of the instances */
 };
 
 /* The pace, summed from the beginning to a time, in nanoseconds. */
@@ -29,6 +31,7 @@ struct work_instance {
     uint32_t threads; /* number of runnable threads */
     struct memory_use use;
     uint64_t random;        /* state of the random number generator */
+    double slowness;        /* factor of the length of all of its iterations */
     ss_time began;          /* start of the current iteration */
     double length;          /* length of the iteration in nanoseconds of undisturbed CPU time */
     double left;            /* the part of `length` that is left at `seen` */
@@ -51,6 +54,7 @@ struct work {
     int side;       /* index in `memory->sides` */
     uint32_t count; /* number of instances; 0: work is not counted */
     struct work_instance *instances;
+    struct speed speed;        /* of the machine */
     double asked;              /* accesses per second if each runnable thread had a CPU */
     struct work_point last;    /* the last change of the pace */
     struct work_point *points; /* changes since the last collection, the oldest one first */

@@ -106,6 +106,17 @@ const struct ss_argument simulation_rows[] = {
                          "no iterations are counted"}},
     {0, "PART", {"noise", SS_OPTION_LOAD, AT(work.noise), .initial = "0",
                  .help = "standard deviation of the length of iterations, as a part of the mean"}},
+    {0, "PART", {"speed-noise", SS_OPTION_LOAD, AT(work.speed.deviation), .initial = "0",
+                 .help = "standard deviation of the speed of the machine, as a part of the mean"}},
+    {0, "PART", {"speed-correlation", SS_OPTION_LOAD, AT(work.speed.correlation), .initial = "50%",
+                 .max = "99%", .help = "correlation of the speed in a window with that in the next one"}},
+    {0, "TIME", {"speed-window", SS_OPTION_TIME, AT(work.speed.window), .initial = "1s",
+                 .min = "1m", .max = "36500d", .sensible = "10m",
+                 .help = "how long the speed is constant"}},
+    {0, "PART", {"launch-noise", SS_OPTION_LOAD, AT(work.speed.launch), .initial = "0",
+                 .help = "standard deviation of the speed of an instance, which is the same from its start to its end"}},
+    {0, "TIME", {"uptime", SS_OPTION_TIME, AT(work.speed.uptime), .initial = "0", .max = "36500d",
+                 .help = "how long the machine ran before; with one seed, its speed at a time is the same in all runs"}},
     {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(memory_rate), .initial = "0",
                  .help = "accesses per second that the machine's memory serves; 0: no limit"}},
     {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(work.use.accesses), .initial = "0",
@@ -161,9 +172,14 @@ static int check_work(const struct simulation *simulation, struct ss_error *erro
     const struct work_options *work = &simulation->work;
     struct memory_use front = find_front_use(simulation);
     bool accesses = work->use.accesses > 0 || front.accesses > 0;
-    if (work->iteration == 0 && (work->noise > 0 || simulation->memory_rate > 0 || accesses))
-        return ss_error_fail(error, "--noise, --memory and --accesses require --iteration: they "
-                                    "change how long iterations take");
+    bool noise = work->noise > 0 || work->speed.deviation > 0 || work->speed.launch > 0;
+    if (work->iteration == 0 && (noise || simulation->memory_rate > 0 || accesses))
+        return ss_error_fail(error,
+            "--noise, --speed-noise, --launch-noise, --memory and --accesses require --iteration: "
+            "they change how long iterations take");
+    if (work->speed.uptime > 0 && !(work->speed.deviation > 0))
+        return ss_error_fail(error,
+            "--uptime has no effect without --speed-noise: the speed of the machine is constant");
     if (accesses && !(simulation->memory_rate > 0))
         return ss_error_fail(
             error, "--accesses requires --memory, the number of accesses that the memory serves");
@@ -295,6 +311,7 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .memory_rate = simulation->memory_rate,
         .seed = simulation->seed,
     };
+    options.work.speed.seed = simulation->seed; /* one machine for both sides of a study */
     memcpy(options.modules, simulation->modules, sizeof options.modules);
     memcpy(options.options, simulation->options, sizeof options.options);
     return options;
