@@ -69,6 +69,14 @@ load_is_held_in_a_guest() {
     prints "Nothing is left"
 }
 
+simulated_duets_meet_their_bars() {
+    [ -x "$build/tests/duet" ] || skip "left-out: built without GSL"
+    "$build/tests/duet" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet: status $?"
+    prints "\| A and A, generated +\| +1999 \| +$number \| +$number \| +$number \| +$number \|"
+    prints "\| B 1 % slower, in sssim +\| +1 \| +$number \| +$number \| +$number \| +$number \|"
+    prints ".*: met"
+}
+
 batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() {
     local place
     [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
@@ -469,6 +477,7 @@ run_case zoo_bench_reports_why_programs_are_skipped
 run_case gains_of_known_windows_are_computed
 run_case an_interrupted_bench_leaves_nothing
 run_case own_cpu_bench_prints_cpu_time_and_memory
+run_case simulated_duets_meet_their_bars
 run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
 run_case load_is_held_in_a_container

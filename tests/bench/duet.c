@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Checks the estimator of tools/experiments/duet on studies whose truth is known. See usage().
+ */
+
+#include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <showstopper/random.h>
+
+#include "chance.h"
+#include "sequential.h"
+#include "statistics.h"
+#include "trial.h"
+
+/* The machine: 75 blocks of four runs of 3 s are 900 s, of which the first 10 compare A with A. */
+#define RUN           (3 * SS_SECOND)
+#define FIRST         10
+#define PLANNED       65
+#define ALL_RUNS      (4 * (FIRST + PLANNED))
+#define DEVIATION     0.03  /* standard deviation of runs */
+#define CORRELATION   0.5   /* of successive runs */
+#define LAUNCH        0.005 /* standard deviation of what a launch keeps */
+#define DRIFT         0.05  /* by how much the machine gets slower from first to last */
+#define POSITION      0.02  /* by how much the first run of a block is slower than the others */
+#define ITERATION     (10 * SS_MILLISECOND)
+#define ALARMS_MAX    0.05
+#define FOUND_MIN     0.9
+#define NAIVE_MIN     0.2
+#define EFFECT_TO_SEE 0.01
+
+/* How many studies excluded 0 at some look, by each estimator. */
+struct counts {
+    int studies;
+    int bounded, plain, endless, naive;
+};
+
+struct study {
+    uint64_t seed, random;
+    double effect; /* by which part B is slower */
+    bool simulated;
+    bool coin;     /* whether the first of these two blocks is A B B A */
+    double normal; /* logarithm of the speed in standard deviations, if it is not simulated */
+};
+
+static void usage(FILE *file) {
+    fputs("Usage: duet [OPTION]...\n"
+          "Simulates studies of tools/experiments/duet and prints how many find a difference,\n"
+          "without one and with one of 1 %. Ends with 1 if a bar is missed.\n\n"
+          "  --studies N     of each kind; default 10000\n"
+          "  --simulated N   how many of these run on the machine of sssim; default 500\n"
+          "  --seed N        default 1\n"
+          "  --help          print this and end\n",
+        file);
+}
+
+/* Returns the throughput of a run on the machine of sssim; NaN if it cannot be simulated. */
+static double simulate(const struct study *study, int number, double speed) {
+    static struct trial trial; /* static because it is too large for the stack */
+    struct trial_options options = {
+        .cpus = 1,
+        .instances = 1,
+        .width = 1,
+        .modules = {"constant", "realtime", "fixed", "even", "averageq"},
+        .options = {[SS_KIND_TRACE] = "100%"},
+        .window = SS_WINDOW_DEFAULT,
+        .seed = ss_random_hash(study->seed + (uint64_t)number),
+        .work = {.iteration = ss_time_from_double((double)ITERATION / speed),
+            .speed = {.deviation = DEVIATION,
+                .correlation = CORRELATION,
+                .launch = LAUNCH,
+                .window = RUN,
+                .uptime = (ss_time)number * RUN,
+                .seed = study->seed}},
+    };
+    struct trial_figures figures = {.throughput = NAN};
+    struct ss_error error = {0};
+    if (trial_open(&trial, &options, &error) == 0) {
+        if (trial_advance(&trial, RUN, &error) == 0)
+            trial_get_figures(&trial, &figures);
+        trial_close(&trial);
+    }
+    if (error.status) {
+        fprintf(stderr, "duet: %s\n", error.message);
+        exit(125);
+    }
+    return figures.throughput;
+}
+
+static double generate(struct study *study, double speed) {
+    double throughput =
+        100 * speed * exp(DEVIATION * study->normal + LAUNCH * chance_draw_normal(&study->random));
+    study->normal = CORRELATION * study->normal +
+                    sqrt(1 - CORRELATION * CORRELATION) * chance_draw_normal(&study->random);
+    return throughput;
+}
+
+/* Carries out four runs. Returns their difference. Of two blocks, one has each order, by coin. */
+static double carry_block(struct study *study, int block, enum stats_order *order) {
+    double throughput[2][2];
+    int used[2] = {0, 0};
+    if (block % 2 == 0)
+        study->coin = ss_random_next(&study->random) < 0.5;
+    *order = (block % 2 == 0) == study->coin ? STATS_ABBA : STATS_BAAB;
+    for (int i = 0; i < 4; i++) {
+        int number = 4 * block + i;
+        bool is_b = (i == 1 || i == 2) == (*order == STATS_ABBA);
+        double speed = 1 - DRIFT * number / ALL_RUNS;
+        if (i == 0)
+            speed *= 1 - POSITION;
+        if (is_b && block >= FIRST)
+            speed *= 1 - study->effect;
+        throughput[is_b][used[is_b]++] =
+            study->simulated ? simulate(study, number, speed) : generate(study, speed);
+    }
+    return stats_block_difference(throughput[0], throughput[1]);
+}
+
+/* Returns whether Student's t excludes 0, as if this were the only look. */
+static bool excludes_by_t(const struct stats_look *look) {
+    double n = (double)look->count;
+    struct ssreport_interval interval = ssreport_mean_interval(
+        look->mean, (struct ssreport_sureness){look->deviation / sqrt(n), n - 2}, 0.95);
+    return n >= STATS_LOOK_MIN && (interval.low > 0 || interval.high < 0);
+}
+
+static void carry_out(struct study *study, struct counts *counts) {
+    double values[PLANNED];
+    enum stats_order orders[PLANNED];
+    bool bounded = false, plain = false, endless = false, naive = false;
+    study->random = ss_random_hash(study->seed);
+    study->normal = chance_draw_normal(&study->random);
+    for (int i = 0; i < FIRST; i++)
+        carry_block(study, i, &orders[0]);
+    for (size_t n = 1; n <= PLANNED; n++) {
+        values[n - 1] = carry_block(study, FIRST + (int)n - 1, &orders[n - 1]);
+        struct stats_look look = stats_look_at(values, orders, n, PLANNED);
+        bounded |= fabs(look.mean) > look.half;
+        naive |= excludes_by_t(&look);
+        look = stats_look_at(values, NULL, n, PLANNED);
+        plain |= fabs(look.mean) > look.half;
+        look = stats_look_at(values, orders, n, 0);
+        endless |= fabs(look.mean) > look.half;
+    }
+    counts->studies++;
+    counts->bounded += bounded;
+    counts->plain += plain;
+    counts->endless += endless;
+    counts->naive += naive;
+}
+
+static void print_counts(const char *name, const struct counts *counts) {
+    double all = counts->studies / 100.;
+    if (counts->studies > 0)
+        printf("| %-22s | %7d | %8.2f | %8.2f | %8.2f | %8.2f |\n", name, counts->studies,
+            counts->bounded / all, counts->plain / all, counts->endless / all, counts->naive / all);
+}
+
+/* Carries out all studies of one kind, and returns their counts. */
+static struct counts carry_all(double effect, int studies, int simulated, uint64_t seed) {
+    struct counts counts[2] = {0};
+    for (int i = 0; i < studies; i++) {
+        struct study study = {
+            .seed = seed + (uint64_t)i * 1000003, .effect = effect, .simulated = i < simulated};
+        carry_out(&study, &counts[study.simulated]);
+    }
+    print_counts(effect > 0 ? "B 1 % slower, generated" : "A and A, generated", &counts[0]);
+    print_counts(effect > 0 ? "B 1 % slower, in sssim" : "A and A, in sssim", &counts[1]);
+    counts[0].studies += counts[1].studies;
+    counts[0].bounded += counts[1].bounded;
+    counts[0].naive += counts[1].naive;
+    return counts[0];
+}
+
+static uint64_t parse(const char *word, uint64_t max) {
+    char *end;
+    double number = strtod(word, &end);
+    if (*word == '\0' || *end != '\0' || !(number >= 0 && number <= (double)max)) {
+        fprintf(stderr, "duet: %s: a number is required: see --help\n", word);
+        exit(125);
+    }
+    return (uint64_t)number;
+}
+
+int main(int argc, char **argv) {
+    static const struct option rows[] = {{"studies", required_argument, NULL, 'n'},
+        {"simulated", required_argument, NULL, 's'}, {"seed", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'}, {0}};
+    int studies = 10000, simulated = 500;
+    uint64_t seed = 1;
+    for (int option; (option = getopt_long(argc, argv, "", rows, NULL)) != -1;) {
+        if (option == 'n')
+            studies = (int)parse(optarg, 1000000);
+        else if (option == 's')
+            simulated = (int)parse(optarg, 1000000);
+        else if (option == 'r')
+            seed = parse(optarg, 1000000);
+        else {
+            usage(option == 'h' ? stdout : stderr);
+            return option == 'h' ? 0 : 125;
+        }
+    }
+    printf("Studies that find a difference, in %%: blocks with their orders, without them, without "
+           "an end,\nand by Student's t at every look.\n\n");
+    printf("| %-22s | %7s | %8s | %8s | %8s | %8s |\n|-|-|-|-|-|-|\n", "", "studies", "duet",
+        "no order", "no end", "t");
+    struct counts same = carry_all(0, studies, simulated, seed);
+    struct counts slower = carry_all(EFFECT_TO_SEE, studies, simulated, seed);
+    bool met = same.bounded <= ALARMS_MAX * same.studies &&
+               slower.bounded >= FOUND_MIN * slower.studies &&
+               same.naive >= NAIVE_MIN * same.studies;
+    printf("\nBars: at most %g %% alarms, 1 %% found in %g %%, t at every look above %g %%: %s\n",
+        100 * ALARMS_MAX, 100 * FOUND_MIN, 100 * NAIVE_MIN, met ? "met" : "missed");
+    return !met;
+}
