@@ -204,10 +204,11 @@ invalid_studies_are_refused() {
         refused "${option%% *} requires --foreground" -l 50% --iteration 1s \
             --memory 1 $option
     done
-    for option in '--noise 1%' '--memory 1' '--accesses 1'; do
+    for option in '--noise 1%' '--speed-noise 1%' '--launch-noise 1%' '--memory 1' '--accesses 1'; do
         # shellcheck disable=SC2086
-        refused '--launch-noise, --memory and --accesses require --iteration' -l 50% $option
+        refused '--noise, --speed-noise, --launch-noise, --memory and --accesses require --iteration' -l 50% $option
     done
+    refused '--uptime has no effect without --speed-noise' -l 50% --iteration 1s --uptime 3s
     refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
     refused '--waiting: a thread without accesses' -l 50% --iteration 1s --memory 1 --waiting 1
     refused '--foreground-waiting: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
