@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Simulates studies of tools/experiments/antagonist, estimates the effects as ssantagonist does,
+ * and counts how often the answer was right. See usage().
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codes.h"
+#include "effects.h"
+#include <showstopper/random.h>
+
+#define SLOT_SECONDS 5 /* the first fifth of a slot is left out */
+#define SECONDS      (2 * CODES_LENGTH * SLOT_SECONDS)
+#define DEPTH        0.5
+#define NOISE        0.05 /* standard deviation of a second's logarithm */
+#define CORRELATION  0.5  /* from second to second */
+#define SUSPECTS     8
+
+enum kind {
+    KIND_PLAIN,    /* it has always more to do */
+    KIND_QUEUE,    /* work arrives at a constant rate; at half speed it falls behind */
+    KIND_CATCH_UP, /* the same, but half speed is enough */
+};
+
+struct suspect {
+    enum kind kind;
+    double cost; /* what all of its CPU time costs, as a logarithm; below 0: the victim needs it */
+};
+
+struct scene {
+    struct suspect suspects[SUSPECTS];
+    size_t count;
+    double pair;   /* what the first two cost in addition if neither is throttled */
+    double drift;  /* of the logarithm, from the beginning to the end */
+    double hidden; /* deviation of a cause that slows the victim and gives work to the last one */
+};
+
+/* The CPU time of each suspect in each second, as a part of its mean if it is not throttled. */
+static double used[SUSPECTS][SECONDS];
+
+static void fail(const char *message) {
+    fprintf(stderr, "antagonist: %s\n", message);
+    exit(1);
+}
+
+static double draw_normal(uint64_t *state) {
+    double radius = sqrt(2 * ss_random_exponential(ss_random_next(state)));
+    return radius * cos(2 * M_PI * ss_random_next(state));
+}
+
+/* ---- CPU time ---- */
+
+static void simulate_plain(const struct codes *codes, size_t suspect) {
+    for (size_t second = 0; second < SECONDS; second++)
+        used[suspect][second] = codes_low(codes, suspect, second / SLOT_SECONDS) ? 1 - DEPTH : 1;
+}
+
+/* `rate` is the part of a CPU that the arriving work takes. */
+static void simulate_queue(const struct codes *codes, size_t suspect, double rate) {
+    double left = 0;
+    for (size_t second = 0; second < SECONDS; second++) {
+        double most = codes_low(codes, suspect, second / SLOT_SECONDS) ? 1 - DEPTH : 1;
+        double done = fmin(left + rate, most);
+        left += rate - done;
+        used[suspect][second] = done / rate;
+    }
+}
+
+static void simulate_cpu(const struct scene *scene, const struct codes *codes) {
+    for (size_t i = 0; i < scene->count; i++) {
+        switch (scene->suspects[i].kind) {
+        case KIND_PLAIN:
+            simulate_plain(codes, i);
+            break;
+        case KIND_QUEUE:
+            simulate_queue(codes, i, 0.7);
+            break;
+        case KIND_CATCH_UP:
+            simulate_queue(codes, i, 0.4);
+            break;
+        }
+    }
+}
+
+/* ---- the victim ---- */
+
+static double mean_of_slot(const double *seconds, size_t slot, size_t first) {
+    double sum = 0;
+    for (size_t second = first; second < SLOT_SECONDS; second++)
+        sum += seconds[slot * SLOT_SECONDS + second];
+    return sum / (double)(SLOT_SECONDS - first);
+}
+
+/* Adds to a series what is left of it from second to second, and new noise. */
+static double follow_noise(double before, double deviation, uint64_t *random) {
+    return CORRELATION * before +
+           sqrt(1 - CORRELATION * CORRELATION) * deviation * draw_normal(random);
+}
+
+static void simulate_victim(const struct scene *scene, uint64_t *random, double *victim) {
+    double noise = NOISE * draw_normal(random), hidden = scene->hidden * draw_normal(random);
+    for (size_t second = 0; second < SECONDS; second++) {
+        double value = scene->drift * (double)second / SECONDS + noise - hidden;
+        for (size_t i = 0; i < scene->count; i++)
+            value -= scene->suspects[i].cost * used[i][second];
+        if (scene->count > 1)
+            value -= scene->pair * used[0][second] * used[1][second];
+        victim[second] = value;
+        used[scene->count - 1][second] *= 1 + 10 * hidden;
+        noise = follow_noise(noise, NOISE, random);
+        hidden = follow_noise(hidden, scene->hidden, random);
+    }
+}
+
+static struct effects run(const struct scene *scene, uint64_t seed) {
+    static double victim[SECONDS], figures[2 * CODES_LENGTH], cpu[SUSPECTS][2 * CODES_LENGTH];
+    uint64_t random = ss_random_hash(seed + UINT64_C(0x616e7461));
+    struct codes codes;
+    struct effects effects;
+    codes_draw(&codes, scene->count, true, seed);
+    simulate_cpu(scene, &codes);
+    simulate_victim(scene, &random, victim);
+    struct effects_input input = {.codes = &codes, .depth = DEPTH, .figures = figures};
+    for (size_t i = 0; i < scene->count; i++) {
+        input.cpu[i] = cpu[i];
+        input.usual[i] = (struct effects_usual){1 + 0.02 * draw_normal(&random), 0.02};
+    }
+    for (size_t slot = 0; slot < codes.slots; slot++) {
+        figures[slot] = mean_of_slot(victim, slot, 1);
+        for (size_t i = 0; i < scene->count; i++)
+            cpu[i][slot] = mean_of_slot(used[i], slot, 0);
+    }
+    if (!effects_estimate(&effects, &input))
+        fail("no estimate");
+    return effects;
+}
+
+/*
+ * Returns whether a study without throttles accuses one of these suspects, because its CPU time is
+ * correlated with the figure.
+ */
+static bool correlates(const struct scene *scene, uint64_t seed, size_t first) {
+    static double victim[SECONDS], figures[2 * CODES_LENGTH], cpu[2 * CODES_LENGTH];
+    uint64_t random = ss_random_hash(seed + UINT64_C(0x6e616976));
+    for (size_t i = 0; i < scene->count; i++) {
+        for (size_t second = 0; second < SECONDS; second++)
+            used[i][second] = 1 + NOISE * draw_normal(&random);
+    }
+    simulate_victim(scene, &random, victim);
+    for (size_t suspect = first; suspect < scene->count; suspect++) {
+        for (size_t slot = 0; slot < 2 * CODES_LENGTH; slot++) {
+            figures[slot] = mean_of_slot(victim, slot, 1);
+            cpu[slot] = mean_of_slot(used[suspect], slot, 1);
+        }
+        struct ssreport_fit fit = ssreport_fit_line(cpu, figures, 2 * CODES_LENGTH);
+        double quantile = effects_quantile(scene->count, 2 * CODES_LENGTH - 2);
+        if (fabs(fit.slope) > quantile * fit.slope_error)
+            return true;
+    }
+    return false;
+}
+
+/* ---- questions ---- */
+
+enum question { INNOCENT, NAIVE, FOUND, ORDERED, QUEUE, DEPENDENCY, CATCH_UP, COVERED, QUESTIONS };
+
+struct bar {
+    const char *name;
+    double least, most; /* part of the runs */
+};
+
+static const struct bar bars[QUESTIONS] = {
+    [INNOCENT] = {"an innocent suspect is accused", 0, 0.065},
+    [NAIVE] = {"an innocent suspect is accused by its correlation", 0.2, 1},
+    [FOUND] = {"a cost of 6 % is found", 0.9, 1},
+    [ORDERED] = {"suspects of 6 % and 10 % are in order", 0.95, 1},
+    [QUEUE] = {"a queue is named so", 0.95, 1},
+    [DEPENDENCY] = {"a suspect that the victim needs is named so", 0.95, 1},
+    [CATCH_UP] = {"a suspect that catches up is not testable", 0.95, 1},
+    [COVERED] = {"the interval contains the cost", 0.95, 1},
+};
+
+static bool is_accused(const struct effects *effects, size_t suspect) {
+    enum effects_verdict verdict = effects->codes[suspect].verdict;
+    return verdict != EFFECTS_NOTHING && verdict != EFFECTS_UNTESTABLE;
+}
+
+/* Two suspects hurt, more if both run; a hidden cause slows the victim and feeds the last one. */
+static void ask_of_innocents(uint64_t seed, long counts[QUESTIONS]) {
+    const struct scene scene = {
+        .count = SUSPECTS,
+        .pair = 0.1,
+        .drift = 0.05,
+        .hidden = 0.03,
+        .suspects = {{KIND_PLAIN, log(1.08)}, {KIND_PLAIN, log(1.04)}},
+    };
+    struct effects effects = run(&scene, seed);
+    bool accused = false;
+    for (size_t i = 2; i < SUSPECTS; i++)
+        accused = accused || is_accused(&effects, i);
+    counts[INNOCENT] += accused;
+    counts[NAIVE] += correlates(&scene, seed, 2);
+}
+
+static void ask_of_guilty(uint64_t seed, long counts[QUESTIONS]) {
+    const struct scene scene = {
+        .count = SUSPECTS,
+        .drift = 0.05,
+        .suspects = {{KIND_PLAIN, log(1.06)}, {KIND_PLAIN, log(1.10)}, {KIND_QUEUE, log(1.12)},
+            {KIND_CATCH_UP, log(1.12)}, {KIND_PLAIN, -log(1.10)}},
+    };
+    struct effects effects = run(&scene, seed);
+    const struct effects_one *codes = effects.codes;
+    counts[FOUND] += is_accused(&effects, 0);
+    counts[ORDERED] += codes[0].cost.value < codes[1].cost.value;
+    counts[QUEUE] += codes[2].verdict == EFFECTS_SHIFTS;
+    counts[CATCH_UP] += codes[3].verdict == EFFECTS_UNTESTABLE;
+    counts[DEPENDENCY] += codes[4].verdict == EFFECTS_SUPPORTS;
+    counts[COVERED] +=
+        codes[0].cost.interval.low < log(1.06) && codes[0].cost.interval.high > log(1.06);
+}
+
+static void usage(FILE *file) {
+    fputs("Usage: antagonist-bench [RUNS [SEED]]\n"
+          "Simulates 2 x RUNS studies of 8 suspects (default 1000), of 126 slots of 5 s at a depth "
+          "of\n"
+          "50 %, with noise of 5 % a second, and prints how often each answer was right. Ends with "
+          "1\n"
+          "if a bar is missed by more than chance explains.\n",
+        file);
+}
+
+/* Whether so few runs cannot be told from the bar: within two standard errors of it. */
+static bool meets(const struct bar *bar, double share, long runs) {
+    double low = 2 * sqrt(bar->least * (1 - bar->least) / (double)runs);
+    double high = 2 * sqrt(bar->most * (1 - bar->most) / (double)runs);
+    bool many = runs >= 1000;
+    return share >= bar->least - (many ? 0 : low) && share <= bar->most + (many ? 0 : high);
+}
+
+int main(int argc, char **argv) {
+    long runs = argc > 1 ? atol(argv[1]) : 1000, counts[QUESTIONS] = {0};
+    uint64_t seed = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;
+    int status = 0;
+    if (argc > 3 || runs < 1) {
+        usage(stderr);
+        return 2;
+    }
+    for (long i = 0; i < runs; i++) {
+        ask_of_innocents(seed + 2 * (uint64_t)i, counts);
+        ask_of_guilty(seed + 2 * (uint64_t)i + 1, counts);
+    }
+    for (size_t i = 0; i < QUESTIONS; i++) {
+        double share = (double)counts[i] / (double)runs;
+        bool met = meets(&bars[i], share, runs);
+        printf("%-50s %6.1f %%, bar %g to %g %%%s\n", bars[i].name, 100 * share,
+            100 * bars[i].least, 100 * bars[i].most, met ? "" : ": missed");
+        if (!met)
+            status = 1;
+    }
+    return status;
+}

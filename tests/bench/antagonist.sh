@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+
+usage() {
+    cat <<END
+Usage: tests/bench/antagonist.sh [--build DIR] [RUNS [SEED]]
+Simulates studies of tools/experiments/antagonist, RUNS of each kind (default 1000), and prints how often the
+answers are right. Ends with 1 if a bar is missed.
+END
+}
+
+build=$source/build
+case ${1-} in
+--help) usage && exit ;;
+--build) build=$2 && shift 2 ;;
+-*) usage >&2 && exit 2 ;;
+esac
+exec "$build/tests/antagonist-bench" "$@"

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ANTAGONIST_CODES_H
+#define ANTAGONIST_CODES_H
+
+/*
+ * Codes that say in which slots a suspect is throttled. All are shifts of one sequence of maximal
+ * length, so each suspect is throttled in half of the slots, and no code resembles another one,
+ * even a slot later. The second half of a study repeats the first with every code inverted: the
+ * effect of two suspects together is then the code of no third one.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/contract.h>
+
+#define CODES_LENGTH       63 /* slots of one half */
+#define CODES_SUSPECTS_MAX 16
+#define CODES_GHOSTS       2 /* codes that throttle nothing: whatever they seem to do is chance */
+#define CODES_MAX          (CODES_SUSPECTS_MAX + CODES_GHOSTS)
+
+struct codes {
+    size_t suspects; /* the ghosts follow them */
+    size_t slots;    /* 2 CODES_LENGTH, or CODES_LENGTH without the inverted half */
+    uint32_t start;  /* where in the sequence the study begins */
+    uint32_t shifts[CODES_MAX];
+};
+
+/* Draws the start, and a code for each suspect and ghost. */
+SS_NONNULL() void codes_draw(struct codes *codes, size_t suspects, bool both_halves, uint64_t seed);
+
+/* Returns the number of codes, with those of the ghosts. */
+SS_NONNULL() size_t codes_count(const struct codes *codes);
+
+/* Returns whether suspect or ghost `code` is throttled in this slot. */
+SS_NONNULL() bool codes_low(const struct codes *codes, size_t code, size_t slot);
+
+#endif
