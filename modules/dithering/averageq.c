@@ -10,12 +10,15 @@ struct config {
     ss_time tau;
     ss_time min;
     const char *phase;
+    double jitter;
 };
 
 /* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
     ss_time since;     /* when the run of control began to which the other fields belong */
     double carried[2]; /* nanoseconds still owed to each state, indexed by enum ss_state */
+    double round;      /* length of this round, nanoseconds */
+    uint64_t random;   /* state of the random number generator */
     bool stop_is_next;
 };
 
@@ -25,6 +28,9 @@ static const struct ss_option options[] = {
                 "continuing alone would take more than a quarter of the CPU time"),
     LIMITS_OPTION_MIN,
     PHASE_OPTION,
+    SS_OPTION("jitter", LOAD, jitter, .initial = "0", .max = "0.9",
+        .help = "by which part of tau rounds are longer or shorter, at random and differently for "
+                "each executor, so that their phases become independent"),
     SS_OPTION_END,
 };
 
@@ -42,6 +48,14 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }
 
+/* Draws the length of a round. Without jitter no random number is needed. */
+static double draw_round(struct memory *memory, const struct config *config) {
+    double tau = (double)config->tau;
+    if (config->jitter <= 0)
+        return tau;
+    return tau * (1 + config->jitter * (2 * ss_random_next(&memory->random) - 1));
+}
+
 /*
  * Plans the next half of a round. Returns false if it is too short; its time is then carried over.
  */
@@ -50,7 +64,9 @@ static bool plan_half(struct memory *memory, const struct config *config, double
     enum ss_state state = memory->stop_is_next ? SS_STATE_STOPPED : SS_STATE_RUNNING;
     double share = state == SS_STATE_RUNNING ? duty : 1 - duty;
     double *carried = &memory->carried[state];
-    *carried += share * (double)config->tau;
+    if (state == SS_STATE_RUNNING)
+        memory->round = draw_round(memory, config);
+    *carried += share * memory->round;
     memory->stop_is_next = !memory->stop_is_next;
     /* Rounds to the nearest nanosecond, and carries the remainder as well. */
     ss_time length = ss_time_from_double(*carried + 0.5);
@@ -71,7 +87,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     const struct config *config = self->config;
     struct memory *memory = self->own;
     if (memory->since != input->moment.since)
-        *memory = (struct memory){.since = input->moment.since};
+        *memory = (struct memory){.since = input->moment.since, .random = phase_random_seed(self)};
     while (!plan_half(memory, config, input->duty, plan)) {
     }
 }

@@ -83,6 +83,12 @@ static inline int phase_prepare(struct ss_self *self, const char *text, struct s
         text);
 }
 
+/* Returns a seed of random numbers that differs for each executor and each number of the option. */
+static inline uint64_t phase_random_seed(const struct ss_self *self) {
+    const struct phase *phase = self->prepared;
+    return ss_random_hash(ss_random_hash(phase->seed + 1) + self->executor);
+}
+
 static inline ss_time phase_offset(const struct ss_self *self, ss_time round) {
     const struct phase *phase = self->prepared;
     switch (phase->kind) {

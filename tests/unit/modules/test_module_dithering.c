@@ -189,6 +189,54 @@ static void averageq_loses_no_nanoseconds(void **state) {
 }
 
 /* The number of switches barely depends on the duty: two per round. */
+/* Returns the correlation of two executors, sampled at every millisecond of their walks. */
+static double correlate(const char *options) {
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", options, 2, 2);
+    struct walk walks[] = {walk_begin(&rig, 0), walk_begin(&rig, 1)};
+    const int samples = 200000;
+    int both = 0, ran[2] = {0};
+    for (int i = 0; i < samples; i++) {
+        int runs[2];
+        for (int j = 0; j < 2; j++) {
+            while (walks[j].now <= SS_SECOND + MS(i + 1))
+                step(&walks[j], 0.5);
+            runs[j] = walks[j].state == SS_STATE_RUNNING;
+            ran[j] += runs[j];
+        }
+        both += runs[0] && runs[1];
+    }
+    rig_close(&rig);
+    double parts[] = {(double)ran[0] / samples, (double)ran[1] / samples};
+    assert_near(parts[0], 0.5, 0.01);
+    assert_near(parts[1], 0.5, 0.01);
+    return ((double)both / samples - parts[0] * parts[1]) / 0.25;
+}
+
+/* Rounds of equal length stay in step for ever; with jitter they lose it. */
+static void averageq_jitter_makes_executors_independent(void **state) {
+    (void)state;
+    assert_that(correlate("100m,phase=together"), >, 0.98);
+    assert_near(correlate("100m,phase=together,jitter=50%"), 0, 0.06);
+    assert_near(correlate("100m,phase=7,jitter=50%"), 0, 0.06);
+}
+
+static void averageq_jitter_keeps_duty_and_mean_round(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "dithering/averageq", "100m,jitter=50%", 1, 1);
+    struct walk walk = walk_begin(&rig, 0);
+    for (int i = 0; i < 20000; i++) {
+        struct ss_planned_state plan = step(&walk, 0.25);
+        double round = (double)plan.length / (plan.state == SS_STATE_RUNNING ? 0.25 : 0.75);
+        assert_that(round, >=, 50e6 - 2);
+        assert_that(round, <=, 150e6 + 2);
+    }
+    assert_near(walk.running / (walk.running + walk.stopped), 0.25, 1e-6);
+    assert_near((walk.running + walk.stopped) / 10000 / 1e6, 100, 1);
+    rig_close(&rig);
+}
+
 static void averageq_switches_twice_per_round_at_any_duty(void **state) {
     (void)state;
     const double duties[] = {0.02, 0.3, 0.5, 0.98};
@@ -490,6 +538,8 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(rounds_with_too_costly_switches_are_refused),
     cmocka_unit_test(states_too_short_to_enforce_are_refused),
     cmocka_unit_test(averageq_loses_no_nanoseconds),
+    cmocka_unit_test(averageq_jitter_makes_executors_independent),
+    cmocka_unit_test(averageq_jitter_keeps_duty_and_mean_round),
     cmocka_unit_test(averageq_switches_twice_per_round_at_any_duty),
     cmocka_unit_test(averageq_resets_when_control_restarts),
     cmocka_unit_test(averageq_resets_once_for_an_early_state),
