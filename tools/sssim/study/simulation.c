@@ -28,6 +28,12 @@ enum simulation_law {
     LAW_RECORDED,
 };
 
+/* Which CPUs are busy if they are pairs of hardware threads. */
+enum simulation_fill {
+    FILL_CORES,
+    FILL_RANDOM,
+};
+
 enum simulation_priority {
     PRIORITY_REALTIME,
     PRIORITY_NORMAL,
@@ -123,6 +129,13 @@ const struct ss_argument simulation_rows[] = {
                  .help = "accesses per second that a running thread makes if nothing disturbs it"}},
     {0, "PART", {"waiting", SS_OPTION_LOAD, AT(work.use.waiting), .initial = "0",
                  .help = "the part of its time that such a thread waits for them"}},
+    {0, "GAIN", {"smt", SS_OPTION_NUMBER, AT(smt), .initial = "0",
+                 .help = "CPUs are pairs of hardware threads: two busy threads of a core do GAIN times the work of one, 1 to 2; 0: every CPU is a core"}},
+    {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
+                 .choices = "cores random",
+                 .help = "with --smt, which CPUs are busy: cores: one thread of every core before the second of any; random: any CPUs, at random"}},
+    {0, "LIST", {"turbo", SS_OPTION_TEXT, AT(turbo),
+                 .help = "speed of busy CPUs as CORES:SPEED, for up to this many busy cores: 2:1.3,4:1.15; with more, 1"}},
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
@@ -188,6 +201,25 @@ static int check_work(const struct simulation *simulation, struct ss_error *erro
     return simulation->foreground ? check_use("foreground-", &front, error) : 0;
 }
 
+static int check_cores(struct simulation *simulation, struct ss_error *error) {
+    simulation->cores = (struct cores){
+        .gain = simulation->smt, .overlaps_at_random = simulation->smt_fill == FILL_RANDOM};
+    if (simulation->smt != 0 && !(simulation->smt >= 1 && simulation->smt <= 2))
+        return ss_error_fail(
+            error, "--smt: %g: a gain from 1 to 2, or 0, is required", simulation->smt);
+    if (simulation->smt > 0 && simulation->cpus % 2 != 0)
+        return ss_error_fail(
+            error, "--smt requires an even number of CPUs, because they are pairs");
+    if (simulation->smt == 0 && simulation->smt_fill != FILL_CORES)
+        return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");
+    if (simulation->work.iteration == 0 && (simulation->smt > 0 || simulation->turbo))
+        return ss_error_fail(
+            error, "--smt and --turbo require --iteration: they change how long iterations take");
+    if (simulation->turbo && cores_parse_steps(&simulation->cores, simulation->turbo, error) < 0)
+        return ss_error_wrap(error, "--turbo");
+    return 0;
+}
+
 static int check_no_study(const struct simulation *simulation, struct ss_error *error) {
     const struct {
         const char *name;
@@ -226,12 +258,12 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
     return 0;
 }
 
-static int check(const struct simulation *simulation, struct ss_error *error) {
+static int check(struct simulation *simulation, struct ss_error *error) {
     if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
         return ss_error_fail(error, "--lateness cannot be combined with --lateness-law recorded");
     if (simulation->background_period == 1)
         return ss_error_fail(error, "--background-period must be at least 2 ns");
-    if (check_work(simulation, error) < 0)
+    if (check_work(simulation, error) < 0 || check_cores(simulation, error) < 0)
         return -1;
     return simulation->foreground ? check_study(simulation, error)
                                   : check_no_study(simulation, error);
@@ -309,6 +341,7 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .start_lateness = simulation->start_lateness,
         .work = simulation->work,
         .memory_rate = simulation->memory_rate,
+        .cores = simulation->cores,
         .seed = simulation->seed,
     };
     options.work.speed.seed = simulation->seed; /* one machine for both sides of a study */

@@ -38,7 +38,11 @@ struct simulation {
     double background; /* use of the background, as a part of the whole machine */
     ss_time background_period;
     struct work_options work;
-    double memory_rate;       /* accesses per second that the memory serves; 0: no limit */
+    double memory_rate; /* accesses per second that the memory serves; 0: no limit */
+    double smt;         /* see struct cores; 0: every CPU is a core */
+    int smt_fill;       /* enum simulation_fill */
+    const char *turbo;  /* frequency steps; NULL: none */
+    struct cores cores;
     const char *foreground;   /* class of the foreground; NULL: no study */
     uint64_t front_instances; /* number of foreground instances; 0: one for each CPU */
     ss_time front_iteration;  /* 0: as in the background */

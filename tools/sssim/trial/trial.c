@@ -349,7 +349,10 @@ static int open_work(struct trial *trial, struct ss_error *error) {
 /* Follows the machine's state: the pace of work, and when the quota is used up. */
 static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
-    work_follow(&trial->work, machine_share(machine), machine_part_beside(machine), trial->now);
+    double busy = machine->cpus - machine_idle_cpus(machine);
+    double speed = cores_speed(&trial->options.cores, machine->cpus, busy);
+    work_follow(
+        &trial->work, speed * machine_share(machine), machine_part_beside(machine), trial->now);
     sleepers_set(&trial->sleepers, tenants_quota_sleeper(trial), machine_quota_due(machine));
 }
 

@@ -6,6 +6,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
+#include "cores.h"
 #include "demand.h"
 #include "loop/board.h"
 #include "loop/module_set.h"
@@ -70,6 +71,7 @@ struct trial_options {
                                  `memory_rate` */
     int side;                 /* index of this trial's side in that memory */
     double memory_rate;       /* accesses per second that its own memory serves; 0: no limit */
+    struct cores cores;       /* how fast busy CPUs work */
     ss_time interval;         /* time between samples; 0: `window` */
     bool recorded;            /* decisions go into the board's rings */
     uint64_t seed;

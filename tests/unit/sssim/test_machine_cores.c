@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of hardware threads and of frequencies on the simulated machine. */
+
+#include "loop.h"
+
+#include "simulation.h"
+
+static const struct cores by_cores = {.gain = 1.25},
+                          at_random = {.gain = 1.25, .overlaps_at_random = true};
+
+/* ---- the formula ---- */
+
+static void one_thread_of_each_core_works_at_full_speed(void **state) {
+    (void)state;
+    for (double busy = 0; busy <= 5; busy++)
+        assert_near(cores_speed(&by_cores, 10, busy), 1, 1e-12);
+}
+
+static void all_threads_do_the_gain_of_their_cores(void **state) {
+    (void)state;
+    assert_near(10 * cores_speed(&by_cores, 10, 10), 5 * 1.25, 1e-12);
+    assert_near(10 * cores_speed(&at_random, 10, 10), 5 * 1.25, 1e-12);
+    assert_near(2 * cores_speed(&at_random, 2, 2), 1.25, 1e-12);
+}
+
+static void busy_threads_that_fill_cores_first_do_84_percent_at_60(void **state) {
+    (void)state;
+    assert_near(6 * cores_speed(&by_cores, 10, 6) / (5 * 1.25), 0.84, 1e-12);
+}
+
+/* Six of ten CPUs have 15 pairs, of which 15 / 45 * 5 are on one core. */
+static void random_overlap_follows_the_mean_number_of_doubled_cores(void **state) {
+    (void)state;
+    double doubled = 15 / 45.0 * 5;
+    assert_near(6 * cores_speed(&at_random, 10, 6), 6 - 0.75 * doubled, 1e-12);
+    /* A CPU that is busy for half of the time is a mean of two states. */
+    assert_near(1.5 * cores_speed(&at_random, 2, 1.5), (1 + 1.25) / 2, 1e-12);
+}
+
+static struct cores parse_steps(const char *text) {
+    struct cores cores = {0};
+    struct ss_error error = {0};
+    if (cores_parse_steps(&cores, text, &error) < 0)
+        fail_msg("%s", error.message);
+    return cores;
+}
+
+static void frequency_depends_on_the_number_of_busy_cores(void **state) {
+    (void)state;
+    struct cores cores = parse_steps("2:1.3,4:1.15");
+    const double expected[] = {1, 1.3, 1.3, 1.15, 1.15, 1, 1};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_near(cores_speed(&cores, 8, (double)i), expected[i], 1e-12);
+    /* With pairs of threads, eight busy CPUs are four busy cores. */
+    cores.gain = 1.25;
+    assert_near(8 * cores_speed(&cores, 8, 8), 4 * 1.25 * 1.15, 1e-12);
+}
+
+static void invalid_steps_are_refused(void **state) {
+    (void)state;
+    const char *const invalid[] = {"", "2", "2:", ":1", "0:1.3", "1.5:1.3", "2:0", "2:-1", "2:nan",
+        "4:1.1,2:1.2", "2:1.3,", "2:1.3;"};
+    for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
+        struct cores cores = {0};
+        struct ss_error error = {0};
+        if (cores_parse_steps(&cores, invalid[i], &error) == 0)
+            fail_msg("'%s' was accepted", invalid[i]);
+    }
+}
+
+/* ---- trials ---- */
+
+/* Returns the iterations per second of instances that are always held at a duty. */
+static double measure(
+    const struct cores *cores, uint32_t instances, const char *duty, const char *dithering) {
+    /* Rounds of different lengths, so that phases are independent. */
+    bool is_independent = strcmp(dithering, "averageq") == 0;
+    struct trial_options options = make_options(10, instances, "100%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.options[SS_KIND_CONTROL] = duty;
+    options.modules[SS_KIND_DITHERING] = dithering;
+    options.options[SS_KIND_DITHERING] = is_independent ? "jitter=50%" : NULL;
+    options.lateness_law = TRIAL_LATENESS_FIXED;
+    options.work.iteration = 10 * SS_MILLISECOND;
+    options.cores = *cores;
+    return run(&options, 300 * SS_SECOND).throughput;
+}
+
+/* Compares a load of 60 % with all CPUs: as six of ten CPUs, and as ten CPUs for 60 % of the time.
+ */
+static void load_of_60_percent_does_84_or_74_percent_of_the_work(void **state) {
+    (void)state;
+    double all = measure(&by_cores, 10, "duty=100%", "averageq");
+    assert_near(all, 5 * 1.25 * 100, 0.5);
+    assert_near(measure(&by_cores, 6, "duty=100%", "averageq") / all, 0.84, 0.002);
+    assert_near(measure(&at_random, 10, "duty=60%", "averageq") / all, 0.744, 0.005);
+}
+
+/* Staggered executors keep the number of busy CPUs even, so fewer threads overlap than at random.
+ */
+static void stagger_forces_its_own_overlap(void **state) {
+    (void)state;
+    double all = measure(&at_random, 10, "duty=100%", "averageq");
+    double even = measure(&at_random, 10, "duty=60%", "stagger") / all;
+    assert_near(even, (6 - 0.75 * 5 / 3) / (5 * 1.25), 0.005);
+    assert_near(measure(&by_cores, 10, "duty=60%", "stagger") / all, 0.84, 0.005);
+    assert_that(measure(&by_cores, 10, "duty=60%", "averageq") / all, <, 0.83);
+}
+
+static void busy_background_slows_an_instance_on_its_core(void **state) {
+    (void)state;
+    struct trial_options options = make_options(2, 1, "100%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.options[SS_KIND_CONTROL] = "duty=100%";
+    options.work.iteration = 10 * SS_MILLISECOND;
+    options.cores = by_cores;
+    double alone = run(&options, 60 * SS_SECOND).throughput;
+    options.background = 1;
+    assert_near(run(&options, 60 * SS_SECOND).throughput / alone, 1.25 / 2, 1e-3);
+}
+
+static void turbo_raises_the_throughput_of_few_cores(void **state) {
+    (void)state;
+    struct cores cores = parse_steps("2:1.3,4:1.15");
+    double plain = measure(&(struct cores){0}, 2, "duty=100%", "averageq");
+    assert_near(measure(&cores, 2, "duty=100%", "averageq") / plain, 1.3, 1e-3);
+    assert_near(measure(&cores, 4, "duty=100%", "averageq") / plain, 2 * 1.15, 1e-3);
+    assert_near(measure(&cores, 8, "duty=100%", "averageq") / plain, 4, 1e-3);
+}
+
+/* ---- the command line ---- */
+
+static void assert_parse_fails(const char *option, const char *other, const char *message) {
+    char words[2][32] = {"", ""};
+    char program[] = "sssim", load[] = "-l50%", iteration[] = "--iteration=10m";
+    char *argv[] = {program, load, iteration, words[0], other ? words[1] : NULL, NULL};
+    snprintf(words[0], sizeof words[0], "%s", option);
+    if (other)
+        snprintf(words[1], sizeof words[1], "%s", other);
+    struct simulation simulation;
+    struct ss_error error = {0};
+    if (simulation_parse(&simulation, argv, &error) == 0 || !strstr(error.message, message))
+        fail_msg("%s %s: %s", option, other ? other : "", error.message);
+    simulation_close(&simulation);
+}
+
+static void cores_options_without_effect_are_refused(void **state) {
+    (void)state;
+    assert_parse_fails("--smt=3", NULL, "1 to 2");
+    assert_parse_fails("--smt=1.25", "--cpus=3", "even number");
+    assert_parse_fails("--smt-fill=random", NULL, "requires --smt");
+    assert_parse_fails("--turbo=2", NULL, "--turbo");
+    assert_parse_fails("--turbo=2:1.3", "--iteration=0", "--iteration");
+}
+
+UNIT_MAIN(cmocka_unit_test(one_thread_of_each_core_works_at_full_speed),
+    cmocka_unit_test(all_threads_do_the_gain_of_their_cores),
+    cmocka_unit_test(busy_threads_that_fill_cores_first_do_84_percent_at_60),
+    cmocka_unit_test(random_overlap_follows_the_mean_number_of_doubled_cores),
+    cmocka_unit_test(frequency_depends_on_the_number_of_busy_cores),
+    cmocka_unit_test(invalid_steps_are_refused),
+    cmocka_unit_test(load_of_60_percent_does_84_or_74_percent_of_the_work),
+    cmocka_unit_test(stagger_forces_its_own_overlap),
+    cmocka_unit_test(busy_background_slows_an_instance_on_its_core),
+    cmocka_unit_test(turbo_raises_the_throughput_of_few_cores),
+    cmocka_unit_test(cores_options_without_effect_are_refused))
