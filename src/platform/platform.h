@@ -258,6 +258,12 @@ bool ss_platform_process_is_exiting(pid_t pid);
  */
 uint64_t ss_platform_process_started(pid_t pid);
 
+/*
+ * Returns when a thread was started, in clock ticks since boot; 0 if there is no such thread. The
+ * thread may be the first one of its process.
+ */
+uint64_t ss_platform_thread_started(pid_t thread);
+
 /* Returns whether this process, identified by pid and start time, exists and has not ended. */
 bool ss_platform_process_lives(pid_t pid, uint64_t started);
 

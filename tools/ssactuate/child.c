@@ -93,12 +93,12 @@ static void visit_process(void *context, pid_t pid) {
 }
 
 static void see_thread(void *context, pid_t thread) {
-    uint64_t started = ss_platform_process_started(thread);
+    uint64_t started = ss_platform_thread_started(thread);
     if (started > 0)
         ssactuate_binding_see(context, thread, started);
 }
 
-static void bind_thread(void *context, pid_t thread, uint32_t cpu) {
+void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu) {
     struct ss_cpus cpus = {0};
     (void)context;
     ss_cpus_add(&cpus, cpu);
@@ -125,5 +125,5 @@ void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[
     struct visit visit = {spared, see_thread, binding};
     ssactuate_binding_begin(binding);
     ss_platform_process_children(getpid(), visit_process, &visit);
-    ssactuate_binding_end(binding, bind_thread, NULL);
+    ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
 }

@@ -44,6 +44,9 @@ SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct
 /* Returns whether the terminal sent this signal, and so the command got it as well. */
 bool ssactuate_is_from_terminal(int number);
 
+/* Binds a thread to one CPU. */
+void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
+
 /*
  * Looks at all threads of this process's descendants, which include orphans of the command, and
  * binds new ones. Spares the trees of two children (0: none).

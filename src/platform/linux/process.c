@@ -49,6 +49,11 @@ uint64_t ss_platform_process_started(pid_t pid) {
     return ss_platform_process_look(pid, &process) ? process.started : 0;
 }
 
+uint64_t ss_platform_thread_started(pid_t thread) {
+    struct ss_process found;
+    return thread > 0 && ss_linux_process_read(thread, &found) ? found.started : 0;
+}
+
 bool ss_platform_process_lives(pid_t pid, uint64_t started) {
     struct ss_process process;
     return ss_platform_process_look(pid, &process) && process.state != 'Z' &&
