@@ -22,7 +22,10 @@ PATH=$build/bin:$PATH
 [ -x "$build/bin/ssactuate" ] || skip "left-out: ssactuate is not built"
 folder=$(mktemp -d)
 run_pid=
-trap '[ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null || true; rm -rf "$folder"' EXIT
+groups=()
+trap '[ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null || true
+    for group in "${groups[@]}"; do kill -KILL -- "-$group" 2>/dev/null || true; done
+    rm -rf "$folder"' EXIT
 
 # expect STATUS COMMAND...: runs the command, which writes to `out` and `err` of the folder.
 expect() {
@@ -344,6 +347,176 @@ load_of_the_side_decides() {
     says record '"pin=free"'
 }
 
+# begin_group: starts a process group of two processes and sets `group` to its ID. The state of `ssactuate` is in
+# `state`, a machine with the CPUs of this one.
+begin_group() {
+    mkdir -p "$folder/state/run" "$folder/state/sys/devices/system/cpu"
+    cat /sys/devices/system/cpu/online >"$folder/state/sys/devices/system/cpu/online"
+    mkdir -p "$folder/state/proc"
+    cat /proc/stat >"$folder/state/proc/stat"
+    rm -f "$folder/group"
+    setsid sh -c 'sleep 1000 & echo $$ >"$1.new"; mv "$1.new" "$1"; wait' - "$folder/group" &
+    await test -s "$folder/group"
+    group=$(cat "$folder/group")
+    groups+=("$group")
+    usable=$(cpus_of $$)
+}
+
+# cpus_of PID
+cpus_of() {
+    taskset -cp "$1" | sed 's/.*: //'
+}
+
+# have_cpus LIST [GROUP]: succeeds if both processes of the group have this affinity.
+have_cpus() {
+    local pid count=0
+    for pid in $(pgrep -g "${2:-$group}"); do
+        [ "$(cpus_of "$pid")" = "$1" ] || return 1
+        count=$((count + 1))
+    done
+    [ "$count" = 2 ]
+}
+
+# need_cpus: skips unless there are several CPUs, and sets `first` to the first one.
+need_cpus() {
+    [ "$(nproc)" -gt 1 ] || skip "cpus: a pin to one of one CPU changes nothing"
+    first=$(cpus_of $$ | sed 's/[-,].*//')
+}
+
+# follow_groups WORD...: follows process groups with `policy`, until they end or it is killed.
+follow_groups() {
+    "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" "$@" 2>"$folder/run-err" &
+    run_pid=$!
+}
+
+running_process_group_is_a_side() {
+    local first
+    need_cpus
+    begin_group
+    mkdir "$folder/load"
+    write_policy "load record $folder/load" 'every 20m' 'stay 20m' "below 40% pin=$first" 'above 60% pin=free'
+    expect 7 timeout "$patience" ssactuate follow --root "$folder/state" --policy "$folder/policy" \
+        --record "$folder/record" --side "background=@$group" -- sh -c '
+        list() { for pid in $(pgrep -g "$2"); do taskset -cp "$pid" | sed "s/.*: //"; done | sort -u; }
+        list "$@"; printf "load\n0.8\n" >"$1/load/samples.csv"
+        until [ "$(list "$@")" = "$3" ]; do sleep 0.02; done
+        printf "load\n0.2\n" >"$1/load/samples.csv"
+        until [ "$(list "$@")" = "$4" ]; do sleep 0.02; done; exit 7' - "$folder" "$group" "$usable" "$first"
+    is out "$first"
+    have_cpus "$usable" || fail "the affinity of the process group was not restored"
+    says record '"name": "background"'
+    says record "\"process_group\": \"$group\""
+    [ -z "$(ls "$folder/state/run/showstopper")" ] || fail "left: $(ls "$folder/state/run/showstopper")"
+}
+
+follow_of_process_groups_ends_with_the_first() {
+    local first other status=0
+    need_cpus
+    begin_group
+    other=$group
+    begin_group
+    write_policy 'load side background' 'every 20m' "above 0% pin=$first"
+    follow_groups --side "foreground=@$group" --side "background=@$other"
+    await have_cpus "$first" "$group"
+    await have_cpus "$first" "$other"
+    kill -KILL -- "-$group"
+    wait "$run_pid" || status=$?
+    run_pid=
+    [ "$status" = 0 ] || fail "status $status: $(cat "$folder/run-err")"
+    have_cpus "$usable" "$other" || fail "the affinity of the other process group was not restored"
+}
+
+# The first kill leaves the keeper, the second kills both.
+killed_follow_restores_the_affinity_of_process_groups() {
+    local first
+    need_cpus
+    begin_group
+    write_policy "below 100% pin=$first"
+    follow_groups --side "foreground=@$group"
+    await have_cpus "$first"
+    kill -TERM "$run_pid"
+    await have_cpus "$usable"
+    run_status=0
+    wait "$run_pid" || run_status=$?
+    [ "$run_status" = 143 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    follow_groups --side "foreground=@$group"
+    await have_cpus "$first"
+    kill -KILL "$run_pid"
+    await have_cpus "$usable"
+    wait "$run_pid" 2>/dev/null || true
+    tree=$folder/state
+    await has_no_lock
+    follow_groups --side "foreground=@$group"
+    await have_cpus "$first"
+    kill_run
+    expect 0 ssactuate restore --root "$tree"
+    have_cpus "$usable" || fail "the affinity was not restored: $(cat "$folder/out")"
+}
+
+# journal_of_killed_run STARTED: writes a journal by which the group's leader, started then, had the CPUs 0 and 1
+# before CPU `first`.
+journal_of_killed_run() {
+    mkdir -p "$folder/state/run/showstopper"
+    printf '%s\n' 'boot unknown' 'run 1' "processes $group" "thread 0 $group $group $1 $usable" armed "cpus 0 $first" \
+        >"$folder/state/run/showstopper/1-1-unknown.journal"
+}
+
+process_group_with_a_reused_id_is_left_alone() {
+    local first started
+    need_cpus
+    begin_group
+    started=$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)
+    for pid in $(pgrep -g "$group"); do taskset -cp "$first" "$pid" >"$folder/out"; done
+    journal_of_killed_run $((started - 1))
+    expect 0 ssactuate restore --root "$folder/state"
+    have_cpus "$first" || fail "the affinity of another process group was changed"
+    journal_of_killed_run "$started"
+    expect 0 ssactuate restore --root "$folder/state"
+    have_cpus "$usable" || fail "the affinity was not restored"
+}
+
+affinity_of_other_programs_survives() {
+    local first
+    need_cpus
+    begin_group
+    taskset -cp "$first" "$group" >"$folder/out"
+    write_policy "below 100% pin=$usable"
+    expect 0 ssactuate follow --root "$folder/state" --policy "$folder/policy" --side "background=@$group" -- true
+    [ "$(cpus_of "$group")" = "$first" ] || fail "pin=$usable is free, so that the affinity before holds"
+    write_policy "below 100% pin=$first"
+    last=$(cpus_of $$ | sed 's/.*[-,]//')
+    expect 0 ssactuate follow --root "$folder/state" --policy "$folder/policy" --side "background=@$group" -- \
+        sh -c 'for pid in $(pgrep -g "$1"); do taskset -cp "$2" "$pid"; done' - "$group" "$last"
+    says err "the affinity of 2 threads of process group $group was changed by another program meanwhile"
+    have_cpus "$last" || fail "the affinity of another program was overwritten"
+}
+
+sides_that_cannot_be_followed_start_no_command() {
+    begin_group
+    write_policy 'below 100% pin=free'
+    follow=(ssactuate follow --root "$folder/state" --policy "$folder/policy")
+    expect 125 "${follow[@]}" --side "background=@$(ps -o pgid= -p $$ | tr -d " ")" -- touch "$folder/started"
+    says err "ssactuate itself is in process group"
+    expect 125 "${follow[@]}" --side background=@2147483647 -- touch "$folder/started"
+    says err "process group 2147483647 does not exist"
+    expect 125 "${follow[@]}" --side background=@x -- touch "$folder/started"
+    expect 125 "${follow[@]}" --side background=true
+    says err "no command is given"
+    expect 125 "${follow[@]}" --side "a=@$group" --side b=true -- touch "$folder/started"
+    says err "--side is given twice"
+    expect 125 "${follow[@]}" --side "a=@$group" --side "b=@$group"
+    says err "both sides are process group $group"
+    write_policy 'load side other' 'below 100% pin=free'
+    expect 125 "${follow[@]}" --side "background=@$group" -- touch "$folder/started"
+    says err '`load side other`: the other side is background'
+    write_policy 'below 100% quota=50%'
+    if ssactuate get quota >/dev/null 2>&1; then
+        expect 125 ssactuate follow --policy "$folder/policy" --side "background=@$group"
+        says err "quota and memory limit a command"
+    fi
+    [ ! -e "$folder/started" ] || fail "the command was started"
+}
+
 policies_that_cannot_be_set_start_no_command() {
     unpack acpi-cpufreq
     write_policy 'below 40% frequency=1.4GHz' 'above 60% frequency=9GHz'
@@ -426,6 +599,15 @@ pins_are_masks() {
     says err "CPU 8191 may not be used here"
 }
 
+each_thread_is_bound_to_one_cpu() {
+    need_cpus
+    expect 0 timeout "$patience" ssactuate run pin=free,each -- sh -c '
+        ssburn parallel --threads 4 >/dev/null & pid=$!
+        until [ "$(grep -h Cpus_allowed_list: "/proc/$pid"/task/*/status | grep -cv "[-,]")" -ge 4 ]; do
+            sleep 0.02
+        done; kill $pid'
+}
+
 # A user without privilege can make no control group here, so the run has nothing to write to a journal.
 affinity_pins_without_privilege_or_runtime_folder() {
     local user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -487,11 +669,18 @@ run_case killed_follow_is_restored
 run_case switches_that_fail_leave_the_command_alone
 run_case failed_switch_sets_the_levels_before_it_again
 run_case load_of_the_side_decides
+run_case running_process_group_is_a_side
+run_case follow_of_process_groups_ends_with_the_first
+run_case killed_follow_restores_the_affinity_of_process_groups
+run_case process_group_with_a_reused_id_is_left_alone
+run_case affinity_of_other_programs_survives
+run_case sides_that_cannot_be_followed_start_no_command
 run_case policies_that_cannot_be_set_start_no_command
 run_case memory_in_use_is_not_taken_away
 run_case groups_limit_the_command_and_are_removed
 run_case processes_that_stay_leave_the_group
 run_case pins_are_masks
+run_case each_thread_is_bound_to_one_cpu
 run_case affinity_pins_without_privilege_or_runtime_folder
 run_case duty_throttles_by_showstopper
 run_case killed_duty_leaves_nothing_stopped

@@ -13,10 +13,21 @@ static int take_word(
     struct ssactuate_options *options = config;
     (void)row;
     (void)error;
-    if (!options->verb)
-        options->verb = value;
+    if (!options->verb_name)
+        options->verb_name = value;
     else
         options->words[options->word_count++] = value;
+    return 0;
+}
+
+static int take_side(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssactuate_options *options = config;
+    size_t room = sizeof options->sides / sizeof *options->sides;
+    (void)row;
+    if (options->side_count == room)
+        return ss_error_fail(error, "too many sides (at most %zu)", room);
+    options->sides[options->side_count++] = value;
     return 0;
 }
 
@@ -29,8 +40,8 @@ static const struct ss_argument rows[] = {
         .help = "for `run`: write what was set, the values read back and the actual frequency to FILE (-: standard output), as JSON; for `follow`: the switches"}},
     {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
         .help = "for `follow`: which levels hold at which load"}},
-    {0, "NAME=COMMAND", {"side", SS_OPTION_TEXT, AT(side),
-        .help = "for `follow`: also run COMMAND, split into words as by a shell; if `pin` divides the CPUs, it gets the other half"}},
+    {0, "NAME=COMMAND|@PGID", {"side", SS_OPTION_TEXT,
+        .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which runs already; if `pin` divides the CPUs, it gets the other half; without a command after --, the first of two sides takes its place"}, .take = take_side},
     {0, NULL, {"force", AT(force),
         .help = "for `follow`: set `memory` even below what is in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -39,25 +50,12 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
-/* The words and options that each verb takes. */
-static const struct verb {
-    const char *name;
-    bool takes_words, takes_command, takes_json, takes_record, takes_policy;
-} verbs[] = {
-    {"list", .takes_json = true},
-    {"get", .takes_words = true, .takes_json = true},
-    {"run", .takes_words = true, .takes_command = true, .takes_record = true},
-    {"follow", .takes_command = true, .takes_record = true, .takes_policy = true},
-    {"restore"},
-};
-
-#define VERBS (sizeof verbs / sizeof *verbs)
-
 void ssactuate_options_print_help(void) {
     printf("Usage: ssactuate list [OPTION]...\n"
            "       ssactuate get [OPTION]... ACTUATOR[@TARGET]\n"
            "       ssactuate run [OPTION]... ACTUATOR=LEVEL... -- COMMAND [ARGUMENT]...\n"
            "       ssactuate follow [OPTION]... --policy FILE -- COMMAND [ARGUMENT]...\n"
+           "       ssactuate follow [OPTION]... --policy FILE --side NAME=@PGID\n"
            "       ssactuate restore [OPTION]...\n"
            "Turns knobs of the machine while COMMAND runs, and always turns them back.\n\n");
     ss_arguments_print_help(stdout, rows);
@@ -67,29 +65,61 @@ void ssactuate_options_print_help(void) {
            "cannot be set, and then COMMAND was not started, or cannot be turned back.\n");
 }
 
-static const struct verb *find_verb(const char *name) {
-    for (size_t i = 0; i < VERBS; i++) {
-        if (strcmp(verbs[i].name, name) == 0)
-            return &verbs[i];
-    }
-    return NULL;
+static const struct ssactuate_verb *find_verb(
+    const struct ssactuate_verb *verbs, const char *name) {
+    while (verbs->name && strcmp(verbs->name, name) != 0)
+        verbs++;
+    return verbs->name ? verbs : NULL;
 }
 
-static int refuse_verb(const char *name, struct ss_error *error) {
-    const char *names[VERBS];
-    const struct ss_suggest_names known = {"command", names, VERBS, NULL};
-    for (size_t i = 0; i < VERBS; i++)
-        names[i] = verbs[i].name;
+static int refuse_verb(
+    const struct ssactuate_verb *verbs, const char *name, struct ss_error *error) {
+    const char *names[16];
+    size_t count = 0;
+    for (; verbs[count].name && count < sizeof names / sizeof *names; count++)
+        names[count] = verbs[count].name;
+    const struct ss_suggest_names known = {"command", names, count, NULL};
     return ss_suggest_refuse(&known, name, error);
 }
 
-static int check(const struct ssactuate_options *options, struct ss_error *error) {
-    if (!options->verb)
+/* `follow` needs no command if its first side is a process group that runs already. */
+static bool has_running_side(const struct ssactuate_options *options) {
+    const char *equals = options->side_count > 0 ? strchr(options->sides[0], '=') : NULL;
+    return equals && equals[1] == '@';
+}
+
+static int check_policy(const struct ssactuate_options *options, struct ss_error *error) {
+    if ((options->policy || options->side_count > 0 || options->force) &&
+        !options->verb->takes_policy)
+        return ss_error_fail(error, "--%s is for `follow`",
+            options->policy           ? "policy"
+            : options->side_count > 0 ? "side"
+                                      : "force");
+    if (options->verb->takes_policy && !options->policy)
+        return ss_error_fail(error, "no policy is given: add --policy FILE");
+    return 0;
+}
+
+static int check_command(const struct ssactuate_options *options, struct ss_error *error) {
+    const struct ssactuate_verb *verb = options->verb;
+    bool has_command = options->command && *options->command;
+    if (options->command && !verb->takes_command)
+        return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
+    if (verb->takes_command && !has_command && (options->command || !has_running_side(options)))
+        return ss_error_fail(error, "no command is given: write it after --");
+    if (has_command && options->side_count > 1)
+        return ss_error_fail(error, "--side is given twice, next to a command after --");
+    return 0;
+}
+
+static int check(struct ssactuate_options *options, struct ss_error *error) {
+    if (!options->verb_name)
         return ss_error_fail(
             error, "say what to do: list, get, run, follow or restore; see --help");
-    const struct verb *verb = find_verb(options->verb);
+    const struct ssactuate_verb *verb = find_verb(options->verbs, options->verb_name);
+    options->verb = verb;
     if (!verb)
-        return refuse_verb(options->verb, error);
+        return refuse_verb(options->verbs, options->verb_name, error);
     if (options->word_count > 0 && !verb->takes_words)
         return ss_error_fail(error, "unexpected argument '%s': `%s` takes none",
             ss_words_show(options->words[0]).text, verb->name);
@@ -97,17 +127,8 @@ static int check(const struct ssactuate_options *options, struct ss_error *error
         return ss_error_fail(error, "--json is for `list` and `get`");
     if (options->record && !verb->takes_record)
         return ss_error_fail(error, "--record is for `run` and `follow`");
-    if ((options->policy || options->side || options->force) && !verb->takes_policy)
-        return ss_error_fail(error, "--%s is for `follow`",
-            options->policy ? "policy"
-            : options->side ? "side"
-                            : "force");
-    if (verb->takes_policy && !options->policy)
-        return ss_error_fail(error, "no policy is given: add --policy FILE");
-    if (options->command && !verb->takes_command)
-        return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
-    if (verb->takes_command && (!options->command || !*options->command))
-        return ss_error_fail(error, "no command is given: write it after --");
+    if (check_policy(options, error) < 0 || check_command(options, error) < 0)
+        return -1;
     if (verb->takes_words && options->word_count == 0)
         return ss_error_fail(error, "no actuator is given: `ssactuate list` prints them");
     if (strcmp(verb->name, "get") == 0 && options->word_count > 1)
@@ -116,10 +137,10 @@ static int check(const struct ssactuate_options *options, struct ss_error *error
     return 0;
 }
 
-int ssactuate_options_parse(
-    struct ssactuate_options *options, char **argv, struct ss_error *error) {
+int ssactuate_options_parse(struct ssactuate_options *options, const struct ssactuate_verb *verbs,
+    char **argv, struct ss_error *error) {
     size_t count = 0;
-    *options = (struct ssactuate_options){0};
+    *options = (struct ssactuate_options){.verbs = verbs};
     while (argv[count] && strcmp(argv[count], "--") != 0)
         count++;
     if (argv[count]) {

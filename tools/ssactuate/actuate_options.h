@@ -4,16 +4,28 @@
 
 #include "options/arguments.h"
 
+struct ssactuate_options;
+
+/* What ssactuate does: the words and options that a verb takes, and its action. */
+struct ssactuate_verb {
+    const char *name;
+    bool takes_words, takes_command, takes_json, takes_record, takes_policy;
+    int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
+};
+
 /* The command line: ssactuate VERB [OPTION]... [WORD]... [-- COMMAND...] */
 struct ssactuate_options {
-    const char *verb;   /* never NULL, except for --help and --version */
+    const struct ssactuate_verb *verbs; /* ended by a row without a name */
+    const struct ssactuate_verb *verb;  /* never NULL, except for --help and --version */
+    const char *verb_name;
     const char **words; /* the words after the verb, ended by NULL */
     size_t word_count;
     char **command; /* the words after --, ended by NULL; NULL: no -- */
     const char *root;
     const char *record;
     const char *policy;
-    const char *side;
+    const char *sides[2];
+    size_t side_count;
     int force;
     int json;
     int help;
@@ -21,8 +33,8 @@ struct ssactuate_options {
     struct ss_option_store store;
 };
 
-SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_options_parse(
-    struct ssactuate_options *options, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssactuate_options_parse(struct ssactuate_options *options,
+    const struct ssactuate_verb *verbs, char **argv, struct ss_error *error);
 SS_NONNULL() void ssactuate_options_free(struct ssactuate_options *options);
 
 void ssactuate_options_print_help(void);

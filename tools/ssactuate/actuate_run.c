@@ -45,15 +45,15 @@ static int set_files(struct run *run, struct ss_error *error) {
 
 static int turn(struct run *run, struct ss_error *error) {
     struct ssactuate_place *place = &run->place;
-    const struct ss_limit_group *groups[2] = {NULL};
+    struct ssactuate_changes changes = {.plan = &run->plan};
     if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0)
         return -1;
     unsigned limits = ssactuate_place_limits(&run->machine, &run->plan);
     if (ssactuate_place_choose(place, &run->machine, &run->plan, error) < 0 ||
         ssactuate_place_find(place, &run->machine, limits, "ssactuate", error) < 0)
         return -1;
-    groups[0] = place->has_group ? &place->group : NULL;
-    if (ssactuate_undoing_open(&run->undoing, &run->plan, groups, run->machine.root, error) < 0 ||
+    changes.groups[0] = place->has_group ? &place->group : NULL;
+    if (ssactuate_undoing_open(&run->undoing, &changes, run->machine.root, error) < 0 ||
         ssactuate_place_make(place, error) < 0 ||
         ssactuate_place_limit(place, &run->plan, error) < 0 ||
         ssactuate_undoing_keep(&run->undoing, error) < 0)

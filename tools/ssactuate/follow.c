@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Changes the knobs of a command, and of a side command, with the load. */
+/* Changes the knobs of a command, or of a process group that runs already, and of a second one. */
 
 #include <errno.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 #include "actuate_run.h"
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/units.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "child.h"
@@ -22,6 +23,9 @@
 
 /* Interval of looks at new threads, which are to be bound, in milliseconds. */
 #define BIND_INTERVAL 20
+
+/* The same for a process group that runs already: a look reads the table of all processes. */
+#define LOOK_INTERVAL 200
 
 /* How long the side may take to end after the command has. */
 #define SIDE_PATIENCE (2 * SS_SECOND)
@@ -33,8 +37,13 @@ struct change {
     size_t rule;
 };
 
-/* The command, or the side command. */
+/* The command, or a side. */
 struct party {
+    const char *name; /* of a side; NULL: the command after -- */
+    char *const *words;
+    char **split;  /* the words of a side; owned */
+    pid_t group;   /* runs already, instead of a command; 0: a command */
+    size_t number; /* of the group in the journal */
     struct ssactuate_place place;
     struct ssactuate_child child;
     bool runs;
@@ -49,8 +58,8 @@ struct follow {
     struct ssactuate_plan plan; /* of the present rule */
     struct ssactuate_plan all;  /* the files of all rules */
     unsigned limits;            /* of all rules */
-    struct party parties[2];    /* the command and the side */
-    char **side_words;
+    struct party parties[2];    /* the command and the side, or two sides */
+    bool has_side;              /* the second party */
     struct ssactuate_undoing undoing;
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
@@ -119,7 +128,7 @@ static int plan_rule(
         ssactuate_place_choose(&follow->parties[0].place, &follow->machine, &follow->plan, error) <
             0)
         return -1;
-    return follow->side_words ? choose_side(follow, rule, error) : 0;
+    return follow->has_side ? choose_side(follow, rule, error) : 0;
 }
 
 static int check_memory(const struct follow *follow, struct ss_error *error) {
@@ -158,15 +167,32 @@ static void move_party(const struct follow *follow, int number) {
         number == 0 ? spared : none, follow->parties[number].place.mask);
 }
 
+/*
+ * Confines a process group that runs already. Without a pin, its threads get their affinity before.
+ */
+static int confine_group(struct follow *follow, const struct party *party, struct ss_error *error) {
+    struct ssactuate_journal *journal = &follow->undoing.journal;
+    const struct topology_order *order = &follow->plan.cpus;
+    for (uint32_t i = 0; party == follow->parties && follow->plan.each && i < order->count; i++) {
+        struct ss_cpus one = {0};
+        ss_cpus_add(&one, order->cpus[i]);
+        if (ssactuate_journal_note_cpus(journal, party->number, &one, error) < 0)
+            return -1;
+    }
+    return ssactuate_journal_confine(
+        journal, party->number, party->place.masked ? &party->place.mask : NULL, error);
+}
+
 /* Sets the levels that plan_rule() has planned. */
 static int apply(struct follow *follow, struct ss_error *error) {
     if (set_files(follow, error) < 0)
         return -1;
     for (int i = 0; i < 2; i++) {
         struct party *party = &follow->parties[i];
-        if (ssactuate_place_limit(&party->place, &follow->plan, error) < 0)
+        if (ssactuate_place_limit(&party->place, &follow->plan, error) < 0 ||
+            (party->group > 0 && confine_group(follow, party, error) < 0))
             return -1;
-        if (party->runs)
+        if (party->runs && party->group == 0)
             move_party(follow, i);
     }
     ssactuate_binding_free(&follow->binding); /* binds all threads again */
@@ -220,48 +246,112 @@ static int read_policy(struct follow *follow, struct ss_error *error) {
         return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(errno));
     if (ssactuate_policy_read(&follow->policy, stream, name, error) < 0)
         return -1;
-    if (follow->policy.source == SSACTUATE_SIDE && !follow->options->side)
-        return ss_error_fail(error, "%s: `load side` requires --side", name);
     follow->decision.policy = &follow->policy;
     return 0;
 }
 
-/* Splits NAME=COMMAND. */
-static int read_side(struct follow *follow, struct ss_error *error) {
-    const char *side = follow->options->side;
-    const char *equals = side ? strchr(side, '=') : NULL;
+/* Reads @PGID. */
+static int read_group(struct party *party, const char *text, struct ss_error *error) {
+    uint64_t group;
+    if (ss_units_count(text, &group, error) < 0)
+        return ss_error_wrap(error, "--side");
+    if (group == 0 || group > INT32_MAX)
+        return ss_error_fail(
+            error, "--side: '%s' is not a process group", ss_words_show(text).text);
+    party->group = (pid_t)group;
+    return party->group == getpgrp()
+               ? ss_error_fail(error, "--side: ssactuate itself is in process group %s", text)
+               : 0;
+}
+
+/* Splits NAME=COMMAND or NAME=@PGID. */
+static int read_side(struct party *party, const char *side, struct ss_error *error) {
+    const char *equals = strchr(side, '=');
     size_t count = 0;
-    if (!side)
-        return 0;
     if (!equals || equals == side)
-        return ss_error_fail(error, "--side: write NAME=COMMAND");
-    follow->side_words = ss_words_split(equals + 1, &count, error);
-    if (!follow->side_words)
+        return ss_error_fail(error, "--side: write NAME=COMMAND or NAME=@PGID");
+    party->name = side;
+    if (equals[1] == '@')
+        return read_group(party, equals + 2, error);
+    party->words = party->split = ss_words_split(equals + 1, &count, error);
+    if (!party->split)
         return ss_error_wrap(error, "--side");
     return count > 0 ? 0 : ss_error_fail(error, "--side: the command is empty");
 }
 
+static size_t name_length(const struct party *party) {
+    return party->name ? strcspn(party->name, "=") : 0;
+}
+
+/* Checks that the side whose load decides is the second party. */
+static int check_load(const struct follow *follow, struct ss_error *error) {
+    const char *name = follow->policy.argument, *file = follow->options->policy;
+    const struct party *side = &follow->parties[1];
+    if (follow->policy.source != SSACTUATE_SIDE)
+        return 0;
+    if (!follow->has_side)
+        return ss_error_fail(error, "%s: `load side` requires --side%s", file,
+            follow->options->side_count > 0 ? " and a second side, or a command" : "");
+    if (name && (strlen(name) != name_length(side) || strncmp(name, side->name, strlen(name)) != 0))
+        return ss_error_fail(error, "%s: `load side %s`: the other side is %.*s", file,
+            ss_words_show(name).text, (int)name_length(side), side->name);
+    return 0;
+}
+
+static int read_parties(struct follow *follow, struct ss_error *error) {
+    const struct ssactuate_options *options = follow->options;
+    struct party *next = follow->parties;
+    if (options->command)
+        next++->words = options->command;
+    for (size_t i = 0; i < options->side_count; i++) {
+        if (read_side(next++, options->sides[i], error) < 0)
+            return -1;
+    }
+    follow->has_side = next == follow->parties + 2;
+    if (follow->parties[0].group > 0 && follow->parties[0].group == follow->parties[1].group)
+        return ss_error_fail(
+            error, "--side: both sides are process group %d", (int)follow->parties[0].group);
+    return check_load(follow, error);
+}
+
+/* A process group stays in its control groups, which may limit more than it. */
+static int check_limits(const struct follow *follow, struct ss_error *error) {
+    if (follow->parties[0].group == 0 || !(follow->limits & ~(1U << SS_LIMIT_CPUS)))
+        return 0;
+    return ss_error_fail(error,
+        "%s: quota and memory limit a command, but not a process group that runs already",
+        follow->options->policy);
+}
+
 static int find_places(struct follow *follow, struct ss_error *error) {
-    unsigned side = follow->side_words ? follow->limits & 1U << SS_LIMIT_CPUS : 0;
-    if (ssactuate_place_find(
-            &follow->parties[0].place, &follow->machine, follow->limits, "ssactuate", error) < 0)
-        return -1;
-    return ssactuate_place_find(
-        &follow->parties[1].place, &follow->machine, side, "ssactuate-side", error);
+    static const char *const prefixes[] = {"ssactuate", "ssactuate-side"};
+    for (int i = 0; i < 2; i++) {
+        struct party *party = &follow->parties[i];
+        unsigned limits = i == 0 ? follow->limits : follow->limits & 1U << SS_LIMIT_CPUS;
+        if (ssactuate_place_find(
+                &party->place, &follow->machine, party->words ? limits : 0, prefixes[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int open_undoing(struct follow *follow, struct ss_error *error) {
+    struct ssactuate_changes changes = {.plan = &follow->all};
+    size_t count = 0;
+    for (int i = 0; i < 2; i++) {
+        struct party *party = &follow->parties[i];
+        changes.groups[i] = party->place.has_group ? &party->place.group : NULL;
+        changes.running[i] = party->group;
+        party->number = party->group > 0 ? count++ : 0;
+    }
+    return ssactuate_undoing_open(&follow->undoing, &changes, follow->machine.root, error);
 }
 
 static int prepare(struct follow *follow, struct ss_error *error) {
-    const struct ss_limit_group *groups[2] = {NULL};
-    if (read_policy(follow, error) < 0 || read_side(follow, error) < 0 ||
-        gather(follow, error) < 0 || plan_rule(follow, &follow->policy.rules[0], error) < 0 ||
-        find_places(follow, error) < 0)
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        if (follow->parties[i].place.has_group)
-            groups[i] = &follow->parties[i].place.group;
-    }
-    if (ssactuate_undoing_open(
-            &follow->undoing, &follow->all, groups, follow->machine.root, error) < 0)
+    if (read_policy(follow, error) < 0 || read_parties(follow, error) < 0 ||
+        gather(follow, error) < 0 || check_limits(follow, error) < 0 ||
+        plan_rule(follow, &follow->policy.rules[0], error) < 0 || find_places(follow, error) < 0 ||
+        open_undoing(follow, error) < 0)
         return -1;
     for (int i = 0; i < 2; i++) {
         if (ssactuate_place_make(&follow->parties[i].place, error) < 0)
@@ -270,10 +360,12 @@ static int prepare(struct follow *follow, struct ss_error *error) {
     return ssactuate_undoing_keep(&follow->undoing, error) < 0 ? -1 : apply(follow, error);
 }
 
-static int start(
-    struct follow *follow, struct party *party, char *const *words, struct ss_error *error) {
+static int start(struct follow *follow, struct party *party, struct ss_error *error) {
+    party->runs = party->group > 0;
+    if (!party->words)
+        return 0;
     party->child = (struct ssactuate_child){
-        .words = words,
+        .words = party->words,
         .group = party->place.has_group ? &party->place.group : NULL,
         .mask = party->place.masked ? &party->place.mask : NULL,
         .signals = &follow->signals,
@@ -286,6 +378,10 @@ static int start(
     return 0;
 }
 
+static struct ssactuate_running *find_running(struct follow *follow, const struct party *party) {
+    return &follow->undoing.journal.running[party->number];
+}
+
 static int start_both(struct follow *follow, struct ss_error *error) {
     ss_platform_adopt_orphans();
     follow->scheduling = ss_platform_scheduling_save();
@@ -293,11 +389,15 @@ static int start_both(struct follow *follow, struct ss_error *error) {
         return ss_error_memory(error);
     if (ssactuate_load_open(&follow->load, &follow->policy, &follow->machine, error) < 0)
         return -1;
-    if (follow->side_words && start(follow, &follow->parties[1], follow->side_words, error) < 0)
+    if (start(follow, &follow->parties[1], error) < 0)
         return ss_error_wrap(error, "--side");
-    if (start(follow, &follow->parties[0], follow->options->command, error) < 0)
+    if (start(follow, &follow->parties[0], error) < 0)
         return -1;
     follow->load.side = follow->parties[1].child.pid;
+    if (follow->parties[1].group > 0) {
+        follow->load.running = find_running(follow, &follow->parties[1]);
+        follow->load.used = follow->load.running->used;
+    }
     follow->begin = ss_platform_now();
     note_change(follow, follow->begin, NAN);
     return 0;
@@ -310,7 +410,7 @@ static void reap(struct follow *follow) {
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         for (int i = 0; i < 2; i++) {
             struct party *party = &follow->parties[i];
-            if (party->runs && pid == party->child.pid) {
+            if (party->runs && party->words && pid == party->child.pid) {
                 ssactuate_child_reaped(&party->child, status);
                 party->runs = false;
             }
@@ -328,14 +428,56 @@ static int take_signal(struct follow *follow, int number, struct ss_error *error
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     follow->signals_received++;
-    if (!ssactuate_is_from_terminal(number))
+    if (follow->parties[0].group > 0) {
+        follow->parties[0].runs = false; /* nothing waits for a command */
+        follow->parties[0].child.status = 128 + number;
+    } else if (!ssactuate_is_from_terminal(number)) {
         kill(follow->parties[0].child.pid, follow->signals_received > 1 ? SIGKILL : number);
+    }
     if (follow->signals_received > 1 || !follow->undoing.has_journal)
         return 0;
     return ssactuate_journal_restore_values(&follow->undoing.journal, &ssactuate_restorer, error);
 }
 
+/*
+ * Looks for new threads of process groups that run already. An error is reported once: then the
+ * journal cannot be written.
+ */
+static void look(struct follow *follow) {
+    for (int i = 0; i < 2; i++) {
+        struct party *party = &follow->parties[i];
+        struct ss_error error = {0};
+        int status = party->group > 0 && party->runs
+                         ? ssactuate_journal_look(&follow->undoing.journal, party->number, &error)
+                         : 1;
+        if (status <= 0)
+            party->runs = false;
+        if (status < 0)
+            fprintf(stderr, "ssactuate: warning: process group %d is no longer followed: %s\n",
+                (int)party->group, error.message);
+    }
+}
+
+static void bind_threads(struct follow *follow) {
+    struct ssactuate_binding *binding = &follow->binding;
+    const struct party *party = &follow->parties[0];
+    if (!follow->plan.each || follow->signals_received > 0)
+        return;
+    if (party->group == 0) {
+        ssactuate_child_bind(
+            binding, (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
+        return;
+    }
+    look(follow);
+    const struct ssactuate_running *running = find_running(follow, party);
+    ssactuate_binding_begin(binding);
+    for (size_t i = 0; i < running->count; i++)
+        ssactuate_binding_see(binding, running->members[i].id, running->members[i].started);
+    ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
+}
+
 static void sample(struct follow *follow, ss_time now) {
+    look(follow);
     double load = ssactuate_load_sample(&follow->load, now);
     size_t rule = ssactuate_decide(&follow->decision, now, load);
     if (rule != follow->decision.rule)
@@ -347,16 +489,15 @@ static void sleep_until(const struct follow *follow, ss_time due) {
     struct pollfd polls[] = {{.fd = follow->signals.pipe[0], .events = POLLIN}};
     ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
     int timeout = left < 60000 ? (int)left : 60000;
-    poll(polls, 1, follow->plan.each && timeout > BIND_INTERVAL ? BIND_INTERVAL : timeout);
+    int interval = follow->parties[0].group > 0 ? LOOK_INTERVAL : BIND_INTERVAL;
+    poll(polls, 1, follow->plan.each && timeout > interval ? interval : timeout);
 }
 
 static int watch(struct follow *follow, struct ss_error *error) {
     int result = 0;
     ss_time due = follow->begin + follow->policy.every;
     for (reap(follow); follow->parties[0].runs; reap(follow)) {
-        if (follow->plan.each)
-            ssactuate_child_bind(&follow->binding,
-                (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
+        bind_threads(follow);
         sleep_until(follow, due);
         for (int number; (number = ss_signals_next(&follow->signals)) != 0;) {
             if (take_signal(follow, number, error) < 0)
@@ -377,7 +518,7 @@ static int watch(struct follow *follow, struct ss_error *error) {
 static void end_side(struct follow *follow) {
     struct party *side = &follow->parties[1];
     ss_time deadline = ss_platform_now() + SIDE_PATIENCE;
-    for (int i = 0; side->runs; i++) {
+    for (int i = 0; side->runs && side->words; i++) {
         struct pollfd polls[] = {{.fd = follow->signals.pipe[0], .events = POLLIN}};
         if (i == 0)
             kill(side->child.pid, SIGTERM);
@@ -392,10 +533,28 @@ static void end_side(struct follow *follow) {
 
 /* ---- the record ---- */
 
+static void write_sides(const struct follow *follow, struct ss_json *json) {
+    ss_json_open(json, "sides", '[');
+    for (int i = 0; i < 2; i++) {
+        const struct party *party = &follow->parties[i];
+        char name[100];
+        if (!party->name)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)name_length(party), party->name);
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "name", name);
+        ss_json_text(json, party->group > 0 ? "process_group" : "command",
+            party->name + name_length(party) + (party->group > 0 ? 2 : 1));
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
 static void write_changes(const struct follow *follow, FILE *stream) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "policy", follow->options->policy);
+    write_sides(follow, &json);
     ss_json_open(&json, "rules", '[');
     for (size_t i = 0; i < follow->change_count; i++) {
         const struct change *change = &follow->changes[i];
@@ -442,7 +601,8 @@ static void free_follow(struct follow *follow) {
     ssactuate_plan_free(&follow->all);
     ssactuate_policy_free(&follow->policy);
     ssactuate_machine_close(&follow->machine);
-    free(follow->side_words);
+    for (int i = 0; i < 2; i++)
+        free(follow->parties[i].split);
     free(follow->scheduling);
     free(follow->changes);
     free(follow);

@@ -83,9 +83,12 @@ static void add_time(void *context, pid_t pid) {
 static double sample_side(struct ssactuate_load *load, ss_time now) {
     uint64_t used = 0, before = load->used;
     double capacity = (double)ss_time_since(now, load->then) * load->cpus;
-    if (load->side == 0)
+    if (load->side == 0 && !load->running)
         return 0;
-    add_time(&used, load->side);
+    if (load->running)
+        used = load->running->used;
+    else
+        add_time(&used, load->side);
     load->used = used;
     return used < before || capacity <= 0 ? NAN
                                           : ss_load_of_used((double)(used - before), capacity);

@@ -14,9 +14,10 @@ struct ssactuate_load {
     struct ss_counters last;
     bool is_open; /* the reader */
     struct ss_trace_records trace;
-    char *samples;       /* the path of samples.csv; owned */
-    pid_t side;          /* the command whose load counts; 0: not running */
-    uint64_t used;       /* CPU time of the side at the last sample */
+    char *samples;                           /* the path of samples.csv; owned */
+    pid_t side;                              /* the command whose load counts; 0: not running */
+    const struct ssactuate_running *running; /* counts instead, after each look; NULL: none */
+    uint64_t used;                           /* CPU time of the side at the last sample */
     ss_time begin, then; /* when the source was opened, and the time of the last sample */
     double cpus;         /* number of CPUs; all of them busy are a load of 1 */
 };

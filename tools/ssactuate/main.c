@@ -77,28 +77,26 @@ static int get(const struct ssactuate_options *options, int *status, struct ss_e
     return result;
 }
 
-static int carry_out(struct ssactuate_options *options, int *status, struct ss_error *error) {
-    static const struct {
-        const char *verb;
-        int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
-    } actions[] = {{"list", list}, {"get", get}, {"run", ssactuate_run},
-        {"follow", ssactuate_follow}, {"restore", ssactuate_restore}};
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
-        if (strcmp(options->verb, actions[i].verb) == 0)
-            return actions[i].action(options, status, error);
-    }
-    return -1;
-}
+static const struct ssactuate_verb verbs[] = {
+    {"list", .takes_json = true, .action = list},
+    {"get", .takes_words = true, .takes_json = true, .action = get},
+    {"run", .takes_words = true, .takes_command = true, .takes_record = true,
+        .action = ssactuate_run},
+    {"follow", .takes_command = true, .takes_record = true, .takes_policy = true,
+        .action = ssactuate_follow},
+    {"restore", .action = ssactuate_restore},
+    {NULL},
+};
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssactuate_options options;
-    int result = ssactuate_options_parse(&options, argv, error);
+    int result = ssactuate_options_parse(&options, verbs, argv, error);
     if (result == 0 && options.help)
         ssactuate_options_print_help();
     else if (result == 0 && options.version)
         ss_program_print_version("ssactuate");
     else if (result == 0)
-        result = carry_out(&options, status, error);
+        result = options.verb->action(&options, status, error);
     ssactuate_options_free(&options);
     return result;
 }

@@ -92,23 +92,36 @@ static int note_plan(
     return 0;
 }
 
-int ssactuate_undoing_open(struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan,
-    const struct ss_limit_group *const groups[2], const char *root, struct ss_error *error) {
+static int note_changes(struct ssactuate_undoing *undoing, const struct ssactuate_changes *changes,
+    struct ss_error *error) {
+    if (note_plan(undoing, changes->plan, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        if (changes->groups[i] && note_group(undoing, changes->groups[i], error) < 0)
+            return -1;
+        if (changes->running[i] > 0 &&
+            ssactuate_journal_add_running(&undoing->journal, changes->running[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
+    const struct ssactuate_changes *changes, const char *root, struct ss_error *error) {
     struct ssactuate_dead dead;
     *undoing = (struct ssactuate_undoing){0};
-    if (plan->count == 0 && !groups[0] && !groups[1])
+    if (changes->plan->count == 0 && !changes->groups[0] && !changes->groups[1] &&
+        changes->running[0] == 0 && changes->running[1] == 0)
         return 0;
     undoing->has_state = true;
     if (ssactuate_state_open(&undoing->state, root, error) < 0)
         return -1;
     undoing->has_journal = true;
     if (ssactuate_journal_create(&undoing->journal, &undoing->state, error) < 0 ||
-        lock_knobs(undoing, plan, error) < 0 ||
+        lock_knobs(undoing, changes->plan, error) < 0 ||
         ssactuate_restore_dead(
             &undoing->state, &ssactuate_restorer, &undoing->journal, &dead, error) < 0 ||
-        note_plan(undoing, plan, error) < 0 ||
-        (groups[0] && note_group(undoing, groups[0], error) < 0) ||
-        (groups[1] && note_group(undoing, groups[1], error) < 0))
+        note_changes(undoing, changes, error) < 0)
         return -1;
     return ssactuate_journal_arm(&undoing->journal, error);
 }

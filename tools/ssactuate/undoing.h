@@ -14,17 +14,22 @@ struct ssactuate_undoing {
     bool has_state, has_journal, has_keeper;
 };
 
+/* What a run changes. */
+struct ssactuate_changes {
+    const struct ssactuate_plan *plan;      /* its files */
+    const struct ss_limit_group *groups[2]; /* NULL: absent */
+    pid_t running[2]; /* process groups that run already; 0: absent. They are numbered in order */
+};
+
 /* Reports on standard error; removes groups by the platform. */
 extern const struct ssactuate_restorer ssactuate_restorer;
 
 /*
- * Locks the knobs of a plan, turns back what killed runs have left, and notes the values before and
- * the groups (NULL: absent) in a journal, which is on disk then. Does nothing if there is nothing
- * to turn back.
+ * Locks the knobs, turns back what killed runs have left, and notes the values before in a journal,
+ * which is on disk then. Does nothing if there is nothing to turn back.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 3) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
-    const struct ssactuate_plan *plan, const struct ss_limit_group *const groups[2],
-    const char *root, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
+    const struct ssactuate_changes *changes, const char *root, struct ss_error *error);
 
 /* Starts the keeper. Call this before the first file is changed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(

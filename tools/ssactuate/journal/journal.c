@@ -135,22 +135,32 @@ static int refuse_locked(int lock, const char *knob, struct ss_error *error) {
         *pid ? pid : "(unknown)");
 }
 
+static void lock_path(
+    const struct ssactuate_state *state, const char *knob, char path[SSACTUATE_PATH * 3]) {
+    char name[100];
+    snprintf(name, sizeof name, "%.80s.lock", knob);
+    state_path(state, name, path);
+}
+
 int ssactuate_journal_lock(
     struct ssactuate_journal *journal, const char *knob, struct ss_error *error) {
-    char name[100], path[SSACTUATE_PATH * 3], pid[32];
-    snprintf(name, sizeof name, "%.80s.lock", knob);
-    state_path(journal->state, name, path);
+    char path[SSACTUATE_PATH * 3], pid[32];
+    struct stat status;
+    lock_path(journal->state, knob, path);
     SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (lock < 0)
         return fail(path, error);
     if (flock(lock, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error) : fail(path, error);
+    if (fstat(lock, &status) == 0 && status.st_nlink == 0)
+        return ssactuate_journal_lock(journal, knob, error); /* removed before it was locked */
     int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
     if (ftruncate(lock, 0) < 0 || pwrite(lock, pid, (size_t)length, 0) != length)
         return fail(path, error);
     if (!SS_GROW(journal->locks, journal->lock_count + 1, journal->lock_room))
         return ss_error_memory(error);
     struct ssactuate_lock *held = &journal->locks[journal->lock_count++];
+    *held = (struct ssactuate_lock){0};
     snprintf(held->knob, sizeof held->knob, "%s", knob);
     held->file = ss_owned_take(&lock);
     return 0;
@@ -195,6 +205,126 @@ int ssactuate_journal_add_group(struct ssactuate_journal *journal, const char *f
     if (keep_group(journal, folder, home) < 0)
         return ss_error_memory(error);
     return APPEND(journal, error, "group", folder, home);
+}
+
+/* ---- process groups that run already ---- */
+
+static void report(const struct ssactuate_restorer *restorer, const char *format, ...)
+    SS_FORMAT(2, 3);
+
+static void report(const struct ssactuate_restorer *restorer, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    restorer->report(restorer->context, text);
+}
+
+static void running_knob(pid_t group, char knob[64]) {
+    snprintf(knob, 64, "process-group-%d", (int)group);
+}
+
+/* There is no end of process groups, so their locks are removed after use. */
+static int lock_running(struct ssactuate_journal *journal, pid_t group, struct ss_error *error) {
+    char knob[64];
+    running_knob(group, knob);
+    if (ssactuate_journal_lock(journal, knob, error) < 0)
+        return -1;
+    journal->locks[journal->lock_count - 1].transient = true;
+    return 0;
+}
+
+static int note_member(struct ssactuate_journal *journal, size_t number,
+    const struct ssactuate_member *member, struct ss_error *error) {
+    char index[32], process[32], id[32], started[32], cpus[8 * SS_CPUS_MAX];
+    snprintf(index, sizeof index, "%zu", number);
+    snprintf(process, sizeof process, "%d", (int)member->process);
+    snprintf(id, sizeof id, "%d", (int)member->id);
+    snprintf(started, sizeof started, "%llu", (unsigned long long)member->started);
+    ss_cpus_print(cpus, sizeof cpus, &member->before);
+    return APPEND(journal, error, "thread", index, process, id, started, cpus);
+}
+
+/*
+ * Nothing of this is synced: it serves after a kill, but not after a restart of the machine, which
+ * ends all processes.
+ */
+int ssactuate_journal_look(
+    struct ssactuate_journal *journal, size_t number, struct ss_error *error) {
+    struct ssactuate_running *running = &journal->running[number];
+    if (!ssactuate_running_look(running))
+        return 0;
+    for (size_t i = 0; i < running->count; i++) {
+        struct ssactuate_member *member = &running->members[i];
+        if (!member->noted && note_member(journal, number, member, error) < 0)
+            return -1;
+        member->noted = true;
+    }
+    return 1;
+}
+
+int ssactuate_journal_add_running(
+    struct ssactuate_journal *journal, pid_t group, struct ss_error *error) {
+    char text[32];
+    size_t number = journal->running_count;
+    snprintf(text, sizeof text, "%d", (int)group);
+    if (number == SSACTUATE_RUNNING_MAX)
+        return ss_error_fail(error, "too many process groups (at most %d)", SSACTUATE_RUNNING_MAX);
+    if (lock_running(journal, group, error) < 0)
+        return -1;
+    journal->running[journal->running_count++] = (struct ssactuate_running){.group = group};
+    if (APPEND(journal, error, "processes", text) < 0)
+        return -1;
+    int status = ssactuate_journal_look(journal, number, error);
+    return status > 0    ? (int)number
+           : status == 0 ? ss_error_fail(error, "process group %d does not exist", (int)group)
+                         : -1;
+}
+
+int ssactuate_journal_note_cpus(struct ssactuate_journal *journal, size_t number,
+    const struct ss_cpus *cpus, struct ss_error *error) {
+    struct ssactuate_running *running = &journal->running[number];
+    char index[32], text[8 * SS_CPUS_MAX];
+    if (ssactuate_running_has_given(running, cpus))
+        return 0;
+    snprintf(index, sizeof index, "%zu", number);
+    ss_cpus_print(text, sizeof text, cpus);
+    if (!ssactuate_running_give(running, cpus))
+        return ss_error_memory(error);
+    return APPEND(journal, error, "cpus", index, text);
+}
+
+int ssactuate_journal_confine(struct ssactuate_journal *journal, size_t number,
+    const struct ss_cpus *cpus, struct ss_error *error) {
+    if (cpus && ssactuate_journal_note_cpus(journal, number, cpus, error) < 0)
+        return -1;
+    /* A second time, for what was started meanwhile with the earlier affinity. */
+    for (int i = 0; i < 2; i++) {
+        int status = ssactuate_journal_look(journal, number, error);
+        if (status <= 0)
+            return status;
+        if (ssactuate_running_confine(&journal->running[number], cpus, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int restore_running(struct ssactuate_journal *journal,
+    const struct ssactuate_restorer *restorer, struct ss_error *error) {
+    int status = 0;
+    for (size_t i = journal->running_count; i-- > 0;) {
+        struct ssactuate_running *running = &journal->running[i];
+        size_t foreign;
+        if (ssactuate_running_restore(running, &foreign, error) < 0)
+            status = -1;
+        if (foreign > 0)
+            report(restorer,
+                "the affinity of %zu thread%s of process group %d was changed by another program "
+                "meanwhile and stays",
+                foreign, foreign == 1 ? "" : "s", (int)running->group);
+    }
+    return status;
 }
 
 int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *error) {
@@ -278,18 +408,6 @@ static enum need find_need(
     return NEED_FOREIGN;
 }
 
-static void report(const struct ssactuate_restorer *restorer, const char *format, ...)
-    SS_FORMAT(2, 3);
-
-static void report(const struct ssactuate_restorer *restorer, const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    restorer->report(restorer->context, text);
-}
-
 /*
  * Writes the values of marked files in reverse order. An error does not matter yet: the kernel may
  * accept the value once the others are restored.
@@ -361,7 +479,8 @@ int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     mark(journal, restorer, marked);
     write_marked(journal, marked);
     write_marked(journal, marked); /* once more what differs */
-    return check_marked(journal, marked, error);
+    int status = check_marked(journal, marked, error);
+    return restore_running(journal, restorer, error) < 0 ? -1 : status;
 }
 
 int ssactuate_journal_restore(struct ssactuate_journal *journal,
@@ -375,6 +494,11 @@ int ssactuate_journal_remove(struct ssactuate_journal *journal, struct ss_error 
     state_path(journal->state, journal->name, path);
     if (unlink(path) < 0 && errno != ENOENT)
         return fail(path, error);
+    for (size_t i = 0; i < journal->lock_count; i++) {
+        lock_path(journal->state, journal->locks[i].knob, path);
+        if (journal->locks[i].transient && unlink(path) < 0 && errno != ENOENT)
+            return fail(path, error);
+    }
     return sync_folder(journal->state, error);
 }
 
@@ -383,6 +507,8 @@ void ssactuate_journal_close(struct ssactuate_journal *journal) {
         close(journal->locks[i].file);
     if (journal->file >= 0)
         close(journal->file);
+    for (size_t i = 0; i < journal->running_count; i++)
+        ssactuate_running_free(&journal->running[i]);
     free(journal->locks);
     free(journal->entries);
     free(journal->groups);
@@ -415,6 +541,48 @@ static void read_value(struct ssactuate_journal *journal, char *const *words) {
         snprintf(entry->setting.value, sizeof entry->setting.value, "%s", words[2]);
 }
 
+static int read_processes(
+    struct ssactuate_journal *journal, char *const *words, struct ss_error *error) {
+    if (journal->running_count == SSACTUATE_RUNNING_MAX)
+        return ss_error_fail(error, "%s: too many process groups", journal->name);
+    journal->running[journal->running_count++] =
+        (struct ssactuate_running){.group = (pid_t)strtol(words[1], NULL, 10)};
+    return 0;
+}
+
+/* Finds the process group of a line. Lines are in order, so it was read before. */
+static struct ssactuate_running *find_running(struct ssactuate_journal *journal, const char *word) {
+    size_t number = strtoul(word, NULL, 10);
+    return number < journal->running_count ? &journal->running[number] : NULL;
+}
+
+static int read_thread(
+    struct ssactuate_journal *journal, char *const *words, struct ss_error *error) {
+    struct ssactuate_running *running = find_running(journal, words[1]);
+    struct ssactuate_member member = {
+        .process = (pid_t)strtol(words[2], NULL, 10),
+        .id = (pid_t)strtol(words[3], NULL, 10),
+        .started = strtoull(words[4], NULL, 10),
+        .noted = true,
+    };
+    if (!running)
+        return 0;
+    if (ss_cpus_parse(words[5], &member.before, error) < 0)
+        return -1;
+    return ssactuate_running_add(running, &member) ? 0 : ss_error_memory(error);
+}
+
+static int read_cpus(
+    struct ssactuate_journal *journal, char *const *words, struct ss_error *error) {
+    struct ssactuate_running *running = find_running(journal, words[1]);
+    struct ss_cpus cpus;
+    if (!running)
+        return 0;
+    if (ss_cpus_parse(words[2], &cpus, error) < 0)
+        return -1;
+    return ssactuate_running_give(running, &cpus) ? 0 : ss_error_memory(error);
+}
+
 static int read_line(struct ssactuate_journal *journal, const char *line, struct ss_error *error) {
     size_t count;
     SS_OWNED(free) char **words = ss_words_split(line, &count, error);
@@ -429,6 +597,12 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
         return read_set(journal, words, error);
     else if (strcmp(word, "group") == 0 && count == 3)
         return keep_group(journal, words[1], words[2]) < 0 ? ss_error_memory(error) : 0;
+    else if (strcmp(word, "processes") == 0 && count == 2)
+        return read_processes(journal, words, error);
+    else if (strcmp(word, "thread") == 0 && count == 6)
+        return read_thread(journal, words, error);
+    else if (strcmp(word, "cpus") == 0 && count == 3)
+        return read_cpus(journal, words, error);
     else if (strcmp(word, "armed") == 0)
         journal->armed = true;
     else if ((strcmp(word, "want") == 0 || strcmp(word, "got") == 0) && count == 3)
@@ -454,7 +628,9 @@ static int read_journal(struct ssactuate_journal *journal, struct ss_error *erro
 
 int ssactuate_journal_reload(struct ssactuate_journal *journal, struct ss_error *error) {
     struct stat status;
-    journal->count = journal->group_count = 0;
+    for (size_t i = 0; i < journal->running_count; i++)
+        ssactuate_running_free(&journal->running[i]);
+    journal->count = journal->group_count = journal->running_count = 0;
     journal->armed = false;
     if (fstat(journal->file, &status) == 0 && status.st_nlink == 0)
         return 0; /* it was removed, so nothing is left */
@@ -476,6 +652,12 @@ static int lock_knobs(struct ssactuate_journal *journal, const struct ssactuate_
         const char *knob = journal->entries[i].setting.knob;
         if (!has_lock(own, knob) && !has_lock(journal, knob) &&
             ssactuate_journal_lock(journal, knob, error) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < journal->running_count; i++) {
+        char knob[64];
+        running_knob(journal->running[i].group, knob);
+        if (!has_lock(own, knob) && lock_running(journal, journal->running[i].group, error) < 0)
             return -1;
     }
     return 0;

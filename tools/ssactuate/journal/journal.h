@@ -9,6 +9,7 @@
 #include <showstopper/error.h>
 
 #include "kernel_file.h"
+#include "running.h"
 
 /*
  * A journal describes the changes that a run has to undo. It is a file of the state folder. It is
@@ -19,9 +20,11 @@
  *   run PID
  *   set KNOB PATH ROUNDED BEFORE    a file that may be changed, and its value
  *   group FOLDER HOME               a control group; its processes return to HOME
- *   armed                           the lines above are complete
- *   want N VALUE                    file N is about to get this value
- *   got N VALUE                     the value that was then read back
+ *   processes PGID                  a process group that runs already, whose affinity may be
+ * changed armed                           the lines above are complete want N VALUE file N is about
+ * to get this value got N VALUE                     the value that was then read back thread N PID
+ * TID STARTED CPUS   a thread of process group N, and its affinity cpus N CPUS threads of process
+ * group N are about to get this affinity
  */
 
 /* A file of the kernel, and the value that it gets. */
@@ -66,6 +69,7 @@ struct ssactuate_group {
 struct ssactuate_lock {
     char knob[64];
     int file;
+    bool transient; /* its file is removed together with the journal */
 };
 
 struct ssactuate_journal {
@@ -79,6 +83,8 @@ struct ssactuate_journal {
     size_t count, room;
     struct ssactuate_group *groups;
     size_t group_count, group_room;
+    struct ssactuate_running running[SSACTUATE_RUNNING_MAX];
+    size_t running_count;
     struct ssactuate_lock *locks;
     size_t lock_count, lock_room;
 };
@@ -101,6 +107,13 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_add(struct ssactuate_journal *jou
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_group(struct ssactuate_journal *journal,
     const char *folder, const char *home, struct ss_error *error);
 
+/*
+ * Locks and adds a process group that runs already, with the affinity of its threads. Fails if
+ * there is no such group. Returns its number.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_running(
+    struct ssactuate_journal *journal, pid_t group, struct ss_error *error);
+
 /* Writes the journal to disk. From now on, it is carried out if the run is killed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
     struct ssactuate_journal *journal, struct ss_error *error);
@@ -112,6 +125,23 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(
     struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error);
 
+/*
+ * Adds threads that a process group has started. Returns 1, or 0 once the group has exited.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_look(
+    struct ssactuate_journal *journal, size_t number, struct ss_error *error);
+
+/* Notes that threads of a process group may get this affinity. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_note_cpus(struct ssactuate_journal *journal,
+    size_t number, const struct ss_cpus *cpus, struct ss_error *error);
+
+/*
+ * Sets the affinity of all threads of a process group; `cpus` NULL: each thread's affinity before.
+ * Fails if a thread does not get it.
+ */
+SS_MUST_USE SS_NONNULL(1, 4) int ssactuate_journal_confine(struct ssactuate_journal *journal,
+    size_t number, const struct ss_cpus *cpus, struct ss_error *error);
+
 /* Calls that restoring needs besides the kernel's files. */
 struct ssactuate_restorer {
     void *context;
@@ -122,14 +152,15 @@ struct ssactuate_restorer {
 };
 
 /*
- * Sets the files to their values before, in reverse order, and removes the groups. Reports files
+ * Sets the files to their values before, in reverse order, and then the affinity of threads, and
+ * removes the groups. Reports files
  * that another program has changed meanwhile, and keeps their values. Writes each value once more
  * if it differs after that. Fails, and names the file, if it still differs. May be called again.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
-/* The same for the files only, while the groups are in use. */
+/* The same without removing the groups, while they are in use. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 

@@ -18,13 +18,13 @@
 
 static const struct {
     const char *name;
-    bool has_argument;
+    bool has_argument, may_have_argument;
 } sources[] = {
     [SSACTUATE_MACHINE] = {"machine"},
     [SSACTUATE_GROUP] = {"group", true},
     [SSACTUATE_TRACE] = {"trace", true},
     [SSACTUATE_RECORD] = {"record", true},
-    [SSACTUATE_SIDE] = {"side"},
+    [SSACTUATE_SIDE] = {"side", .may_have_argument = true},
 };
 
 #define SOURCES (sizeof sources / sizeof *sources)
@@ -40,13 +40,15 @@ static int read_source(
         names[j] = sources[j].name;
     if (i == SOURCES)
         return ss_suggest_refuse(&known, count < 2 ? "" : words[1], error);
-    if (count != (sources[i].has_argument ? 3 : 2))
+    if (count != (sources[i].has_argument ? 3 : 2) && !(sources[i].may_have_argument && count == 3))
         return ss_error_fail(error, "`load %s` takes %s", sources[i].name,
-            sources[i].has_argument ? "one argument" : "no argument");
+            sources[i].has_argument        ? "one argument"
+            : sources[i].may_have_argument ? "at most one argument"
+                                           : "no argument");
     free(policy->argument);
-    policy->argument = sources[i].has_argument ? strdup(words[2]) : NULL;
+    policy->argument = count == 3 ? strdup(words[2]) : NULL;
     policy->source = (enum ssactuate_source)i;
-    return sources[i].has_argument && !policy->argument ? ss_error_memory(error) : 0;
+    return count == 3 && !policy->argument ? ss_error_memory(error) : 0;
 }
 
 static int read_time(char **words, size_t count, ss_time *value, struct ss_error *error) {

@@ -28,7 +28,7 @@ enum ssactuate_source {
     SSACTUATE_GROUP,  /* a control group */
     SSACTUATE_TRACE,  /* a trace, which begins with the run */
     SSACTUATE_RECORD, /* the record of a running showstopper */
-    SSACTUATE_SIDE,   /* the command of --side */
+    SSACTUATE_SIDE,   /* a side, by its name or by default the last one */
 };
 
 struct ssactuate_rule {

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "running.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "platform/platform.h"
+
+/* ---- affinity ---- */
+
+static bool get_affinity(pid_t thread, struct ss_cpus *cpus) {
+    *cpus = (struct ss_cpus){0};
+    return sched_getaffinity(thread, sizeof *cpus, (cpu_set_t *)(void *)cpus) >= 0;
+}
+
+static bool is_same(const struct ss_cpus *left, const struct ss_cpus *right) {
+    return memcmp(left, right, sizeof *left) == 0;
+}
+
+/* Sets the affinity of a member. Returns 0, also if it has exited, or a negative errno. */
+static int set_affinity(const struct ssactuate_member *member, const struct ss_cpus *cpus) {
+    struct ss_cpus found;
+    /*
+     * The kernel sets affinity by ID only. The ID is checked right before: within microseconds, it
+     * is not assigned once more.
+     */
+    if (ss_platform_thread_started(member->id) != member->started ||
+        !get_affinity(member->id, &found) || is_same(&found, cpus))
+        return 0;
+    if (sched_setaffinity(member->id, sizeof *cpus, (const cpu_set_t *)(const void *)cpus) < 0)
+        return errno == ESRCH ? 0 : -errno;
+    return !get_affinity(member->id, &found) || is_same(&found, cpus) ? 0 : -EINVAL;
+}
+
+bool ssactuate_running_has_given(
+    const struct ssactuate_running *running, const struct ss_cpus *cpus) {
+    for (size_t i = 0; i < running->given_count; i++) {
+        if (is_same(&running->given[i], cpus))
+            return true;
+    }
+    return false;
+}
+
+bool ssactuate_running_give(struct ssactuate_running *running, const struct ss_cpus *cpus) {
+    if (!SS_GROW(running->given, running->given_count + 1, running->given_room))
+        return false;
+    running->given[running->given_count++] = *cpus;
+    return true;
+}
+
+static const char *explain(int status) {
+    return status == -EINVAL ? "the kernel does not allow these CPUs" : strerror(-status);
+}
+
+/* ---- members ---- */
+
+bool ssactuate_running_add(
+    struct ssactuate_running *running, const struct ssactuate_member *member) {
+    if (!SS_GROW(running->members, running->count + 1, running->room))
+        return false;
+    running->members[running->count++] = *member;
+    return true;
+}
+
+/* A look at all processes of a group. */
+struct look {
+    struct ssactuate_running *running;
+    size_t known, known_seen; /* members before the look, and how many of them still exist */
+    pid_t process, parent;    /* the process whose threads are visited */
+};
+
+/* Returns the first known member of a process, or NULL. */
+static const struct ssactuate_member *find_process(
+    const struct ssactuate_running *running, pid_t process) {
+    for (size_t i = 0; i < running->count; i++) {
+        if (running->members[i].process == process)
+            return &running->members[i];
+    }
+    return NULL;
+}
+
+static struct ss_cpus find_before(const struct look *look, const struct ss_cpus *now) {
+    const struct ssactuate_running *running = look->running;
+    const struct ssactuate_member *origin = find_process(running, look->process);
+    if (running->count == 0 || !ssactuate_running_has_given(running, now))
+        return *now;
+    if (!origin)
+        origin = find_process(running, look->parent);
+    return origin ? origin->before : running->members[0].before;
+}
+
+static void see_thread(void *context, pid_t thread) {
+    struct look *look = context;
+    struct ssactuate_running *running = look->running;
+    struct ssactuate_member birth = {.process = look->process, .id = thread, .seen = true};
+    struct ss_cpus now;
+    birth.started = ss_platform_thread_started(thread);
+    for (size_t i = 0; i < look->known; i++) {
+        struct ssactuate_member *member = &running->members[i];
+        if (member->id == thread && member->started == birth.started) {
+            member->seen = true;
+            look->known_seen++;
+            return;
+        }
+    }
+    if (birth.started == 0 || !get_affinity(thread, &now))
+        return;
+    birth.before = find_before(look, &now);
+    if (!ssactuate_running_add(running, &birth))
+        return; /* without memory, the next look finds it */
+}
+
+static void see_process(void *context, pid_t pid) {
+    struct look *look = context;
+    struct ss_process process;
+    struct ss_process_times times;
+    pid_t group = look->running->group;
+    if (ss_platform_process_group(pid) != group || !ss_platform_process_look(pid, &process) ||
+        process.group != group || process.state == 'Z' || process.state == 'X')
+        return;
+    if (ss_platform_process_times(pid, &times))
+        look->running->used += times.used + times.waited;
+    look->process = pid;
+    look->parent = process.parent;
+    ss_platform_process_threads(pid, see_thread, look);
+}
+
+static void forget_ended(struct ssactuate_running *running) {
+    size_t kept = 0;
+    for (size_t i = 0; i < running->count; i++) {
+        if (running->members[i].seen)
+            running->members[kept++] = running->members[i];
+    }
+    running->count = kept;
+}
+
+bool ssactuate_running_look(struct ssactuate_running *running) {
+    struct look look = {.running = running, .known = running->count};
+    running->used = 0;
+    for (size_t i = 0; i < running->count; i++)
+        running->members[i].seen = false;
+    if (!running->ended)
+        ss_platform_process_each(see_process, &look);
+    running->ended |= look.known > 0 && look.known_seen == 0;
+    if (running->ended)
+        running->count = running->used = 0;
+    forget_ended(running);
+    return running->count > 0;
+}
+
+/* ---- all members ---- */
+
+int ssactuate_running_confine(
+    struct ssactuate_running *running, const struct ss_cpus *cpus, struct ss_error *error) {
+    for (size_t i = 0; i < running->count; i++) {
+        const struct ssactuate_member *member = &running->members[i];
+        int status = set_affinity(member, cpus ? cpus : &member->before);
+        if (status < 0)
+            return ss_error_fail(error, "cannot set the affinity of thread %d of process %d: %s",
+                (int)member->id, (int)member->process, explain(status));
+    }
+    return 0;
+}
+
+static bool is_foreign(
+    const struct ssactuate_running *running, const struct ssactuate_member *member) {
+    struct ss_cpus now;
+    return get_affinity(member->id, &now) && !is_same(&now, &member->before) &&
+           !ssactuate_running_has_given(running, &now);
+}
+
+int ssactuate_running_restore(
+    struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
+    int result = 0;
+    *foreign = 0;
+    if (!ssactuate_running_look(running))
+        return 0;
+    for (size_t i = 0; i < running->count; i++) {
+        const struct ssactuate_member *member = &running->members[i];
+        if (is_foreign(running, member)) {
+            ++*foreign;
+            continue;
+        }
+        int status = set_affinity(member, &member->before);
+        if (status < 0)
+            status = set_affinity(member, &member->before);
+        if (status < 0)
+            result =
+                ss_error_fail(error, "cannot restore the affinity of thread %d of process %d: %s",
+                    (int)member->id, (int)member->process, explain(status));
+    }
+    return result;
+}
+
+void ssactuate_running_free(struct ssactuate_running *running) {
+    free(running->members);
+    free(running->given);
+    *running = (struct ssactuate_running){0};
+}
