@@ -132,6 +132,13 @@ for more in '--overhead 1m' '--accounting ticks' '--lateness 3m' '--lateness 0' 
     expect "${run[@]}" $more
     ! cmp -s out plain || fail "$more has no effect"
 done
+expect "${run[@]}" --class queue:40%
+! cmp -s out plain || fail "--class queue has no effect"
+expect "${run[@]}" --iteration 10m
+undisturbed=$(figure throughput)
+expect "${run[@]}" --iteration 10m --steal 20%
+exceeds "$(awk -v one="$undisturbed" 'BEGIN { print 0.81 * one }')" "$(figure throughput)" ||
+    fail "--steal slows no iteration: $undisturbed, $(figure throughput)"
 expect "${run[@]}" --priority normal --preempt 0
 cmp -s out plain || fail "--preempt 0 changes the result"
 expect "${run[@]}" --preempt 5m

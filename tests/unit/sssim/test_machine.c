@@ -41,6 +41,25 @@ static void used_time_is_exact_to_the_nanosecond(void **state) {
     machine_close(&machine);
 }
 
+static void stolen_time_is_busy_but_does_no_work(void **state) {
+    (void)state;
+    for (uint64_t rate = 0; rate <= 250; rate += 250) {
+        struct machine machine;
+        open_machine(&machine, 2, 0, rate);
+        machine_set_steal(&machine, 0.25);
+        machine_set_running(&machine, 0, true, START);
+        assert_near(machine_share(&machine), 0.75, 1e-12);
+        machine_set_width(&machine, 0, 4, START + SS_SECOND);
+        assert_near(machine_share(&machine), 0.375, 1e-12);
+        struct ss_counters counters = look(&machine, 2 * SS_SECOND);
+        assert_int_equal(counters.idle, SS_SECOND);
+        assert_int_equal(counters.busy_ticks, 3 * SS_SECOND);
+        assert_int_equal(counters.steal, 3 * SS_SECOND / 4);
+        assert_int_equal(counters.used, 3 * SS_SECOND - counters.steal);
+        machine_close(&machine);
+    }
+}
+
 static void threads_keep_running_until_a_late_stop(void **state) {
     (void)state;
     struct machine machine;
@@ -251,6 +270,7 @@ static void simulated_lateness_follows_the_recorded_quantiles(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(used_time_is_exact_to_the_nanosecond),
+    cmocka_unit_test(stolen_time_is_busy_but_does_no_work),
     cmocka_unit_test(threads_keep_running_until_a_late_stop),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
     cmocka_unit_test(unpaid_idle_overhead_does_not_accumulate),

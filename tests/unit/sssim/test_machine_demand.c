@@ -121,6 +121,28 @@ static void blocking_and_forking_demand_changes_often(void **state) {
     assert_near(count_turns("forking"), 3 * 1111, 60);
 }
 
+/* Returns the load of a queue whose only instance has this duty. */
+static double measure_queue(const char *class, const char *duty) {
+    struct demand_mix mix = parse_mix(class);
+    struct trial_options options = make_options(1, 1, "100%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.options[SS_KIND_CONTROL] = duty;
+    options.options[SS_KIND_DITHERING] = "53m";
+    options.mix = &mix;
+    struct trial_figures figures = run(&options, 70 * SS_SECOND);
+    demand_mix_free(&mix);
+    return figures.load_mean;
+}
+
+static void queue_does_later_what_arrived_while_it_was_stopped(void **state) {
+    (void)state;
+    assert_near(measure_queue("queue:40%", "duty=100%"), 0.4, 0.002);
+    assert_near(measure_queue("queue:40%", "duty=80%"), 0.4, 0.01);
+    assert_near(measure_queue("queue:40%", "duty=50%"), 0.4, 0.01);
+    /* More arrives than the duty allows, so all of it is used. */
+    assert_near(measure_queue("queue:70%", "duty=50%"), 0.5, 0.01);
+}
+
 static void instances_of_a_mix_take_classes_in_turn(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
@@ -263,6 +285,9 @@ static void invalid_demand_classes_are_refused(void **state) {
     assert_no_mix("serial:0", "between 1 and 1000000, not 0");
     assert_no_mix("serial:1000001", "between 1 and 1000000");
     assert_no_mix("serial:-1", "unknown class 'serial:-1'");
+    assert_no_mix("queue:0%", "more than 0 and less than 100% of a CPU, not 0%");
+    assert_no_mix("queue:100%", "not 100%");
+    assert_no_mix("queue:many", "many");
     assert_no_mix("profile:/nowhere", "/nowhere cannot be opened: No such file");
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
 }
@@ -310,6 +335,7 @@ UNIT_MAIN(
     cmocka_unit_test(continuing_an_instance_does_not_affect_other_classes),
     cmocka_unit_test(parallel_instances_may_start_on_one_cpu),
     cmocka_unit_test(blocking_and_forking_demand_changes_often),
+    cmocka_unit_test(queue_does_later_what_arrived_while_it_was_stopped),
     cmocka_unit_test(instances_of_a_mix_take_classes_in_turn),
     cmocka_unit_test(demand_sequences_are_independent),
     cmocka_unit_test(demand_profile_is_repeated),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "demand.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,15 @@ static const struct phase forking[] = {
     {0, 100000},
 };
 
+/* A queue without a backlog works once in this time. */
+#define QUEUE_PERIOD (10 * SS_MILLISECOND)
+
 static const struct table tables[] = {
     [DEMAND_SERIAL] = {NULL, 1},
     [DEMAND_PARALLEL] = {NULL, 1},
     [DEMAND_BLOCKING] = {blocking, sizeof blocking / sizeof *blocking},
     [DEMAND_FORKING] = {forking, sizeof forking / sizeof *forking},
+    [DEMAND_QUEUE] = {NULL, 2},
 };
 
 /* ---- the mix ---- */
@@ -67,20 +72,32 @@ static const char *const names[] = {
 
 #define NAMES (sizeof names / sizeof *names)
 
+static int parse_queue(struct demand_class *class, const char *text, struct ss_error *error) {
+    class->kind = DEMAND_QUEUE;
+    if (ss_units_load(text, 0, &class->rate, error) < 0)
+        return -1;
+    if (!(class->rate > 0 && class->rate < 1))
+        return ss_error_fail(error,
+            "the work of a queue must take more than 0 and less than 100%% of a CPU, not %s", text);
+    return 0;
+}
+
 static int parse_name(struct demand_class *class, const char *name, struct ss_error *error) {
-    static const char prefix[] = "profile:";
+    static const char prefix[] = "profile:", queue[] = "queue:";
     for (size_t i = 0; i < NAMES; i++) {
         if (strcmp(name, names[i]) == 0) {
             class->kind = (enum demand_kind)i;
             return 0;
         }
     }
+    if (strncmp(name, queue, sizeof queue - 1) == 0)
+        return parse_queue(class, name + sizeof queue - 1, error);
     if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
         class->kind = DEMAND_PROFILE;
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
-    struct ss_suggest_names known = {
-        "class", names, NAMES, "write serial, parallel, blocking, forking or profile:FILE"};
+    struct ss_suggest_names known = {"class", names, NAMES,
+        "write serial, parallel, blocking, forking, queue:LOAD or profile:FILE"};
     return ss_suggest_refuse(&known, name, error);
 }
 
@@ -147,6 +164,19 @@ static void take_all(struct demand *demand) {
     demand->gathered = 0;
 }
 
+/*
+ * Works until nothing waits, including what arrives meanwhile; then waits for more. Without a
+ * backlog both together take one period.
+ */
+static void take_queue(struct demand *demand) {
+    double rate = demand->class->rate, idle = (1 - rate) * (double)QUEUE_PERIOD;
+    double arrived = demand->threads == 0 ? rate * idle : 0;
+    double work = demand->backlog > 0 ? demand->backlog : arrived;
+    demand->threads = work > 0;
+    demand->left = 1 + ss_time_from_double(work > 0 ? work / (1 - rate) : idle);
+    demand->backlog = 0;
+}
+
 static void take_stretch(struct demand *demand) {
     const struct profile_stretch *stretch = &demand->class->profile.stretches[demand->phase];
     demand->threads = stretch->threads;
@@ -157,6 +187,8 @@ static void take_stretch(struct demand *demand) {
 static void take(struct demand *demand) {
     if (demand->class->kind == DEMAND_PROFILE)
         take_stretch(demand);
+    else if (demand->class->kind == DEMAND_QUEUE)
+        take_queue(demand);
     else if (tables[demand->class->kind].phases)
         take_phase(demand);
     else
@@ -194,6 +226,21 @@ void demand_next(struct demand *demand) {
     size_t count = class->kind == DEMAND_PROFILE ? class->profile.count : tables[class->kind].count;
     demand->phase = (demand->phase + 1) % count;
     take(demand);
+}
+
+/*
+ * Collects what is left of the present work, or what has arrived since the last work ended, and
+ * adds what arrived during the stop.
+ */
+void demand_skip(struct demand *demand, ss_time stopped) {
+    double rate = demand->class->rate;
+    if (demand->class->kind != DEMAND_QUEUE || stopped == 0)
+        return;
+    double left = (1 - rate) * (double)demand->left;
+    double waited = (1 - rate) * (double)QUEUE_PERIOD - (double)demand->left;
+    demand->backlog = demand->threads > 0 ? left : rate * fmax(waited, 0);
+    demand->backlog += rate * (double)stopped;
+    take_queue(demand);
 }
 
 /* Draws how long the threads share one CPU. */

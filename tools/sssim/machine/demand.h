@@ -10,7 +10,8 @@
 
 /*
  * How many threads of an instance are runnable over time. Only time in which the instance is not
- * stopped counts: a stop freezes its demand, too.
+ * stopped counts: a stop freezes its demand, too. The exception is a queue, whose work arrives all
+ * the time.
  */
 
 enum demand_kind {
@@ -18,12 +19,14 @@ enum demand_kind {
     DEMAND_PARALLEL, /* a thread for each CPU, always runnable */
     DEMAND_BLOCKING,
     DEMAND_FORKING,
+    DEMAND_QUEUE, /* one thread, which works on what has arrived */
     DEMAND_PROFILE,
 };
 
 struct demand_class {
     enum demand_kind kind;
     struct profile profile; /* for DEMAND_PROFILE */
+    double rate;            /* for DEMAND_QUEUE: CPU time of the work that arrives per time */
     uint64_t weight;        /* number of successive instances of this class */
 };
 
@@ -34,7 +37,7 @@ struct demand_mix {
     uint64_t weight; /* sum of all weights */
 };
 
-/* Parses "serial", "serial:3,parallel:1" or "profile:FILE", and reads the files. */
+/* Parses "serial", "serial:3,parallel:1", "queue:70%" or "profile:FILE", and reads the files. */
 SS_MUST_USE SS_NONNULL(1, 2) int demand_mix_parse(
     struct demand_mix *mix, const char *text, struct ss_error *error);
 
@@ -54,6 +57,7 @@ struct demand {
     const struct memory_use *use; /* memory use of each thread; NULL: the default */
     ss_time left;                 /* running time until the demand changes; SS_TIME_NEVER: never */
     ss_time gathered;             /* how long its threads will still share one CPU */
+    double backlog;               /* of a queue: CPU time of the work that waits, nanoseconds */
 };
 
 /* Initializes the demand. Random numbers of different instances and seeds are independent. */
@@ -67,6 +71,13 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
  */
 SS_NONNULL()
 void demand_resume(struct demand *demand, ss_time start_lateness);
+
+/*
+ * Counts the time for which the instance was stopped, in which work for a queue arrived. Call this
+ * before demand_resume().
+ */
+SS_NONNULL()
+void demand_skip(struct demand *demand, ss_time stopped);
 
 /* Advances to the next phase. */
 SS_NONNULL()

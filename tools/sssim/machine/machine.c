@@ -25,6 +25,10 @@ void machine_set_overhead(struct machine *machine, ss_time overhead) {
     machine->overhead = (double)overhead;
 }
 
+void machine_set_steal(struct machine *machine, double steal) {
+    machine->steal = steal;
+}
+
 int machine_use_ticks(struct machine *machine, uint64_t rate, struct ss_error *error) {
     machine->ticks =
         ticks_open(machine->cpus, rate, ss_time_from_double(machine->overhead), machine->start);
@@ -64,14 +68,15 @@ double machine_idle_cpus(const struct machine *machine) {
 static double group_cpus(const struct machine *machine) {
     double threads = machine_group_threads(machine);
     double wanted = machine_wanted_cpus(machine);
-    return wanted > machine->cpus ? threads * machine->cpus / wanted : threads;
+    double busy = wanted > machine->cpus ? threads * machine->cpus / wanted : threads;
+    return busy * (1 - machine->steal);
 }
 
 double machine_share(const struct machine *machine) {
     double wanted = machine_wanted_cpus(machine);
     if (machine->group.throttled)
         return 0;
-    return wanted > machine->cpus ? machine->cpus / wanted : 1;
+    return (1 - machine->steal) * (wanted > machine->cpus ? machine->cpus / wanted : 1);
 }
 
 double machine_part_beside(const struct machine *machine) {
@@ -109,7 +114,10 @@ static void advance(struct machine *machine, ss_time now) {
     machine->owed -= overhead;
     machine->idle_part += idle - chores - overhead;
     machine->idle += take_whole(&machine->idle_part);
-    machine->used_part += (machine->cpus - cpus) * elapsed + chores;
+    double busy = (machine->cpus - cpus) * elapsed + chores;
+    machine->used_part += busy * (1 - machine->steal);
+    machine->stolen_part += busy * machine->steal;
+    machine->stolen += take_whole(&machine->stolen_part);
     machine->used += take_whole(&machine->used_part);
     machine->now = now;
 }
@@ -227,6 +235,7 @@ void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counte
         .capacity = machine->cpus,
         .cpus = machine->cpus,
         .idle = machine->idle,
+        .steal = machine->stolen,
         .busy_ticks = machine->cpus * (now - machine->start) - machine->idle,
         .used = machine->used,
     };
@@ -234,8 +243,10 @@ void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counte
 
 void machine_read(struct machine *machine, ss_time now, struct ss_counters *counters) {
     machine_read_exactly(machine, now, counters);
-    if (machine->ticks)
-        ticks_read(machine->ticks, now, counters);
+    if (!machine->ticks)
+        return;
+    ticks_read(machine->ticks, now, counters);
+    counters->used = (uint64_t)((double)counters->used * (1 - machine->steal));
 }
 
 void machine_read_group_exactly(

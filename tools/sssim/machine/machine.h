@@ -43,6 +43,7 @@ struct machine_group {
 struct machine {
     uint32_t cpus;
     double background; /* CPUs that the rest of the system demands */
+    double steal;      /* part of the time of busy CPUs that a hypervisor takes */
     uint32_t count;    /* number of instances */
     struct machine_instance *instances;
     uint64_t threads; /* number of runnable threads of all instances, throttled or not */
@@ -53,6 +54,8 @@ struct machine {
     double idle_part; /* fraction of a nanosecond that is not yet in `idle` */
     uint64_t used;    /* nanoseconds for which tasks ran, including the background */
     double used_part;
+    uint64_t stolen; /* nanoseconds that the hypervisor took */
+    double stolen_part;
     double overhead;     /* nanoseconds spent each time a CPU becomes idle */
     double owed;         /* nanoseconds of overhead not yet spent */
     double chores;       /* nanoseconds of CPU time of executors not yet spent */
@@ -69,6 +72,11 @@ SS_MUST_USE SS_NONNULL(1) int machine_open(struct machine *machine, uint32_t cpu
  */
 SS_NONNULL()
 void machine_set_overhead(struct machine *machine, ss_time overhead);
+
+/* Sets the part of the time of busy CPUs that a hypervisor takes. Call this before the first
+ * change. */
+SS_NONNULL()
+void machine_set_steal(struct machine *machine, double steal);
 
 /*
  * Makes machine_read() return what /proc/stat would show with ticks at `rate` Hz. Call this after

@@ -37,6 +37,7 @@ struct simulation {
     ss_time quota_period;
     double background; /* use of the background, as a part of the whole machine */
     ss_time background_period;
+    double steal;
     struct work_options work;
     double memory_rate; /* accesses per second that the memory serves; 0: no limit */
     double smt;         /* see struct cores; 0: every CPU is a core */

@@ -27,7 +27,10 @@ static ss_time due_after(struct trial *trial, uint32_t number, ss_time left) {
 }
 
 static ss_time continue_all(struct trial *trial, uint32_t number) {
-    struct demand *demand = &trial->lives[number].demand;
+    struct trial_instance *life = &trial->lives[number];
+    struct demand *demand = &life->demand;
+    demand_skip(demand, ss_time_since(trial->now, life->stopped));
+    life->stopped = SS_TIME_NEVER;
     demand_resume(demand, trial->options.start_lateness);
     machine_set_width(&trial->machine, number, demand->threads, trial->now);
     machine_set_running(&trial->machine, number, true, trial->now);
@@ -54,6 +57,7 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running) {
     } else {
         if (demand->left != SS_TIME_NEVER)
             demand->left = time_left(trial, number);
+        trial->lives[number].stopped = trial->now;
         uint32_t late = count_late(trial, number, &due);
         machine_stop(&trial->machine, number, late, trial->now);
     }

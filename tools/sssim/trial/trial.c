@@ -318,6 +318,7 @@ static void start_executors(struct trial *trial) {
         demand_open(demand, options->mix ? demand_mix_find(options->mix, i) : &trial->class,
             options->mix ? options->cpus : options->width, options->seed, i);
         machine_set_width(&trial->machine, i, demand->threads, trial->start);
+        trial->lives[i].stopped = SS_TIME_NEVER;
         tenants_set_running(trial, i, true);
         set_alarm(trial, i, control_start);
     }
@@ -329,6 +330,7 @@ static int open_machine(struct trial *trial, struct ss_error *error) {
             trial->start, error) < 0)
         return -1;
     machine_set_overhead(&trial->machine, options->overhead);
+    machine_set_steal(&trial->machine, options->steal);
     if (options->quota > 0)
         machine_set_quota(&trial->machine, options->quota, options->quota_period);
     return options->tick_rate ? machine_use_ticks(&trial->machine, options->tick_rate, error) : 0;
