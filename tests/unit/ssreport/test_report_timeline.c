@@ -52,18 +52,77 @@ static void run_is_shown_over_time(void **state) {
     folder_write_record("a");
     struct ssreport_report report = make_report(folder_file("a"));
     const struct json_object *events = write_timeline(&report);
-    assert_int_equal(add_up(events, "C", "load, %", 0).count, report.runs[0].record.sample_count);
-    assert_int_equal(add_up(events, "C", "duty, %", 0).count, report.runs[0].record.sample_count);
-    assert_int_equal(add_up(events, "X", "iteration", -1).count, 30);
-    assert_int_equal(add_up(events, "i", "counting", 0).count, 1);
+    size_t values = report.runs[0].record.sample_count + 1; /* one more at the end */
+    assert_int_equal(add_up(events, "C", "load, %", 1).count, values);
+    assert_int_equal(add_up(events, "C", "duty, %", 1).count, values);
+    for (int instance = 0; instance < 2; instance++) {
+        const char *name = instance ? "instance 1: iteration" : "instance 0: iteration";
+        assert_int_equal(add_up(events, "b", name, 2 + instance).count, 15);
+        assert_int_equal(add_up(events, "e", name, 2 + instance).count, 15);
+    }
+    assert_int_equal(add_up(events, "i", "counting", 1).count, 1);
     assert_int_equal(add_up(events, "M", "process_name", -1).count, 1);
     /* Instances are permitted to run for 30 and 50 % of the time: see report_folder.h. */
     for (int instance = 0; instance < 2; instance++) {
-        double running = add_up(events, "X", "running", 2 * instance + 1).length;
-        double stopped = add_up(events, "X", "stopped", 2 * instance + 1).length;
+        double running = add_up(events, "X", "running", 2 + instance).length;
+        double stopped = add_up(events, "X", "stopped", 2 + instance).length;
         double duty = running / (running + stopped);
         if (fabs(duty - (instance ? 0.5 : 0.3)) > 1e-4)
             fail_msg("duty of instance %d: %g", instance, duty);
+    }
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
+static void states_of_an_instance_do_not_overlap(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/decisions.csv", "elapsed_seconds,executor,state,real_seconds\n"
+                                    "1.000000,0,running,0.051532\n"
+                                    "1.051531,0,stopped,0.048470\n"
+                                    "1.100000,0,running,0.000001\n"
+                                    "1.100000,0,stopped,0.100000\n");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct json_object *events = write_timeline(&report);
+    double end = -INFINITY;
+    size_t count = 0;
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+        if (strcmp(document_text(event, "ph"), "X") != 0)
+            continue;
+        double begin = document_number(event, "ts");
+        if (begin < end)
+            fail_msg("slice %zu begins %g us before the last one ends", count, end - begin);
+        end = begin + document_number(event, "dur");
+        count++;
+    }
+    assert_int_equal(count, 4);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
+static void processes_and_threads_have_different_ids(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    finish_report(&report);
+    const struct json_object *events = write_timeline(&report);
+    static const double ids[][2] = {{1, 1}, {1, 2}, {1, 3}, {4, 4}, {4, 5}, {4, 6}};
+    for (size_t id = 0; id < sizeof ids / sizeof *ids; id++) {
+        size_t found = 0;
+        for (size_t i = 0; i < json_object_array_length(events); i++) {
+            struct json_object *event = json_object_array_get_idx(events, i);
+            found += strcmp(document_text(event, "name"), "thread_name") == 0 &&
+                     document_number(event, "pid") == ids[id][0] &&
+                     document_number(event, "tid") == ids[id][1];
+        }
+        if (found != 1)
+            fail_msg("thread %g of process %g: %zu", ids[id][1], ids[id][0], found);
     }
     json_object_put(document);
     ssreport_report_free(&report);
@@ -84,7 +143,7 @@ static void records_keep_their_distance_in_time(void **state) {
     double starts[2] = {NAN, NAN};
     for (size_t i = 0; i < json_object_array_length(events); i++) {
         struct json_object *event = json_object_array_get_idx(events, i);
-        size_t process = (size_t)document_number(event, "pid") - 1;
+        size_t process = document_number(event, "pid") > 1;
         if (strcmp(document_text(event, "ph"), "C") == 0 && isnan(starts[process]))
             starts[process] = document_number(event, "ts");
     }
@@ -108,5 +167,7 @@ static void names_are_quoted(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(run_is_shown_over_time),
+    cmocka_unit_test(states_of_an_instance_do_not_overlap),
+    cmocka_unit_test(processes_and_threads_have_different_ids),
     cmocka_unit_test(records_keep_their_distance_in_time),
     cmocka_unit_test(names_are_quoted))

@@ -9,27 +9,38 @@
 #include "csv.h"
 #include "json_document.h"
 
-/* Each record is shown as a process. Its tracks are threads: 0 is the run, then two per instance.
+/*
+ * Each record is shown as a process. Its main thread is the run, and the instances are the next
+ * threads. Viewers expect process and thread IDs to be unique, as on Linux.
  */
-#define STATES_OF(instance)     (2 * (instance) + 1)
-#define ITERATIONS_OF(instance) (2 * (instance) + 2)
+#define RUN                 0
+#define INSTANCE_OF(number) ((unsigned)(number) + 1)
+
+#define INSTANCES_MAX 1000000 /* as many as showstopper accepts */
 
 struct timeline {
     FILE *stream;
-    double origin; /* time 0, in seconds since 1970 */
-    size_t events; /* written so far */
-    unsigned process;
-    double start; /* of this record, in seconds since 1970 */
-    double instances;
+    double origin;     /* time 0, in seconds since 1970 */
+    size_t events;     /* written so far */
+    size_t spans;      /* of these, begun spans */
+    unsigned process;  /* ID of this record's process */
+    double start;      /* of this record, in seconds after the origin */
+    double *state_end; /* of each instance, the end of its last state */
+    size_t instances;
 };
 
 /* ---- events ---- */
 
-/* Begins an event of the current record, at seconds since 1970. The caller ends it with "}". */
+/* Rounds to nanoseconds, so that a slice's beginning and length add up to its end as printed. */
+static double microseconds(double seconds) {
+    return round(1e9 * seconds) / 1e3;
+}
+
+/* Begins an event, at seconds after the origin. The caller ends it with "}". */
 static void begin_event(struct timeline *timeline, char phase, unsigned track, double at) {
     fprintf(timeline->stream, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f",
-        timeline->events++ > 0 ? "," : "", phase, timeline->process, track,
-        1e6 * (at - timeline->origin));
+        timeline->events++ > 0 ? "," : "", phase, timeline->process, timeline->process + track,
+        microseconds(at));
 }
 
 static void write_text(struct timeline *timeline, const char *name, const char *text) {
@@ -40,7 +51,7 @@ static void write_text(struct timeline *timeline, const char *name, const char *
 
 static void name_track(
     struct timeline *timeline, const char *kind, unsigned track, const char *name) {
-    begin_event(timeline, 'M', track, timeline->origin);
+    begin_event(timeline, 'M', track, 0);
     fprintf(timeline->stream, ",\"name\":\"%s\",\"args\":{", kind);
     write_text(timeline, "name", name);
     fputs("}}", timeline->stream);
@@ -49,12 +60,25 @@ static void name_track(
 static void write_slice(
     struct timeline *timeline, unsigned track, double from, double to, const char *name) {
     begin_event(timeline, 'X', track, from);
-    fprintf(timeline->stream, ",\"dur\":%.3f,\"name\":\"%s\"}", 1e6 * (to - from), name);
+    fprintf(timeline->stream, ",\"dur\":%.3f,\"name\":\"%s\"}",
+        microseconds(to) - microseconds(from), name);
+}
+
+/* Writes a span, which may overlap others of the same name, unlike the slices of a track. */
+static void write_span(
+    struct timeline *timeline, unsigned track, double from, double to, const char *name) {
+    size_t id = timeline->spans++;
+    begin_event(timeline, 'b', track, from);
+    fprintf(timeline->stream, ",\"id2\":{\"local\":\"%zx\"},\"cat\":\"span\",\"name\":\"%s\"}", id,
+        name);
+    begin_event(timeline, 'e', track, to);
+    fprintf(timeline->stream, ",\"id2\":{\"local\":\"%zx\"},\"cat\":\"span\",\"name\":\"%s\"}", id,
+        name);
 }
 
 static void write_mark(struct timeline *timeline, unsigned track, double at, const char *name) {
     begin_event(timeline, 'i', track, at);
-    fprintf(timeline->stream, ",\"s\":\"%c\",", track == 0 ? 'p' : 't');
+    fprintf(timeline->stream, ",\"s\":\"%c\",", track == RUN ? 'p' : 't');
     write_text(timeline, "name", name);
     fputc('}', timeline->stream);
 }
@@ -72,7 +96,7 @@ static void write_counter(struct timeline *timeline, double at, const char *name
         known += isfinite(series[i].value);
     if (known == 0)
         return;
-    begin_event(timeline, 'C', 0, at);
+    begin_event(timeline, 'C', RUN, at);
     fprintf(timeline->stream, ",\"name\":\"%s\",\"args\":{", name);
     const char *separator = "";
     for (size_t i = 0; i < count; i++) {
@@ -92,10 +116,12 @@ static double wall_of(
     return timeline->start + ssreport_record_elapsed(record, run_time);
 }
 
+/* The last values are written twice, so that viewers draw them up to the end. */
 static void write_samples(struct timeline *timeline, const struct ssreport_record *record) {
-    for (size_t i = 0; i < record->sample_count; i++) {
-        const struct ssreport_sample *sample = &record->samples[i];
-        double at = wall_of(timeline, record, sample->begin);
+    for (size_t i = 0; i <= record->sample_count && record->sample_count > 0; i++) {
+        bool last = i == record->sample_count;
+        const struct ssreport_sample *sample = &record->samples[last ? i - 1 : i];
+        double at = wall_of(timeline, record, last ? sample->end : sample->begin);
         write_counter(timeline, at, "load, %",
             (const struct series[]){{"target", 100 * sample->target}, {"load", 100 * sample->load}},
             2);
@@ -105,25 +131,45 @@ static void write_samples(struct timeline *timeline, const struct ssreport_recor
 }
 
 static void write_iterations(struct timeline *timeline, const struct ssreport_record *record) {
+    char name[48];
     for (size_t i = 0; i < record->iteration_count; i++) {
         const struct ssreport_iteration *iteration = &record->iterations[i];
-        if (iteration->instance >= 0)
-            write_slice(timeline, ITERATIONS_OF((unsigned)iteration->instance),
-                wall_of(timeline, record, iteration->start),
-                wall_of(timeline, record, iteration->end), "iteration");
+        if (!(iteration->instance >= 0))
+            continue;
+        snprintf(name, sizeof name, "instance %.0f: iteration", iteration->instance);
+        write_span(timeline, INSTANCE_OF(iteration->instance),
+            wall_of(timeline, record, iteration->start), wall_of(timeline, record, iteration->end),
+            name);
     }
+}
+
+/* Makes the record have at least this number of instances. Returns false if memory is exhausted. */
+static bool extend_instances(struct timeline *timeline, size_t count) {
+    if (count <= timeline->instances)
+        return true;
+    double *ends = realloc(timeline->state_end, count * sizeof *ends);
+    if (!ends)
+        return false;
+    timeline->state_end = ends;
+    while (timeline->instances < count)
+        ends[timeline->instances++] = -INFINITY;
+    return true;
 }
 
 static bool take_state(void *context, const struct sstrace_field *fields) {
     struct timeline *timeline = context;
     double begin, instance, length;
-    if (!ssreport_csv_number(&fields[1], &instance) || instance < 0 ||
-        !ssreport_csv_number(&fields[3], &length) ||
-        !sstrace_field_number(&fields[0], false, &begin))
+    if (!ssreport_csv_number(&fields[1], &instance) ||
+        !(instance >= 0 && instance < INSTANCES_MAX) || !ssreport_csv_number(&fields[3], &length) ||
+        !sstrace_field_number(&fields[0], false, &begin) ||
+        !extend_instances(timeline, (size_t)instance + 1))
         return false;
-    timeline->instances = fmax(timeline->instances, instance + 1);
-    double from = timeline->start + begin;
-    write_slice(timeline, STATES_OF((unsigned)instance), from, from + length,
+    /* Recorded times are rounded, so a state may begin before the last one ends. Viewers drop
+     * slices that overlap. */
+    double *end = &timeline->state_end[(size_t)instance];
+    double from = fmax(timeline->start + begin, *end);
+    *end = fmax(timeline->start + begin + length, from);
+    write_slice(timeline, INSTANCE_OF(instance), from, *end,
         sstrace_field_is(&fields[2], "running") ? "running" : "stopped");
     return true;
 }
@@ -151,8 +197,8 @@ static void write_stages(struct timeline *timeline, const char *folder) {
         double at = document_number(event, "elapsed_seconds");
         double instance = document_number(event, "instance");
         if (name && isfinite(at))
-            write_mark(timeline, instance >= 0 ? STATES_OF((unsigned)instance) : 0,
-                timeline->start + at, name);
+            write_mark(
+                timeline, instance >= 0 ? INSTANCE_OF(instance) : RUN, timeline->start + at, name);
         json_object_put(event);
     }
     free(line);
@@ -160,38 +206,43 @@ static void write_stages(struct timeline *timeline, const char *folder) {
         fclose(events);
 }
 
-static void name_instances(struct timeline *timeline, bool iterate) {
-    for (unsigned i = 0; i < timeline->instances; i++) {
+static void name_instances(struct timeline *timeline) {
+    for (size_t i = 0; i < timeline->instances; i++) {
         char name[48];
-        snprintf(name, sizeof name, "instance %u", i);
-        name_track(timeline, "thread_name", STATES_OF(i), name);
-        snprintf(name, sizeof name, "instance %u: iterations", i);
-        if (iterate)
-            name_track(timeline, "thread_name", ITERATIONS_OF(i), name);
+        snprintf(name, sizeof name, "instance %zu", i);
+        name_track(timeline, "thread_name", INSTANCE_OF(i), name);
     }
 }
 
+/* Begins a process for a record that started at seconds since 1970, or NaN if that is unknown. */
+static void begin_process(struct timeline *timeline, double wall, const char *title) {
+    timeline->process += 1 + (unsigned)timeline->instances;
+    timeline->instances = 0;
+    timeline->start = isnan(wall) ? 0 : wall - timeline->origin;
+    name_track(timeline, "process_name", RUN, title);
+    name_track(timeline, "thread_name", RUN, "run");
+}
+
 static void write_run(struct timeline *timeline, const struct ssreport_record *record) {
-    timeline->start = isnan(record->wall) ? timeline->origin : record->wall;
-    timeline->instances = record->instance_count > 0 ? record->instance_count : 0;
-    name_track(timeline, "process_name", 0, ssreport_record_title(record));
-    name_track(timeline, "thread_name", 0, "run");
+    begin_process(timeline, record->wall, ssreport_record_title(record));
+    if (record->instance_count <= INSTANCES_MAX)
+        extend_instances(timeline, (size_t)fmax(record->instance_count, 0));
     write_samples(timeline, record);
     write_states(timeline, record->name);
     write_iterations(timeline, record);
     write_stages(timeline, record->name);
-    name_instances(timeline, record->iteration_count > 0);
+    name_instances(timeline);
 }
 
 /* ---- records of ssrequest ---- */
 
 static void write_requests(struct timeline *timeline, const struct ssreport_responses *responses) {
-    timeline->start = isnan(responses->begin) ? timeline->origin : responses->begin;
-    name_track(timeline, "process_name", 0, responses->title);
-    for (size_t i = 0; i < responses->count; i++) {
-        const struct ssreport_response_second *second = &responses->seconds[i];
+    begin_process(timeline, responses->begin, responses->title);
+    for (size_t i = 0; i <= responses->count && responses->count > 0; i++) {
+        bool last = i == responses->count;
+        const struct ssreport_response_second *second = &responses->seconds[last ? i - 1 : i];
         const struct ssreport_response *response = &second->response[SSREPORT_INTENDED];
-        double at = timeline->start + second->begin;
+        double at = timeline->start + (last ? second->end : second->begin);
         write_counter(timeline, at, "requests, /s",
             (const struct series[]){{"sent", second->sent}, {"completed", second->completed},
                 {"failed", second->failed}},
@@ -222,14 +273,11 @@ int ssreport_timeline_write(
     if (report->run_count + report->response_count == 0)
         return ss_error_fail(error, "there is no record to draw over time");
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", stream);
-    for (size_t i = 0; i < report->run_count; i++) {
-        timeline.process++;
+    for (size_t i = 0; i < report->run_count; i++)
         write_run(&timeline, &report->runs[i].record);
-    }
-    for (size_t i = 0; i < report->response_count; i++) {
-        timeline.process++;
+    for (size_t i = 0; i < report->response_count; i++)
         write_requests(&timeline, &report->responses[i]);
-    }
     fputs("\n]}\n", stream);
+    free(timeline.state_end);
     return 0;
 }
