@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# To be sourced by experiments on a service: how it is started, and the requests that are sent to it. They read the
+# variables that its functions set.
+# shellcheck disable=SC2034
+
+# shellcheck source=plan.sh
+. "$(dirname "${BASH_SOURCE[0]}")/plan.sh"
+
+service='' rates='' steps='' warmup='' seconds='' arrival='' seed='' cap='' when_full='' timeout='' own_cpu='' work=''
+spread='' workers='' wiki=''
+own_wiki=''     # yes if the study makes the wiki and removes it
+service_cpus='' # the CPUs of the service, as 0-3,8; empty: any
+on_cpus=()      # the prefix of its command that selects them
+step=()         # the parts of --steps: maximum, step, seconds of a step
+
+# The names of these options, for take_options.
+service_names="service rates steps warmup seconds arrival seed cap when-full timeout own-cpu work spread workers wiki"
+
+service_defaults() {
+    : "${service:=serve}" "${seed:=1}" "${when_full:=delay}" "${timeout:=10s}" "${work:=10m}" "${spread:=constant}"
+}
+
+service_usage() {
+    cat <<END
+  --seed N            of arrivals; round n has this number plus n; default $seed
+  --when-full KIND    what becomes of requests beyond --cap: delay or drop; default $when_full
+  --timeout TIME      of a request; default $timeout
+  --own-cpu LIST      the CPUs of the generator, as 3 or 0-1; default: any
+  --work TIME         of serve: CPU time of a request; default $work
+  --spread KIND       of serve: constant or exponential; default $spread
+  --workers N         of serve and mediawiki: requests worked on at a time; default 1 for serve
+END
+}
+
+# ---- the plan ----
+
+# serve_words ADDRESS WORKERS: sets `words`, the command of serve. Its work is calibrated once.
+serve_words() {
+    words=("${on_cpus[@]}" ssburn serve --listen "$1" --workers "$2" --spread "$spread" --units '{units}')
+}
+
+# wiki_words DIR WORKERS [OPTION]...: sets `words`, the command of mediawiki.
+wiki_words() {
+    words=("${on_cpus[@]}" "$here/services/mediawiki" run "$1" ${2:+--workers "$2"} "${@:3}")
+}
+
+# plan_service: prints the line that starts the service. It is new in each run, so all find it alike. Sets `url` and
+# `pids`, with the placeholders of a plan.
+plan_service() {
+    local words ready='^listening on (.+)$'
+    url=$(literal "$service") pids=${attach-}
+    case $service in
+    serve) serve_words 0 "${workers:-1}" ;;
+    mediawiki)
+        ready='^url (.+)$'
+        wiki_words "$(literal "$wiki")" "$workers"
+        ;;
+    *) return 0 ;;
+    esac
+    url='{server.1}' pids='{server.pid}'
+    line beside server ready="$ready" -- "${words[@]}"
+}
+
+# plan_service_study: prints the lines of the study that the service needs.
+plan_service_study() {
+    [ "$service" != serve ] ||
+        line once units 'match=^# work ([0-9]+)$' -- ssburn serial --iteration "$work" --iterations 0
+    [ -z "$own_wiki" ] || line after -- "$here/services/mediawiki" down "$(literal "$wiki")"
+}
+
+# choose_sending SEED: sets `sending`, the options of ssrequest that do not depend on rates.
+choose_sending() {
+    sending=(--arrival "$arrival" --seed "$1" --cap "$cap" --when-full "$when_full" --timeout "${timeout}s"
+        ${own_cpu:+--own-cpu "$own_cpu"})
+}
+
+# choose_shape KIND VALUE: sets `shape`, the options of ssrequest for this rate or for steps; `what`, the part of the
+# name of a run; and the times `length`, `counted` and `warmup_seconds`.
+choose_shape() {
+    if [ "$1" = rate ]; then
+        what=r$2 length=$(compute "$warmup + $seconds + 3") warmup_seconds=$warmup counted=$seconds
+        shape=(--profile constant --rate "$2" --duration "${seconds}s")
+    else
+        what=steps counted=$(steps_seconds) length=$(compute "$counted + 3") warmup_seconds=0
+        shape=(--profile step --max "${step[0]}" --step "${step[1]}" --hold "${step[2]}s")
+    fi
+}
+
+# plan_requests URL OPTION...: prints the lines that send requests: those that warm up, at the rate `value`, and those
+# that count. Requests that failed are a result.
+plan_requests() {
+    [ "$warmup_seconds" = 0 ] || line before warmup ok=0,1 -- ssrequest --quiet --profile constant --rate "$value" \
+        --duration "${warmup}s" "${sending[@]}" "${@:2}" "$1"
+    line main requests ok=0,1 ${own_cpu:+"cpus=${own_cpu//,/ }"} -- ssrequest "${shape[@]}" --record '{record}' \
+        "${sending[@]}" "${@:2}" "$1"
+}
+
+# steps_seconds: prints how long all steps take.
+steps_seconds() {
+    local full="int(${step[0]} / ${step[1]})"
+    compute "($full + ($full * ${step[1]} < ${step[0]})) * ${step[2]}"
+}
+
+# ---- the call ----
+
+# check_rates_or_steps: refuses options of rates with steps. To be called before options get their defaults.
+check_rates_or_steps() {
+    [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: no command is required: see --service"
+    [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates or --steps, not both"
+    [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
+}
+
+# check_service RATES FEW: sets `name`, and `rates` unless they are given: of serve these, the FEW for --quick.
+check_service() {
+    local usual='' few=''
+    case $service in
+    serve) usual=$1 few=$2 ;;
+    mediawiki) usual=2,5,10,15,20 few=1,3,6 ;;
+    http://* | https://*)
+        [ -n "$rates$steps" ] || fail "--rates: how many requests a second? See --help"
+        [ -z "$on$workers" ] || fail "--on, --workers: for a service that is started here only"
+        ;;
+    *) fail "--service: $service: serve, mediawiki or a URL is required" ;;
+    esac
+    [ -n "$rates$steps" ] || rates=${quick:+$few}
+    [ -n "$rates$steps" ] || rates=$usual
+    name=$service
+    [[ $service != *://* ]] || name=url
+    [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki is for mediawiki only"
+}
+
+# check_service_values: checks the other options of the service and of requests. They have their defaults.
+check_service_values() {
+    local program
+    for program in ssrequest ssburn ssload; do
+        command -v "$program" >/dev/null ||
+            fail "$program is not there: build it (README.md says what it takes), or name --bin"
+    done
+    check_numbers whole seed
+    [ -z "$workers" ] || check_numbers count workers
+    check_words when-full "delay drop" "$when_full"
+    check_words spread "constant exponential" "$spread"
+    [ -z "$own_cpu" ] || check_cpus own-cpu "$own_cpu"
+    check_rates
+    check_steps
+    check_times seconds timeout warmup
+}
+
+# check_times OPTION...: makes seconds of them; above 0, except those of a warm-up.
+check_times() {
+    local option value
+    for option; do
+        [ "$option ${!option}" != "warmup 0" ] || continue
+        value=$(seconds_of "$option" "${!option}") || exit 1
+        printf -v "$option" %s "$value"
+    done
+}
+
+# check_rates: numbers above 0.
+check_rates() {
+    local rate
+    for rate in ${rates//,/ }; do
+        [[ $rate =~ ^[0-9]+(\.[0-9]+)?$ && $rate =~ [1-9] ]] ||
+            fail "--rates: $rate: requests per second are required, as 10,20,50"
+    done
+}
+
+# check_steps: sets `step`, the parts of --steps, with the length of a step in seconds.
+check_steps() {
+    local hold
+    [ -n "$steps" ] || return 0
+    [[ $steps =~ ^[0-9.]*[1-9][0-9.]*:[0-9.]*[1-9][0-9.]*:[^:]+$ ]] ||
+        fail "--steps: $steps: MAX:STEP:TIME is required, as 140:5:2s"
+    hold=$(seconds_of steps "${steps##*:}") || exit 1
+    steps=${steps%:*}:$hold
+    IFS=: read -ra step <<<"$steps"
+}
+
+# find_wiki: the first run makes it, and the study removes its own.
+find_wiki() {
+    [ "$service" = mediawiki ] || return 0
+    own_wiki=
+    [ -n "$wiki" ] || { wiki=$output/wiki && own_wiki=yes; }
+    wiki=$(realpath -m -- "$wiki")
+    [ -n "$dry_run" ] || [ ${#wiki} -le 84 ] ||
+        fail "$wiki: too long for the names of sockets in it: name a shorter --output, or a --wiki"
+    [ -n "$dry_run$print_plan" ] || "$here/services/mediawiki" check || exit 1
+}
