@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/local_socket.h"
 #include "base/suggest.h"
 #include "base/words.h"
 
@@ -42,6 +43,8 @@ static const struct ss_argument rows[] = {
         .help = "for `follow`: which levels hold at which load"}},
     {0, "NAME=COMMAND|@PGID", {"side", SS_OPTION_TEXT,
         .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which runs already; if `pin` divides the CPUs, it gets the other half; without a command after --, the first of two sides takes its place"}, .take = take_side},
+    {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
+        .help = "for `instances`: tell the ssrequest with this --control the URLs of the instances"}},
     {0, NULL, {"force", AT(force),
         .help = "for `follow`: set `memory` even below what is in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -127,6 +130,10 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--json is for `list` and `get`");
     if (options->record && !verb->takes_record)
         return ss_error_fail(error, "--record is for `run` and `follow`");
+    if (options->control && !verb->takes_command)
+        return ss_error_fail(error, "--control is for `run` and `follow`");
+    if (options->control && ss_local_socket_check(options->control, error) < 0)
+        return ss_error_wrap(error, "--control");
     if (check_policy(options, error) < 0 || check_command(options, error) < 0)
         return -1;
     if (verb->takes_words && options->word_count == 0)

@@ -26,6 +26,7 @@ struct ssactuate_options {
     const char *policy;
     const char *sides[2];
     size_t side_count;
+    const char *control;
     int force;
     int json;
     int help;

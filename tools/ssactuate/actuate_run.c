@@ -11,6 +11,7 @@
 #include "base/owned.h"
 #include "base/whole_file.h"
 #include "child.h"
+#include "copies.h"
 #include "place.h"
 #include "run_record.h"
 #include "undoing.h"
@@ -27,41 +28,15 @@ struct run {
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
     struct ssactuate_binding binding;
+    char *const *words; /* those that are executed */
+    char **throttled;   /* owned; NULL without `duty` */
     struct ssactuate_child child;
+    struct ssactuate_copies copies; /* with `instances`, in place of `child` */
     struct ssactuate_record record;
     int signals_received; /* that end the run */
 };
 
-/* ---- the knobs ---- */
-
-static int set_files(struct run *run, struct ss_error *error) {
-    for (size_t i = 0; i < run->plan.count; i++) {
-        const struct ssactuate_setting *setting = &run->plan.settings[i];
-        if (ssactuate_journal_set(&run->undoing.journal, i, setting->value, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int turn(struct run *run, struct ss_error *error) {
-    struct ssactuate_place *place = &run->place;
-    struct ssactuate_changes changes = {.plan = &run->plan};
-    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0)
-        return -1;
-    unsigned limits = ssactuate_place_limits(&run->machine, &run->plan);
-    if (ssactuate_place_choose(place, &run->machine, &run->plan, error) < 0 ||
-        ssactuate_place_find(place, &run->machine, limits, "ssactuate", error) < 0)
-        return -1;
-    changes.groups[0] = place->has_group ? &place->group : NULL;
-    if (ssactuate_undoing_open(&run->undoing, &changes, run->machine.root, error) < 0 ||
-        ssactuate_place_make(place, error) < 0 ||
-        ssactuate_place_limit(place, &run->plan, error) < 0 ||
-        ssactuate_undoing_keep(&run->undoing, error) < 0)
-        return -1;
-    return set_files(run, error);
-}
-
-/* ---- the command ---- */
+/* ---- the words of the command ---- */
 
 /* Puts the words of showstopper before those of the command. Returns NULL without memory. */
 static char **throttle_words(const struct run *run, const char *program) {
@@ -83,14 +58,93 @@ static char **throttle_words(const struct run *run, const char *program) {
     return words;
 }
 
-static int start(struct run *run, char *const *words, struct ss_error *error) {
-    run->child = (struct ssactuate_child){
-        .words = words,
+/* Finds the words that are executed: with `duty`, showstopper executes the command. */
+static int make_words(struct run *run, struct ss_error *error) {
+    static char program[4096];
+    run->words = run->options->command;
+    if (run->plan.duty == 0)
+        return 0;
+    if (!ssactuate_find_showstopper(program))
+        return ss_error_fail(error, "showstopper is not installed");
+    run->throttled = throttle_words(run, program);
+    run->words = run->throttled;
+    return run->words ? 0 : ss_error_memory(error);
+}
+
+/* ---- the knobs ---- */
+
+static int set_files(struct run *run, struct ss_error *error) {
+    for (size_t i = 0; i < run->plan.count; i++) {
+        const struct ssactuate_setting *setting = &run->plan.settings[i];
+        if (ssactuate_journal_set(&run->undoing.journal, i, setting->value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_control(const struct run *run, struct ss_error *error) {
+    if (run->options->control && run->plan.instances == 0)
+        return ss_error_fail(error, "--control requires `instances`");
+    return 0;
+}
+
+/* Begins to measure the frequency with the first copy. */
+static void note_first(void *context, pid_t pid) {
+    struct run *run = context;
+    if (run->options->record && !run->record.machine)
+        ssactuate_record_open(&run->record, &run->machine, pid);
+}
+
+/* Makes the keeper end all copies if this process is killed. */
+static int prepare_copies(struct run *run, struct ss_error *error) {
+    struct ssactuate_copies *copies = &run->copies;
+    if (run->plan.instances == 0)
+        return 0;
+    copies->command = run->words;
+    copies->url = run->plan.instance_url;
+    copies->control = run->options->control;
+    copies->forked = note_first;
+    copies->context = run;
+    ssactuate_copies_want(copies, run->plan.instances);
+    run->undoing.orphaned = ssactuate_copies_end_orphaned;
+    run->undoing.context = copies;
+    return ssactuate_copies_open(copies, error);
+}
+
+static int turn(struct run *run, struct ss_error *error) {
+    struct ssactuate_place *place = &run->place;
+    struct ssactuate_changes changes = {.plan = &run->plan};
+    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0 ||
+        check_control(run, error) < 0 || make_words(run, error) < 0)
+        return -1;
+    unsigned limits = ssactuate_place_limits(&run->machine, &run->plan);
+    if (ssactuate_place_choose(place, &run->machine, &run->plan, error) < 0 ||
+        ssactuate_place_find(place, &run->machine, limits, "ssactuate", error) < 0)
+        return -1;
+    changes.groups[0] = place->has_group ? &place->group : NULL;
+    if (ssactuate_undoing_open(&run->undoing, &changes, run->machine.root, error) < 0 ||
+        ssactuate_place_make(place, error) < 0 ||
+        ssactuate_place_limit(place, &run->plan, error) < 0 || prepare_copies(run, error) < 0 ||
+        ssactuate_undoing_keep(&run->undoing, error) < 0)
+        return -1;
+    run->copies.spared = &run->undoing.keeper.pid;
+    return set_files(run, error);
+}
+
+/* ---- the command ---- */
+
+static struct ssactuate_child child_of(const struct run *run) {
+    return (struct ssactuate_child){
+        .words = run->words,
         .group = run->place.has_group ? &run->place.group : NULL,
         .mask = run->place.masked ? &run->place.mask : NULL,
         .signals = &run->signals,
         .scheduling = run->scheduling,
     };
+}
+
+static int start(struct run *run, struct ss_error *error) {
+    run->child = child_of(run);
     if (ssactuate_child_fork(&run->child, error) < 0)
         return -1;
     if (run->options->record)
@@ -103,9 +157,19 @@ static void reap(struct run *run) {
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
         if (pid == run->child.pid)
             ssactuate_child_reaped(&run->child, status);
-        else
-            ssactuate_undoing_reaped(&run->undoing, pid, status);
+        ssactuate_copies_reaped(&run->copies, pid, status);
+        ssactuate_undoing_reaped(&run->undoing, pid, status);
     }
+}
+
+/* Passes a signal on to the command, or to all its copies (0: the terminal sent it to them). */
+static void send_signal(struct run *run, int number) {
+    if (run->plan.instances == 0 && number > 0)
+        kill(run->child.pid, number);
+    else if (run->plan.instances > 0 && number == SIGKILL)
+        ssactuate_copies_kill(&run->copies);
+    else if (run->plan.instances > 0)
+        ssactuate_copies_end(&run->copies, number);
 }
 
 /*
@@ -118,10 +182,10 @@ static int take_signal(struct run *run, int number, struct ss_error *error) {
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     run->signals_received++;
-    if (run->signals_received > 1 && !ssactuate_is_from_terminal(number))
-        kill(run->child.pid, SIGKILL);
-    else if (!ssactuate_is_from_terminal(number))
-        kill(run->child.pid, number);
+    if (ssactuate_is_from_terminal(number))
+        send_signal(run, 0);
+    else
+        send_signal(run, run->signals_received > 1 ? SIGKILL : number);
     if (run->signals_received > 1 || !run->undoing.has_journal)
         return 0;
     return ssactuate_journal_restore_values(&run->undoing.journal, &ssactuate_restorer, error);
@@ -137,42 +201,59 @@ static void watch_threads(struct run *run) {
             stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
 }
 
+static bool is_over(const struct run *run) {
+    return run->plan.instances > 0 ? ssactuate_copies_are_over(&run->copies) : run->child.ended;
+}
+
+/* Returns for how many milliseconds to wait for a signal; -1: without end. */
+static int choose_timeout(const struct run *run) {
+    if (run->plan.each || run->record.samples_files)
+        return INTERVAL;
+    return run->plan.instances > 0 ? ssactuate_copies_timeout(&run->copies) : -1;
+}
+
+/* If a copy cannot be started, the others are ended. */
+static int advance_copies(struct run *run, struct ss_error *error) {
+    if (run->plan.instances == 0 || ssactuate_copies_advance(&run->copies, error) == 0)
+        return 0;
+    ssactuate_copies_end(&run->copies, SIGTERM);
+    return -1;
+}
+
 /* Waits for the end of the command. Returns -1 if a value could not be restored meanwhile. */
 static int await_command(struct run *run, struct ss_error *error) {
     int result = 0;
-    for (reap(run); !run->child.ended; reap(run)) {
+    for (reap(run); !is_over(run); reap(run)) {
         struct pollfd polls[] = {{.fd = run->signals.pipe[0], .events = POLLIN}};
-        bool looks = run->plan.each || run->record.samples_files;
+        if (advance_copies(run, error) < 0)
+            result = -1;
         watch_threads(run);
         ssactuate_record_sample(&run->record);
-        poll(polls, 1, looks ? INTERVAL : -1);
+        poll(polls, 1, choose_timeout(run));
         for (int number; (number = ss_signals_next(&run->signals)) != 0;) {
             if (take_signal(run, number, error) < 0)
                 result = -1;
         }
     }
+    if (run->plan.instances > 0)
+        ssactuate_copies_kill(&run->copies); /* what they left behind */
     return result;
 }
 
 static int run_command(struct run *run, struct ss_error *error) {
-    char *const *words = run->options->command;
-    static char program[4096];
-    SS_OWNED(free) char **throttled = NULL;
-    if (run->plan.duty > 0) {
-        if (!ssactuate_find_showstopper(program))
-            return ss_error_fail(error, "showstopper is not installed");
-        throttled = throttle_words(run, program);
-        if (!throttled)
-            return ss_error_memory(error);
-    }
     ss_platform_adopt_orphans();
     run->scheduling = ss_platform_scheduling_save();
     run->binding.cpus = &run->plan.cpus;
     if (!run->scheduling)
         return ss_error_memory(error);
-    if (start(run, throttled ? throttled : words, error) < 0)
+    if (run->plan.instances == 0 && start(run, error) < 0)
         return -1;
+    run->copies.like = child_of(run);
     return await_command(run, error);
+}
+
+static int status_of(const struct run *run) {
+    return run->plan.instances > 0 ? run->copies.status : run->child.status;
 }
 
 static int write_record(struct run *run, struct ss_error *error) {
@@ -183,7 +264,8 @@ static int write_record(struct run *run, struct ss_error *error) {
         .journal = run->undoing.has_journal ? &run->undoing.journal : NULL,
         .group = run->place.has_group ? &run->place.group : NULL,
         .masked = run->place.masked,
-        .status = run->child.status,
+        .urls = run->copies.urls,
+        .status = status_of(run),
     };
     return ssactuate_record_write(&run->record, run->options->record, &result, error);
 }
@@ -207,12 +289,14 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
         result = write_record(run, error);
     if (ssactuate_undoing_finish(&run->undoing, &failure) < 0)
         result = ss_error_set(error, failure.status, "%s", failure.message);
-    *status = run->child.status;
+    *status = status_of(run);
+    ssactuate_copies_close(&run->copies);
     ssactuate_record_close(&run->record);
     ssactuate_binding_free(&run->binding);
     ssactuate_plan_free(&run->plan);
     ssactuate_machine_close(&run->machine);
     free(run->scheduling);
+    free(run->throttled);
     free(run);
     return result;
 }

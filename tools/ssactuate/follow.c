@@ -17,6 +17,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "child.h"
+#include "copies.h"
 #include "load_source.h"
 #include "place.h"
 #include "undoing.h"
@@ -55,11 +56,13 @@ struct follow {
     struct ssactuate_policy policy;
     struct ssactuate_decision decision;
     struct ssactuate_load load;
-    struct ssactuate_plan plan; /* of the present rule */
-    struct ssactuate_plan all;  /* the files of all rules */
-    unsigned limits;            /* of all rules */
-    struct party parties[2];    /* the command and the side, or two sides */
-    bool has_side;              /* the second party */
+    struct ssactuate_plan plan;     /* of the present rule */
+    struct ssactuate_plan all;      /* the files of all rules */
+    unsigned limits;                /* of all rules */
+    struct party parties[2];        /* the command and the side, or two sides */
+    bool has_side;                  /* the second party */
+    struct ssactuate_copies copies; /* with `instances`, in place of the command */
+    bool has_copies;
     struct ssactuate_undoing undoing;
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
@@ -89,6 +92,11 @@ static int gather(struct follow *follow, struct ss_error *error) {
         int status = ssactuate_plan_make(&plan, &follow->machine, rule->knobs, error);
         if (status == 0 && plan.duty > 0)
             status = ss_error_fail(error, "duty cannot be switched while the command runs");
+        if (status == 0 && (plan.instances > 0) != !!follow->options->control)
+            status = ss_error_fail(error,
+                plan.instances > 0 ? "instances requires --control, or requests would be lost"
+                                   : "--control requires `instances`");
+        follow->has_copies = plan.instances > 0;
         for (size_t j = 0; status == 0 && j < plan.count; j++) {
             if (!has_file(&follow->all, plan.settings[j].path))
                 status = ssactuate_plan_add(&follow->all, &plan.settings[j], error);
@@ -197,6 +205,7 @@ static int apply(struct follow *follow, struct ss_error *error) {
     }
     ssactuate_binding_free(&follow->binding); /* binds all threads again */
     follow->binding.cpus = &follow->plan.cpus;
+    ssactuate_copies_want(&follow->copies, follow->plan.instances);
     return 0;
 }
 
@@ -347,6 +356,23 @@ static int open_undoing(struct follow *follow, struct ss_error *error) {
     return ssactuate_undoing_open(&follow->undoing, &changes, follow->machine.root, error);
 }
 
+/* Makes the keeper end all copies if this process is killed. */
+static int prepare_copies(struct follow *follow, struct ss_error *error) {
+    struct ssactuate_copies *copies = &follow->copies;
+    if (!follow->has_copies)
+        return 0;
+    if (!follow->options->command)
+        return ss_error_fail(error, "instances requires a command: write it after --");
+    copies->command = follow->options->command;
+    copies->url = follow->plan.instance_url;
+    copies->control = follow->options->control;
+    copies->spared = &follow->undoing.keeper.pid;
+    copies->side = &follow->parties[1].child.pid;
+    follow->undoing.orphaned = ssactuate_copies_end_orphaned;
+    follow->undoing.context = copies;
+    return ssactuate_copies_open(copies, error);
+}
+
 static int prepare(struct follow *follow, struct ss_error *error) {
     if (read_policy(follow, error) < 0 || read_parties(follow, error) < 0 ||
         gather(follow, error) < 0 || check_limits(follow, error) < 0 ||
@@ -357,20 +383,26 @@ static int prepare(struct follow *follow, struct ss_error *error) {
         if (ssactuate_place_make(&follow->parties[i].place, error) < 0)
             return -1;
     }
-    return ssactuate_undoing_keep(&follow->undoing, error) < 0 ? -1 : apply(follow, error);
+    return prepare_copies(follow, error) < 0 || ssactuate_undoing_keep(&follow->undoing, error) < 0
+               ? -1
+               : apply(follow, error);
 }
 
-static int start(struct follow *follow, struct party *party, struct ss_error *error) {
-    party->runs = party->group > 0;
-    if (!party->words)
-        return 0;
-    party->child = (struct ssactuate_child){
+static struct ssactuate_child child_of(const struct follow *follow, const struct party *party) {
+    return (struct ssactuate_child){
         .words = party->words,
         .group = party->place.has_group ? &party->place.group : NULL,
         .mask = party->place.masked ? &party->place.mask : NULL,
         .signals = &follow->signals,
         .scheduling = follow->scheduling,
     };
+}
+
+static int start(struct follow *follow, struct party *party, struct ss_error *error) {
+    party->runs = party->group > 0;
+    if (!party->words)
+        return 0;
+    party->child = child_of(follow, party);
     if (ssactuate_child_fork(&party->child, error) < 0 ||
         ssactuate_child_execute(&party->child, error) < 0)
         return -1;
@@ -391,8 +423,12 @@ static int start_both(struct follow *follow, struct ss_error *error) {
         return -1;
     if (start(follow, &follow->parties[1], error) < 0)
         return ss_error_wrap(error, "--side");
-    if (start(follow, &follow->parties[0], error) < 0)
+    if (follow->has_copies) {
+        follow->copies.like = child_of(follow, &follow->parties[0]);
+        follow->parties[0].runs = true;
+    } else if (start(follow, &follow->parties[0], error) < 0) {
         return -1;
+    }
     follow->load.side = follow->parties[1].child.pid;
     if (follow->parties[1].group > 0) {
         follow->load.running = find_running(follow, &follow->parties[1]);
@@ -417,8 +453,21 @@ static void reap(struct follow *follow) {
         }
         if (!follow->parties[1].runs)
             follow->load.side = 0; /* its pid may be reused */
+        ssactuate_copies_reaped(&follow->copies, pid, status);
         ssactuate_undoing_reaped(&follow->undoing, pid, status);
     }
+    if (follow->has_copies && ssactuate_copies_are_over(&follow->copies))
+        follow->parties[0].runs = false;
+}
+
+/* Passes a signal on to the command, or to all its copies (0: the terminal sent it to them). */
+static void send_signal(struct follow *follow, int number) {
+    if (!follow->has_copies && number > 0)
+        kill(follow->parties[0].child.pid, number);
+    else if (follow->has_copies && number == SIGKILL)
+        ssactuate_copies_kill(&follow->copies);
+    else if (follow->has_copies)
+        ssactuate_copies_end(&follow->copies, number);
 }
 
 /* As `run` does: values return at once, and the command may take its time. */
@@ -431,8 +480,10 @@ static int take_signal(struct follow *follow, int number, struct ss_error *error
     if (follow->parties[0].group > 0) {
         follow->parties[0].runs = false; /* nothing waits for a command */
         follow->parties[0].child.status = 128 + number;
-    } else if (!ssactuate_is_from_terminal(number)) {
-        kill(follow->parties[0].child.pid, follow->signals_received > 1 ? SIGKILL : number);
+    } else if (ssactuate_is_from_terminal(number)) {
+        send_signal(follow, 0);
+    } else {
+        send_signal(follow, follow->signals_received > 1 ? SIGKILL : number);
     }
     if (follow->signals_received > 1 || !follow->undoing.has_journal)
         return 0;
@@ -484,12 +535,23 @@ static void sample(struct follow *follow, ss_time now) {
         switch_rule(follow, rule, now, load);
 }
 
-/* Sleeps until a signal, a sample or a look at new threads is due. */
+/* If a copy cannot be started, the others are ended. */
+static int advance_copies(struct follow *follow, struct ss_error *error) {
+    if (!follow->has_copies || ssactuate_copies_advance(&follow->copies, error) == 0)
+        return 0;
+    ssactuate_copies_end(&follow->copies, SIGTERM);
+    return -1;
+}
+
+/* Sleeps until a signal, a sample, or a look at copies or at new threads is due. */
 static void sleep_until(const struct follow *follow, ss_time due) {
     struct pollfd polls[] = {{.fd = follow->signals.pipe[0], .events = POLLIN}};
     ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
     int timeout = left < 60000 ? (int)left : 60000;
     int interval = follow->parties[0].group > 0 ? LOOK_INTERVAL : BIND_INTERVAL;
+    int copies = follow->has_copies ? ssactuate_copies_timeout(&follow->copies) : -1;
+    if (copies >= 0 && copies < timeout)
+        timeout = copies;
     poll(polls, 1, follow->plan.each && timeout > interval ? interval : timeout);
 }
 
@@ -497,6 +559,8 @@ static int watch(struct follow *follow, struct ss_error *error) {
     int result = 0;
     ss_time due = follow->begin + follow->policy.every;
     for (reap(follow); follow->parties[0].runs; reap(follow)) {
+        if (advance_copies(follow, error) < 0)
+            result = -1;
         bind_threads(follow);
         sleep_until(follow, due);
         for (int number; (number = ss_signals_next(&follow->signals)) != 0;) {
@@ -511,6 +575,8 @@ static int watch(struct follow *follow, struct ss_error *error) {
         while (due <= now)
             due += follow->policy.every;
     }
+    if (follow->has_copies)
+        ssactuate_copies_kill(&follow->copies); /* what they left behind */
     return result;
 }
 
@@ -550,6 +616,10 @@ static void write_sides(const struct follow *follow, struct ss_json *json) {
     ss_json_close(json, ']');
 }
 
+static int status_of(const struct follow *follow) {
+    return follow->has_copies ? follow->copies.status : follow->parties[0].child.status;
+}
+
 static void write_changes(const struct follow *follow, FILE *stream) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
@@ -572,7 +642,7 @@ static void write_changes(const struct follow *follow, FILE *stream) {
     ss_json_close(&json, ']');
     ss_json_number(
         &json, "seconds", ss_time_seconds(ss_time_since(ss_platform_now(), follow->begin)));
-    ss_json_number(&json, "status", follow->parties[0].child.status);
+    ss_json_number(&json, "status", status_of(follow));
     ss_json_close(&json, '}');
 }
 
@@ -630,7 +700,8 @@ int ssactuate_follow(const struct ssactuate_options *options, int *status, struc
         result = write_record(follow, error);
     if (ssactuate_undoing_finish(&follow->undoing, &failure) < 0)
         result = ss_error_set(error, failure.status, "%s", failure.message);
-    *status = follow->parties[0].child.status;
+    *status = status_of(follow);
+    ssactuate_copies_close(&follow->copies);
     free_follow(follow);
     return result;
 }

@@ -115,6 +115,17 @@ static void write_place(struct ss_json *json, const struct ssactuate_result *res
     ss_json_bool(json, "cpuset", result->group && *result->group->parts[SS_LIMIT_CPUS].folder);
 }
 
+static void write_urls(struct ss_json *json, const char *urls) {
+    struct ss_words_part part;
+    ss_json_open(json, "urls", '[');
+    while (urls && ss_words_next(&urls, ' ', &part)) {
+        char url[SSACTUATE_URL];
+        snprintf(url, sizeof url, "%.*s", (int)part.length, part.text);
+        ss_json_text(json, NULL, url);
+    }
+    ss_json_close(json, ']');
+}
+
 static void write_result(
     const struct ssactuate_record *record, const struct ssactuate_result *result, FILE *stream) {
     struct ss_json json = {.stream = stream};
@@ -131,6 +142,7 @@ static void write_result(
     ss_json_close(&json, ']');
     write_files(&json, result->journal);
     write_place(&json, result);
+    write_urls(&json, result->urls);
     ss_json_number(&json, "actual_hz", hertz);
     ss_json_text(&json, "actual_hz_from", source);
     ss_json_number(

@@ -32,6 +32,7 @@ struct ssactuate_result {
     const struct ssactuate_journal *journal; /* NULL: no file was set */
     const struct ss_limit_group *group;      /* NULL: none */
     bool masked;
+    const char *urls; /* of instances, separated by blanks; NULL: none */
     int status;
 };
 

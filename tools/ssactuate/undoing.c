@@ -20,14 +20,17 @@ const struct ssactuate_restorer ssactuate_restorer = {
 static void restore_orphaned(void *context) {
     struct ssactuate_undoing *undoing = context;
     struct ss_error error = {0};
-    if (ssactuate_journal_reload(&undoing->journal, &error) < 0 ||
-        ssactuate_journal_restore(&undoing->journal, &ssactuate_restorer, &error) < 0 ||
-        ssactuate_journal_remove(&undoing->journal, &error) < 0)
+    if (undoing->has_journal &&
+        (ssactuate_journal_reload(&undoing->journal, &error) < 0 ||
+            ssactuate_journal_restore(&undoing->journal, &ssactuate_restorer, &error) < 0 ||
+            ssactuate_journal_remove(&undoing->journal, &error) < 0))
         report(NULL, error.message);
+    if (undoing->orphaned)
+        undoing->orphaned(undoing->context);
 }
 
 int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *error) {
-    if (!undoing->has_journal)
+    if (!undoing->has_journal && !undoing->orphaned)
         return 0;
     undoing->duty = (struct ss_keeper_duty){
         .name = "ssactuate-keeper",

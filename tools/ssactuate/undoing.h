@@ -12,6 +12,10 @@ struct ssactuate_undoing {
     struct ss_keeper_duty duty;
     struct ss_keeper keeper;
     bool has_state, has_journal, has_keeper;
+
+    /* Called by the keeper after values were restored, if the run is killed; NULL: nothing else. */
+    void (*orphaned)(void *context);
+    void *context;
 };
 
 /* What a run changes. */
@@ -31,7 +35,7 @@ extern const struct ssactuate_restorer ssactuate_restorer;
 SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     const struct ssactuate_changes *changes, const char *root, struct ss_error *error);
 
-/* Starts the keeper. Call this before the first file is changed. */
+/* Starts the keeper, if it has a duty. Call this before the first file is changed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(
     struct ssactuate_undoing *undoing, struct ss_error *error);
 

@@ -13,7 +13,7 @@
 struct ssrequest_listener;
 
 /* Size limit of an answer. */
-#define SSREQUEST_ANSWER_ROOM 1024
+#define SSREQUEST_ANSWER_ROOM 32768
 
 #define SSREQUEST_ANSWER_LATER 1
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request_options.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "paths.h"
@@ -95,13 +96,21 @@ void ssrequest_options_print_help(void) {
            "with --capacity: 0 if it was found, 1 if not.\n");
 }
 
+/* Takes the URLs of a word, which are separated by blanks. */
 static int take_url(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct ssrequest_options *options = config;
+    char *rest = word;
+    bool is_empty = !*word;
     (void)row;
-    if (options->url_count == SSREQUEST_TARGETS_MAX)
-        return ss_error_fail(error, "too many URLs (at most %d)", SSREQUEST_TARGETS_MAX);
-    options->urls[options->url_count++] = word;
+    do {
+        char *url = strsep(&rest, " ");
+        if (!*url && !is_empty)
+            continue;
+        if (options->url_count == SSREQUEST_TARGETS_MAX)
+            return ss_error_fail(error, "too many URLs (at most %d)", SSREQUEST_TARGETS_MAX);
+        options->urls[options->url_count++] = url;
+    } while (rest);
     return 0;
 }
 

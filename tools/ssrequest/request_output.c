@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/owned.h"
 #include "control.h"
 #include "folder.h"
 #include "listener.h"
@@ -106,6 +107,18 @@ static double rate_at(const struct ssrequest_output *output, ss_time now) {
     return ssrequest_mean_rate(output->parts.profile, now, now + SS_MICROSECOND);
 }
 
+static int describe_targets(const struct ssrequest_output *output,
+    char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
+    SS_OWNED(free) uint64_t *unfinished = calloc(output->target_count + 1, sizeof *unfinished);
+    if (!unfinished)
+        return ss_error_memory(error);
+    ssrequest_generator_count_unfinished(output->parts.generator, unfinished, output->target_count);
+    const struct ssrequest_control_targets targets = {
+        output->targets, unfinished, output->target_count, output->aimed};
+    ssrequest_control_describe_targets(answer, SSREQUEST_ANSWER_ROOM, &targets);
+    return 0;
+}
+
 static int obey(void *context, const struct ssrequest_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error) {
     struct ssrequest_output *output = context;
@@ -126,7 +139,7 @@ static int obey(void *context, const struct ssrequest_control *control,
     default:
         ssrequest_control_describe(
             answer, SSREQUEST_ANSWER_ROOM, output->parts.tally, rate_at(output, now), now);
-        return 0;
+        return describe_targets(output, answer, error);
     }
 }
 

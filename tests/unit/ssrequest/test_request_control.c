@@ -82,9 +82,24 @@ static void control_status_is_one_line(void **state) {
     made_up_close(&it);
 }
 
+static void status_counts_unfinished_requests_by_url(void **state) {
+    static const char *const urls[] = {
+        "http://a/", "http://b/", "http://gone/", "http://b/", "http://c/"};
+    static const uint64_t unfinished[] = {3, 1, 0, 2, 0};
+    const struct ssrequest_control_targets targets = {urls, unfinished, 5, 2};
+    char text[1024] = "failed=1", little[70] = "failed=1";
+    (void)state;
+    ssrequest_control_describe_targets(text, sizeof text, &targets);
+    assert_string_equal(text, "failed=1 unfinished_of=3,http://a/ unfinished_of=3,http://b/ "
+                              "unfinished_of=0,http://c/");
+    ssrequest_control_describe_targets(little, sizeof little, &targets);
+    assert_string_equal(little, "failed=1 unfinished_of=3,http://a/ left_out=2");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(control_commands_are_parsed),
     cmocka_unit_test(bad_control_commands_are_refused),
     cmocka_unit_test(unchanged_urls_are_matched_to_their_old_places),
-    cmocka_unit_test(control_status_is_one_line))
+    cmocka_unit_test(control_status_is_one_line),
+    cmocka_unit_test(status_counts_unfinished_requests_by_url))

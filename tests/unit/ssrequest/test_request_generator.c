@@ -459,6 +459,28 @@ static void remaining_targets_keep_unfinished_requests(void **state) {
     life_end(&life);
 }
 
+static void unfinished_requests_to_earlier_targets_are_counted(void **state) {
+    const uint32_t before[] = {SSREQUEST_TARGET_NEW, 1};
+    uint64_t counts[4];
+    (void)state;
+    make(&life, 100, SS_SECOND, 100);
+    life.rules.targets = 2;
+    life.work = 20 * SS_SECOND;
+    life_begin(&life, SSREQUEST_EVEN, 1);
+    life_run(&life, 195 * SS_MILLISECOND);
+    ssrequest_generator_retarget(life.generator, before, 2);
+    life_run(&life, 295 * SS_MILLISECOND);
+    ssrequest_generator_count_unfinished(life.generator, counts, 4);
+    assert_int_equal(counts[0], 10);
+    assert_int_equal(counts[1], 10);
+    assert_int_equal(counts[2], 5);
+    assert_int_equal(counts[3], 5);
+    life_run(&life, SS_TIME_NEVER);
+    ssrequest_generator_count_unfinished(life.generator, counts, 4);
+    assert_int_equal(counts[0] + counts[1] + counts[2] + counts[3], 0);
+    life_end(&life);
+}
+
 static ss_time clock_of_sending;
 
 static void send_slowly(void *context, struct ssrequest_one *one) {
@@ -691,6 +713,7 @@ UNIT_MAIN(
     cmocka_unit_test(waiting_requests_beyond_the_queue_limit_are_refused),
     cmocka_unit_test(targets_follow_a_given_order),
     cmocka_unit_test(requests_to_former_targets_do_not_count_as_load),
+    cmocka_unit_test(unfinished_requests_to_earlier_targets_are_counted),
     cmocka_unit_test(remaining_targets_keep_unfinished_requests),
     cmocka_unit_test(lateness_is_measured_at_the_actual_sending),
     cmocka_unit_test(invalid_generator_rules_are_refused),

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "base/units.h"
@@ -116,4 +117,42 @@ void ssrequest_control_describe(
         (unsigned long long)tally->waiting, (unsigned long long)tally->unfinished,
         (unsigned long long)tally->outcomes[SSREQUEST_SUCCESS],
         (unsigned long long)ssrequest_tally_failed(tally));
+}
+
+/* Returns the first target with the same URL. */
+static size_t first_of(const struct ssrequest_control_targets *targets, size_t number) {
+    size_t first = 0;
+    while (strcmp(targets->urls[first], targets->urls[number]) != 0)
+        first++;
+    return first;
+}
+
+void ssrequest_control_describe_targets(
+    char *buffer, size_t size, const struct ssrequest_control_targets *targets) {
+    size_t used = strlen(buffer), left_out = 0;
+    /* Room for the last part, whose number has at most 20 digits. */
+    size_t room = size > sizeof " left_out=" + 20 ? size - sizeof " left_out=" - 20 : 0;
+    for (size_t i = 0; i < targets->count; i++) {
+        bool is_current = false;
+        uint64_t unfinished = 0;
+        if (first_of(targets, i) != i)
+            continue;
+        for (size_t j = i; j < targets->count; j++) {
+            if (first_of(targets, j) != i)
+                continue;
+            unfinished += targets->unfinished[j];
+            is_current |= j + targets->current >= targets->count;
+        }
+        if (!is_current && unfinished == 0)
+            continue;
+        int length = snprintf(buffer + used, room > used ? room - used : 0,
+            " unfinished_of=%llu,%s", (unsigned long long)unfinished, targets->urls[i]);
+        if (length > 0 && used + (size_t)length < room)
+            used += (size_t)length;
+        else
+            left_out++;
+    }
+    buffer[used] = '\0';
+    if (left_out > 0)
+        snprintf(buffer + used, size - used, " left_out=%zu", left_out);
 }

@@ -2,6 +2,7 @@
 #include "generator.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Delay after a failure, without which a client would only fail and retry. */
 #define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)
@@ -343,6 +344,16 @@ void ssrequest_generator_retarget(
     generator->labels += generator->rules.targets;
     generator->rules.targets = targets;
     generator->last_target = targets - 1;
+}
+
+void ssrequest_generator_count_unfinished(
+    const struct ssrequest_generator *generator, uint64_t *counts, size_t labels) {
+    memset(counts, 0, labels * sizeof *counts);
+    for (uint64_t i = 0; i < generator->rules.cap; i++) {
+        const struct slot *slot = &generator->slots[i];
+        if (slot->used && slot->one.label < labels)
+            counts[slot->one.label]++;
+    }
 }
 
 /* ---- ends ---- */

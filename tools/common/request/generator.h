@@ -127,6 +127,12 @@ SS_NONNULL()
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
 
+/* Counts the unfinished requests by their labels, of which there are `labels`. */
+SS_NONNULL()
+SS_WRITES(2, 3)
+void ssrequest_generator_count_unfinished(
+    const struct ssrequest_generator *generator, uint64_t *counts, size_t labels);
+
 /*
  * Ends `one`, which is then no longer valid. Called by the transport; call advance() soon
  * afterwards.

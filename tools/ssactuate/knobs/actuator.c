@@ -8,8 +8,8 @@
 #include "base/words.h"
 
 static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &ssactuate_pin,
-    &ssactuate_cpus, &ssactuate_quota, &ssactuate_memory, &ssactuate_duty, &ssactuate_power,
-    &ssactuate_idle};
+    &ssactuate_cpus, &ssactuate_quota, &ssactuate_memory, &ssactuate_instances, &ssactuate_duty,
+    &ssactuate_power, &ssactuate_idle};
 
 #define COUNT (sizeof table / sizeof *table)
 

@@ -21,6 +21,10 @@ SS_MUST_USE SS_NONNULL(1) int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error);
 SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 
+/* As many as the URLs that ssrequest takes. */
+#define SSACTUATE_INSTANCES_MAX 64
+#define SSACTUATE_URL           300
+
 /* The changes that the knobs of a run make. */
 struct ssactuate_plan {
     struct ssactuate_setting *settings; /* in the order in which they are set */
@@ -37,6 +41,9 @@ struct ssactuate_plan {
     double duty;     /* 0: not throttled */
     ss_time tau;
     char size[64]; /* the name of a size, or empty */
+
+    uint32_t instances;               /* copies of the command; 0: the command itself */
+    char instance_url[SSACTUATE_URL]; /* of a copy, with {port} */
 };
 
 /* Adds a setting. */
@@ -85,7 +92,8 @@ struct ssactuate_actuator {
 };
 
 extern const struct ssactuate_actuator ssactuate_frequency, ssactuate_pin, ssactuate_cpus,
-    ssactuate_quota, ssactuate_memory, ssactuate_duty, ssactuate_power, ssactuate_idle;
+    ssactuate_quota, ssactuate_memory, ssactuate_instances, ssactuate_duty, ssactuate_power,
+    ssactuate_idle;
 
 /*
  * Plans the CPUs of the command (`side` 0) or of the side command (1) by a level of `pin`. A

@@ -310,6 +310,52 @@ const struct ssactuate_actuator ssactuate_memory = {
     .set = set_memory,
 };
 
+/* ---- instances ---- */
+
+static int get_instances(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    (void)machine;
+    (void)error;
+    ssactuate_level_print(output, knob->text, "1");
+    return 0;
+}
+
+static void print_instances(const struct ssactuate_machine *machine, FILE *stream) {
+    (void)machine;
+    fprintf(stream, "1 to %d", SSACTUATE_INSTANCES_MAX);
+}
+
+static int set_instances(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    const char *url = strstr(knob->level, ",url=");
+    char count[64];
+    uint64_t instances;
+    (void)machine;
+    snprintf(count, sizeof count, "%.*s",
+        (int)(url ? (size_t)(url - knob->level) : strlen(knob->level)), knob->level);
+    if (ss_units_count(count, &instances, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    if (instances == 0 || instances > SSACTUATE_INSTANCES_MAX)
+        return ss_error_fail(error, "%s: write a number of instances from 1 to %d", knob->text,
+            SSACTUATE_INSTANCES_MAX);
+    if (url && !strstr(url, "{port}"))
+        return ss_error_fail(error, "%s: the URL has no {port}", knob->text);
+    plan->instances = (uint32_t)instances;
+    snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
+        url ? url + sizeof ",url=" - 1 : "http://127.0.0.1:{port}/");
+    return 0;
+}
+
+const struct ssactuate_actuator ssactuate_instances = {
+    .name = "instances",
+    .form = "N[,url=http://127.0.0.1:{port}/]",
+    .by = "ssactuate, which starts and ends copies of the command",
+    .probe = always,
+    .levels = print_instances,
+    .get = get_instances,
+    .set = set_instances,
+};
+
 /* ---- duty ---- */
 
 bool ssactuate_find_showstopper(char path[4096]) {

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "copies.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "generator_control.h"
+
+/* Ports below those that the kernel gives to connections, which could take one meanwhile. */
+#define PORT_MIN 16384
+#define PORTS    16384
+
+#define INTERVAL         20  /* between two looks at copies that start or end, in milliseconds */
+#define CONTROL_INTERVAL 200 /* between two looks for a new generator, likewise */
+
+#define START_PATIENCE (60 * SS_SECOND)
+#define END_PATIENCE   (10 * SS_SECOND)
+
+/* ---- opening and closing ---- */
+
+int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *error) {
+    bool has_port = false;
+    for (char *const *word = copies->command; *word; word++)
+        has_port |= strstr(*word, "{port}") != NULL;
+    if (!has_port)
+        return ss_error_fail(error,
+            "instances: each copy of the command needs a port of its own: write {port} in it");
+    void *shared = mmap(NULL, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept,
+        PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return ss_error_memory(error);
+    copies->kept = shared;
+    return 0;
+}
+
+static void free_words(struct ssactuate_copy *copy) {
+    for (char **word = copy->words; word && *word; word++)
+        free(*word);
+    free(copy->words);
+    copy->words = NULL;
+}
+
+void ssactuate_copies_close(struct ssactuate_copies *copies) {
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++)
+        free_words(&copies->copies[i]);
+    free(copies->urls);
+    if (copies->kept)
+        munmap(copies->kept, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept);
+    copies->urls = NULL;
+    copies->kept = NULL;
+}
+
+void ssactuate_copies_want(struct ssactuate_copies *copies, size_t wanted) {
+    copies->wanted = wanted;
+}
+
+/* ---- ports and words ---- */
+
+static struct sockaddr_in loopback(unsigned port) {
+    return (struct sockaddr_in){.sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static bool is_free(const struct ssactuate_copies *copies, unsigned port) {
+    struct sockaddr_in address = loopback(port);
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        if (copies->copies[i].state != SSACTUATE_ABSENT && copies->copies[i].port == port)
+            return false;
+    }
+    SS_OWNED(close) int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return probe >= 0 && bind(probe, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* Returns a free port, or 0. Random, so that other runs do not choose the same one. */
+static unsigned find_port(const struct ssactuate_copies *copies) {
+    for (int i = 0; i < 1000; i++) {
+        uint32_t random = (uint32_t)ss_platform_now();
+        if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+            random += (uint32_t)getpid();
+        unsigned port = PORT_MIN + random % PORTS;
+        if (is_free(copies, port))
+            return port;
+    }
+    return 0;
+}
+
+static bool listens(unsigned port) {
+    struct sockaddr_in address = loopback(port);
+    const struct timeval patience = {.tv_usec = 100000};
+    SS_OWNED(close) int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return probe >= 0 &&
+           setsockopt(probe, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+           connect(probe, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* Replaces {port} and {instance}. Returns NULL without memory. */
+static char *replace(const char *text, unsigned port, size_t instance) {
+    char *result = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&result, &size);
+    if (!stream)
+        return NULL;
+    while (*text) {
+        if (strncmp(text, "{port}", 6) == 0) {
+            fprintf(stream, "%u", port);
+            text += 6;
+        } else if (strncmp(text, "{instance}", 10) == 0) {
+            fprintf(stream, "%zu", instance);
+            text += 10;
+        } else {
+            fputc(*text++, stream);
+        }
+    }
+    return fclose(stream) == 0 ? result : NULL;
+}
+
+static int make_words(struct ssactuate_copies *copies, size_t number, struct ssactuate_copy *copy,
+    struct ss_error *error) {
+    size_t count = 0;
+    while (copies->command[count])
+        count++;
+    copy->words = calloc(count + 1, sizeof *copy->words);
+    SS_OWNED(free) char *url = replace(copies->url, copy->port, number + 1);
+    if (!copy->words || !url)
+        return ss_error_memory(error);
+    snprintf(copy->url, sizeof copy->url, "%s", url);
+    for (size_t i = 0; i < count; i++) {
+        copy->words[i] = replace(copies->command[i], copy->port, number + 1);
+        if (!copy->words[i])
+            return ss_error_memory(error);
+    }
+    return 0;
+}
+
+/* ---- start and end of a copy ---- */
+
+static void set_state(struct ssactuate_copy *copy, enum ssactuate_copy_state state) {
+    copy->state = state;
+    copy->since = ss_platform_now();
+}
+
+static int start(struct ssactuate_copies *copies, size_t number, struct ss_error *error) {
+    struct ssactuate_copy *copy = &copies->copies[number];
+    free_words(copy);
+    copy->port = find_port(copies);
+    if (copy->port == 0)
+        return ss_error_fail(error, "instances: no free port");
+    if (make_words(copies, number, copy, error) < 0)
+        return -1;
+    copy->child = copies->like;
+    copy->child.words = copy->words;
+    if (ssactuate_child_fork(&copy->child, error) < 0)
+        return -1;
+    /* Before the command is executed, so that the keeper knows every command. */
+    copies->kept[number].started = ss_platform_process_started(copy->child.pid);
+    copies->kept[number].pid = copy->child.pid;
+    if (copies->forked)
+        copies->forked(copies->context, copy->child.pid);
+    if (ssactuate_child_execute(&copy->child, error) < 0) {
+        copies->kept[number].pid = 0;
+        return -1;
+    }
+    set_state(copy, SSACTUATE_STARTING);
+    return 0;
+}
+
+/* Kills a process and its descendants, the latter first: later they would have another parent. */
+static void kill_tree(void *context, pid_t pid) {
+    uint64_t started = ss_platform_process_started(pid);
+    ss_platform_process_children(pid, kill_tree, context);
+    if (started > 0)
+        ss_platform_process_signal_once(pid, started, SIGKILL);
+}
+
+static void end(struct ssactuate_copy *copy, int signal) {
+    set_state(copy, SSACTUATE_ENDING);
+    if (signal > 0)
+        kill(copy->child.pid, signal);
+}
+
+void ssactuate_copies_end(struct ssactuate_copies *copies, int signal) {
+    if (!copies->ending)
+        copies->end_begun = ss_platform_now();
+    copies->ending = true;
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        if (copies->copies[i].state != SSACTUATE_ABSENT &&
+            copies->copies[i].state != SSACTUATE_ENDING)
+            end(&copies->copies[i], signal);
+    }
+}
+
+/* Orphans of copies are children of this process. */
+static void kill_unless_spared(void *context, pid_t pid) {
+    const struct ssactuate_copies *copies = context;
+    if (pid != *copies->spared && (!copies->side || pid != *copies->side))
+        kill_tree(NULL, pid);
+}
+
+void ssactuate_copies_kill(struct ssactuate_copies *copies) {
+    ss_platform_process_children(getpid(), kill_unless_spared, copies);
+}
+
+void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int status) {
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        struct ssactuate_copy *copy = &copies->copies[i];
+        if (copy->state == SSACTUATE_ABSENT || copy->child.pid != pid)
+            continue;
+        bool is_asked = copy->state == SSACTUATE_ENDING;
+        ssactuate_child_reaped(&copy->child, status);
+        copy->state = SSACTUATE_ABSENT;
+        copies->kept[i].pid = 0;
+        if (!copies->has_status && (copies->ending || !is_asked)) {
+            copies->status = copy->child.status;
+            copies->has_status = true;
+        }
+        if (is_asked)
+            return;
+        fprintf(stderr, "ssactuate: instance %zu exited with status %d: the others are ended\n",
+            i + 1, copy->child.status);
+        ssactuate_copies_end(copies, SIGTERM);
+    }
+}
+
+static size_t count_in(const struct ssactuate_copies *copies, enum ssactuate_copy_state state) {
+    size_t count = 0;
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++)
+        count += copies->copies[i].state == state;
+    return count;
+}
+
+bool ssactuate_copies_are_over(const struct ssactuate_copies *copies) {
+    return copies->ending && count_in(copies, SSACTUATE_ABSENT) == SSACTUATE_INSTANCES_MAX;
+}
+
+/* ---- the generator ---- */
+
+/* Forgets what a generator was told if another one has its place. */
+static void look_for_generator(struct ssactuate_copies *copies) {
+    struct stat found;
+    uint64_t identity[3] = {0};
+    if (stat(copies->control, &found) == 0) {
+        identity[0] = found.st_dev;
+        identity[1] = found.st_ino;
+        identity[2] = (uint64_t)found.st_ctim.tv_sec * SS_SECOND + (uint64_t)found.st_ctim.tv_nsec;
+    }
+    if (memcmp(identity, copies->told, sizeof identity) == 0)
+        return;
+    memcpy(copies->told, identity, sizeof identity);
+    copies->is_told = false;
+}
+
+static void tell_generator(struct ssactuate_copies *copies) {
+    char answer[500];
+    if (!copies->control || !copies->urls)
+        return;
+    look_for_generator(copies);
+    if (copies->is_told)
+        return;
+    int status = ssactuate_generator_tell(copies->control, copies->urls, answer, sizeof answer);
+    copies->is_told = status == 0;
+    copies->has_generator = status != -ENOENT;
+    if (status == 0 || status == -ENOENT || status == -EINTR) {
+        copies->has_failed = false;
+    } else if (!copies->has_failed) {
+        copies->has_failed = true;
+        fprintf(stderr, "ssactuate: warning: %s: ssrequest does not take the URLs: %s\n",
+            copies->control, *answer ? answer : strerror(-status));
+    }
+}
+
+/* Returns whether no request to a leaving copy is unfinished. */
+static bool is_unused(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
+    if (!copies->control || !copies->has_generator)
+        return true;
+    return copies->is_told && ssactuate_generator_unfinished(copies->control, copy->url) == 0;
+}
+
+/* ---- changes ---- */
+
+/* Prints and remembers the URLs of the copies that serve. */
+static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
+    char *urls = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&urls, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    for (size_t i = 0, count = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        if (copies->copies[i].state == SSACTUATE_SERVING)
+            fprintf(stream, "%s%s", count++ > 0 ? " " : "", copies->copies[i].url);
+    }
+    if (fclose(stream) != 0)
+        return ss_error_memory(error);
+    if (copies->urls && strcmp(urls, copies->urls) == 0) {
+        free(urls);
+        return 0;
+    }
+    free(copies->urls);
+    copies->urls = urls;
+    copies->is_told = copies->has_failed = false;
+    printf("urls %s\n", urls);
+    fflush(stdout);
+    return 0;
+}
+
+/* Starts or dismisses copies until as many as wanted are left. The last ones leave first. */
+static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
+    size_t count = count_in(copies, SSACTUATE_STARTING) + count_in(copies, SSACTUATE_SERVING);
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX && count < copies->wanted; i++) {
+        if (copies->copies[i].state != SSACTUATE_ABSENT)
+            continue;
+        if (start(copies, i, error) < 0)
+            return -1;
+        count++;
+    }
+    for (size_t i = SSACTUATE_INSTANCES_MAX; i-- > 0 && count > copies->wanted;) {
+        if (copies->copies[i].state != SSACTUATE_STARTING &&
+            copies->copies[i].state != SSACTUATE_SERVING)
+            continue;
+        set_state(&copies->copies[i], SSACTUATE_LEAVING);
+        count--;
+    }
+    return 0;
+}
+
+static int await_start(struct ssactuate_copies *copies, struct ss_error *error) {
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        struct ssactuate_copy *copy = &copies->copies[i];
+        if (copy->state != SSACTUATE_STARTING)
+            continue;
+        if (listens(copy->port))
+            set_state(copy, SSACTUATE_SERVING);
+        else if (ss_time_since(ss_platform_now(), copy->since) > START_PATIENCE)
+            return ss_error_fail(
+                error, "instance %zu does not listen on port %u of 127.0.0.1", i + 1, copy->port);
+    }
+    return count_in(copies, SSACTUATE_STARTING) == 0 ? announce(copies, error) : 0;
+}
+
+static void await_end(struct ssactuate_copies *copies) {
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        struct ssactuate_copy *copy = &copies->copies[i];
+        if (copy->state == SSACTUATE_LEAVING && is_unused(copies, copy))
+            end(copy, SIGTERM);
+        if (copy->state == SSACTUATE_ENDING &&
+            ss_time_since(ss_platform_now(), copy->since) > END_PATIENCE)
+            kill_tree(NULL, copy->child.pid);
+    }
+}
+
+int ssactuate_copies_advance(struct ssactuate_copies *copies, struct ss_error *error) {
+    if (!copies->ending) {
+        if (adjust(copies, error) < 0 || await_start(copies, error) < 0)
+            return -1;
+        tell_generator(copies);
+    }
+    await_end(copies);
+    return 0;
+}
+
+int ssactuate_copies_timeout(const struct ssactuate_copies *copies) {
+    size_t settled = count_in(copies, SSACTUATE_ABSENT) + count_in(copies, SSACTUATE_SERVING);
+    if (settled < SSACTUATE_INSTANCES_MAX)
+        return INTERVAL;
+    return copies->control && !copies->ending ? CONTROL_INTERVAL : -1;
+}
+
+/* ---- the keeper ---- */
+
+static bool kept_lives(const struct ssactuate_kept_copy *kept) {
+    return kept->pid > 0 && ss_platform_process_lives(kept->pid, kept->started);
+}
+
+/* The copies got SIGTERM from the kernel when their parent died. */
+void ssactuate_copies_end_orphaned(void *context) {
+    const struct ssactuate_copies *copies = context;
+    const struct timespec pause = {.tv_nsec = INTERVAL * 1000000L};
+    ss_time begin = ss_platform_now();
+    for (bool lives = true; lives;) {
+        lives = false;
+        for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++)
+            lives |= kept_lives(&copies->kept[i]);
+        if (lives && ss_time_since(ss_platform_now(), begin) > END_PATIENCE)
+            break;
+        if (lives)
+            nanosleep(&pause, NULL);
+    }
+    for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
+        if (kept_lives(&copies->kept[i]))
+            kill_tree(NULL, copies->kept[i].pid);
+    }
+}
