@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Measures simulated machines as tools/experiments/loadline does, and counts how often the truth is
+ * inside the intervals. See usage().
+ */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <showstopper/random.h>
+
+#include "chance.h"
+#include "loadline.h"
+#include "prediction.h"
+#include "trial.h"
+
+/* With as many machines as this the bars are exact. */
+#define RUNS_EXACT 1000
+
+#define LEVELS  10
+#define ROUNDS  2
+#define SECONDS 40 /* counted time of a level */
+
+/* Bursts of five seconds at full load, without the edges. */
+#define BURSTS        10
+#define BURST_SECONDS 3
+
+enum family {
+    FAMILY_STRAIGHT,   /* T / L is linear */
+    FAMILY_OVERLAP,    /* hardware threads that overlap at random */
+    FAMILY_CORES,      /* hardware threads that fill cores first: a knee at 50 % */
+    FAMILY_TURBO,      /* a step of the frequency below the highest level of a prediction */
+    FAMILY_LIMIT,      /* the memory is saturated from a load below that level on */
+    FAMILY_KNEE_ABOVE, /* a knee above that level */
+    FAMILY_LOCKS,      /* falls at high loads */
+    FAMILIES,
+};
+
+static const char *const names[FAMILIES] = {
+    "straight", "overlap", "cores", "turbo", "limit", "knee above", "locks"};
+
+/* A machine: its throughput at a load, and its noise. */
+struct model {
+    enum family family;
+    double bend, place, slope; /* of the family */
+    double scale;
+    double noise;      /* standard deviation of a second's ln T, AR(1) with 0.5 */
+    double hysteresis; /* ln up - ln down */
+    double drift;      /* of ln T from the beginning to the end of a round */
+    double load_noise; /* standard deviation of a level's load */
+    uint64_t random;
+};
+
+static double draw(struct model *model, double low, double high) {
+    return low + (high - low) * ss_random_next(&model->random);
+}
+
+static double draw_normal(struct model *model) {
+    double radius = sqrt(chance_draw_exponential(&model->random, 2));
+    return radius * cos(2 * M_PI * ss_random_next(&model->random));
+}
+
+static struct model make_model(enum family family, uint64_t seed) {
+    struct model model = {.family = family, .random = ss_random_hash(seed)};
+    model.scale = exp(draw(&model, 0, 9));
+    model.noise = draw(&model, 0.01, 0.03);
+    model.hysteresis = draw(&model, -0.02, 0.02);
+    model.drift = draw(&model, -0.01, 0.01);
+    model.load_noise = 0.002;
+    model.bend = draw(&model, -0.3, 0.1);
+    model.slope = draw(&model, 1.1, 1.5); /* gain of hardware threads */
+    switch (family) {
+    case FAMILY_TURBO:
+    case FAMILY_LIMIT:
+        model.place = draw(&model, 0.25, 0.42);
+        model.slope = family == FAMILY_TURBO ? draw(&model, 0.6, 0.9) : 0;
+        break;
+    case FAMILY_KNEE_ABOVE:
+        model.place = draw(&model, 0.65, 0.85);
+        model.slope = draw(&model, 0, 0.6);
+        break;
+    case FAMILY_LOCKS:
+        model.bend = draw(&model, 0.2, 1.2);
+        model.place = draw(&model, 0.1, 0.8);
+        break;
+    default:
+        break;
+    }
+    return model;
+}
+
+/* Returns the true throughput, without noise. */
+static double throughput_of(const struct model *model, double load) {
+    double gain = model->slope;
+    switch (model->family) {
+    case FAMILY_OVERLAP:
+        return model->scale * (load - (1 - gain / 2) * load * load);
+    case FAMILY_CORES:
+        return model->scale * (load < 0.5 ? load : 0.5 + (gain - 1) * (load - 0.5));
+    case FAMILY_TURBO:
+    case FAMILY_LIMIT:
+    case FAMILY_KNEE_ABOVE:
+        return model->scale * (fmin(load, model->place) + gain * fmax(load - model->place, 0));
+    case FAMILY_LOCKS:
+        return model->scale * load / (1 + model->bend * load + model->place * load * load);
+    default:
+        return model->scale * load * (1 + model->bend * load);
+    }
+}
+
+/* Returns the mean of the noise over some seconds. */
+static double draw_noise(struct model *model, int seconds) {
+    double sum = 0, state = draw_normal(model);
+    for (int i = 0; i < seconds; i++) {
+        sum += model->noise * state;
+        state = 0.5 * state + sqrt(0.75) * draw_normal(model);
+    }
+    return sum / seconds;
+}
+
+struct ladder {
+    struct loadline_visit visits[2 * ROUNDS * LEVELS];
+    size_t count;
+    double top;
+};
+
+static void add_visit(struct ladder *ladder, struct model *model, int round, int step) {
+    bool up = step < LEVELS;
+    int level = up ? step + 1 : 2 * LEVELS - step;
+    double target = ladder->top * level / LEVELS;
+    double load = fmin(target + model->load_noise * draw_normal(model), 1);
+    double time = (step + 0.5) / (2 * LEVELS) - 0.5;
+    double noise =
+        draw_noise(model, SECONDS) + model->drift * time + (up ? 0.5 : -0.5) * model->hysteresis;
+    ladder->visits[ladder->count++] = (struct loadline_visit){
+        .target = target,
+        .load = load,
+        .throughput = throughput_of(model, load) * exp(noise),
+        .watts = NAN,
+        .round = round,
+        .way = up ? LOADLINE_UP : LOADLINE_DOWN,
+    };
+}
+
+static struct ladder climb(struct model *model, double top) {
+    struct ladder ladder = {.top = top};
+    for (int round = 1; round <= ROUNDS; round++) {
+        for (int step = 0; step < 2 * LEVELS; step++)
+            add_visit(&ladder, model, round, step);
+    }
+    return ladder;
+}
+
+/* ---- machines in the simulator ---- */
+
+#define CPUS_MAX 8
+
+/* The throughput of pairs of hardware threads whose instances have independent phases. */
+static double overlap_of(double gain, double cpus, double load) {
+    return cpus * (load - (1 - gain / 2) * load * load);
+}
+
+static struct loadline_visit run_trial(
+    const struct model *model, uint32_t cpus, double load, uint64_t seed) {
+    static struct trial trial;
+    char duty[32], phase[64];
+    struct trial_figures figures;
+    struct ss_error error = {0};
+    snprintf(duty, sizeof duty, "duty=%.6f", load);
+    snprintf(phase, sizeof phase, "jitter=50%%,phase=%llu", (unsigned long long)(seed % 1000000));
+    struct trial_options options = {
+        .cpus = cpus,
+        .instances = cpus,
+        .width = 1,
+        .modules = {"constant", "realtime", "fixed", "even", "averageq"},
+        .options =
+            {[SS_KIND_TRACE] = "100%", [SS_KIND_CONTROL] = duty, [SS_KIND_DITHERING] = phase},
+        .window = SS_WINDOW_DEFAULT,
+        .settle = 5 * SS_SECOND,
+        .work = {.iteration = 20 * SS_MILLISECOND,
+            .speed =
+                {.deviation = model->noise, .correlation = 0.5, .window = SS_SECOND, .seed = seed}},
+        .cores = {.gain = model->slope, .overlaps_at_random = true},
+        .seed = seed,
+    };
+    if (trial_open(&trial, &options, &error) < 0 ||
+        trial_advance(&trial, (5 + SECONDS) * SS_SECOND, &error) < 0) {
+        fprintf(stderr, "loadline: %s\n", error.message);
+        exit(2);
+    }
+    trial_get_figures(&trial, &figures);
+    trial_close(&trial);
+    return (struct loadline_visit){
+        .load = figures.load_mean, .throughput = figures.throughput, .watts = NAN};
+}
+
+static struct ladder climb_in_trials(struct model *model, uint32_t cpus) {
+    struct ladder ladder = {.top = 1};
+    for (int i = 0; i < 2 * ROUNDS * LEVELS; i++) {
+        int step = i % (2 * LEVELS);
+        bool up = step < LEVELS;
+        double target = (up ? step + 1.0 : 2.0 * LEVELS - step) / LEVELS;
+        struct loadline_visit *visit = &ladder.visits[ladder.count++];
+        *visit = run_trial(model, cpus, target, ss_random_hash(model->random + (uint64_t)i));
+        visit->target = target;
+        visit->round = i / (2 * LEVELS) + 1;
+        visit->way = up ? LOADLINE_UP : LOADLINE_DOWN;
+    }
+    return ladder;
+}
+
+/* ---- what is counted ---- */
+
+struct score {
+    unsigned runs, inside, near, naive;
+};
+
+struct scores {
+    struct score bands[FAMILIES], trials, between, predictions[FAMILIES], bursts[FAMILIES];
+};
+
+static void open_line(struct loadline *line, const struct ladder *ladder) {
+    const char *failure = loadline_of(line, ladder->visits, ladder->count);
+    if (failure) {
+        fprintf(stderr, "loadline: %s\n", failure);
+        exit(2);
+    }
+}
+
+static bool is_inside(const struct ssreport_band *band, double truth) {
+    return band->low <= truth && truth <= band->high;
+}
+
+/* Returns the largest true throughput at any of the levels. */
+static double find_most(const struct model *model, const struct loadline *line) {
+    double most = 0;
+    for (size_t i = 0; i < line->count; i++)
+        most = fmax(most, throughput_of(model, line->levels[i].load));
+    return most;
+}
+
+/*
+ * Returns the band of an estimator that takes the seconds of a level for independent: a level then
+ * has the error noise / sqrt(n).
+ */
+static struct ssreport_band make_naive(const struct model *model, double done) {
+    double half = 1.96 * M_SQRT2 * model->noise / sqrt(2.0 * ROUNDS * SECONDS);
+    return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
+}
+
+static void add(struct score *score, const struct model *model, const struct loadline *line,
+    double load, double truth) {
+    struct ssreport_band band = loadline_done(line, load, 0.95);
+    struct ssreport_band naive = make_naive(model, band.y);
+    score->runs++;
+    score->inside += is_inside(&band, truth);
+    score->naive += is_inside(&naive, truth);
+}
+
+/* Asks for one random level below the highest, and for any load. */
+static void score_bands(struct scores *scores, struct model *model) {
+    struct loadline line;
+    struct ladder ladder = climb(model, 1);
+    open_line(&line, &ladder);
+    double most = find_most(model, &line), anywhere = draw(model, 0.1, 0.95);
+    double load = line.levels[(size_t)draw(model, 0, LEVELS - 1)].load;
+    add(&scores->bands[model->family], model, &line, load, throughput_of(model, load) / most);
+    add(&scores->between, model, &line, anywhere, throughput_of(model, anywhere) / most);
+}
+
+static void score_trial(struct scores *scores, struct model *model) {
+    struct loadline line;
+    uint32_t cpus = 2 * (1 + (uint32_t)draw(model, 0, CPUS_MAX / 2.0));
+    struct ladder ladder = climb_in_trials(model, cpus);
+    open_line(&line, &ladder);
+    double load = line.levels[(size_t)draw(model, 0, LEVELS - 1)].load;
+    double truth = overlap_of(model->slope, cpus, load) / overlap_of(model->slope, cpus, 1);
+    add(&scores->trials, model, &line, load, truth);
+}
+
+static void add_bursts(struct loadline_question *question, struct model *model) {
+    double logs = 0, squares = 0;
+    for (int i = 0; i < BURSTS; i++) {
+        double one = log(throughput_of(model, 1)) + draw_noise(model, BURST_SECONDS);
+        logs += one / BURSTS;
+        squares += one * one;
+    }
+    question->burst = exp(logs);
+    question->burst_error = sqrt((squares - BURSTS * logs * logs) / (BURSTS - 1) / BURSTS);
+}
+
+/* Predicts the throughput at a load of 90 % from levels up to 60 %. */
+static void score_prediction(struct score *score, struct model *model, bool has_bursts) {
+    struct loadline line;
+    struct loadline_prediction prediction;
+    struct ladder ladder = climb(model, 0.6);
+    struct loadline_question question = {.load = 0.9, .burst = NAN, .confidence = 0.95};
+    open_line(&line, &ladder);
+    if (model->family == FAMILY_CORES)
+        question.knees[question.knee_count++] = 0.5;
+    if (model->family == FAMILY_TURBO)
+        question.knees[question.knee_count++] = model->place;
+    if (has_bursts)
+        add_bursts(&question, model);
+    const char *failure = loadline_predict(&prediction, &line, &question);
+    if (failure) {
+        fprintf(stderr, "loadline: %s\n", failure);
+        exit(2);
+    }
+    double truth = throughput_of(model, 0.9);
+    score->runs++;
+    score->inside += is_inside(&prediction.range, truth);
+    score->near += fabs(log(prediction.free.y / truth)) <= log(1.03);
+    score->naive += is_inside(&prediction.fits[0].range, truth);
+}
+
+/* ---- the bars ---- */
+
+static double percent(unsigned part, unsigned whole) {
+    return 100.0 * part / whole;
+}
+
+/* Fewer than the usual number of runs may miss a bar by two of their standard errors. */
+static double slack_of(unsigned runs) {
+    return runs < RUNS_EXACT ? 2 * sqrt(95.0 * 5 / runs) : 0;
+}
+
+static bool print_bands(const struct scores *scores) {
+    struct score all = scores->trials;
+    puts("inside the band, %        formula  naive");
+    for (int i = 0; i < FAMILIES; i++) {
+        const struct score *one = &scores->bands[i];
+        printf("  %-22s %7.1f %7.1f\n", names[i], percent(one->inside, one->runs),
+            percent(one->naive, one->runs));
+        all.runs += one->runs;
+        all.inside += one->inside;
+        all.naive += one->naive;
+    }
+    if (scores->trials.runs > 0)
+        printf("  %-22s %7.1f %7.1f\n", "sssim",
+            percent(scores->trials.inside, scores->trials.runs),
+            percent(scores->trials.naive, scores->trials.runs));
+    double inside = percent(all.inside, all.runs), slack = slack_of(all.runs);
+    double between = percent(scores->between.inside, scores->between.runs);
+    printf("  %-22s %7.1f %7.1f\n", "all", inside, percent(all.naive, all.runs));
+    printf("  %-22s %7.1f %7.1f\n", "at any load", between,
+        percent(scores->between.naive, scores->between.runs));
+    return inside >= 93 - slack && inside <= 97 + slack && between >= 93 - slack &&
+           percent(all.naive, all.runs) < 93 - slack;
+}
+
+static bool print_predictions(const struct scores *scores) {
+    bool holds = true;
+    puts("90 % from up to 60 %, %    inside  within 3 %  straight alone | bursts: inside  within 3 "
+         "%");
+    for (int i = 0; i < FAMILIES; i++) {
+        const struct score *plain = &scores->predictions[i], *bursts = &scores->bursts[i];
+        double slack = slack_of(plain->runs);
+        printf("  %-22s %7.1f %11.1f %15.1f | %14.1f %11.1f\n", names[i],
+            percent(plain->inside, plain->runs), percent(plain->near, plain->runs),
+            percent(plain->naive, plain->runs), percent(bursts->inside, bursts->runs),
+            percent(bursts->near, bursts->runs));
+        holds = holds && percent(plain->inside, plain->runs) >= 93 - slack &&
+                percent(bursts->inside, bursts->runs) >= 93 - slack;
+        bool is_bent = i != FAMILY_STRAIGHT && i != FAMILY_OVERLAP;
+        holds = holds && (!is_bent || percent(plain->naive, plain->runs) < 93 - slack);
+    }
+    return holds;
+}
+
+static void usage(void) {
+    puts(
+        "Usage: loadline [MACHINES [SEED]]\n"
+        "Measures simulated machines in eleven levels of load, up and down, twice, and counts how\n"
+        "often the truth is inside the band of one random level (default: 1000 machines; one in\n"
+        "20 runs in the simulator) and inside a prediction of 90 % load from levels up to 60 %\n"
+        "(a fifth as many machines of each family). Exits with 1 unless 93 to 97 % are inside\n"
+        "the band, 93 % of each family inside the prediction, and naive estimators fail this.");
+}
+
+int main(int argc, char **argv) {
+    static struct scores scores;
+    if (argc > 3 || (argc > 1 && atoi(argv[1]) < 20)) {
+        usage();
+        return 2;
+    }
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    int machines = argc > 1 ? atoi(argv[1]) : RUNS_EXACT, simulated = machines / 20;
+    for (int i = 0; i < machines; i++) {
+        uint64_t own = ss_random_hash(seed) + (uint64_t)i;
+        struct model model =
+            make_model(i < simulated ? FAMILY_OVERLAP : (enum family)(i % FAMILIES), own);
+        if (i < simulated)
+            score_trial(&scores, &model);
+        else
+            score_bands(&scores, &model);
+    }
+    for (int i = 0; i < FAMILIES * (machines / 5); i++) {
+        enum family family = (enum family)(i % FAMILIES);
+        struct model model = make_model(family, ss_random_hash(seed + 1) + (uint64_t)i);
+        score_prediction(&scores.predictions[family], &model, false);
+        score_prediction(&scores.bursts[family], &model, true);
+    }
+    bool holds = print_bands(&scores);
+    return print_predictions(&scores) && holds ? 0 : 1;
+}

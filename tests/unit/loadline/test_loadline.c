@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the load line, of its interval, and of power at parts of the maximum, on worked numbers.
+ */
+
+#include "loadline.h"
+#include "power.h"
+#include "unit.h"
+
+#define LEVELS 4
+
+/* Student's t at 97.5 % with two and with four degrees of freedom. */
+#define T2 4.302653
+#define T4 2.776445
+
+struct ladder {
+    struct loadline_visit visits[64];
+    size_t count;
+};
+
+/* Adds a visit whose throughput is 100 L exp(log). */
+static void visit(
+    struct ladder *ladder, double load, double log, int round, enum loadline_way way) {
+    ladder->visits[ladder->count++] = (struct loadline_visit){.target = load,
+        .load = load,
+        .throughput = 100 * load * exp(log),
+        .watts = 100 + 100 * load,
+        .round = round,
+        .way = way};
+}
+
+/* Adds a round of four levels whose differences of up and down are `differences`. */
+static void climb(struct ladder *ladder, const double differences[LEVELS], int round) {
+    for (int i = 0; i < LEVELS; i++) {
+        visit(ladder, 0.25 * (i + 1), differences[i] / 2, round, LOADLINE_UP);
+        visit(ladder, 0.25 * (i + 1), -differences[i] / 2, round, LOADLINE_DOWN);
+    }
+}
+
+static struct loadline line_of(const struct ladder *ladder) {
+    struct loadline line;
+    const char *failure = loadline_of(&line, ladder->visits, ladder->count);
+    if (failure)
+        fail_msg("%s", failure);
+    return line;
+}
+
+/* Hysteresis 0.01; around it 0.02, -0.02, -0.02, 0.02, which have no slope. */
+static const double zigzag[LEVELS] = {0.03, -0.01, -0.01, 0.03};
+
+static void error_follows_from_differences_of_up_and_down(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    struct loadline line = line_of(&ladder);
+    assert_near(line.hysteresis, 0.01, 1e-12);
+    assert_near(line.error.error, sqrt(4 * 0.0004 / (2 * 2)), 1e-12);
+    assert_near(line.error.freedom, 2, 0);
+    struct ssreport_band done = loadline_done(&line, 0.5, 0.95);
+    assert_near(done.y, 0.5, 1e-12);
+    assert_near(log(done.high / done.y), T2 * 0.02, 1e-6);
+    assert_near(log(done.y / done.low), T2 * 0.02, 1e-6);
+}
+
+static void second_round_halves_the_variance(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    climb(&ladder, zigzag, 2);
+    struct loadline line = line_of(&ladder);
+    assert_int_equal(line.rounds, 2);
+    assert_near(line.error.freedom, 4, 0);
+    assert_near(line.error.error, 0.02 / M_SQRT2, 1e-12);
+    struct ssreport_band done = loadline_done(&line, 0.5, 0.95);
+    assert_near(log(done.high / done.y), T4 * 0.02 / M_SQRT2, 1e-6);
+}
+
+/* A machine that becomes slower all the time is slower by more where the two visits are further
+ * apart. */
+static void steady_drift_does_not_widen_the_interval(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    double drifting[LEVELS];
+    for (int i = 0; i < LEVELS; i++)
+        drifting[i] = zigzag[i] + 0.1 * (LEVELS - i);
+    climb(&ladder, drifting, 1);
+    struct loadline line = line_of(&ladder);
+    assert_near(line.error.error, 0.02, 1e-12);
+    assert_near(loadline_done(&line, 0.75, 0.95).y, 0.75, 1e-12);
+}
+
+static void load_off_its_target_counts_where_it_was(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    /* Both visits of 50 % are off, by different amounts, and do work for the load that they had. */
+    ladder.visits[2].load *= 1.1;
+    ladder.visits[2].throughput *= 1.1;
+    ladder.visits[3].load *= 0.94;
+    ladder.visits[3].throughput *= 0.94;
+    struct loadline line = line_of(&ladder);
+    assert_near(line.levels[1].load, 0.51, 1e-12);
+    assert_near(line.error.error, 0.02, 1e-12);
+    assert_near(loadline_done(&line, 0.51, 0.95).y, 0.51, 1e-12);
+}
+
+static void full_level_is_known_without_error(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    struct loadline line = line_of(&ladder);
+    struct ssreport_band done = loadline_done(&line, 1, 0.95);
+    assert_near(done.low, 1, 1e-12);
+    assert_near(done.high, 1, 1e-12);
+    assert_near(loadline_throughput(&line, 1, 0.95).y, 100, 1e-9);
+    assert_that(loadline_throughput(&line, 1, 0.95).low, <, 100);
+}
+
+/* Sets both visits of a level to a throughput. */
+static void set_level(struct ladder *ladder, int level, double log) {
+    for (int i = 0; i < 2; i++)
+        ladder->visits[2 * level + i].throughput *= exp(log);
+}
+
+static void lower_level_is_the_maximum_only_by_three_errors(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    /* T at 75 % is as high as at 100 %, and exceeds it by 2.9 errors of 0.02, then by 3.1. */
+    set_level(&ladder, 2, log(4 / 3.0) + 2.9 * 0.02);
+    struct loadline line = line_of(&ladder);
+    assert_int_equal(line.full, 3);
+    assert_false(line.is_capped);
+    set_level(&ladder, 2, 0.2 * 0.02);
+    line = line_of(&ladder);
+    assert_int_equal(line.full, 2);
+    assert_true(line.is_capped);
+    assert_near(loadline_done(&line, 1, 0.95).y, exp(-3.1 * 0.02), 1e-9);
+}
+
+/* The line bends at 60 %, in the middle between levels at 50 and 75 % it is 5 points too low. */
+static void interval_between_levels_covers_a_bend(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    const double none[LEVELS] = {1e-4, -1e-4, -1e-4, 1e-4};
+    climb(&ladder, none, 1);
+    const double bent[] = {0, 0, log((0.625 + 0.5 * 0.125) / 0.75), log((0.625 + 0.5 * 0.375))};
+    for (int i = 0; i < LEVELS; i++)
+        set_level(&ladder, i, bent[i]);
+    struct loadline line = line_of(&ladder);
+    struct ssreport_band done = loadline_done(&line, 0.625, 0.95);
+    double truth = 0.625 / (0.625 + 0.5 * 0.375);
+    assert_that(done.y, <, truth - 0.01);
+    assert_that(done.high, >, truth);
+    assert_that(
+        loadline_done(&line, 0.75, 0.95).high - loadline_done(&line, 0.75, 0.95).low, <, 0.002);
+}
+
+static void loads_beyond_the_highest_level_have_no_answer(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    for (size_t i = 0; i < ladder.count; i++) {
+        ladder.visits[i].load *= 0.6;
+        ladder.visits[i].target *= 0.6;
+    }
+    struct loadline line = line_of(&ladder);
+    assert_true(isnan(loadline_done(&line, 0.7, 0.95).y));
+    assert_true(isnan(loadline_done(&line, 0, 0.95).y));
+    assert_near(loadline_done(&line, 0.6, 0.95).y, 1, 1e-12);
+    assert_near(loadline_done(&line, 0.075, 0.95).y, 0.125, 1e-12);
+}
+
+static void level_without_a_visit_or_throughput_is_left_out(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    visit(&ladder, 0.05, 0, 1, LOADLINE_UP);
+    visit(&ladder, 0.1, 0, 1, LOADLINE_UP);
+    visit(&ladder, 0.1, 0, 1, LOADLINE_DOWN);
+    ladder.visits[ladder.count - 1].throughput = 0;
+    struct loadline line = line_of(&ladder);
+    assert_int_equal(line.count, 4);
+    assert_int_equal(line.left_out, 2);
+    ladder.count = 6;
+    assert_non_null(loadline_of(&line, ladder.visits, ladder.count));
+}
+
+/* ---- power ---- */
+
+static struct ladder with_idle(double watts) {
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    visit(&ladder, 0, 0, 1, LOADLINE_UP);
+    ladder.visits[ladder.count - 1].watts = watts;
+    return ladder;
+}
+
+/*
+ * Throughput is 100 L and power 100 + 100 L, so parts of one are parts of the other: the sums over
+ * 100 to 10 % and idle are 550 operations and 1650 watts.
+ */
+static void power_is_interpolated_at_parts_of_the_maximum(void **state) {
+    (void)state;
+    struct ladder ladder = with_idle(100);
+    struct loadline line = line_of(&ladder);
+    struct loadline_power power;
+    assert_true(loadline_power_of(&power, &line));
+    for (int i = 0; i < LOADLINE_PARTS; i++) {
+        assert_near(power.parts[i].part, 1 - 0.1 * i, 1e-12);
+        assert_near(power.parts[i].watts, 200 - 10 * i, 1e-9);
+        assert_near(power.parts[i].per_joule, (100 - 10 * i) / (200.0 - 10 * i), 1e-9);
+    }
+    assert_near(power.per_joule, 550 / 1650.0, 1e-12);
+}
+
+/* With a convex line, half of the throughput is at more than half of the load and its power. */
+static void parts_are_of_the_throughput_and_not_of_the_load(void **state) {
+    (void)state;
+    struct ladder ladder = with_idle(100);
+    set_level(&ladder, 1, log(0.6)); /* 30 instead of 50 */
+    struct loadline line = line_of(&ladder);
+    struct loadline_power power;
+    assert_true(loadline_power_of(&power, &line));
+    assert_near(power.parts[5].throughput, 50, 1e-9);
+    assert_near(power.parts[5].watts, 150 + 25 * 20 / 45.0, 1e-9);
+}
+
+static void power_needs_every_level_and_idle(void **state) {
+    (void)state;
+    struct ladder ladder = with_idle(NAN);
+    struct loadline line = line_of(&ladder);
+    struct loadline_power power;
+    assert_false(loadline_power_of(&power, &line));
+    ladder = with_idle(100);
+    ladder.visits[3].watts = NAN;
+    line = line_of(&ladder);
+    assert_false(loadline_power_of(&power, &line));
+}
+
+UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_of_up_and_down),
+    cmocka_unit_test(second_round_halves_the_variance),
+    cmocka_unit_test(steady_drift_does_not_widen_the_interval),
+    cmocka_unit_test(load_off_its_target_counts_where_it_was),
+    cmocka_unit_test(full_level_is_known_without_error),
+    cmocka_unit_test(lower_level_is_the_maximum_only_by_three_errors),
+    cmocka_unit_test(interval_between_levels_covers_a_bend),
+    cmocka_unit_test(loads_beyond_the_highest_level_have_no_answer),
+    cmocka_unit_test(level_without_a_visit_or_throughput_is_left_out),
+    cmocka_unit_test(power_is_interpolated_at_parts_of_the_maximum),
+    cmocka_unit_test(parts_are_of_the_throughput_and_not_of_the_load),
+    cmocka_unit_test(power_needs_every_level_and_idle))

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of predictions of the throughput at loads that were not measured. */
+
+#include "prediction.h"
+#include "unit.h"
+
+#define LEVELS 10
+
+/* Measures a curve at ten levels up to 60 %, with an error of 0.1 %. */
+static struct loadline measure(double (*throughput)(double load)) {
+    struct loadline_visit visits[2 * LEVELS];
+    struct loadline line;
+    for (int i = 0; i < LEVELS; i++) {
+        double load = 0.06 * (i + 1), log = i % 2 ? 1e-3 : -1e-3;
+        for (int way = 0; way < LOADLINE_WAYS; way++)
+            visits[2 * i + way] = (struct loadline_visit){.target = load,
+                .load = load,
+                .throughput = throughput(load) * exp(way == LOADLINE_UP ? log : -log),
+                .watts = NAN,
+                .round = 1,
+                .way = (enum loadline_way)way};
+    }
+    const char *failure = loadline_of(&line, visits, 2 * LEVELS);
+    if (failure)
+        fail_msg("%s", failure);
+    return line;
+}
+
+static struct loadline_prediction predict(
+    const struct loadline *line, const struct loadline_question *question) {
+    struct loadline_prediction prediction;
+    const char *failure = loadline_predict(&prediction, line, question);
+    if (failure)
+        fail_msg("%s", failure);
+    return prediction;
+}
+
+static const struct loadline_question at_90 = {.load = 0.9, .burst = NAN, .confidence = 0.95};
+
+static double straight(double load) {
+    return 1000 * load * (1 - 0.2 * load);
+}
+
+static double bent_at_half(double load) {
+    return 1000 * (fmin(load, 0.5) + 0.25 * fmax(load - 0.5, 0));
+}
+
+static double limited(double load) {
+    return 1000 * fmin(load, 0.35);
+}
+
+static double bent_at_three_quarters(double load) {
+    return 1000 * (fmin(load, 0.75) + 0.25 * fmax(load - 0.75, 0));
+}
+
+static double locked(double load) {
+    return 1000 * load / (1 + 0.5 * load + 0.6 * load * load);
+}
+
+static void assert_inside(const struct ssreport_band *range, double truth) {
+    assert_that(range->low, <=, truth);
+    assert_that(range->high, >=, truth);
+}
+
+static void straight_line_is_continued(void **state) {
+    (void)state;
+    struct loadline line = measure(straight);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    assert_near(prediction.free.y / straight(0.9), 1, 0.005);
+    assert_inside(&prediction.free, straight(0.9));
+    assert_near(prediction.highest, 0.6, 1e-12);
+}
+
+/* The error of a straight line alone is a third. */
+static void known_knee_in_the_levels_is_found(void **state) {
+    (void)state;
+    struct loadline line = measure(bent_at_half);
+    struct loadline_question question = at_90;
+    question.knees[question.knee_count++] = 0.5;
+    struct loadline_prediction prediction = predict(&line, &question);
+    assert_near(prediction.free.y / bent_at_half(0.9), 1, 0.03);
+    assert_inside(&prediction.free, bent_at_half(0.9));
+    assert_false(prediction.fits[0].fits);
+    assert_that(prediction.fits[0].range.low, >, 1.1 * bent_at_half(0.9));
+}
+
+static void limit_in_the_levels_is_found_without_its_place(void **state) {
+    (void)state;
+    struct loadline line = measure(limited);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    assert_near(prediction.free.y / 350, 1, 0.01);
+    assert_inside(&prediction.free, 350);
+}
+
+static void falling_throughput_of_locks_is_continued(void **state) {
+    (void)state;
+    struct loadline line = measure(locked);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    assert_near(prediction.free.y / locked(0.9), 1, 0.01);
+    assert_inside(&prediction.range, locked(0.9));
+}
+
+/* The levels below do not show it: the range includes a limit right above them. */
+static void knee_above_the_levels_is_not_identified(void **state) {
+    (void)state;
+    struct loadline line = measure(bent_at_three_quarters);
+    struct loadline_question question = at_90;
+    question.knees[question.knee_count++] = 0.75;
+    struct loadline_prediction prediction = predict(&line, &question);
+    assert_that(prediction.free.low, >, bent_at_three_quarters(0.9));
+    assert_inside(&prediction.range, bent_at_three_quarters(0.9));
+    assert_that(prediction.range.low, <=, bent_at_three_quarters(0.6));
+    assert_near(prediction.unidentified, 0.75, 1e-12);
+}
+
+static void bursts_at_full_load_make_it_interpolation(void **state) {
+    (void)state;
+    struct loadline line = measure(bent_at_three_quarters);
+    struct loadline_question question = at_90;
+    question.burst = bent_at_three_quarters(1);
+    question.burst_error = 1e-3;
+    struct loadline_prediction prediction = predict(&line, &question);
+    assert_inside(&prediction.range, bent_at_three_quarters(0.9));
+    assert_near(prediction.range.y / bent_at_three_quarters(0.9), 1, 0.03);
+    assert_that(prediction.range.low, >, 0.9 * bent_at_three_quarters(0.9));
+    assert_that(prediction.range.high, <, 1.1 * bent_at_three_quarters(0.9));
+    assert_true(isnan(prediction.unidentified));
+}
+
+static double sagging(double load) {
+    return load > 0.58 ? 0.9 * straight(load) : straight(load);
+}
+
+static void missing_the_highest_level_widens_the_range(void **state) {
+    (void)state;
+    struct loadline line = measure(sagging);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    assert_near(prediction.missed, -log(0.9), 0.01);
+    assert_that(log(prediction.free.high / prediction.free.y), >=, prediction.missed - 1e-9);
+    assert_that(log(prediction.free.y / prediction.free.low), >=, prediction.missed - 1e-9);
+}
+
+static void measured_load_is_not_predicted(void **state) {
+    (void)state;
+    struct loadline line = measure(bent_at_half);
+    struct loadline_question question = at_90;
+    question.load = 0.48;
+    struct loadline_prediction prediction = predict(&line, &question);
+    assert_near(prediction.range.y, 480, 1e-6);
+    assert_int_equal(prediction.fit_count, 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(straight_line_is_continued),
+    cmocka_unit_test(known_knee_in_the_levels_is_found),
+    cmocka_unit_test(limit_in_the_levels_is_found_without_its_place),
+    cmocka_unit_test(falling_throughput_of_locks_is_continued),
+    cmocka_unit_test(knee_above_the_levels_is_not_identified),
+    cmocka_unit_test(bursts_at_full_load_make_it_interpolation),
+    cmocka_unit_test(missing_the_highest_level_widens_the_range),
+    cmocka_unit_test(measured_load_is_not_predicted))

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LOADLINE_H
+#define LOADLINE_H
+
+/*
+ * How much of its maximum throughput a machine has reached at a load, from levels of load that were
+ * each held on the way up and on the way down.
+ *
+ * Throughputs T are compared at the load L that was observed. With d = ln(T / L) up - ln(T / L)
+ * down of a level, R rounds and n levels above idle, and r what is left of d after a line over the
+ * levels of its round,
+ *
+ *     s^2 = sum(r^2) / (2 R (n - 2)) / R
+ *     ln F(L) = mean ln T(L) - mean ln T(full), with standard error s and R (n - 2) degrees of
+ * freedom:
+ *
+ * each mean has half of the variance of one way, and there are two of them. The line over the
+ * levels takes out what cancels in the means: a machine that becomes slower all the time is slower
+ * by more at the levels whose two visits are further apart.
+ */
+
+#include <showstopper/contract.h>
+
+#include "statistics.h"
+
+#define LOADLINE_LEVELS_MAX 64
+#define LOADLINE_ROUNDS_MAX 64
+
+enum loadline_way {
+    LOADLINE_UP,
+    LOADLINE_DOWN,
+    LOADLINE_WAYS,
+};
+
+/* A level that was held once. */
+struct loadline_visit {
+    double target, load; /* 0 to 1 */
+    double throughput;   /* operations per second */
+    double watts;        /* mean power; NaN if unknown */
+    int round;           /* from 1 */
+    enum loadline_way way;
+};
+
+struct loadline_level {
+    double target;
+    double load;                   /* mean over the visits */
+    double log_mean;               /* mean of ln T over the visits */
+    double log_way[LOADLINE_WAYS]; /* the same over the visits of each way */
+    double watts;                  /* mean over the visits; NaN if unknown in any */
+    size_t visits;
+};
+
+/* Levels above idle, in the order of their loads. */
+struct loadline {
+    struct loadline_level levels[LOADLINE_LEVELS_MAX];
+    size_t count;
+    size_t full;                    /* the level that is the maximum */
+    bool is_capped;                 /* a level below the highest is the maximum */
+    struct ssreport_sureness error; /* of ln F at a level */
+    double hysteresis;              /* mean of d */
+    struct ssreport_sureness hysteresis_error;
+    double idle_watts; /* at a load of 0; NaN if unknown */
+    size_t rounds;
+    size_t left_out; /* levels left out because a visit is missing or has no throughput */
+};
+
+/*
+ * Computes the line. Levels without a throughput in each round and way are left out. Returns NULL,
+ * or why there is no line.
+ */
+SS_READS(2, 3)
+SS_MUST_USE SS_NONNULL(1) const
+    char *loadline_of(struct loadline *line, const struct loadline_visit *visits, size_t count);
+
+/*
+ * Returns F at a load, and its interval at this confidence. Between two levels the
+ * throughput is interpolated, and the interval grows by how far the line may bend there. NaN beyond
+ * the highest level.
+ */
+SS_NONNULL()
+struct ssreport_band loadline_done(const struct loadline *line, double load, double confidence);
+
+/* Returns the throughput at a load with its interval. */
+SS_NONNULL()
+struct ssreport_band loadline_throughput(
+    const struct loadline *line, double load, double confidence);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "prediction.h"
+
+#include <float.h>
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_multifit.h>
+#include <math.h>
+#include <stdbool.h>
+
+#define TERMS_MAX 3
+
+/* The levels contradict a shape if its residuals had a smaller probability than this. */
+#define CONTRADICTED 0.01
+
+/* Distance of the bends that are tried where their place is unknown. */
+#define BEND_STEP 0.0025
+
+/* A load that is above the highest level by up to this has been measured. */
+#define SAME_LOAD 0.005
+
+/* Loads from here on are full load. */
+#define FULL 0.995
+
+/* A bend is placed where the squares of the residuals exceed the smallest by less than this. */
+#define BEND_SQUARES 3.84
+
+/* Levels that must be above a bend to show it, and below it. */
+#define LEVELS_ABOVE 2
+#define LEVELS_BELOW 2
+
+#define LEVELS_MIN 4
+
+/* One shape with its bend at one place. */
+struct shape {
+    enum loadline_shape kind;
+    double bend;
+    bool is_placed; /* the place of the bend was chosen, which costs a degree of freedom */
+};
+
+/* The levels, and the bursts as a further one. */
+struct data {
+    double loads[LOADLINE_LEVELS_MAX + 1];
+    double throughputs[LOADLINE_LEVELS_MAX + 1];
+    double weights[LOADLINE_LEVELS_MAX + 1]; /* error of a level, relative to that of this point */
+    size_t count;
+    struct ssreport_sureness error; /* of ln T at a level */
+};
+
+struct result {
+    struct ssreport_band range;
+    double squares; /* of the residuals, in errors */
+    double freedom;
+    size_t terms;
+    bool fits;
+};
+
+/* Sets the terms of T / L, or of L / T, at a load. Returns their number. */
+static size_t find_terms(const struct shape *shape, double load, double terms[TERMS_MAX]) {
+    double below = fmin(load, shape->bend);
+    terms[0] = 1;
+    terms[1] = load;
+    switch (shape->kind) {
+    case LOADLINE_CURVE:
+        terms[2] = load * load;
+        return 3;
+    case LOADLINE_KNEE:
+        terms[2] = fmax(load - shape->bend, 0) / load;
+        return 3;
+    case LOADLINE_LIMIT:
+        terms[0] = below / load;
+        terms[1] = below * below / load;
+        return 2;
+    default:
+        return 2;
+    }
+}
+
+static bool is_shown(const struct shape *shape, const struct data *data) {
+    size_t above = 0, below = 0;
+    for (size_t i = 0; i < data->count; i++) {
+        above += data->loads[i] > shape->bend;
+        below += data->loads[i] <= shape->bend;
+    }
+    size_t enough = data->loads[data->count - 1] >= FULL ? 1 : LEVELS_ABOVE;
+    return shape->kind == LOADLINE_STRAIGHT || shape->kind == LOADLINE_CURVE ||
+           (above >= enough && below >= LEVELS_BELOW);
+}
+
+/* Returns the range of T at a load from that of T / L, or of L / T. */
+static struct ssreport_band range_of(double load, double rate, double half, bool is_inverse) {
+    if (!is_inverse)
+        return (struct ssreport_band){load * rate, load * (rate - half), load * (rate + half)};
+    double least = rate - half > 0 ? rate - half : DBL_MIN;
+    return (struct ssreport_band){load / rate, load / (rate + half), load / least};
+}
+
+/*
+ * Fits by least squares of relative residuals, whose error is known, so that the intervals do not
+ * depend on how well a shape fits. Returns false if the points do not determine the shape.
+ */
+static bool fit(struct result *result, const struct shape *shape, const struct data *data,
+    const struct loadline_question *question) {
+    double terms[TERMS_MAX], at = question->load;
+    bool is_inverse = shape->kind == LOADLINE_CURVE;
+    size_t count = find_terms(shape, at, terms);
+    if (!is_shown(shape, data) || data->count <= count + shape->is_placed)
+        return false;
+    gsl_matrix *matrix = gsl_matrix_alloc(data->count, count);
+    gsl_matrix *covariance = gsl_matrix_alloc(count, count);
+    gsl_vector *ones = gsl_vector_alloc(data->count), *fitted = gsl_vector_alloc(count);
+    gsl_vector *place = gsl_vector_alloc(count);
+    gsl_multifit_linear_workspace *workspace = gsl_multifit_linear_alloc(data->count, count);
+    double squares, rate, deviation;
+    for (size_t i = 0; i < count; i++)
+        gsl_vector_set(place, i, terms[i]);
+    for (size_t i = 0; i < data->count; i++) {
+        find_terms(shape, data->loads[i], terms);
+        double value = data->throughputs[i] / data->loads[i];
+        double scale = data->weights[i] / (is_inverse ? 1 / value : value);
+        gsl_vector_set(ones, i, data->weights[i]);
+        for (size_t j = 0; j < count; j++)
+            gsl_matrix_set(matrix, i, j, scale * terms[j]);
+    }
+    gsl_multifit_linear(matrix, ones, fitted, covariance, &squares, workspace);
+    /* The covariance is for errors as large as the residuals. */
+    double variance = squares / (double)(data->count - count);
+    gsl_multifit_linear_est(place, fitted, covariance, &rate, &deviation);
+    double known = data->error.error * data->error.error;
+    double error = variance > 0 ? deviation * sqrt(known / variance) : 0;
+    double half = ssreport_mean_interval(
+        0, (struct ssreport_sureness){error, data->error.freedom}, question->confidence)
+                      .high;
+    *result = (struct result){
+        .range = range_of(at, rate, half, is_inverse),
+        .squares = squares / known,
+        .freedom = (double)(data->count - count - shape->is_placed),
+        .terms = count + shape->is_placed,
+    };
+    result->fits = gsl_cdf_fdist_Q(result->squares / result->freedom, result->freedom,
+                       data->error.freedom) > CONTRADICTED;
+    gsl_multifit_linear_free(workspace);
+    gsl_vector_free(place);
+    gsl_vector_free(fitted);
+    gsl_vector_free(ones);
+    gsl_matrix_free(covariance);
+    gsl_matrix_free(matrix);
+    return isfinite(rate) && isfinite(half);
+}
+
+static void unite(struct ssreport_band *all, const struct ssreport_band *one) {
+    all->low = isnan(all->low) ? one->low : fmin(all->low, one->low);
+    all->high = isnan(all->high) ? one->high : fmax(all->high, one->high);
+}
+
+/*
+ * Returns a bound of the throughput: if it is higher at full load than below, it is not higher
+ * still in between.
+ */
+static double find_most(const struct data *data, double errors) {
+    size_t last = data->count - 1;
+    double error = data->error.error / data->weights[last];
+    if (data->loads[last] < FULL || data->throughputs[last] < data->throughputs[last - 1])
+        return INFINITY;
+    return data->throughputs[last] * exp(errors * error);
+}
+
+/*
+ * Fits a shape with a bend anywhere in a range: `result` has the squares of the best of them, the
+ * middle of all that are not much worse, and the union of their ranges.
+ */
+static bool fit_anywhere(struct result *result, enum loadline_shape kind, const double range[2],
+    const struct data *data, const struct loadline_question *question) {
+    struct ssreport_band all = {NAN, NAN, NAN}, middles = {NAN, NAN, NAN};
+    double least = INFINITY, most = find_most(data, 1);
+    for (int pass = 0; pass < 2; pass++) {
+        for (double bend = range[0]; bend <= range[1] + BEND_STEP / 2; bend += BEND_STEP) {
+            struct result one;
+            if (!fit(&one, &(struct shape){kind, bend, true}, data, question))
+                continue;
+            if (pass == 0 && one.squares < least) {
+                least = one.squares;
+                *result = one;
+            } else if (pass == 1 && one.squares <= least + BEND_SQUARES) {
+                unite(&all, &one.range);
+                if (one.range.y > 0 && one.range.y <= most)
+                    unite(
+                        &middles, &(struct ssreport_band){.low = one.range.y, .high = one.range.y});
+            }
+        }
+    }
+    if (!isfinite(least))
+        return false;
+    result->range.low = all.low;
+    result->range.high = all.high;
+    if (middles.low > 0)
+        result->range.y = sqrt(middles.low * middles.high);
+    return true;
+}
+
+static void gather(struct data *data, const struct loadline *line, size_t count,
+    const struct loadline_question *question) {
+    *data =
+        (struct data){.count = count, .error = {line->error.error / M_SQRT2, line->error.freedom}};
+    for (size_t i = 0; i < count; i++) {
+        data->loads[i] = line->levels[i].load;
+        data->throughputs[i] = exp(line->levels[i].log_mean);
+        data->weights[i] = 1;
+    }
+    if (isnan(question->burst))
+        return;
+    data->loads[count] = 1;
+    data->throughputs[count] = question->burst;
+    data->weights[count] =
+        question->burst_error > 0 ? data->error.error / question->burst_error : 1;
+    data->count++;
+}
+
+/* ---- all shapes ---- */
+
+struct sum {
+    double weights, logs, best;
+    struct result least; /* with the fewest squares, whether it fits or not */
+    bool has_least;
+};
+
+/* Weights the fits by Akaike's criterion, relative to the first. */
+static void add_fit(struct loadline_prediction *prediction, struct sum *sum,
+    const struct loadline_fit *one, const struct result *result) {
+    struct loadline_fit *fit = &prediction->fits[prediction->fit_count++];
+    *fit = *one;
+    fit->range = result->range;
+    fit->fits = result->fits && result->range.y > 0;
+    if (result->range.y > 0 && (!sum->has_least || result->squares < sum->least.squares)) {
+        sum->least = *result;
+        sum->has_least = true;
+    }
+    if (!fit->fits)
+        return;
+    double criterion = result->squares + 2 * (double)result->terms;
+    if (sum->weights == 0)
+        sum->best = criterion;
+    double weight = exp((sum->best - criterion) / 2);
+    sum->weights += weight;
+    sum->logs += weight * log(fit->range.y);
+    unite(&prediction->free, &fit->range);
+}
+
+/*
+ * Returns the range of a shape that does not fit, as wide as its residuals make it. Without any,
+ * all of it is NaN.
+ */
+static struct ssreport_band widened(const struct result *result) {
+    const struct ssreport_band *range = &result->range;
+    double factor = sqrt(result->squares / result->freedom);
+    return (struct ssreport_band){.y = range->y,
+        .low = range->y * pow(fmax(range->low / range->y, DBL_MIN), factor),
+        .high = range->y * pow(range->high / range->y, factor)};
+}
+
+static void fit_all(struct loadline_prediction *prediction, const struct data *data,
+    const struct loadline_question *question) {
+    struct sum sum = {0};
+    struct result result;
+    bool has_burst = !isnan(question->burst);
+    double lowest = data->loads[0];
+    prediction->free = (struct ssreport_band){NAN, NAN, NAN};
+    prediction->fit_count = 0;
+    if (fit(&result, &(struct shape){LOADLINE_STRAIGHT, INFINITY, false}, data, question))
+        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_STRAIGHT, .knee = NAN}, &result);
+    if (fit(&result, &(struct shape){LOADLINE_CURVE, INFINITY, false}, data, question))
+        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_CURVE, .knee = NAN}, &result);
+    for (size_t i = 0; i < question->knee_count; i++) {
+        double knee = question->knees[i];
+        if (fit(&result, &(struct shape){LOADLINE_KNEE, knee, false}, data, question))
+            add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_KNEE, .knee = knee}, &result);
+    }
+    const double below[] = {lowest, prediction->highest}, above[] = {prediction->highest, 1};
+    if (fit_anywhere(&result, LOADLINE_LIMIT, below, data, question))
+        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_LIMIT, .knee = NAN}, &result);
+    /* With bursts, the line may bend anywhere up to full load. */
+    if (has_burst && fit_anywhere(&result, LOADLINE_KNEE, above, data, question))
+        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_KNEE, .knee = NAN}, &result);
+    if (has_burst)
+        prediction->free.high = fmin(prediction->free.high, find_most(data, 2));
+    prediction->free.y = exp(sum.logs / sum.weights);
+    if (sum.weights == 0)
+        prediction->free = widened(&sum.least);
+}
+
+static void predict_from(struct loadline_prediction *prediction, const struct loadline *line,
+    size_t count, const struct loadline_question *question) {
+    struct data data;
+    gather(&data, line, count, question);
+    prediction->highest = line->levels[count - 1].load;
+    fit_all(prediction, &data, question);
+    prediction->range = prediction->free;
+    if (isnan(question->burst)) {
+        double flat = data.throughputs[count - 1] * exp(-2 * data.error.error);
+        prediction->range.low = fmin(prediction->range.low, flat);
+    }
+}
+
+static void widen(struct ssreport_band *band, double missed) {
+    band->low = fmin(band->low, band->y * exp(-missed));
+    band->high = fmax(band->high, band->y * exp(missed));
+}
+
+const char *loadline_predict(struct loadline_prediction *prediction, const struct loadline *line,
+    const struct loadline_question *question) {
+    struct loadline_prediction earlier;
+    size_t highest = line->count - 1;
+    *prediction = (struct loadline_prediction){.missed = NAN, .unidentified = NAN};
+    if (line->count < LEVELS_MIN)
+        return "fewer than four levels above idle have a throughput";
+    if (question->load <= line->levels[highest].load + SAME_LOAD) {
+        prediction->highest = line->levels[highest].load;
+        prediction->range = loadline_throughput(line, question->load, question->confidence);
+        prediction->free = prediction->range;
+        return NULL;
+    }
+    struct loadline_question known = *question;
+    known.load = line->levels[highest].load;
+    predict_from(&earlier, line, highest, &known);
+    predict_from(prediction, line, line->count, question);
+    if (!(prediction->free.y > 0))
+        return "the levels determine no shape";
+    prediction->missed = fabs(line->levels[highest].log_mean - log(earlier.free.y));
+    widen(&prediction->free, prediction->missed);
+    widen(&prediction->range, prediction->missed);
+    for (size_t i = 0; i < question->knee_count; i++) {
+        double knee = question->knees[i];
+        if (isnan(question->burst) && knee >= prediction->highest && knee < question->load &&
+            !(prediction->unidentified <= knee))
+            prediction->unidentified = knee;
+    }
+    return NULL;
+}

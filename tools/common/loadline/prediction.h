@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef LOADLINE_PREDICTION_H
+#define LOADLINE_PREDICTION_H
+
+/*
+ * Predicts the throughput at a load that was not measured, from the levels below it. Assumes no
+ * shape: fits several, drops those that the levels contradict, and prints the union of the ranges
+ * of the others.
+ */
+
+#include <showstopper/contract.h>
+
+#include "loadline.h"
+
+#define LOADLINE_KNEES_MAX 32
+#define LOADLINE_FITS_MAX  (LOADLINE_KNEES_MAX + 4)
+
+enum loadline_shape {
+    LOADLINE_STRAIGHT, /* T / L is linear */
+    LOADLINE_CURVE,    /* L / T is a parabola: contention and coherence, as of locks */
+    LOADLINE_KNEE,     /* T is bent at a known load: busy cores, a step of the frequency */
+    LOADLINE_LIMIT,    /* T no longer grows from a load on that the levels show: the memory */
+    LOADLINE_SHAPES,
+};
+
+struct loadline_question {
+    double load;                      /* at which to predict */
+    double knees[LOADLINE_KNEES_MAX]; /* loads at which T may be bent */
+    size_t knee_count;
+    double burst;       /* mean throughput of short bursts at full load; NaN without bursts */
+    double burst_error; /* standard error of its logarithm */
+    double confidence;  /* such as 0.95 */
+};
+
+struct loadline_fit {
+    enum loadline_shape shape;
+    double knee;                /* NaN without one */
+    struct ssreport_band range; /* of the throughput */
+    bool fits;                  /* the levels do not contradict it */
+};
+
+struct loadline_prediction {
+    struct ssreport_band range; /* the union, with what may limit the throughput above the levels */
+    struct ssreport_band free;  /* the union if nothing bends the line above the highest level */
+    double highest;             /* load of the highest level */
+    double missed;       /* error of predicting the highest level from those below it, of 1 */
+    double unidentified; /* the lowest known knee between the highest level and the predicted load,
+                            NaN without one */
+    struct loadline_fit fits[LOADLINE_FITS_MAX];
+    size_t fit_count;
+};
+
+/* Returns NULL, or why there is no prediction. */
+SS_MUST_USE SS_NONNULL() const char *loadline_predict(struct loadline_prediction *prediction,
+    const struct loadline *line, const struct loadline_question *question);
+
+#endif
