@@ -241,7 +241,14 @@ START_TEST(throttling_continues_after_executor_and_master_are_stopped) {
 }
 END_TEST
 
-#define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo $$; wait' & "
+#define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo leader $$; wait' & "
+
+/* Returns the pid that LEADERLESS prints, before or after what its payload prints. */
+static pid_t wait_for_leader(struct run *target) {
+    const char *at = NULL;
+    RUN_UNTIL(target, (at = strstr(target->out.bytes, "leader ")) && strchr(at, '\n'));
+    return (pid_t)atoi(at + strlen("leader "));
+}
 
 /* No pidfd can be opened for a group whose leader has ended, reaped or not. */
 START_TEST(group_without_leader_is_continued_by_another_executor) {
@@ -255,7 +262,7 @@ START_TEST(group_without_leader_is_continued_by_another_executor) {
         struct run *run = START(SLOW, "--attach", both);
         RUN_UNTIL(run, family_is_stopped("payload", 2));
         struct family kept = family_find("payload");
-        kill(atoi(target->out.bytes), SIGKILL);
+        kill(wait_for_leader(target), SIGKILL);
         struct family killed = {.count = 2};
         killed.pids[0] = run_find(run, "ss-executor 0");
         killed.pids[1] = run_find(run, "ss-guardian");
