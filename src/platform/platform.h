@@ -512,6 +512,7 @@ struct ss_limit_group {
     char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if it
                                       leaves none */
     char caller[SS_GROUP_PATH_SIZE];
+    bool named; /* made by ss_platform_named_group_make() */
 };
 
 /*
@@ -533,6 +534,16 @@ SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_limit_group_find(struct ss_limit_gr
 SS_MUST_USE SS_NONNULL(1) int ss_platform_limit_group_make(
     struct ss_limit_group *group, struct ss_error *error);
 
+/*
+ * Makes a group with these limits that has the same name at the root of each of their hierarchies
+ * and of the one that counts CPU time. Other programs find it by the name, and it stays until
+ * ss_platform_named_group_remove(). In version 2 the root gives the controllers to its children
+ * from then on.
+ */
+SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_named_group_make(struct ss_limit_group *group,
+    unsigned limits, const char *name, const struct ss_platform_roots *roots,
+    struct ss_error *error);
+
 /* These set a limit that the group has. They return 0 or a negative errno. */
 
 /* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
@@ -545,6 +556,21 @@ SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
 /* Limits memory, in bytes; 0: no limit. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_memory(
     const struct ss_limit_group *group, uint64_t bytes);
+
+/* A file of a control group, and the value that sets a limit. */
+struct ss_limit_setting {
+    const char *file;
+    char value[80];
+};
+
+/* Returns how many settings limit a group to `cpus` CPUs; 0: no limit. They are in their order. */
+#define SS_QUOTA_SETTINGS 2
+SS_NONNULL()
+size_t ss_platform_quota_settings(
+    struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified, double cpus, ss_time period);
+
+/* Returns the version of control groups that has a limit, 1 or 2; 0 if absent. */
+int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots);
 
 /* Returns how many bytes of memory the group uses; 0 if unknown. */
 SS_NONNULL() uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group);
@@ -567,6 +593,33 @@ SS_NONNULL() int ss_platform_limit_group_remove(struct ss_limit_group *group);
 /* Removes the group of a process that was killed: one folder of it. Returns 0 or a negative errno.
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder, const char *home);
+
+/* These find a group by its name, in all hierarchies. A program may have made subgroups in it. */
+
+/*
+ * Moves a process into the group: into the subgroups of the process `like`, or, if that is 0, into
+ * the group itself. Returns in how many hierarchies, or a negative errno.
+ */
+SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_join(
+    const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
+
+/* Returns the first process of a PID namespace in the group; 0 if there is none. */
+SS_NONNULL(1)
+pid_t ss_platform_named_group_first(const char *name, const struct ss_platform_roots *roots);
+
+SS_NONNULL(1)
+bool ss_platform_named_group_exists(const char *name, const struct ss_platform_roots *roots);
+
+/*
+ * Kills the processes in the group and removes it. Returns 0 if nothing is left, or -EBUSY after
+ * `patience`.
+ */
+SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_remove(
+    const char *name, ss_time patience, const struct ss_platform_roots *roots);
+
+/* Gets the path of the group that counts the CPU time of a process. Returns -1 if unknown. */
+SS_MUST_USE SS_WRITES(2, 3) int ss_platform_account_of(
+    pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots);
 
 /*
  * Returns how many threads of the machine run or are ready to run, including the caller; -1:

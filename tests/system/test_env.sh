@@ -263,7 +263,7 @@ group_environment_follows_the_contract() {
     done >quota
     [ "$(sed 's/ 100000$//' quota)" = 25000 ] || fail "wrong quota: $(cat quota)"
     close_by_signal TERM
-    refuses "$place: cpuset.cpus cannot be 9999" hold "$place" --cpus 9999
+    refuses "$place: it did not start: showstopper-place: the CPUs cannot be 8191" hold "$place" --cpus 8191
     places_follow_the_contract --quota 1
     # A group has no process that ends with its hold; close ends what entered.
     open_place
@@ -374,77 +374,64 @@ options_and_names_are_checked() {
     refuses "$place: it is not open" group "$place"
     choose_environment guest guest
     mkdir guest
-    refuses "$place: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
+    refuses "$place: it did not start: guest: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
     echo format=1 >guest/about
-    refuses "$place: --memory: 3: a size is required" hold "$place" --guest guest --memory 3
+    refuses "$place: it did not start: guest: --memory: 3: a size is required" hold "$place" --guest guest --memory 3
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 
-# configures LINE: fails unless the container's configuration has this line.
-configures() {
-    describe >"$output"
-    grep -Fqx -- "$1" "$output" || fail "no line '$1'"
+# place ARGUMENT...: calls showstopper-place on the control groups in $scratch/root; its output is in $output.
+place() {
+    "$build/libexec/showstopper/showstopper-place" "$1" --root "$scratch/root" "${@:2}" >"$output" 2>&1
 }
 
-# make_hierarchies LINE...: replaces /proc/mounts by these lines.
-# shellcheck disable=SC2034 # what is tested reads `proc`
-make_hierarchies() {
-    mkdir -p proc/7
-    printf '%s\n' "$@" >proc/mounts
-    proc=$scratch/proc
+# make_hierarchy FOLDER FILE...: makes the files, and those of the group of the place x there.
+make_hierarchy() {
+    local folder=$scratch/root/sys/fs/cgroup/$1 file
+    mkdir -p "$folder/showstopper-x" root/proc/self
+    for file in "${@:2}"; do
+        : >"$folder/showstopper-x/$file"
+    done
 }
 
-both_control_group_versions_are_configured() (
-    unset -f open
-    # shellcheck source=../../tools/experiments/env/lxc
-    . "$envs/lxc"
-    name_place 1.background
-    take_options --cpus 1 --quota 0.5 --share /usr
-    mkdir unified
-    make_hierarchies "cgroup2 $scratch/unified cgroup2 rw 0 0"
-    : >unified/cgroup.controllers
-    ! find_root cpuset || fail "found a cpuset that does not exist"
-    echo "cpuset cpu" >unified/cgroup.controllers
-    configures "lxc.cgroup2.cpuset.cpus = 1"
-    configures "lxc.cgroup2.cpu.max = 50000 100000"
-    configures "lxc.cgroup.dir.container = showstopper-1.background/payload"
-    configures "lxc.mount.entry = /usr usr none bind,rw,create=dir 0 0"
-    echo 0::/here >proc/7/cgroup
-    [ "$(account_of 7)" = /here ] || fail "version 2: $(account_of 7)"
-    echo "cgroup $scratch cgroup rw,cpuset 0 0" >>proc/mounts
-    configures "lxc.cgroup.cpuset.cpus = 1"
-    configures "lxc.cgroup.cpu.cfs_quota_us = 50000"
-    echo 3:cpu,cpuacct:/there >>proc/7/cgroup
-    [ "$(account_of 7)" = /there ] || fail "version 1: $(account_of 7)"
-)
+# is_set FILE TEXT
+is_set() {
+    [ "$(cat "root/sys/fs/cgroup/$1")" = "$2" ] || fail "$1: $(cat "root/sys/fs/cgroup/$1")"
+}
 
-# In version 2, one folder has everything; in version 1, each controller may have its own.
-limits_apply_in_both_control_group_versions() (
-    # shellcheck source=../../tools/experiments/env/group
-    . "$envs/group"
-    name_place x
-    take_options --cpus 0-1 --quota 0.25
-    mkdir -p "$state" unified cpu cpuacct cpuset
-    make_hierarchies "cgroup2 $scratch/unified cgroup2 rw 0 0"
-    echo "cpuset cpu" >unified/cgroup.controllers
-    echo cpuset >unified/cgroup.subtree_control
-    [ "$(why_not)" = "no hierarchy of control groups has the controller cpu" ] || fail "version 2: cpu is not passed on"
-    echo "cpuset cpu" >unified/cgroup.subtree_control
-    ! why_not || fail "version 2: unavailable"
-    open
-    [ "$(cat unified/showstopper-x/cpu.max unified/showstopper-x/cpuset.cpus)" = "25000 100000
-0-1" ] || fail "version 2: $(grep -r . unified)"
-    [ "$(paste -sd ' ' "$state/place.new")" = " /showstopper-x $scratch/unified/showstopper-x" ] ||
-        fail "version 2: $(cat "$state/place.new")"
-    make_hierarchies "cgroup $scratch/cpu cgroup rw,cpu 0 0" "cgroup $scratch/cpuacct cgroup rw,cpuacct 0 0" \
-        "cgroup $scratch/cpuset cgroup rw,cpuset 0 0" "cgroup2 $scratch/unified cgroup2 rw 0 0"
-    echo 0 >cpuset/cpuset.mems
-    open
-    [ "$(cat cpu/showstopper-x/cpu.cfs_{period,quota}_us cpuset/showstopper-x/cpuset.{mems,cpus} | paste -sd ' ')" = \
-        "100000 25000 0 0-1" ] || fail "version 1: $(grep -r . cpu cpuset)"
-    [ "$(sed "s,$scratch,," "$state/place.new" | paste -sd ' ')" = " /showstopper-x /cpu/showstopper-x $(:
-        )/cpuset/showstopper-x /cpuacct/showstopper-x" ] || fail "version 1: $(cat "$state/place.new")"
-)
+groups_of_version_one_are_limited_in_each_hierarchy() {
+    make_hierarchy cpu cpu.cfs_period_us cpu.cfs_quota_us
+    make_hierarchy cpuset cpuset.cpus cpuset.mems
+    mkdir -p root/sys/fs/cgroup/cpuacct
+    echo 0 >root/sys/fs/cgroup/cpuset/cpuset.mems
+    printf '%s\n' 3:cpu:/ 2:cpuset:/ 1:cpuacct:/ >root/proc/self/cgroup
+    place make x --cpus 0-1 --quota 0.25 || fail "make: status $?"
+    is_set cpu/showstopper-x/cpu.cfs_period_us 100000
+    is_set cpu/showstopper-x/cpu.cfs_quota_us 25000
+    is_set cpuset/showstopper-x/cpuset.mems 0
+    is_set cpuset/showstopper-x/cpuset.cpus 0-1
+    [ -d root/sys/fs/cgroup/cpuacct/showstopper-x ] || fail "no group counts the CPU time"
+    place settings --cpus 0-1 --quota 0.25 || fail "settings: status $?"
+    [ "$(paste -sd , "$output")" = \
+        "cgroup.cpuset.cpus = 0-1,cgroup.cpu.cfs_period_us = 100000,cgroup.cpu.cfs_quota_us = 25000" ] || fail "settings"
+    place why-not memory || fail "why-not memory: status $?"
+    [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
+}
+
+groups_of_version_two_are_limited_in_one_folder() {
+    make_hierarchy . cpu.max cpuset.cpus
+    echo "cpuset cpu" >root/sys/fs/cgroup/cgroup.controllers
+    echo cpuset >root/sys/fs/cgroup/cgroup.subtree_control
+    echo 0::/here >root/proc/self/cgroup
+    place make x --cpus 1 --quota 1.5 || fail "make: status $?"
+    is_set showstopper-x/cpu.max "150000 100000"
+    is_set showstopper-x/cpuset.cpus 1
+    [[ $(cat root/sys/fs/cgroup/cgroup.subtree_control) = +cpu* ]] || fail "the root does not give the controller"
+    place settings --cpus 1 --quota 1.5 || fail "settings: status $?"
+    [ "$(paste -sd , "$output")" = "cgroup2.cpuset.cpus = 1,cgroup2.cpu.max = 150000 100000" ] || fail "settings"
+    place why-not memory || fail "why-not memory: status $?"
+    [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
+}
 
 # Runs the environment that env/README.md shows as an example.
 the_example_in_the_readme_follows_the_contract() {
@@ -467,8 +454,10 @@ the_example_in_the_readme_follows_the_contract() {
     ends 143 "$entered"
     entered=
     nothing_of_the_place_is_left
-    PATH=$scratch/nowhere /bin/bash "$env" why-not >"$output" || fail "why-not: available without nice"
+    PATH=$build/bin /bin/bash "$env" why-not >"$output" || fail "why-not: available without nice"
     grep -qx "nice or taskset is not installed" "$output" || fail "why-not: no reason"
+    PATH=$scratch/nowhere /bin/bash "$env" why-not >"$output" || fail "why-not: available without showstopper-place"
+    grep -q "^showstopper-place is not found: " "$output" || fail "why-not: no reason without showstopper-place"
 }
 
 samples_are_taken() {
@@ -505,8 +494,8 @@ run_case guest_environment_follows_the_contract
 run_case reused_pids_are_never_entered
 run_case simultaneous_holds_open_one_place
 run_case options_and_names_are_checked
-run_case both_control_group_versions_are_configured
-run_case limits_apply_in_both_control_group_versions
+run_case groups_of_version_one_are_limited_in_each_hierarchy
+run_case groups_of_version_two_are_limited_in_one_folder
 run_case the_example_in_the_readme_follows_the_contract
 run_case energy_is_sampled_until_the_sampler_is_terminated
 end_cases

@@ -283,13 +283,21 @@ has_samples() {
 }
 
 # In version 2, a group with processes cannot enable controllers for its children, unless it is the root.
-quota_of_a_populated_group_is_set_above_it() {
+groups_of_version_two_are_limited() {
     need_guest
     [ -x "$build/bin/ssprofile" ] || skip "libraries: ssprofile was not built"
     [ -x "$build/bin/ssactuate" ] || skip "libraries: ssactuate was not built"
     cat >shared/limits <<'END'
 own=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)
 echo "${own%-*}" $(cat "$own/cpu.max" "$own/memory.max")
+END
+    cat >shared/place <<'END'
+coproc "$1" hold v2 --quota 0.25 --cpus 0
+read -r line <&"${COPROC[0]}"
+"$1" enter v2 -- sh -c "cat /proc/self/cgroup; cat /sys/fs/cgroup/showstopper-v2/cpu.max /sys/fs/cgroup/showstopper-v2/cpuset.cpus"
+"$1" group v2
+"$1" close v2
+find /sys/fs/cgroup /run/showstopper-places -name "*v2*"
 END
     # shellcheck disable=SC2016 # expanded in the guest
     echo 'quota cpu - higher "sh -c '\''own=$(cut -d: -f3 /proc/self/cgroup);
@@ -302,15 +310,19 @@ END
         (sh -c "echo \$PPID >user/session/cgroup.procs"; cd "$0" && $measure/first; $limit >shared/limited) || exit
         sh -c "echo \$\$ >user/alone/cgroup.procs; cd $0 && exec $measure/second" || exit
         sh -c "echo \$\$ >user/alone/cgroup.procs; cd $0 && exec $limit >>shared/limited" || exit
-        cd "$0" && $limit >>shared/limited
+        cd "$0" && $limit >>shared/limited && bash shared/place "$1" >shared/placed 2>&1
         find /sys/fs/cgroup -name "ssprofile-*" -o -name "ssactuate-*" >shared/left
-        cat /sys/fs/cgroup/user/alone/cgroup.subtree_control >>shared/left' "$scratch"
+        cat /sys/fs/cgroup/user/alone/cgroup.subtree_control >>shared/left' "$scratch" "$experiments/env/group"
     ends 0
     [ "$(sed -E 's/-[0-9]+ /-PID /' shared/said)" = "/user/ssprofile-PID 4000 10000
 /user/alone/ssprofile-PID 4000 10000" ] || fail "wrong quotas: $(cat shared/said)"
     [ "$(cat shared/limited)" = "/sys/fs/cgroup/user/ssactuate 40000 100000 67108864
 /sys/fs/cgroup/user/alone/ssactuate 40000 100000 67108864
 /sys/fs/cgroup/ssactuate 40000 100000 67108864" ] || fail "wrong limits: $(cat shared/limited)"
+    [ "$(cat shared/placed)" = "0::/showstopper-v2
+25000 100000
+0
+/showstopper-v2" ] || fail "wrong group of a place: $(cat shared/placed)"
     [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "leftover groups: $(cat shared/left)"
 }
 
@@ -370,7 +382,7 @@ run_case a_guest_that_ignores_sigterm_is_ended
 run_case a_failed_make_guest_leaves_nothing
 run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
-run_case quota_of_a_populated_group_is_set_above_it
+run_case groups_of_version_two_are_limited
 run_case sides_run_in_guests
 run_case a_killed_guest_leaves_nothing
 run_case a_terminated_guest_delivers_the_record_of_a_run_that_began_in_time

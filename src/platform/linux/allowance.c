@@ -11,11 +11,11 @@
 
 /* ---- hierarchies ---- */
 
-int ss_linux_own_cgroup(
-    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
+int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *process,
+    const char *controller, char *path, size_t size) {
     char file[4096];
     char text[8192];
-    snprintf(file, sizeof file, "%s/self/cgroup", ss_linux_proc(roots));
+    snprintf(file, sizeof file, "%s/%s/cgroup", ss_linux_proc(roots), process);
     if (ss_linux_read_text(file, text, sizeof text) < 0)
         return -1;
     char *rest = text;
@@ -31,6 +31,11 @@ int ss_linux_own_cgroup(
     return -1;
 }
 
+int ss_linux_own_cgroup(
+    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
+    return ss_linux_cgroup_of(roots, "self", controller, path, size);
+}
+
 bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
     const struct ss_platform_roots *roots, const char *controller) {
     static const struct {
@@ -42,6 +47,9 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
         {"cpu", "/cpu", "", 1},
         {"cpu", "/cpu,cpuacct", "", 1},
         {"cpu", "/cpuacct,cpu", "", 1},
+        {"cpuacct", "/cpuacct", "", 1},
+        {"cpuacct", "/cpu,cpuacct", "", 1},
+        {"cpuacct", "/cpuacct,cpu", "", 1},
         {"cpuset", "/cpuset", "", 1},
         {"memory", "/memory", "", 1},
         {NULL, "/unified", "/cgroup.controllers", 2},

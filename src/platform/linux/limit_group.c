@@ -205,6 +205,51 @@ int ss_platform_limit_group_find(struct ss_limit_group *group, unsigned limits, 
     return 0;
 }
 
+/* Finds the root of one limit's hierarchy, which in version 2 must have the limit's controller. */
+static int find_root(struct ss_linux_hierarchy *hierarchy, int limit,
+    const struct ss_platform_roots *roots, struct ss_error *error) {
+    const char *controller = kinds[limit].controller;
+    if (ss_linux_find_hierarchy(hierarchy, roots, controller) &&
+        (hierarchy->version == 1 ||
+            !find_missing(hierarchy->root, "cgroup.controllers", 1U << limit)))
+        return 0;
+    return ss_error_fail(error, "no hierarchy of control groups has the controller %s", controller);
+}
+
+/* Makes the group that counts CPU time, if version 1 counts it in a hierarchy of its own. */
+static int make_account(
+    const char *name, const struct ss_platform_roots *roots, struct ss_error *error) {
+    struct ss_linux_hierarchy hierarchy;
+    char folder[SS_GROUP_PATH_SIZE];
+    if (!ss_linux_find_hierarchy(&hierarchy, roots, "cpuacct"))
+        return 0;
+    snprintf(folder, sizeof folder, "%s/%.200s", hierarchy.root, name);
+    if (mkdir(folder, 0755) == 0 || errno == EEXIST)
+        return 0;
+    return ss_error_fail(error, "cannot make the control group %s: %s", folder, strerror(errno));
+}
+
+int ss_platform_named_group_make(struct ss_limit_group *group, unsigned limits, const char *name,
+    const struct ss_platform_roots *roots, struct ss_error *error) {
+    *group = (struct ss_limit_group){.named = true};
+    for (int i = 0; i < SS_LIMITS; i++) {
+        struct ss_limit_part *part = &group->parts[i];
+        struct ss_linux_hierarchy hierarchy;
+        if (!(limits & 1U << i))
+            continue;
+        if (find_root(&hierarchy, i, roots, error) < 0)
+            return -1;
+        part->unified = hierarchy.version == 2;
+        snprintf(part->folder, sizeof part->folder, "%s/%.200s", hierarchy.root, name);
+        snprintf(part->home, sizeof part->home, "%s", hierarchy.root);
+        if (part->unified)
+            group->missing |= find_missing(hierarchy.root, "cgroup.subtree_control", 1U << i);
+    }
+    if (make_account(name, roots, error) < 0)
+        return -1;
+    return ss_platform_limit_group_make(group, error);
+}
+
 /* ---- making ---- */
 
 /* Removes the groups of killed processes. A group that is in use cannot be removed. */
@@ -291,7 +336,8 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *
         const struct ss_limit_part *part = &group->parts[i];
         if (!*part->folder)
             continue;
-        remove_old(part->folder);
+        if (!group->named)
+            remove_old(part->folder);
         int result = part->unified && !prepared ? prepare_place(group, part) : 0;
         prepared |= part->unified;
         if (result == 0)
@@ -308,27 +354,44 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *
 
 /* ---- limits ---- */
 
+size_t ss_platform_quota_settings(struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified,
+    double cpus, ss_time period) {
+    unsigned long long length = period / SS_MICROSECOND;
+    char quota[32];
+    snprintf(quota, sizeof quota, "%llu", (unsigned long long)(cpus * (double)length + 0.5));
+    settings[0].file = unified ? "cpu.max" : "cpu.cfs_period_us";
+    settings[1].file = "cpu.cfs_quota_us";
+    if (unified)
+        snprintf(
+            settings[0].value, sizeof settings->value, "%s %llu", cpus > 0 ? quota : "max", length);
+    else
+        snprintf(settings[0].value, sizeof settings->value, "%llu", length);
+    snprintf(settings[1].value, sizeof settings->value, "%s", cpus > 0 ? quota : "-1");
+    return unified ? 1 : 2;
+}
+
 int ss_platform_limit_group_set_quota(
     const struct ss_limit_group *group, double cpus, ss_time period) {
     const struct ss_limit_part *part = &group->parts[SS_LIMIT_QUOTA];
-    char quota[32], text[80];
-    unsigned long long length = period / SS_MICROSECOND;
-    snprintf(quota, sizeof quota, "%llu", (unsigned long long)(cpus * (double)length + 0.5));
-    if (part->unified) {
-        snprintf(text, sizeof text, "%s %llu", cpus > 0 ? quota : "max", length);
-        return write_file(part->folder, "cpu.max", text);
-    }
-    snprintf(text, sizeof text, "%llu", length);
-    int result = write_file(part->folder, "cpu.cfs_period_us", text);
-    return result < 0 ? result
-                      : write_file(part->folder, "cpu.cfs_quota_us", cpus > 0 ? quota : "-1");
+    struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
+    size_t count = ss_platform_quota_settings(settings, part->unified, cpus, period);
+    int result = 0;
+    for (size_t i = 0; i < count && result == 0; i++)
+        result = write_file(part->folder, settings[i].file, settings[i].value);
+    return result;
 }
 
 int ss_platform_limit_group_set_cpus(
     const struct ss_limit_group *group, const struct ss_cpus *cpus) {
     static char text[8 * SS_CPUS_MAX];
     ss_cpus_print(text, sizeof text, cpus);
-    return write_file(group->parts[SS_LIMIT_CPUS].folder, "cpuset.cpus", text);
+    return write_file(group->parts[SS_LIMIT_CPUS].folder, kinds[SS_LIMIT_CPUS].file, text);
+}
+
+int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots) {
+    struct ss_linux_hierarchy hierarchy;
+    struct ss_error error = {0};
+    return find_root(&hierarchy, limit, roots, &error) == 0 ? hierarchy.version : 0;
 }
 
 int ss_platform_limit_group_set_memory(const struct ss_limit_group *group, uint64_t bytes) {

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A control group that has the same name at the root of every hierarchy, so that a later process
+ * finds it without a record of it. Programs that start containers make subgroups in it.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "platform/linux/linux.h"
+
+/* How long to wait before groups are removed again whose processes were killed. */
+#define REMOVAL_INTERVAL 10 /* milliseconds */
+
+/* A search in the folders of a group. */
+struct search {
+    const char *name;
+    const struct ss_platform_roots *roots;
+    bool deep; /* also in subgroups */
+    void (*see)(struct search *search, const char *folder);
+
+    pid_t pid, like;
+    int count;   /* folders that `see` found or changed */
+    int failure; /* 0 or a negative errno */
+};
+
+static bool is_folder(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Subgroups come first, because a group that has any cannot be removed. */
+static void search_folder(struct search *search, const char *folder) {
+    SS_OWNED(closedir) DIR *entries = search->deep ? opendir(folder) : NULL;
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        char path[SS_GROUP_PATH_SIZE];
+        snprintf(path, sizeof path, "%.4000s/%.255s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && is_folder(path))
+            search_folder(search, path);
+    }
+    search->see(search, folder);
+}
+
+/* Searches the hierarchy that is mounted here. */
+static void search_hierarchy(struct search *search, const char *root) {
+    char path[SS_GROUP_PATH_SIZE];
+    snprintf(path, sizeof path, "%.4000s/%.255s", root, search->name);
+    if (is_folder(path))
+        search_folder(search, path);
+}
+
+/* The root is that of version 2, or has a folder for each hierarchy. */
+static void search_all(struct search *search) {
+    const char *root = ss_linux_cgroup_root(search->roots);
+    char path[SS_GROUP_PATH_SIZE];
+    const struct dirent *entry;
+    snprintf(path, sizeof path, "%.4000s/cgroup.controllers", root);
+    if (access(path, F_OK) == 0) {
+        search_hierarchy(search, root);
+        return;
+    }
+    SS_OWNED(closedir) DIR *entries = opendir(root);
+    while (entries && (entry = readdir(entries)) != NULL) {
+        snprintf(path, sizeof path, "%.4000s/%.255s", root, entry->d_name);
+        if (entry->d_name[0] != '.' && is_folder(path))
+            search_hierarchy(search, path);
+    }
+}
+
+static FILE *open_processes(const char *folder, const char *mode) {
+    char path[SS_GROUP_PATH_SIZE + 32];
+    snprintf(path, sizeof path, "%s/cgroup.procs", folder);
+    return fopen(path, mode);
+}
+
+static bool has_process(const char *folder, pid_t wanted) {
+    SS_OWNED(fclose) FILE *file = open_processes(folder, "re");
+    int pid;
+    while (file && fscanf(file, "%d", &pid) == 1) {
+        if (pid == wanted)
+            return true;
+    }
+    return false;
+}
+
+/* ---- joining ---- */
+
+static void join_folder(struct search *search, const char *folder) {
+    char path[SS_GROUP_PATH_SIZE + 32], text[32];
+    if (search->like > 0 && !has_process(folder, search->like))
+        return;
+    snprintf(path, sizeof path, "%s/cgroup.procs", folder);
+    int length = snprintf(text, sizeof text, "%d", (int)search->pid);
+    SS_OWNED(close) int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file >= 0 && write(file, text, (size_t)length) == length)
+        search->count++;
+    else if (search->failure == 0)
+        search->failure = -errno;
+}
+
+int ss_platform_named_group_join(
+    const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots) {
+    struct search search = {.name = name,
+        .roots = roots,
+        .deep = like > 0,
+        .see = join_folder,
+        .pid = pid,
+        .like = like};
+    search_all(&search);
+    return search.failure < 0 ? search.failure : search.count;
+}
+
+/* ---- processes ---- */
+
+/* Returns whether the process is the first one of a PID namespace below ours. */
+static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
+    char path[4096], text[8192];
+    snprintf(path, sizeof path, "%s/%d/status", ss_linux_proc(roots), (int)pid);
+    if (ss_linux_read_text(path, text, sizeof text) < 0)
+        return false;
+    /* "NSpid:", then the pid in each namespace from ours inward. */
+    char *line = strstr(text, "\nNSpid:");
+    if (!line)
+        return false;
+    line += strlen("\nNSpid:");
+    line[strcspn(line, "\n")] = '\0';
+    const char *last = strrchr(line, '\t');
+    return last && last > line && strcmp(last + 1, "1") == 0;
+}
+
+static void find_first(struct search *search, const char *folder) {
+    SS_OWNED(fclose) FILE *file = open_processes(folder, "re");
+    int pid;
+    while (search->pid == 0 && file && fscanf(file, "%d", &pid) == 1) {
+        if (is_first(search->roots, pid))
+            search->pid = pid;
+    }
+}
+
+pid_t ss_platform_named_group_first(const char *name, const struct ss_platform_roots *roots) {
+    struct search search = {.name = name, .roots = roots, .deep = true, .see = find_first};
+    search_all(&search);
+    return search.pid;
+}
+
+static void count_folder(struct search *search, const char *folder) {
+    (void)folder;
+    search->count++;
+}
+
+bool ss_platform_named_group_exists(const char *name, const struct ss_platform_roots *roots) {
+    struct search search = {.name = name, .roots = roots, .see = count_folder};
+    search_all(&search);
+    return search.count > 0;
+}
+
+int ss_platform_account_of(
+    pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots) {
+    char process[32];
+    snprintf(process, sizeof process, "%d", (int)pid);
+    if (ss_linux_cgroup_of(roots, process, "cpuacct", path, size) == 0)
+        return 0;
+    return ss_linux_cgroup_of(roots, process, NULL, path, size);
+}
+
+/* ---- removing ---- */
+
+/* Kills a process that is in the group. After its end the pid may belong to another process. */
+static void kill_member(const struct search *search, pid_t pid) {
+    char path[4096], text[8192];
+    SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
+    snprintf(path, sizeof path, "%s/%d/cgroup", ss_linux_proc(search->roots), (int)pid);
+    if (ss_linux_read_text(path, text, sizeof text) < 0 || !strstr(text, search->name))
+        return;
+    if (pidfd >= 0)
+        ss_platform_process_signal(pidfd, SIGKILL);
+    else if (pidfd == -ENOSYS)
+        kill(pid, SIGKILL);
+}
+
+static void end_folder(struct search *search, const char *folder) {
+    int pid;
+    if (rmdir(folder) == 0 || errno == ENOENT)
+        return;
+    search->count++;
+    SS_OWNED(fclose) FILE *file = open_processes(folder, "re");
+    while (file && fscanf(file, "%d", &pid) == 1) {
+        if (pid > 1 && pid != getpid())
+            kill_member(search, pid);
+    }
+}
+
+int ss_platform_named_group_remove(
+    const char *name, ss_time patience, const struct ss_platform_roots *roots) {
+    ss_time deadline = ss_platform_now() + patience;
+    for (;;) {
+        struct search search = {.name = name, .roots = roots, .deep = true, .see = end_folder};
+        search_all(&search);
+        if (search.count == 0)
+            return 0;
+        /* Killed processes have not exited yet, or have forked before. */
+        if (ss_platform_now() >= deadline)
+            return -EBUSY;
+        poll(NULL, 0, REMOVAL_INTERVAL);
+    }
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tests of groups that are found by their names, on recorded trees. tests/system/test_env.sh tests
+ * them with the kernel.
+ */
+#include <errno.h>
+
+#include "platform/platform.h"
+
+#include "tree.h"
+
+#define NAME "showstopper-x.bg"
+
+static const struct ss_platform_roots *roots(void) {
+    static struct ss_platform_roots roots;
+    roots = (struct ss_platform_roots){.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
+    return &roots;
+}
+
+static void assert_file(const char *name, const char *text) {
+    char found[256] = "";
+    FILE *file = fopen(tree_path(name), "re");
+    assert_non_null(file);
+    assert_int_equal(fread(found, 1, sizeof found - 1, file), strlen(text));
+    fclose(file);
+    assert_string_equal(found, text);
+}
+
+static void process_joins_the_group_in_each_hierarchy(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpu/" NAME "/cgroup.procs", "");
+    tree_write("cgroup/cpuset/" NAME "/cgroup.procs", "");
+    tree_write("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
+    tree_write("cgroup/cpuset/showstopper-y/cgroup.procs", "");
+    assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), 2);
+    assert_file("cgroup/cpu/" NAME "/cgroup.procs", "71");
+    assert_file("cgroup/cpuset/" NAME "/cgroup.procs", "71");
+    assert_file("cgroup/cpuset/" NAME "/sub/cgroup.procs", "");
+    assert_file("cgroup/cpuset/showstopper-y/cgroup.procs", "");
+    assert_int_equal(ss_platform_named_group_join("showstopper-z", 0, 71, roots()), 0);
+}
+
+static void process_joins_the_subgroups_of_another(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "70\n170\n");
+    tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
+    tree_write("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
+    assert_int_equal(ss_platform_named_group_join(NAME, 70, 71, roots()), 1);
+    assert_file(
+        "cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n170\n"); /* a file, not the kernel's */
+    assert_file("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
+    assert_file("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
+}
+
+static void group_that_cannot_be_joined_is_reported(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cpu/" NAME "/other", "");
+    assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), -ENOENT);
+}
+
+static void groups_below_other_groups_of_version_two_are_not_found(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("cgroup/cgroup.controllers", "cpu\n");
+    tree_write("cgroup/user/" NAME "/cgroup.procs", "");
+    assert_false(ss_platform_named_group_exists(NAME, roots()));
+    tree_write("cgroup/" NAME "/cgroup.procs", "");
+    assert_true(ss_platform_named_group_exists(NAME, roots()));
+}
+
+static void first_process_of_a_namespace_is_found(void **state) {
+    (void)state;
+    tree_new();
+    tree_write("proc/69/status", "Name:\tlxc\nNSpid:\t69\n");
+    tree_write("proc/70/status", "Name:\tsh\nNSpid:\t70\t1\n");
+    tree_write("proc/71/status", "Name:\tsh\nNSpid:\t71\t21\nNSpgid:\t71\t1\n");
+    tree_write("proc/1/status", "Name:\tinit\nNSpid:\t1\n");
+    tree_write("cgroup/cpu/" NAME "/cgroup.procs", "1\n");
+    tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
+    assert_int_equal(ss_platform_named_group_first(NAME, roots()), 0);
+    tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n72\n70\n");
+    assert_int_equal(ss_platform_named_group_first(NAME, roots()), 70);
+}
+
+static void group_that_counts_the_cpu_time_is_found(void **state) {
+    char path[256];
+    (void)state;
+    tree_new();
+    assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), -1);
+    tree_write("proc/70/cgroup", "4:cpuset:/a\n0::/here\n");
+    assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), 0);
+    assert_string_equal(path, "/here");
+    tree_write("proc/70/cgroup", "4:cpu,cpuacct:/there\n0::/here\n");
+    assert_int_equal(ss_platform_account_of(70, path, sizeof path, roots()), 0);
+    assert_string_equal(path, "/there");
+}
+
+/* A name that ends in a number is not that of a process, as in groups of
+ * ss_platform_limit_group_find(). */
+static void named_groups_do_not_remove_each_other(void **state) {
+    struct ss_limit_group group;
+    struct ss_error error = {0};
+    (void)state;
+    tree_new();
+    tree_write("proc/self/cgroup", "1:cpu:/\n");
+    tree_write("cgroup/cpu/showstopper-8/cpu.cfs_quota_us", "");
+    assert_int_equal(mkdir(tree_path("cgroup/cpu/showstopper-2147483647"), 0755), 0);
+    assert_int_equal(ss_platform_named_group_make(
+                         &group, 1U << SS_LIMIT_QUOTA, "showstopper-8", roots(), &error),
+        0);
+    assert_int_equal(access(tree_path("cgroup/cpu/showstopper-2147483647"), F_OK), 0);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(process_joins_the_group_in_each_hierarchy),
+    cmocka_unit_test(process_joins_the_subgroups_of_another),
+    cmocka_unit_test(group_that_cannot_be_joined_is_reported),
+    cmocka_unit_test(groups_below_other_groups_of_version_two_are_not_found),
+    cmocka_unit_test(first_process_of_a_namespace_is_found),
+    cmocka_unit_test(group_that_counts_the_cpu_time_is_found),
+    cmocka_unit_test(named_groups_do_not_remove_each_other))

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "enter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error) {
+    struct ssplace_process first, joining = {pid, ss_platform_process_started(pid)};
+    char file[64];
+    if (ssplace_read(place, &first, error) < 0)
+        return -1;
+    int count = ss_platform_named_group_join(place->group, first.pid, pid, place->roots);
+    if (count < 0 || (count == 0 && first.pid > 0))
+        return ss_error_fail(error, "%s: its control groups cannot be joined: %s", place->name,
+            count < 0 ? strerror(-count) : "there are none");
+    snprintf(file, sizeof file, "entered.%d", (int)pid);
+    if (count == 0 && ssplace_write_process(place, file, &joining) < 0)
+        return ss_error_fail(error, "%s: it cannot be entered", place->name);
+    return 0;
+}
+
+int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
+    struct ssplace_process first;
+    char path[SS_GROUP_PATH_SIZE];
+    if (ssplace_read(place, &first, error) < 0)
+        return -1;
+    if (!ss_platform_named_group_exists(place->group, place->roots))
+        return ss_error_fail(error, "%s: it has no control group", place->name);
+    snprintf(path, sizeof path, "/%s", place->group);
+    if (first.pid > 0 && ss_platform_account_of(first.pid, path, sizeof path, place->roots) < 0)
+        return ss_error_fail(error, "%s: its container has exited", place->name);
+    puts(path);
+    return 0;
+}
+
+/* ---- entering a container ---- */
+
+/* The folder of namespaces in /proc, opened, never refers to a later process with the same pid. */
+static int enter_namespaces(const struct ssplace_process *first, int process) {
+    static const char *const names[] = {
+        "ns/cgroup", "ns/ipc", "ns/uts", "ns/net", "ns/pid", "ns/mnt"};
+    enum { COUNT = sizeof names / sizeof *names };
+    int files[COUNT], status = 0;
+    for (int i = 0; i < COUNT; i++) {
+        files[i] = openat(process, names[i], O_RDONLY | O_CLOEXEC);
+        status = files[i] < 0 && status == 0 ? -errno : status;
+    }
+    if (!ssplace_lives(first))
+        status = -ESRCH;
+    for (int i = 0; i < COUNT; i++) {
+        if (status == 0 && setns(files[i], 0) < 0)
+            status = -errno;
+        ss_owned_close(&files[i]);
+    }
+    return status;
+}
+
+_Noreturn static void execute(char *const *words, const char *folder) {
+    if (chdir(folder) < 0) {
+        fprintf(stderr, "showstopper-place: %s: %s\n", folder, strerror(errno));
+        _exit(1);
+    }
+    execvp(words[0], words);
+    fprintf(stderr, "showstopper-place: cannot execute '%s': %s\n", ss_words_show(words[0]).text,
+        strerror(errno));
+    _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
+}
+
+/* Waits for the command, and passes on the signals that are blocked. */
+static int await_end(pid_t child, const sigset_t *signals) {
+    int status = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        int number = sigwaitinfo(signals, NULL);
+        if (number == SIGTERM)
+            kill(child, number);
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Only a child is in the PID namespace that was entered. */
+static int run_child(
+    char *const *words, const char *folder, bool instance, struct ss_error *error) {
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    if (!instance)
+        sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    pid_t child = fork();
+    if (child < 0)
+        return ss_error_fail(error, "cannot start a process: %s", strerror(errno));
+    if (child == 0) {
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        execute(words, folder);
+    }
+    return await_end(child, &signals);
+}
+
+int ssplace_enter(const struct ssplace *place, char *const *words, bool instance, int *status,
+    struct ss_error *error) {
+    struct ssplace_process first;
+    char path[64], folder[PATH_MAX];
+    if (ssplace_read(place, &first, error) < 0)
+        return -1;
+    if (first.pid == 0)
+        return ss_error_fail(error, "%s: it has no container", place->name);
+    snprintf(path, sizeof path, "/proc/%d", (int)first.pid);
+    SS_OWNED(close) int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (process < 0)
+        return ss_error_fail(error, "%s: its container has exited", place->name);
+    if (!getcwd(folder, sizeof folder))
+        return ss_error_fail(error, "the working folder does not exist");
+    int result = enter_namespaces(&first, process);
+    if (result < 0)
+        return ss_error_fail(error, "%s: it cannot be entered: %s", place->name, strerror(-result));
+    result = run_child(words, folder, instance, error);
+    *status = result;
+    return result < 0 ? -1 : 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include "base/end_signals.h"
+#include "base/owned.h"
+#include "base/words.h"
+
+#define OPEN_PATIENCE (30 * SS_SECOND)
+#define END_PATIENCE  1000 /* milliseconds: how long a container may take to end by itself */
+
+struct holder {
+    struct ssplace *place;
+    int signals;       /* descriptor */
+    sigset_t before;   /* the mask of the caller */
+    int life;          /* the container's input, which no other process keeps open */
+    int said;          /* what the program prints */
+    pid_t child;       /* the program; 0: it has exited */
+    int status;        /* of the program, if it has exited */
+    bool is_container; /* its first process has printed `open` */
+    bool is_ended;     /* by a signal */
+};
+
+/* ---- signals ---- */
+
+static int open_signals(struct holder *holder, struct ss_error *error) {
+    sigset_t set;
+    ss_end_signals(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &set, &holder->before);
+    holder->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (holder->signals < 0)
+        return ss_error_fail(error, "cannot create a signalfd: %s", strerror(errno));
+    return 0;
+}
+
+/* Notes which signals have arrived, and whether the program has exited. */
+static void read_signals(struct holder *holder) {
+    struct signalfd_siginfo signal;
+    while (read(holder->signals, &signal, sizeof signal) == sizeof signal)
+        holder->is_ended |= signal.ssi_signo != SIGCHLD;
+    if (holder->child > 0 && waitpid(holder->child, &holder->status, WNOHANG) == holder->child)
+        holder->child = 0;
+}
+
+/* ---- opening ---- */
+
+_Noreturn static void execute(
+    const struct holder *holder, char *const *words, int input, int output) {
+    char path[4700];
+    snprintf(path, sizeof path, "%s/log", holder->place->state);
+    int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (log >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+        dup2(log, STDERR_FILENO) >= 0) {
+        sigprocmask(SIG_SETMASK, &holder->before, NULL);
+        execv(words[0], words);
+    }
+    fprintf(stderr, "cannot execute %s: %s\n", words[0], strerror(errno));
+    _exit(1);
+}
+
+/* Starts `words[0] --open PLACE` with the other words. */
+static int start(struct holder *holder, char *const *words, struct ss_error *error) {
+    char option[] = "--open", name[256];
+    size_t count = 0;
+    int input[2], output[2];
+    while (words[count])
+        count++;
+    SS_OWNED(free) char **command = calloc(count + 3, sizeof *command);
+    if (!command)
+        return ss_error_memory(error);
+    snprintf(name, sizeof name, "%s", holder->place->name);
+    command[0] = words[0];
+    command[1] = option;
+    command[2] = name;
+    memcpy(command + 3, words + 1, (count - 1) * sizeof *command);
+    if (pipe2(input, O_CLOEXEC) < 0)
+        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    SS_OWNED(close) int child_input = input[0];
+    holder->life = input[1];
+    if (pipe2(output, O_CLOEXEC) < 0)
+        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    SS_OWNED(close) int child_output = output[1];
+    holder->said = output[0];
+    holder->child = fork();
+    if (holder->child == 0)
+        execute(holder, command, child_input, child_output);
+    if (holder->child < 0)
+        return ss_error_fail(error, "cannot start a process: %s", strerror(errno));
+    struct ssplace_process starter = {holder->child, ss_platform_process_started(holder->child)};
+    int status = ssplace_write_process(holder->place, "starter", &starter);
+    return status == 0 ? 0
+                       : ss_error_fail(error, "%s: %s", holder->place->state, strerror(-status));
+}
+
+/* Reads what the program prints. Returns whether a line of it is `open`. */
+static bool has_said_open(const struct holder *holder, char text[256]) {
+    size_t length = strlen(text);
+    ssize_t more = read(holder->said, text + length, 255 - length);
+    if (more > 0)
+        text[length + (size_t)more] = '\0';
+    return strncmp(text, "open\n", 5) == 0 || strstr(text, "\nopen\n");
+}
+
+/* Fails with the last line that the program wrote to standard error. */
+static int fail(const struct holder *holder, const char *what, struct ss_error *error) {
+    char path[4700], line[512], said[512] = "";
+    snprintf(path, sizeof path, "%s/log", holder->place->state);
+    SS_OWNED(fclose) FILE *log = fopen(path, "re");
+    while (log && fgets(line, sizeof line, log)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line)
+            memcpy(said, line, sizeof said);
+    }
+    return ss_error_fail(error, "%s: %s%s%s", holder->place->name, what, *said ? ": " : "", said);
+}
+
+/* Waits until the program has exited or its container runs, or until a signal arrives. */
+static int await_start(struct holder *holder, struct ss_error *error) {
+    ss_time deadline = ss_platform_now() + OPEN_PATIENCE;
+    struct pollfd files[] = {{holder->signals, POLLIN, 0}, {holder->said, POLLIN, 0}};
+    char text[256] = "";
+    while (holder->child > 0 && !holder->is_container && !holder->is_ended) {
+        if (ss_platform_now() >= deadline)
+            return fail(holder, "it did not start within 30 s", error);
+        poll(files, 2, 100);
+        holder->is_container = files[1].revents & POLLIN && has_said_open(holder, text);
+        if (files[1].revents && !(files[1].revents & POLLIN))
+            files[1].fd = -1; /* the program has closed it, and is about to exit */
+        read_signals(holder);
+    }
+    if (holder->child == 0 && !holder->is_container && holder->status != 0)
+        return fail(holder, "it did not start", error);
+    return 0;
+}
+
+/* Writes the file that shows that the place is open. */
+static int publish(const struct holder *holder, struct ss_error *error) {
+    const struct ssplace *place = holder->place;
+    char path[4700], unfinished[4700];
+    struct ssplace_process first = {0};
+    snprintf(path, sizeof path, "%s/place", place->state);
+    snprintf(unfinished, sizeof unfinished, "%s/place.new", place->state);
+    int file = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int status = file < 0 ? -errno : close(file);
+    if (holder->is_container && status == 0) {
+        first.pid = ss_platform_named_group_first(place->group, place->roots);
+        first.started = ss_platform_process_started(first.pid);
+        if (first.started == 0)
+            return fail(holder, "its first process cannot be found", error);
+        status = ssplace_write_process(place, "place.new", &first);
+    }
+    if (status == 0 && rename(unfinished, path) == 0)
+        return 0;
+    return ss_error_fail(error, "%s cannot be written: %s", path, strerror(errno));
+}
+
+static int open_place(struct holder *holder, char *const *words, struct ss_error *error) {
+    struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
+    /* Remove what is left of a hold that was killed. */
+    if (ssplace_clear(holder->place, words[0], error) < 0)
+        return -1;
+    int status = ssplace_write_process(holder->place, "holder", &self);
+    if (status < 0)
+        return ss_error_fail(error, "%s: %s", holder->place->state, strerror(-status));
+    if (start(holder, words, error) < 0 || await_start(holder, error) < 0)
+        return -1;
+    return holder->is_ended ? 0 : publish(holder, error);
+}
+
+/* ---- the time that it is open ---- */
+
+static int stay(struct holder *holder, struct ss_error *error) {
+    struct pollfd signals = {holder->signals, POLLIN, 0};
+    if (!holder->is_ended) {
+        puts("open");
+        fflush(stdout);
+    }
+    while (!holder->is_ended) {
+        poll(&signals, 1, -1);
+        read_signals(holder);
+        if (holder->is_container && holder->child == 0 && !holder->is_ended)
+            return fail(holder, "it ended by itself", error);
+    }
+    return 0;
+}
+
+/* A container ends when its input does. */
+static int leave(struct holder *holder, char *environment, struct ss_error *error) {
+    struct pollfd signals = {holder->signals, POLLIN, 0};
+    ss_owned_close(&holder->life);
+    for (int left = END_PATIENCE; holder->child > 0 && holder->is_container && left > 0;
+         left -= 10) {
+        poll(&signals, 1, 10);
+        read_signals(holder);
+    }
+    int result = ssplace_clear(holder->place, environment, error);
+    if (result == 0)
+        ssplace_remove(holder->place);
+    return result;
+}
+
+int ssplace_hold(struct ssplace *place, char *const *words, struct ss_error *error) {
+    struct holder holder = {.place = place, .life = -1, .said = -1, .signals = -1};
+    if (ssplace_lock_free(place, error) < 0)
+        return -1;
+    int result = open_signals(&holder, error);
+    if (result == 0)
+        result = open_place(&holder, words, error);
+    if (result == 0)
+        result = stay(&holder, error);
+    if (leave(&holder, words[0], error) < 0)
+        result = -1;
+    ss_owned_close(&holder.said);
+    ss_owned_close(&holder.signals);
+    return result;
+}

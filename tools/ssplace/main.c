@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What the environments of tools/experiments/env have in common and a script cannot do well: locks,
+ * control groups, processes that must not be mistaken for others, and the end of all of them.
+ *
+ *   hold --lock--> ENVIRONMENT --open --> container, or nothing --> open
+ *                                                                    |  join, enter: commands in it
+ *                                                                    v  signal, or close
+ *   closed <-- ENVIRONMENT --clean <-- control groups <-- processes --+
+ */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/program.h"
+#include "base/words.h"
+#include "enter.h"
+#include "hold.h"
+#include "place_options.h"
+
+#define PERIOD (100 * SS_MILLISECOND) /* of quotas */
+
+/* ---- verbs ---- */
+
+/* Returns the limits (bits 1 << SS_LIMIT_...) that were given. */
+static unsigned limits_of(const struct ssplace_options *options) {
+    return (options->quota > 0 ? 1U << SS_LIMIT_QUOTA : 0) |
+           (options->cpu_list ? 1U << SS_LIMIT_CPUS : 0);
+}
+
+static int set_limits(const struct ssplace_options *options, const struct ss_limit_group *group,
+    struct ss_error *error) {
+    int status = 0;
+    if (options->quota > 0)
+        status = ss_platform_limit_group_set_quota(group, options->quota, PERIOD);
+    if (status < 0)
+        return ss_error_fail(error, "the quota cannot be set: %s", strerror(-status));
+    if (options->cpu_list)
+        status = ss_platform_limit_group_set_cpus(group, &options->cpus);
+    if (status < 0)
+        return ss_error_fail(
+            error, "the CPUs cannot be %s: %s", options->cpu_list, strerror(-status));
+    return 0;
+}
+
+/* make PLACE: its control group with these limits; without any, one that can have a quota. */
+static int make(
+    const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
+    struct ss_limit_group group;
+    unsigned limits = limits_of(options);
+    if (!limits)
+        limits = 1U << SS_LIMIT_QUOTA;
+    if (ss_platform_named_group_make(&group, limits, place->group, &options->roots, error) < 0)
+        return -1;
+    return set_limits(options, &group, error);
+}
+
+/* why-not quota|cpus: prints why no group can have this limit. */
+static int why_not(const struct ssplace_options *options, int *status, struct ss_error *error) {
+    static const char *const names[SS_LIMITS] = {"quota", "cpus", "memory"};
+    struct ss_error reason = {0};
+    struct ss_limit_group group;
+    char probe[64];
+    unsigned limits = 0;
+    for (int i = 0; i < SS_LIMITS; i++) {
+        if (strcmp(options->words[0], names[i]) == 0)
+            limits = 1U << i;
+    }
+    if (!limits)
+        return ss_error_fail(
+            error, "'%s': not one of quota, cpus, memory", ss_words_show(options->words[0]).text);
+    snprintf(probe, sizeof probe, "showstopper-probe.%d", (int)getpid());
+    if (ss_platform_named_group_make(&group, limits, probe, &options->roots, &reason) < 0)
+        puts(reason.message);
+    else
+        *status = 1;
+    if (ss_platform_named_group_remove(probe, SS_SECOND, &options->roots) < 0)
+        return ss_error_fail(error, "the control group %s cannot be removed", probe);
+    return 0;
+}
+
+/* settings: prints the files that set these limits, as a configuration of LXC names them. */
+static int print_settings(const struct ssplace_options *options, struct ss_error *error) {
+    struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
+    int cpus = ss_platform_limit_version(SS_LIMIT_CPUS, &options->roots);
+    int quota = ss_platform_limit_version(SS_LIMIT_QUOTA, &options->roots);
+    if ((options->cpu_list && cpus == 0) || (options->quota > 0 && quota == 0))
+        return ss_error_fail(error, "no hierarchy of control groups has the controller %s",
+            options->cpu_list && cpus == 0 ? "cpuset" : "cpu");
+    if (options->cpu_list)
+        printf("cgroup%s.cpuset.cpus = %s\n", cpus == 2 ? "2" : "", options->cpu_list);
+    size_t count = options->quota > 0
+                       ? ss_platform_quota_settings(settings, quota == 2, options->quota, PERIOD)
+                       : 0;
+    for (size_t i = 0; i < count; i++)
+        printf("cgroup%s.%s = %s\n", quota == 2 ? "2" : "", settings[i].file, settings[i].value);
+    return 0;
+}
+
+static int join(
+    const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
+    char *end;
+    long pid = strtol(options->words[1], &end, 10);
+    if (pid <= 0 || *end)
+        return ss_error_fail(error, "'%s': not a pid", ss_words_show(options->words[1]).text);
+    return ssplace_join(place, (pid_t)pid, error);
+}
+
+static int close_places(struct ssplace_options *options, struct ss_error *error) {
+    struct ssplace place;
+    for (size_t i = 0; i < options->word_count; i++) {
+        if (ssplace_name(&place, options->words[i], &options->roots, error) < 0 ||
+            ssplace_close(&place, options->command[0], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int carry_out(struct ssplace_options *options, int *status, struct ss_error *error) {
+    struct ssplace place;
+    if (strcmp(options->verb, "why-not") == 0)
+        return why_not(options, status, error);
+    if (strcmp(options->verb, "settings") == 0)
+        return print_settings(options, error);
+    if (strcmp(options->verb, "close") == 0)
+        return close_places(options, error);
+    if (ssplace_name(&place, options->words[0], &options->roots, error) < 0)
+        return -1;
+    if (strcmp(options->verb, "hold") == 0)
+        return ssplace_hold(&place, options->command, error);
+    if (strcmp(options->verb, "make") == 0)
+        return make(options, &place, error);
+    if (strcmp(options->verb, "join") == 0)
+        return join(options, &place, error);
+    if (strcmp(options->verb, "group") == 0)
+        return ssplace_print_group(&place, error);
+    return ssplace_enter(&place, options->command, options->instance, status, error);
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct ssplace_options options;
+    int result = ssplace_options_parse(&options, argv, error);
+    if (result == 0 && options.help)
+        ssplace_options_print_help();
+    else if (result == 0 && options.version)
+        ss_program_print_version("showstopper-place");
+    else if (result == 0)
+        result = carry_out(&options, status, error);
+    if (result < 0 && error->status == SS_ERROR_FAILED)
+        error->status = 1; /* as the contract of environments says */
+    ssplace_options_free(&options);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main("showstopper-place", run, argv);
+}

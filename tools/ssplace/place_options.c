@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place_options.h"
+
+#include <stdlib.h>
+
+#include "base/suggest.h"
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssplace_options *options = config;
+    (void)row;
+    (void)error;
+    if (!options->verb)
+        options->verb = value;
+    else
+        options->words[options->word_count++] = value;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(struct ssplace_options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `make` and `settings`: CPUs that may be used"}},
+    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .min = "0.001", .help = "for `make` and `settings`: CPU time that may be used"}},
+    {0, NULL, {"instance", AT(instance), .help = "for `enter`: leave signals to Showstopper"}},
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "use /proc and /sys/fs/cgroup in DIR"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_word),
+};
+// clang-format on
+
+static const struct verb {
+    const char *name;
+    size_t min, max; /* words after it */
+    bool takes_command;
+} verbs[] = {
+    {"hold", 1, 1, true},
+    {"join", 2, 2, false},
+    {"enter", 1, 1, true},
+    {"group", 1, 1, false},
+    {"close", 1, SIZE_MAX, true},
+    {"make", 1, 1, false},
+    {"settings", 0, 0, false},
+    {"why-not", 1, 1, false},
+};
+
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+void ssplace_options_print_help(void) {
+    printf("Usage: showstopper-place hold PLACE -- ENVIRONMENT [OPTION]...\n"
+           "       showstopper-place join PLACE PID\n"
+           "       showstopper-place enter PLACE [--instance] -- COMMAND [ARGUMENT]...\n"
+           "       showstopper-place group PLACE\n"
+           "       showstopper-place close PLACE... -- ENVIRONMENT\n"
+           "       showstopper-place make PLACE [--cpus LIST] [--quota CPUS]\n"
+           "       showstopper-place settings [--cpus LIST] [--quota CPUS]\n"
+           "       showstopper-place why-not quota|cpus|memory\n"
+           "The environments of tools/experiments/env call this program; their README has the\n"
+           "contract.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static const struct verb *find_verb(const struct ssplace_options *options, struct ss_error *error) {
+    const char *names[VERBS];
+    const struct ss_suggest_names known = {"command", names, VERBS, NULL};
+    for (size_t i = 0; i < VERBS; i++) {
+        names[i] = verbs[i].name;
+        if (options->verb && strcmp(verbs[i].name, options->verb) == 0)
+            return &verbs[i];
+    }
+    if (options->verb)
+        ss_suggest_refuse(&known, options->verb, error);
+    else
+        ss_error_fail(error, "a command is missing: see --help");
+    return NULL;
+}
+
+static int check(struct ssplace_options *options, struct ss_error *error) {
+    const struct verb *verb = find_verb(options, error);
+    if (!verb)
+        return -1;
+    if (options->word_count < verb->min || options->word_count > verb->max)
+        return ss_error_fail(error, "%s: %s: see --help", verb->name,
+            options->word_count < verb->min ? "PLACE is missing" : "too many arguments");
+    if (verb->takes_command != (options->command && *options->command))
+        return ss_error_fail(error, "%s: %s", verb->name,
+            verb->takes_command ? "a command must follow --" : "no command may follow");
+    return options->cpu_list ? ss_cpus_parse(options->cpu_list, &options->cpus, error) : 0;
+}
+
+static void choose_roots(struct ssplace_options *options) {
+    if (!options->root)
+        return;
+    snprintf(options->proc, sizeof options->proc, "%.600s/proc", options->root);
+    snprintf(options->cgroup, sizeof options->cgroup, "%.600s/sys/fs/cgroup", options->root);
+    options->roots.proc = options->proc;
+    options->roots.cgroup = options->cgroup;
+}
+
+int ssplace_options_parse(struct ssplace_options *options, char **argv, struct ss_error *error) {
+    size_t count = 0;
+    *options = (struct ssplace_options){0};
+    while (argv[count] && strcmp(argv[count], "--") != 0)
+        count++;
+    if (argv[count]) {
+        options->command = argv + count + 1;
+        argv[count] = NULL; /* the command's words are not ours */
+    }
+    options->words = calloc(count + 1, sizeof *options->words);
+    if (!options->words)
+        return ss_error_memory(error);
+    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+        return -1;
+    choose_roots(options);
+    return options->help || options->version ? 0 : check(options, error);
+}
+
+void ssplace_options_free(struct ssplace_options *options) {
+    ss_option_store_free(&options->store);
+    free(options->words);
+}

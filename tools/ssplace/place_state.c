@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "place_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+extern char **environ;
+
+#define POLLING 10 /* milliseconds */
+
+/* How long processes may take to end after SIGTERM, and after SIGKILL. */
+#define TERM_PATIENCE  (5 * SS_SECOND)
+#define KILL_PATIENCE  (1 * SS_SECOND)
+#define GROUP_PATIENCE (2 * SS_SECOND)
+
+/* How long another command may have the lock. */
+#define LOCK_PATIENCE  (5 * SS_SECOND)
+#define CLOSE_PATIENCE (20 * SS_SECOND)
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+/* ---- names ---- */
+
+/* A name is a part of paths, and its last part is a host name. */
+static bool is_name(const char *name) {
+    size_t length = strlen(name);
+    return length > 0 && length <= 200 && strspn(name, LETTERS "._+-") == length &&
+           strspn(name, LETTERS "_+") > 0 && name[length - 1] != '.';
+}
+
+int ssplace_name(struct ssplace *place, const char *name, const struct ss_platform_roots *roots,
+    struct ss_error *error) {
+    const char *folder = getenv("SHOWSTOPPER_PLACES");
+    *place = (struct ssplace){.name = name, .lock = -1, .roots = roots};
+    if (!is_name(name))
+        return ss_error_fail(error, "%s: a place is named by at most 200 letters, digits and ._+-",
+            *name ? ss_words_show(name).text : "PLACE");
+    snprintf(place->folder, sizeof place->folder, "%s",
+        folder && *folder ? folder : "/run/showstopper-places");
+    snprintf(place->state, sizeof place->state, "%s/%.200s", place->folder, name);
+    snprintf(place->group, sizeof place->group, "showstopper-%.200s", name);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static void name_file(char path[4700], const struct ssplace *place, const char *file) {
+    snprintf(path, 4700, "%s/%.255s", place->state, file);
+}
+
+int ssplace_write_process(
+    const struct ssplace *place, const char *file, const struct ssplace_process *process) {
+    char path[4700];
+    name_file(path, place, file);
+    SS_OWNED(fclose) FILE *stream = fopen(path, "we");
+    if (!stream)
+        return -errno;
+    fprintf(stream, "%d %" PRIu64 "\n", (int)process->pid, process->started);
+    return fflush(stream) == 0 ? 0 : -errno;
+}
+
+bool ssplace_read_process(
+    const struct ssplace *place, const char *file, struct ssplace_process *process) {
+    char path[4700];
+    int pid = 0;
+    *process = (struct ssplace_process){0};
+    name_file(path, place, file);
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    if (!stream || fscanf(stream, "%d %" SCNu64, &pid, &process->started) != 2)
+        return false;
+    process->pid = (pid_t)pid;
+    return true;
+}
+
+bool ssplace_lives(const struct ssplace_process *process) {
+    return ss_platform_process_lives(process->pid, process->started);
+}
+
+static bool is_held(const struct ssplace *place) {
+    struct ssplace_process holder;
+    return ssplace_read_process(place, "holder", &holder) && ssplace_lives(&holder);
+}
+
+int ssplace_read(
+    const struct ssplace *place, struct ssplace_process *first, struct ss_error *error) {
+    char path[4700];
+    name_file(path, place, "place");
+    if (access(path, F_OK) < 0 || !is_held(place))
+        return ss_error_fail(error, "%s: it is not open", place->name);
+    if (ssplace_read_process(place, "place", first) && !ssplace_lives(first))
+        return ss_error_fail(error, "%s: its container has exited", place->name);
+    return 0;
+}
+
+/* ---- the lock ---- */
+
+/* Returns whether the descriptor is that of the folder that has this path now. */
+static bool is_current(int folder, const char *path) {
+    struct stat opened, named;
+    return fstat(folder, &opened) == 0 && stat(path, &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/*
+ * Locks the place and makes its folder, which another command may remove at any time. Returns 0,
+ * -EWOULDBLOCK if another process has the lock, or another negative errno.
+ */
+static int try_lock(struct ssplace *place) {
+    for (;;) {
+        if ((mkdir(place->folder, 0755) < 0 && errno != EEXIST) ||
+            (mkdir(place->state, 0700) < 0 && errno != EEXIST && errno != ENOENT))
+            return -errno;
+        SS_OWNED(close) int lock = open(place->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (lock < 0 && errno == ENOENT)
+            continue;
+        if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0)
+            return -errno;
+        if (is_current(lock, place->state)) {
+            place->lock = ss_owned_take(&lock);
+            return 0;
+        }
+    }
+}
+
+static int fail_to_lock(const struct ssplace *place, int status, struct ss_error *error) {
+    return ss_error_fail(error, "%s cannot be made: %s", place->state, strerror(-status));
+}
+
+/* A program that a killed process was starting may keep the lock for a moment. */
+int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
+    ss_time deadline = ss_platform_now() + LOCK_PATIENCE;
+    int status;
+    while ((status = try_lock(place)) == -EWOULDBLOCK) {
+        if (is_held(place) || ss_platform_now() >= deadline)
+            return ss_error_fail(error, "%s is held already", place->name);
+        poll(NULL, 0, POLLING);
+    }
+    return status < 0 ? fail_to_lock(place, status, error) : 0;
+}
+
+void ssplace_unlock(struct ssplace *place) {
+    if (place->lock >= 0)
+        close(place->lock);
+    place->lock = -1;
+}
+
+/* ---- closing ---- */
+
+/* Signals a process; returns whether it ended within the time. */
+static bool end_by(const struct ssplace_process *process, int signal, ss_time patience) {
+    ss_time deadline = ss_platform_now() + patience;
+    if (ss_platform_process_signal_once(process->pid, process->started, signal) == -ESRCH)
+        return true;
+    while (ssplace_lives(process)) {
+        if (ss_platform_now() >= deadline)
+            return false;
+        poll(NULL, 0, POLLING);
+    }
+    return true;
+}
+
+static void end_process(const struct ssplace_process *process) {
+    if (!end_by(process, SIGTERM, TERM_PATIENCE))
+        end_by(process, SIGKILL, KILL_PATIENCE);
+}
+
+static void end_entered(const struct ssplace *place) {
+    SS_OWNED(closedir) DIR *entries = opendir(place->state);
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        struct ssplace_process process;
+        if (strncmp(entry->d_name, "entered.", strlen("entered.")) == 0 &&
+            ssplace_read_process(place, entry->d_name, &process))
+            end_process(&process);
+    }
+}
+
+/* Calls `ENVIRONMENT --clean PLACE`, which removes the files. */
+static int clean(const struct ssplace *place, char *environment, struct ss_error *error) {
+    char option[] = "--clean", name[256];
+    char *const words[] = {environment, option, name, NULL};
+    pid_t child;
+    int status = 0;
+    snprintf(name, sizeof name, "%s", place->name);
+    int failure = posix_spawn(&child, environment, NULL, NULL, words, environ);
+    if (failure)
+        return ss_error_fail(
+            error, "cannot execute '%s': %s", ss_words_show(environment).text, strerror(failure));
+    ss_platform_reap(child, &status, 0);
+    return status == 0 ? 0 : ss_error_fail(error, "%s: it cannot be removed", place->name);
+}
+
+int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
+    struct ssplace_process starter;
+    end_entered(place);
+    if (ss_platform_named_group_remove(place->group, GROUP_PATIENCE, place->roots) < 0)
+        return ss_error_fail(
+            error, "%s: processes in %s cannot be ended", place->name, place->group);
+    /* The program that started the container may not have exited yet. */
+    if (ssplace_read_process(place, "starter", &starter))
+        end_by(&starter, SIGKILL, KILL_PATIENCE);
+    return clean(place, environment, error);
+}
+
+void ssplace_remove(struct ssplace *place) {
+    rmdir(place->state);
+    rmdir(place->folder); /* unless there are other places */
+    ssplace_unlock(place);
+}
+
+/* Locks a place, and ends the process that holds or opens it. */
+static int take_over(struct ssplace *place, struct ss_error *error) {
+    ss_time deadline = ss_platform_now() + CLOSE_PATIENCE;
+    int status;
+    while ((status = try_lock(place)) == -EWOULDBLOCK) {
+        struct ssplace_process holder;
+        if (ss_platform_now() >= deadline)
+            return ss_error_fail(error, "%s: it remains locked", place->name);
+        if (ssplace_read_process(place, "holder", &holder))
+            end_process(&holder);
+        poll(NULL, 0, POLLING);
+    }
+    return status < 0 ? fail_to_lock(place, status, error) : 0;
+}
+
+int ssplace_close(struct ssplace *place, char *environment, struct ss_error *error) {
+    if (access(place->state, F_OK) < 0 &&
+        !ss_platform_named_group_exists(place->group, place->roots))
+        return 0;
+    if (take_over(place, error) < 0)
+        return -1;
+    int result = ssplace_clear(place, environment, error);
+    if (result == 0)
+        ssplace_remove(place);
+    ssplace_unlock(place);
+    return result;
+}

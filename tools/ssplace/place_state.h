@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPLACE_PLACE_STATE_H
+#define SSPLACE_PLACE_STATE_H
+
+/*
+ * A place of an environment: a folder with its state, which is locked, and possibly a control
+ * group.
+ *
+ *   holder     pid and start of the process that holds it
+ *   starter    pid and start of the program that opens it, or that runs its container
+ *   place      there if it is open: pid and start of its container's first process, or empty
+ *   entered.N  pid and start of a process that entered a place without a control group
+ *   log        standard error of the program that opens it
+ *
+ * The environment's script keeps its own files there, and removes all of them.
+ */
+
+#include "platform/platform.h"
+
+struct ssplace {
+    const char *name;
+    char folder[4096]; /* of all places */
+    char state[4400];
+    char group[256]; /* name of its control group */
+    int lock;        /* descriptor, or -1 */
+    const struct ss_platform_roots *roots;
+};
+
+/* A process, which its start distinguishes from later ones with the same pid. */
+struct ssplace_process {
+    pid_t pid;
+    uint64_t started;
+};
+
+/* Names a place, whether or not it exists. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssplace_name(struct ssplace *place, const char *name,
+    const struct ss_platform_roots *roots, struct ss_error *error);
+
+/* Locks a place that no process holds, and makes its folder. */
+SS_MUST_USE SS_NONNULL() int ssplace_lock_free(struct ssplace *place, struct ss_error *error);
+SS_NONNULL() void ssplace_unlock(struct ssplace *place);
+
+/*
+ * Ends the processes of a locked place, removes its control group, and lets the environment remove
+ * the rest.
+ */
+SS_MUST_USE SS_NONNULL() int ssplace_clear(
+    const struct ssplace *place, char *environment, struct ss_error *error);
+
+/* Removes the folder of a place that was cleared. */
+SS_NONNULL() void ssplace_remove(struct ssplace *place);
+
+/* Clears and removes a place in any state, also one that a process holds or opens now. */
+SS_MUST_USE SS_NONNULL() int ssplace_close(
+    struct ssplace *place, char *environment, struct ss_error *error);
+
+/* ---- files ---- */
+
+/* Writes a process to a file of the place. Returns 0 or a negative errno. */
+SS_MUST_USE SS_NONNULL() int ssplace_write_process(
+    const struct ssplace *place, const char *file, const struct ssplace_process *process);
+
+/* Returns false if the file does not exist or names no process. */
+SS_NONNULL()
+bool ssplace_read_process(
+    const struct ssplace *place, const char *file, struct ssplace_process *process);
+
+SS_NONNULL() bool ssplace_lives(const struct ssplace_process *process);
+
+/*
+ * Fails unless the place is open: a process holds it, and its container, if any, has not exited.
+ * `first` becomes the container's first process; its pid is 0 without a container.
+ */
+SS_MUST_USE SS_NONNULL() int ssplace_read(
+    const struct ssplace *place, struct ssplace_process *first, struct ss_error *error);
+
+#endif
