@@ -297,7 +297,7 @@ read -r line <&"${COPROC[0]}"
 "$1" enter v2 -- sh -c "cat /proc/self/cgroup; cat /sys/fs/cgroup/showstopper-v2/cpu.max /sys/fs/cgroup/showstopper-v2/cpuset.cpus"
 "$1" group v2
 "$1" close v2
-find /sys/fs/cgroup /run/showstopper-places -name "*v2*"
+find /sys/fs/cgroup /run -name "*v2*"
 END
     # shellcheck disable=SC2016 # expanded in the guest
     echo 'quota cpu - higher "sh -c '\''own=$(cut -d: -f3 /proc/self/cgroup);
