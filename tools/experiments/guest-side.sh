@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# To be sourced by the first program of a guest, a shell of busybox's: makes the guest of what
-# run-in-guest has put into the folder $run of the host. The host's root is in /root.
+# To be sourced by the first program of a guest, a shell of busybox's: makes the guest of what run-in-guest has put into
+# the folder $run of the host, and becomes `showstopper-guest serve`. The host's root is in /root.
 
 given=/root${run:?}
 
 # Parts of the host that are hidden below have what is needed later, so it is taken first. Only shared folders
 # can be written to.
-mkdir /guest /shared
+mkdir /run /shared
+mount -t tmpfs -o mode=755 run /run
+mkdir /run/guest /run/lock
 mount -t virtiofs -o remount,rw host /root
-shares=0
+missing='' shares=0
 while read -r folder; do
     mkdir "/shared/$shares"
-    mount --bind "/root$folder" "/shared/$shares" || echo "$folder" >>/guest/missing
+    mount --bind "/root$folder" "/shared/$shares" || : "${missing:=$folder}"
     shares=$((shares + 1))
 done <"$given/shares"
 mount -o remount,bind,ro host /root
@@ -21,12 +23,8 @@ while read -r folder; do
     mkdir -p "/copied$folder"
     cp -a "/root$folder/." "/copied$folder"
 done <"$given/copies"
-cp "$given/serve" "$given/command" "$given/shares" "$given/copies" /guest/
-mount -t tmpfs -o mode=755 run /root/run
-mkdir /root/run/guest /root/run/lock
-cp /guest/* /bin/busybox /root/run/guest/
-mkdir /root/run/guest/bin
-/root/run/guest/busybox --install -s /root/run/guest/bin
+cp "$given/serve" "$given/command" "$given/shares" "$given/copies" /run/guest/
+mount --move /run /root/run
 
 # The host's /tmp may have programs in it; writes stay in the guest.
 mount -t tmpfs upper /upper
@@ -53,13 +51,13 @@ while read -r folder; do
     mkdir -p "/root$folder"
     mount --move "/shared/$shares" "/root$folder"
     shares=$((shares + 1))
-done </guest/shares
+done </root/run/guest/shares
 while read -r folder; do
     mkdir -p "/root$folder"
     mount -t tmpfs copy "/root$folder"
     cp -a "/copied$folder/." "/root$folder"
     rm -rf "/copied$folder"
-done </guest/copies
+done </root/run/guest/copies
 mount --move /proc /root/proc
-exec switch_root /root /run/guest/busybox sh -c '/run/guest/busybox sh /run/guest/serve & wait
-    /run/guest/busybox poweroff -f'
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+exec switch_root /root /run/guest/serve serve ${missing:+--missing "$missing"} -- bash /run/guest/command

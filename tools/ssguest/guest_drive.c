@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guest_drive.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "base/end_signals.h"
+#include "base/owned.h"
+#include "platform/platform.h"
+
+#define THREADS_PATIENCE (10 * SS_SECOND)
+#define BOOT_PATIENCE    (300 * SS_SECOND)
+#define ANSWER_PATIENCE  (300 * SS_SECOND)
+#define OFF_PATIENCE     2000 /* milliseconds */
+
+/* Of this many answers, the quickest gives the difference of the clocks. */
+#define CLOCK_ANSWERS 5
+
+/* How often the clock is set, because on a busy machine one answer may be late. */
+#define CLOCK_ATTEMPTS   6
+#define CLOCK_DIFFERENCE 500 /* microseconds that are good enough at the first attempt */
+
+#define VCPUS_MAX 1024
+
+struct driver {
+    const struct ssguest_driven *driven;
+    int to, from, machine, caller, signals; /* descriptors */
+    char text[4096];                        /* what has arrived and was not used yet */
+    size_t length;
+    char value[4096]; /* what follows the word that was awaited */
+    bool is_running;  /* the command */
+    int interrupted;  /* status for the signal that was passed on; 0: none was */
+    int stopped;      /* status to end with at once; 0: none */
+    ss_time deadline; /* of a command that was interrupted */
+    pid_t threads[VCPUS_MAX];
+};
+
+/* What a wait ended with. FOUND is the word, or for wait_once() anything that may be one. */
+enum outcome { FOUND, GONE, LATE, STOPPED };
+
+/* ---- what the guest says ---- */
+
+static void say(const struct driver *driver, const char *word) {
+    char line[80];
+    snprintf(line, sizeof line, "%s\n", word);
+    ssize_t length = write(driver->to, line, strlen(line));
+    (void)length; /* if the machine has ended, its pidfd says so */
+}
+
+/* Takes the next line. Returns false if none is complete. A line may arrive in parts. */
+static bool take_line(struct driver *driver, char line[4096]) {
+    char *end = memchr(driver->text, '\n', driver->length);
+    if (!end) {
+        driver->length = driver->length == sizeof driver->text ? 0 : driver->length;
+        return false;
+    }
+    *end++ = '\0';
+    snprintf(line, 4096, "%s", driver->text);
+    driver->length -= (size_t)(end - driver->text);
+    memmove(driver->text, end, driver->length);
+    return true;
+}
+
+/* The first signal is passed on to the command; another one ends the guest at once. */
+static void read_signal(struct driver *driver) {
+    struct signalfd_siginfo arrived;
+    if (read(driver->signals, &arrived, sizeof arrived) != sizeof arrived)
+        return;
+    int status = arrived.ssi_signo == SIGINT ? 130 : 143;
+    if (!driver->is_running || driver->interrupted) {
+        driver->stopped = status;
+        return;
+    }
+    driver->interrupted = status;
+    driver->deadline = ss_platform_now() + driver->driven->grace * SS_SECOND;
+    say(driver, status == 130 ? "INT" : "TERM");
+}
+
+/* Waits for something to happen, at most until `deadline`. */
+static enum outcome wait_once(struct driver *driver, ss_time deadline) {
+    struct pollfd files[] = {{driver->from, POLLIN, 0}, {driver->signals, POLLIN, 0},
+        {driver->caller, POLLIN, 0}, {driver->machine, POLLIN, 0}};
+    ss_time now = ss_platform_now();
+    if (now >= deadline)
+        return LATE;
+    ss_time left = deadline - now;
+    poll(files, 4, left < SS_SECOND ? (int)(left / SS_MILLISECOND) + 1 : 1000);
+    if (files[1].revents)
+        read_signal(driver);
+    if (files[2].revents)
+        driver->stopped = 143;
+    if (driver->stopped)
+        return STOPPED;
+    if (files[0].revents & POLLIN) {
+        ssize_t length =
+            read(driver->from, driver->text + driver->length, sizeof driver->text - driver->length);
+        driver->length += length > 0 ? (size_t)length : 0;
+        return FOUND;
+    }
+    return files[3].revents ? GONE : FOUND;
+}
+
+/* Waits for a line that begins with the word, and puts the rest into `value`. */
+static enum outcome await_word(struct driver *driver, const char *word, ss_time patience) {
+    ss_time limit = ss_platform_now() + patience;
+    size_t length = strlen(word);
+    for (;;) {
+        char line[4096];
+        while (take_line(driver, line)) {
+            bool is_missing = strncmp(line, "missing ", 8) == 0;
+            if (!is_missing && (strncmp(line, word, length) != 0 || !strchr(" ", line[length])))
+                continue;
+            snprintf(driver->value, sizeof driver->value, "%s",
+                strchr(line, ' ') ? strchr(line, ' ') + 1 : "");
+            return is_missing ? STOPPED : FOUND;
+        }
+        ss_time deadline = driver->deadline < limit ? driver->deadline : limit;
+        enum outcome outcome = wait_once(driver, deadline);
+        if (outcome != FOUND)
+            return outcome;
+    }
+}
+
+/* ---- failures ---- */
+
+/* Finds the last line of a file that has printable characters. */
+static bool find_last_line(const char *folder, const char *name, char said[512]) {
+    char path[4200], line[512];
+    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    *said = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        char *to = line;
+        for (const char *at = line; *at; at++) {
+            if (isprint((unsigned char)*at))
+                *to++ = *at;
+        }
+        *to = '\0';
+        if (*line)
+            snprintf(said, 512, "%s", line);
+    }
+    return *said;
+}
+
+/* Fails with the last line that qemu, virtiofsd or the guest's kernel printed. */
+static int fail(const struct driver *driver, const char *what, struct ss_error *error) {
+    static const char *const names[] = {"machine.log", "files.log", "console"};
+    char said[512] = "it printed nothing";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (find_last_line(driver->driven->folder, names[i], said))
+            return ss_error_fail(error, "%s: %s", what, said);
+    }
+    return ss_error_fail(error, "%s: it printed nothing", what);
+}
+
+/* Returns 0 if a word was found; otherwise fails, or leaves the status of a signal in `stopped`. */
+static int expect(struct driver *driver, enum outcome outcome, const char *gone, const char *late,
+    struct ss_error *error) {
+    if (outcome == FOUND)
+        return 0;
+    if (outcome == STOPPED && driver->stopped)
+        return -1;
+    if (outcome == STOPPED)
+        return ss_error_fail(error, "--share: the guest cannot see %s", driver->value);
+    return outcome == GONE ? fail(driver, gone, error) : ss_error_fail(error, "%s", late);
+}
+
+/* ---- virtual CPUs ---- */
+
+/* qemu names the thread of a virtual CPU "CPU NUMBER/". */
+static void see_thread(void *context, pid_t thread) {
+    struct driver *driver = context;
+    char path[128], name[64] = "";
+    unsigned number;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)driver->driven->machine, (int)thread);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (file && fgets(name, sizeof name, file) && sscanf(name, "CPU %u/", &number) == 1 &&
+        number < driver->driven->vcpus)
+        driver->threads[number] = thread;
+}
+
+static bool has_all_threads(const struct driver *driver) {
+    for (uint64_t i = 0; i < driver->driven->vcpus; i++) {
+        if (driver->threads[i] == 0)
+            return false;
+    }
+    return true;
+}
+
+static int find_threads(struct driver *driver, struct ss_error *error) {
+    ss_time deadline = ss_platform_now() + THREADS_PATIENCE;
+    struct pollfd machine = {driver->machine, POLLIN, 0};
+    for (;;) {
+        ss_platform_process_threads((pid_t)driver->driven->machine, see_thread, driver);
+        if (has_all_threads(driver))
+            return 0;
+        if (poll(&machine, 1, 20) > 0 || ss_platform_now() >= deadline)
+            return fail(driver, "the guest cannot be started", error);
+    }
+}
+
+/* Pins each virtual CPU to one of the CPUs, in their order. */
+static int pin_threads(const struct driver *driver, struct ss_error *error) {
+    struct ss_cpus cpus;
+    uint64_t number = 0;
+    if (!driver->driven->pins)
+        return 0;
+    if (ss_cpus_parse(driver->driven->pins, &cpus, error) < 0)
+        return ss_error_wrap(error, "--pins");
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX && number < driver->driven->vcpus; cpu++) {
+        struct ss_cpus one = {0};
+        if (!ss_cpus_has(&cpus, cpu))
+            continue;
+        ss_cpus_add(&one, cpu);
+        if (sched_setaffinity(
+                driver->threads[number], sizeof one, (const cpu_set_t *)(const void *)&one) < 0)
+            return ss_error_fail(error,
+                "--cpus: virtual CPU %" PRIu64 " cannot be pinned to CPU %u", number,
+                (unsigned)cpu);
+        number++;
+    }
+    return 0;
+}
+
+/* Returns the CPU time of a thread of qemu, in microseconds; 0 if it has ended. */
+static int64_t read_cpu_time(const struct driver *driver, uint64_t number) {
+    char path[128], text[1024];
+    unsigned long long user = 0, kernel = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)driver->driven->machine,
+        (int)driver->threads[number]);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    const char *rest = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
+    if (rest && sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
+                    &kernel) != 2)
+        return 0;
+    return (int64_t)((user + kernel) * 1000000 / (unsigned long long)sysconf(_SC_CLK_TCK));
+}
+
+static void write_times(const struct driver *driver, const int64_t *before, ss_time begin) {
+    double wall = (double)(ss_platform_now() - begin) / SS_SECOND;
+    SS_OWNED(fclose)
+    FILE *file = driver->driven->vcpu_times ? fopen(driver->driven->vcpu_times, "we") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "vcpu,host_cpu_seconds,wall_seconds\n");
+    for (uint64_t i = 0; i < driver->driven->vcpus; i++)
+        fprintf(file, "%" PRIu64 ",%.6f,%.6f\n", i,
+            (double)(read_cpu_time(driver, i) - before[i]) / 1e6, wall);
+}
+
+/* ---- clocks ---- */
+
+struct reading {
+    int64_t host, guest; /* microseconds */
+};
+
+static int64_t read_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
+    int64_t quickest = INT64_MAX;
+    for (int i = 0; i < CLOCK_ANSWERS; i++) {
+        long long seconds, fraction;
+        int64_t before = read_clock();
+        say(driver, "clock");
+        enum outcome outcome = await_word(driver, "clock", ANSWER_PATIENCE);
+        int64_t after = read_clock();
+        if (outcome != FOUND)
+            return outcome;
+        if (sscanf(driver->value, "%lld.%lld", &seconds, &fraction) != 2 ||
+            after - before >= quickest)
+            continue;
+        quickest = after - before;
+        reading->host = before + quickest / 2;
+        reading->guest = seconds * 1000000 + fraction;
+    }
+    return FOUND;
+}
+
+static enum outcome set_clock(struct driver *driver) {
+    for (int attempt = 1; attempt <= CLOCK_ATTEMPTS; attempt++) {
+        struct reading reading = {0};
+        char request[64];
+        enum outcome outcome = ask_clock(driver, &reading);
+        if (outcome != FOUND)
+            return outcome;
+        int64_t difference = reading.guest - reading.host;
+        if (llabs(difference) <= CLOCK_DIFFERENCE * attempt)
+            return FOUND;
+        snprintf(request, sizeof request, "shift %" PRId64, -difference);
+        say(driver, request);
+        outcome = await_word(driver, "clock", ANSWER_PATIENCE);
+        if (outcome != FOUND)
+            return outcome;
+    }
+    return FOUND;
+}
+
+/* Writes a line of the file of clocks, after its heading for the first one. */
+static void keep_clock(struct driver *driver, const char *when, const char *mode) {
+    struct reading reading = {0};
+    if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
+        return;
+    SS_OWNED(fclose) FILE *file = fopen(driver->driven->clock, mode);
+    if (!file)
+        return;
+    if (*mode == 'w')
+        fprintf(file, "when,host_seconds,guest_seconds,difference_seconds\n");
+    fprintf(file, "%s,%" PRId64 ".%06" PRId64 ",%" PRId64 ".%06" PRId64 ",%.6f\n", when,
+        reading.host / 1000000, reading.host % 1000000, reading.guest / 1000000,
+        reading.guest % 1000000, (double)(reading.guest - reading.host) / 1e6);
+}
+
+/* ---- the run ---- */
+
+static int boot(struct driver *driver, struct ss_error *error) {
+    if (find_threads(driver, error) < 0 || pin_threads(driver, error) < 0)
+        return -1;
+    enum outcome outcome = await_word(driver, "ready", BOOT_PATIENCE);
+    if (expect(driver, outcome, "the guest ended while it booted",
+            "the guest did not boot within 5 minutes", error) < 0)
+        return -1;
+    return expect(
+        driver, set_clock(driver), "the guest does not answer", "the guest does not answer", error);
+}
+
+/* Runs the command. A guest that does not end it in time after a signal is ended without it. */
+static int run(struct driver *driver, int *status, struct ss_error *error) {
+    int64_t before[VCPUS_MAX];
+    for (uint64_t i = 0; i < driver->driven->vcpus; i++)
+        before[i] = read_cpu_time(driver, i);
+    ss_time begin = ss_platform_now();
+    driver->is_running = true;
+    say(driver, "run");
+    enum outcome outcome = await_word(driver, "status", SS_TIME_NEVER / 2);
+    driver->is_running = false;
+    driver->deadline = SS_TIME_NEVER;
+    if (outcome != LATE &&
+        expect(driver, outcome, "the guest ended before its command", "", error) < 0)
+        return -1;
+    *status = outcome == FOUND ? atoi(driver->value) : driver->interrupted;
+    write_times(driver, before, begin);
+    if (outcome == FOUND)
+        keep_clock(driver, "end", "ae");
+    return 0;
+}
+
+static int open_driver(struct driver *driver, struct ss_error *error) {
+    const struct ssguest_driven *driven = driver->driven;
+    char path[4200];
+    sigset_t set;
+    ss_end_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    driver->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    snprintf(path, sizeof path, "%.4000s/control.in", driven->folder);
+    driver->to = open(path, O_RDWR | O_CLOEXEC);
+    snprintf(path, sizeof path, "%.4000s/control.out", driven->folder);
+    driver->from = open(path, O_RDWR | O_CLOEXEC);
+    if (driver->to < 0 || driver->from < 0 || driver->signals < 0)
+        return ss_error_fail(error, "%s: %s", driven->folder, strerror(errno));
+    pid_t machine = (pid_t)driven->machine, caller = (pid_t)driven->caller;
+    driver->machine = ss_platform_process_open(machine, ss_platform_process_started(machine));
+    driver->caller = ss_platform_process_open(caller, ss_platform_process_started(caller));
+    driver->stopped = driver->caller == -ESRCH ? 143 : 0;
+    if (driver->machine < 0)
+        return fail(driver, "the guest cannot be started", error);
+    return driver->stopped ? -1 : 0;
+}
+
+int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_error *error) {
+    struct driver driver = {
+        .driven = driven, .deadline = SS_TIME_NEVER, .machine = -1, .caller = -1};
+    if (driven->vcpus > VCPUS_MAX)
+        return ss_error_fail(error, "--vcpus: at most %d are possible", VCPUS_MAX);
+    int result = open_driver(&driver, error);
+    if (result == 0)
+        result = boot(&driver, error);
+    if (result == 0) {
+        keep_clock(&driver, "start", "we");
+        result = run(&driver, status, error);
+    }
+    if (result == 0) {
+        struct pollfd machine = {driver.machine, POLLIN, 0};
+        say(&driver, "off");
+        poll(&machine, 1, OFF_PATIENCE);
+    }
+    if (driver.stopped) {
+        *status = driver.stopped;
+        return 0;
+    }
+    return result;
+}

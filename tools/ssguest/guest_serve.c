@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guest_serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/reboot.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+
+#define PORTS 3
+
+/* How long output may take to be passed on after the command; other processes may keep it open. */
+#define DRAIN_TURNS    40
+#define DRAIN_INTERVAL 10 /* milliseconds */
+
+struct server {
+    const struct ssguest_served *served;
+    int port, signals; /* descriptors */
+    char line[256];    /* what has arrived of it */
+    size_t length;
+    pid_t command;  /* 0: not started, or it has exited */
+    pid_t pumps[2]; /* pass on output and errors; 0: they have exited */
+    bool is_off;
+};
+
+static void name_port(char path[256], const struct server *server, int number) {
+    snprintf(path, 256, "%.200s%d", server->served->ports, number);
+}
+
+/* The kernel adds the ports one by one. */
+static void await_ports(const struct server *server) {
+    for (int number = 1; number <= PORTS;) {
+        char path[256];
+        struct stat status;
+        name_port(path, server, number);
+        if (stat(path, &status) == 0 && S_ISCHR(status.st_mode))
+            number++;
+        else
+            poll(NULL, 0, 10);
+    }
+}
+
+SS_FORMAT(2, 3) static void say(const struct server *server, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ssize_t length = write(server->port, text, strlen(text));
+    (void)length; /* without the other end this guest is ended */
+}
+
+/* ---- the clock ---- */
+
+static void tell_time(const struct server *server) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    say(server, "clock %lld.%06ld\n", (long long)now.tv_sec, now.tv_nsec / 1000);
+}
+
+/*
+ * Under emulation the first pass through code is slow, so the first two passes set a clock that
+ * does not exist. Outside of a guest, the clock stays as it is.
+ */
+static void shift_clock(long long microseconds) {
+    const clockid_t clocks[] = {99, 99, CLOCK_REALTIME};
+    for (size_t i = 0; getpid() == 1 && i < sizeof clocks / sizeof *clocks; i++) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        long long moment = now.tv_sec * 1000000LL + now.tv_nsec / 1000 + microseconds;
+        now = (struct timespec){moment / 1000000, moment % 1000000 * 1000};
+        if (clock_settime(clocks[i], &now) < 0)
+            continue; /* `drive` measures the difference again */
+    }
+}
+
+/* ---- the command ---- */
+
+_Noreturn static void pump(const struct server *server, int from, int number) {
+    char path[256], block[65536];
+    ssize_t length;
+    name_port(path, server, number);
+    int to = open(path, O_WRONLY | O_CLOEXEC);
+    while (to >= 0 && (length = read(from, block, sizeof block)) > 0) {
+        for (ssize_t done = 0, part; done < length; done += part) {
+            part = write(to, block + done, (size_t)(length - done));
+            if (part < 0)
+                _exit(1);
+        }
+    }
+    _exit(0);
+}
+
+_Noreturn static void execute(const struct server *server, const int outputs[2]) {
+    sigset_t none;
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (input >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(outputs[0], STDOUT_FILENO) >= 0 &&
+        dup2(outputs[1], STDERR_FILENO) >= 0)
+        execvp(server->served->command[0], server->served->command);
+    _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
+}
+
+/* Starts the command and the processes that pass on its output; on failure its status is 125. */
+static void run_command(struct server *server) {
+    int outputs[2] = {-1, -1};
+    for (int i = 0; i < 2; i++) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) < 0)
+            break;
+        server->pumps[i] = fork();
+        if (server->pumps[i] == 0) {
+            close(ends[1]);
+            ss_owned_close(&outputs[0]);
+            pump(server, ends[0], i + 2);
+        }
+        close(ends[0]);
+        outputs[i] = ends[1];
+    }
+    server->command = outputs[1] < 0 ? -1 : fork();
+    if (server->command == 0)
+        execute(server, outputs);
+    if (server->command < 0)
+        say(server, "status %d\n", SS_ERROR_FAILED);
+    ss_owned_close(&outputs[0]);
+    ss_owned_close(&outputs[1]);
+}
+
+/* Reaps children, and orphans of the whole guest. */
+static void reap(struct server *server) {
+    struct signalfd_siginfo arrived;
+    pid_t pid;
+    int status;
+    while (read(server->signals, &arrived, sizeof arrived) == sizeof arrived)
+        continue;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        for (int i = 0; i < 2; i++)
+            server->pumps[i] = pid == server->pumps[i] ? 0 : server->pumps[i];
+        if (pid != server->command)
+            continue;
+        server->command = 0;
+        say(server, "status %d\n",
+            WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    }
+}
+
+static void drain(struct server *server) {
+    for (int i = 0; i < DRAIN_TURNS && (server->pumps[0] > 0 || server->pumps[1] > 0); i++) {
+        poll(NULL, 0, DRAIN_INTERVAL);
+        reap(server);
+    }
+    sync();
+}
+
+/* ---- requests ---- */
+
+static void answer(struct server *server, const char *line) {
+    if (strcmp(line, "clock") == 0) {
+        tell_time(server);
+    } else if (strncmp(line, "shift ", 6) == 0) {
+        shift_clock(strtoll(line + 6, NULL, 10));
+        tell_time(server);
+    } else if (strcmp(line, "run") == 0) {
+        run_command(server);
+    } else if (strcmp(line, "INT") == 0 || strcmp(line, "TERM") == 0) {
+        if (server->command > 0)
+            kill(server->command, *line == 'I' ? SIGINT : SIGTERM);
+    } else if (strcmp(line, "off") == 0) {
+        server->is_off = true;
+    }
+}
+
+/* Reads what has arrived, and answers the lines that are complete. */
+static void read_requests(struct server *server) {
+    char *end;
+    ssize_t length =
+        read(server->port, server->line + server->length, sizeof server->line - server->length);
+    if (length <= 0) {
+        poll(NULL, 0, DRAIN_INTERVAL);
+        return;
+    }
+    server->length += (size_t)length;
+    while ((end = memchr(server->line, '\n', server->length)) != NULL) {
+        *end++ = '\0';
+        answer(server, server->line);
+        server->length -= (size_t)(end - server->line);
+        memmove(server->line, end, server->length);
+    }
+    if (server->length == sizeof server->line)
+        server->length = 0; /* not a request */
+}
+
+int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
+    struct server server = {.served = served};
+    char path[256];
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+    await_ports(&server);
+    name_port(path, &server, 1);
+    server.port = open(path, O_RDWR | O_CLOEXEC);
+    server.signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (server.port < 0 || server.signals < 0)
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    if (served->missing)
+        say(&server, "missing %s\n", served->missing);
+    say(&server, "ready\n");
+    struct pollfd files[] = {{server.port, POLLIN, 0}, {server.signals, POLLIN, 0}};
+    while (!server.is_off) {
+        poll(files, 2, -1);
+        if (files[1].revents)
+            reap(&server);
+        if (files[0].revents)
+            read_requests(&server);
+    }
+    drain(&server);
+    if (getpid() == 1)
+        reboot(RB_POWER_OFF);
+    return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSGUEST_GUEST_SERVE_H
+#define SSGUEST_GUEST_SERVE_H
+
+#include <showstopper/error.h>
+
+/*
+ * The first process of a guest: does what `drive` asks for over the first port, a word a line:
+ *
+ *     clock         answers `clock` with the time
+ *     shift MICROS  sets the clock by that many microseconds, then answers with the time
+ *     run           starts the command, whose output goes to the other two ports; answers `status`
+ *                   when it exits
+ *     INT, TERM     sends the command this signal
+ *     off           turns the guest off
+ *
+ * It begins with `missing FOLDER`, if a shared folder is missing, and `ready`.
+ */
+struct ssguest_served {
+    const char *ports;   /* path of the ports, without their number */
+    const char *missing; /* NULL: all shared folders are there */
+    char *const *command;
+};
+
+SS_MUST_USE SS_NONNULL() int ssguest_serve(
+    const struct ssguest_served *served, struct ss_error *error);
+
+#endif

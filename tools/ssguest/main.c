@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Both ends of the line between a machine and the guest that runs a command for it:
+ *
+ *   run-in-guest --> drive --fifos--> qemu --port--> serve --> COMMAND
+ *                                       <--ports-- its output
+ */
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/program.h"
+#include "guest_drive.h"
+#include "guest_serve.h"
+#include "options/arguments.h"
+#include "platform/platform.h"
+
+struct request {
+    struct ssguest_driven driven;
+    struct ssguest_served served;
+    const char *words[2]; /* the verb, and the folder of `drive` */
+    size_t word_count;
+    char **command; /* after --; NULL: not given */
+    int help, version;
+    struct ss_option_store store;
+};
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct request *request = config;
+    (void)row;
+    if (request->word_count == 2)
+        return ss_error_fail(error, "too many arguments: see --help");
+    request->words[request->word_count++] = value;
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(struct request, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "PID", {"machine", SS_OPTION_COUNT, AT(driven.machine), .help = "qemu"}},
+    {0, "PID", {"caller", SS_OPTION_COUNT, AT(driven.caller), .help = "the guest ends when this process does"}},
+    {0, "N", {"vcpus", SS_OPTION_COUNT, AT(driven.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
+    {0, "LIST", {"pins", SS_OPTION_TEXT, AT(driven.pins), .help = "pin each virtual CPU to one of these CPUs"}},
+    {0, "SECONDS", {"grace", SS_OPTION_COUNT, AT(driven.grace), .initial = "3", .help = "how long the command may take to end after a signal"}},
+    {0, "FILE", {"clock", SS_OPTION_TEXT, AT(driven.clock), .help = "receives how far the clocks are apart"}},
+    {0, "FILE", {"vcpu-times", SS_OPTION_TEXT, AT(driven.vcpu_times), .help = "receives the CPU time of each virtual CPU"}},
+    {0, "PATH", {"ports", SS_OPTION_TEXT, AT(served.ports), .initial = "/dev/vport0p", .help = "for `serve`: the ports, without their number"}},
+    {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(served.missing), .help = "for `serve`: a shared folder that cannot be seen"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_word),
+};
+// clang-format on
+
+static void print_help(void) {
+    printf("Usage: showstopper-guest drive FOLDER --machine PID --caller PID [OPTION]...\n"
+           "       showstopper-guest serve [OPTION]... -- COMMAND [ARGUMENT]...\n"
+           "Runs a command in a guest that tools/experiments/run-in-guest has started: `drive` is\n"
+           "called on the machine, `serve` is the first process of the guest.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static int parse(struct request *request, char **argv, struct ss_error *error) {
+    char **end = argv;
+    while (*end && strcmp(*end, "--") != 0)
+        end++;
+    request->command = *end ? end + 1 : end;
+    *end = NULL; /* the command's words are not ours */
+    return ss_arguments_parse(rows, request, &request->store, argv, NULL, error);
+}
+
+static int carry_out(struct request *request, int *status, struct ss_error *error) {
+    const char *verb = request->word_count > 0 ? request->words[0] : "";
+    if (strcmp(verb, "drive") == 0 && request->word_count == 2) {
+        request->driven.folder = request->words[1];
+        if (ss_platform_die_with(getppid(), SIGKILL) < 0)
+            return ss_error_fail(error, "run-in-guest has ended");
+        return ssguest_drive(&request->driven, status, error);
+    }
+    if (strcmp(verb, "serve") == 0 && request->word_count == 1 && *request->command) {
+        request->served.command = request->command;
+        return ssguest_serve(&request->served, error);
+    }
+    return ss_error_fail(error, "drive FOLDER or serve -- COMMAND is required: see --help");
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct request request = {0};
+    int result = parse(&request, argv, error);
+    if (result == 0 && request.help)
+        print_help();
+    else if (result == 0 && request.version)
+        ss_program_print_version("showstopper-guest");
+    else if (result == 0)
+        result = carry_out(&request, status, error);
+    ss_option_store_free(&request.store);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main("run-in-guest", run, argv);
+}
