@@ -26,16 +26,21 @@ probe_finds() {
     return 1
 }
 
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo -n "$@"
+    fi
+}
+
 # apt-get that asks no questions.
 apt_get() {
-    local as_root=()
-    [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C \
-        apt-get -y -o DPkg::Lock::Timeout=300 "$@"
+    as_root env ${RUNLEVEL+"RUNLEVEL=$RUNLEVEL"} DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y -o DPkg::Lock::Timeout=300 "$@"
 }
 
 may_install() {
-    command -v apt-get >/dev/null && { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }
+    command -v apt-get >/dev/null && as_root true 2>/dev/null
 }
 
 install_missing() {
@@ -54,3 +59,38 @@ install_missing() {
     quietly apt_get update || true
     quietly apt_get install --no-install-recommends "${missing[@]}"
 }
+
+# ---- packages with services ----
+
+# Prints the links that start services at boot, those of systemd and of System V.
+list_enabled() {
+    find /etc/systemd/system/*.wants /etc/rc[2-5].d -name '*.service' -o -name '*.timer' \
+        -o -name '*.socket' -o -name 'S[0-9][0-9]*' 2>/dev/null | sort || true
+}
+
+# disable LINK: undoes such a link.
+disable() {
+    local name=${1##*/}
+    case $1 in
+    /etc/rc*) as_root update-rc.d "${name#S??}" disable ;;
+    *) as_root systemctl disable "$name" ;;
+    esac
+}
+
+# install_without_services PACKAGE...: installs packages, but neither starts nor enables their services.
+install_without_services() (
+    policy=/usr/sbin/policy-rc.d # packages ask it whether they may start their services
+    enabled=$(list_enabled)
+    if [ ! -e "$policy" ]; then
+        trap 'as_root rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+        as_root chmod 755 "$policy"
+    fi
+    status=0
+    quietly apt_get update || true
+    RUNLEVEL=1 quietly apt_get install --no-install-recommends "$@" </dev/null || status=$?
+    while read -r link; do
+        disable "$link" >/dev/null 2>&1 </dev/null
+    done < <(comm -13 - <(list_enabled) <<<"$enabled")
+    return "$status"
+)

@@ -296,6 +296,8 @@ coproc "$1" hold v2 --quota 0.25 --cpus 0
 read -r line <&"${COPROC[0]}"
 "$1" enter v2 -- sh -c "cat /proc/self/cgroup; cat /sys/fs/cgroup/showstopper-v2/cpu.max /sys/fs/cgroup/showstopper-v2/cpuset.cpus"
 "$1" group v2
+kill "$COPROC_PID"
+wait "$COPROC_PID"
 "$1" close v2
 find /sys/fs/cgroup /run -name "*v2*"
 END
