@@ -30,6 +30,7 @@ find_helper() {
 # ---- names and options ----
 
 # name_place PLACE: sets `place`, `state` (its folder), `group` (its control group) and `host` (its host name).
+# shellcheck disable=SC2034 # environments use group and host
 name_place() {
     place=$1
     state=$places/$1
