@@ -78,7 +78,7 @@ options_and_their_values_are_checked() {
     refuses "--applications: not for demo" portability demo --applications x
     refuses "--throttle: not for BASE TARGET" portability --throttle duty a b
     refuses "--plan: not for BASE TARGET" portability --plan a b
-    refuses "--throttle: frequency: not one of duty load quota" portability demo --throttle frequency
+    refuses "--throttle: idle: not one of duty load quota frequency" portability demo --throttle idle
     refuses "--method: open: not one of closed search" portability demo --method open
     refuses "--kernels: int65: not one of" portability demo --kernels int65
     refuses "--kernels: at least two are required" portability demo --kernels int64

@@ -671,7 +671,7 @@ unknown_words_are_refused() {
     expect 125 measure --battery onw "$folder/nothing"
     says 'onw.txt: No such file or directory: .* own, stress-ng'
     expect 125 measure --battery "$folder/battery" --under full "$folder/nothing"
-    says "--under: unknown throttle 'full': write without, or KIND=PERCENT, where KIND is one of: duty"
+    says "--under: unknown throttle 'full': write without, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: duty"
     expect 125 measure --battery "$folder/battery" --machine '#1' "$folder/nothing"
     says "the name of the machine, '#1', begins with #, which would make its row a comment"
     expect 125 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"
@@ -685,6 +685,93 @@ unknown_words_are_refused() {
     expect 125 calibrate
     expect 0 --help
     expect 0 measure --help
+}
+
+# ---- frequency ----
+
+# need_frequency: makes `tree`, a machine with four frequencies; benchmarks are as fast as its CPU 0 is set. One of
+# them waits for memory for half of its time.
+need_frequency() {
+    [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
+    # shellcheck source=actuate.sh
+    . "$source/tests/system/actuate.sh"
+    unpack acpi-cpufreq
+    cp "$build/bin/ssactuate" "$folder/bin"
+    cat >"$folder/bin/clocked" <<'END'
+#!/bin/sh
+policy=$1/sys/devices/system/cpu/cpufreq/policy0
+frequency=2100000
+[ "$(cat "$policy/scaling_governor")" != userspace ] || frequency=$(cat "$policy/scaling_setspeed")
+awk -v frequency="$frequency" -v waiting="$2" \
+    'BEGIN { print "rate", 100 / (waiting + (1 - waiting) * 2100000 / frequency) }'
+END
+    chmod +x "$folder/bin/clocked"
+    cat >"$folder/clocked" <<END
+computes cpu /s higher 'clocked $tree 0' 'rate ([0-9.e+]+)'
+waits memory /s higher 'clocked $tree 0.5' 'rate ([0-9.e+]+)'
+END
+}
+
+# sheet FOLDER SPEED...: a base with these speeds of both benchmarks.
+sheet() {
+    mkdir -p "$1"
+    echo machine,limits,benchmark,lower_is_better,class,repetition,result >"$1/results.csv"
+    for repetition in 1 2 3; do
+        printf 'base,without,%s,%s,%s,%s\n' computes false "cpu,$repetition" "$2" waits false "memory,$repetition" "$3"
+    done >>"$1/results.csv"
+}
+
+frequency_slows_benchmarks_and_returns() {
+    need_frequency
+    expect 0 measure --battery "$folder/clocked" --machine one --repetitions 2 --root "$tree" \
+        --under without,frequency=1.4GHz,frequency=90% "$folder/clocks"
+    grep -qx 'one,frequency-1400,computes,false,cpu,1,66.6667' "$folder/clocks/results.csv" ||
+        fail "no result at 1400 MHz: $(cat "$folder/clocks/results.csv")"
+    grep -qx 'one,frequency-1900,waits,false,memory,2,95' "$folder/clocks/results.csv" ||
+        fail "90 % is not rounded to 1900 MHz: $(cat "$folder/clocks/results.csv")"
+    says 'frequency-1400 \(a frequency of 1400 MHz\)'
+    unchanged
+    sheet "$folder/clock-base" 50 50
+    expect 0 compare "$folder/clock-base" "$folder/clocks:one:without" "$folder/clocks:one:frequency-1400"
+    says_in_all 'The relative spread widens: the largest ratio is 1.000 times the smallest before and 1.200 times under frequency-1400'
+    sheet "$folder/clock-base" 50 70
+    expect 0 compare "$folder/clock-base" "$folder/clocks:one:without" "$folder/clocks:one:frequency-1400"
+    says_in_all 'The relative spread narrows: the largest ratio is 1.400 times the smallest before and 1.167 times under'
+}
+
+absent_frequency_says_why() {
+    need_frequency
+    expect 125 measure --battery "$folder/clocked" --root "$folder/none" --under frequency=1GHz "$folder/absent"
+    says 'CPU 0 has no frequency that can be set: .*/none/sys/devices/system/cpu has no cpufreq policy of it'
+    expect 125 measure --battery "$folder/clocked" --root "$tree" --under frequency=9GHz "$folder/absent"
+    says '9000 MHz is out of range: the CPU has 1400 to 2100 MHz'
+    sheet "$folder/clock-base" 70 70
+    expect 125 calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency \
+        --root "$folder/none"
+    says 'has no cpufreq policy'
+    rm -f "$tree"/sys/devices/system/cpu/cpufreq/policy?/scaling_max_freq
+    expect 125 measure --battery "$folder/clocked" --root "$tree" --under frequency=1.4GHz "$folder/absent"
+    says 'ssactuate: frequency is absent: .* cannot be written'
+}
+
+calibration_by_frequency_ends_with_the_nearest() {
+    need_frequency
+    sheet "$folder/clock-base" 76.19 86.49
+    calibrate=(calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency --root "$tree")
+    expect 0 "${calibrate[@]}"
+    says '^setting 76.19%'
+    [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.6GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
+    unchanged
+    sheet "$folder/clock-base" 84 91
+    expect 0 "${calibrate[@]}"
+    says_in_all 'this setting is the nearest'
+    [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.9GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
+    sheet "$folder/clock-base" 30 30
+    expect 125 "${calibrate[@]}"
+    says 'at its lowest frequency, 1400 MHz, this machine is still .* times as fast as the base'
+    sheet "$folder/clock-base" 66.6667 80
+    expect 0 "${calibrate[@]}" --method search
+    says '^setting 66.67%'
 }
 
 run_case a_measurement_is_stored_in_its_folder
@@ -716,4 +803,7 @@ run_case calibration_finds_the_setting
 run_case the_interval_contains_the_estimated_setting
 run_case uncalibrated_benchmarks_are_omitted
 run_case unknown_words_are_refused
+run_case frequency_slows_benchmarks_and_returns
+run_case absent_frequency_says_why
+run_case calibration_by_frequency_ends_with_the_nearest
 end_cases

@@ -59,6 +59,7 @@ static void warn_of_quota(void) {
 void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states) {
     warn_of_quota();
     runner->group = (struct ss_limit_group){0};
+    runner->has_frequency = false;
     catch_signals();
     if (ss_platform_program_path(runner->bin, sizeof runner->bin) < 0)
         runner->bin[0] = '\0';
@@ -68,9 +69,24 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     runner->idle_latency = with_idle_states ? -1 : ssprofile_idle_states_hold(SSPROFILE_LATENCY);
 }
 
+/* Asks ssactuate once whether it can set the frequency, so that its reason is reported early. */
+static int check_frequency(struct ssprofile_runner *runner, struct ss_error *error) {
+    char program[] = "ssactuate", verb[] = "get", knob[] = "frequency", root[] = "--root";
+    char *command[] = {program, verb, knob, root, (char *)runner->throttle.root, NULL};
+    if (runner->has_frequency)
+        return 0;
+    if (!runner->throttle.root)
+        command[3] = NULL;
+    SS_OWNED(free) char *level = ssprofile_run_output(runner, command, error);
+    runner->has_frequency = level != NULL;
+    return level ? 0 : -1;
+}
+
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
     struct ss_error *error) {
     runner->throttle = *throttle;
+    if (throttle->kind == SSPROFILE_FREQUENCY)
+        return check_frequency(runner, error);
     if (throttle->kind != SSPROFILE_QUOTA)
         return 0;
     const char *folder = runner->group.parts[SS_LIMIT_QUOTA].folder;
@@ -129,7 +145,7 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     const char *words[WORDS_MAX];
     char path[8400];
     size_t count = throttled ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
-    bool is_pinned = count > 0;
+    bool is_pinned = count > 0 && runner->throttle.kind != SSPROFILE_FREQUENCY;
     for (size_t i = 0; command[i] && count < WORDS_MAX - 1; i++)
         words[count++] = command[i];
     words[count] = NULL;

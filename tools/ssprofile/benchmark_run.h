@@ -18,6 +18,7 @@ struct ssprofile_runner {
     uint32_t cpu;
     const char *sys;             /* where to read the CPU's frequency; NULL: nowhere */
     char bin[4096];              /* folder of showstopper's programs, first in PATH */
+    bool has_frequency;          /* ssactuate can set it */
     struct ss_limit_group group; /* control group for quotas, created on first use */
     int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
@@ -35,7 +36,10 @@ void ssprofile_runner_close(struct ssprofile_runner *runner);
 /* Returns whether one of these signals has arrived. */
 bool ssprofile_is_interrupted(void);
 
-/* Sets the throttle of later benchmarks. A quota creates a control group. */
+/*
+ * Sets the throttle of later benchmarks. A quota creates a control group. Fails if the machine does
+ * not have the throttle.
+ */
 SS_NONNULL(1, 2)
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
     struct ss_error *error);

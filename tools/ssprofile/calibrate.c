@@ -12,6 +12,7 @@
 #include "benchmark_run.h"
 #include "choice.h"
 #include "commands.h"
+#include "frequency.h"
 #include "idle_states.h"
 #include "options/arguments.h"
 #include "origin.h"
@@ -32,7 +33,7 @@
 enum method { METHOD_SEARCH, METHOD_CLOSED };
 
 struct request {
-    const char *base, *battery, *only, *output;
+    const char *base, *battery, *only, *output, *root;
     int throttle, method;
     uint64_t cpu, repetitions;
     double spread; /* in percent; 0: not given */
@@ -70,6 +71,8 @@ static const struct ss_argument rows[] = {
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
         .help = "the length of one run and one stop of duty and load"}},
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
+        .help = "set the frequency of the machine whose /proc, /sys and /run are in DIR"}},
     {0, NULL, {"idle-states", AT(idle_states),
         .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
     {0, NULL, {"force", AT(force),
@@ -107,6 +110,7 @@ struct calibration {
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
     struct ssprofile_throttle throttle; /* throttle, with another setting in each test */
+    char sys[4300];                     /* where the frequencies are */
     size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
     struct table_sheet sheets[SHEETS], findings;
@@ -126,6 +130,8 @@ struct calibration {
 static int begin_setting(struct calibration *calibration, double setting, struct ss_error *error) {
     struct ssprofile_throttle throttle = calibration->throttle;
     throttle.setting = setting;
+    if (ssprofile_throttle_resolve(&throttle, calibration->sys, calibration->runner.cpu, error) < 0)
+        return -1;
     ssprofile_profile_free(&calibration->here);
     calibration->here =
         (struct ssprofile_profile){.machine = strdup("here"), .limits = strdup("throttled")};
@@ -281,6 +287,10 @@ static void say_setting(struct calibration *calibration, size_t row) {
             cost);
 }
 
+static bool is_frequency(const struct calibration *calibration) {
+    return calibration->throttle.kind == SSPROFILE_FREQUENCY;
+}
+
 /* Reports the result of the calibration, and which differences no throttle removes. */
 static void say_result(struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
@@ -291,7 +301,12 @@ static void say_result(struct calibration *calibration, size_t row) {
     say_setting(calibration, row);
     double scatter = fmax(test_number(calibration, 0, "scatter_percent"),
         test_number(calibration, row, "scatter_percent"));
-    if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
+    if (calibration->count > 1 && is_frequency(calibration))
+        ssprofile_say(&calibration->findings,
+            "The relative spread %s: the largest ratio is %.3f times the smallest at the highest "
+            "frequency and %.3f times at this one. " SSPROFILE_WHY_FREQUENCY,
+            ssprofile_spread_change(before, after, scatter / 100), before, after);
+    else if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
         ssprofile_say(&calibration->findings,
             "The ratios differ no more than repeated runs do (%.1f%%): the largest is %.3f "
             "times the smallest at a setting of 100%% and %.3f times at %.2f%%.",
@@ -335,12 +350,29 @@ static int refuse_slower(double ratio, struct ss_error *error) {
         "this machine is slower than the base (mean ratio %.4f): throttle the base instead", ratio);
 }
 
+/* Returns the row of a setting, which a frequency may have twice; the number of rows without one.
+ */
+static size_t find_test(const struct calibration *calibration, double setting) {
+    size_t row = 0, count = table_rows(&calibration->sheets[TESTS]);
+    while (row < count && test_number(calibration, row, "setting") != setting)
+        row++;
+    return row;
+}
+
 static int run_search(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_search state;
+    size_t tests[SSPROFILE_TESTS], found = 0; /* the row of each setting */
     ssprofile_search_begin(&state);
     for (int setting; (setting = ssprofile_search_next(&state)) != 0;) {
-        if (begin_setting(calibration, setting / 10000.0, error) < 0 ||
-            run_repetitions(calibration, repetitions_of(calibration->request), error) < 0 ||
+        if (begin_setting(calibration, setting / 10000.0, error) < 0)
+            return -1;
+        size_t row = find_test(calibration, calibration->runner.throttle.setting);
+        tests[state.count] = row;
+        if (row < table_rows(&calibration->sheets[TESTS])) {
+            ssprofile_search_add_cost(&state, setting, test_number(calibration, row, "cost"));
+            continue;
+        }
+        if (run_repetitions(calibration, repetitions_of(calibration->request), error) < 0 ||
             evaluate_setting(calibration, error) < 0)
             return -1;
         note_test(calibration);
@@ -348,12 +380,14 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
         if (setting == SSPROFILE_SETTING_MAX && calibration->mean > COST_MATCHED)
             return refuse_slower(1 / calibration->mean, error);
     }
-    printf("setting %.2f%% (cost %.5f, %zu tests)\n", state.best / 100.0, state.best_cost,
-        state.count);
     for (size_t i = 0; i < state.count; i++) {
         if (state.settings[i] == state.best)
-            say_result(calibration, i);
+            found = tests[i];
     }
+    printf("setting %.2f%% (cost %.5f, %zu tests)\n",
+        100 * test_number(calibration, found, "setting"), state.best_cost,
+        table_rows(&calibration->sheets[TESTS]));
+    say_result(calibration, found);
     return 0;
 }
 
@@ -381,6 +415,30 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
     return 0;
 }
 
+/* Settings of a frequency are rounded to those that the CPU has. */
+static bool was_tested(const struct ssprofile_closed *state) {
+    for (size_t i = 0; i < state->count; i++) {
+        if (state->settings[i] == state->setting)
+            return true;
+    }
+    return false;
+}
+
+/* Ends between two frequencies with the nearer one, and fails beyond the lowest one. */
+static int end_between(
+    struct calibration *calibration, const struct ssprofile_closed *state, struct ss_error *error) {
+    struct ssprofile_frequency_levels levels;
+    double ratio = exp(state->logs[state->count - 1]);
+    if (ratio > 1 &&
+        ssprofile_frequency_levels_read(&levels, calibration->sys, calibration->runner.cpu) &&
+        state->settings[state->count - 1] * levels.highest <= levels.lowest)
+        return ss_error_fail(error,
+            "at its lowest frequency, %g MHz, this machine is still %.4f times as fast as the "
+            "base: throttle by duty instead",
+            levels.lowest / 1e6, ratio);
+    return end_closed(calibration, state, SSPROFILE_NEAR, error);
+}
+
 static int run_closed(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_closed state;
     enum ssprofile_verdict verdict;
@@ -390,6 +448,9 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
     do {
         if (begin_setting(calibration, state.setting, error) < 0)
             return -1;
+        state.setting = calibration->runner.throttle.setting;
+        if (was_tested(&state))
+            return end_between(calibration, &state, error);
         unsigned more = count;
         do {
             if (run_repetitions(calibration, more, error) < 0 ||
@@ -514,11 +575,22 @@ static int write_files(struct calibration *calibration, struct ss_error *error) 
     return result;
 }
 
+/* Prints the frequency of the setting that was found. */
+static void print_frequency(const struct calibration *calibration, char text[32]) {
+    struct ssprofile_throttle throttle = calibration->throttle;
+    struct ss_error ignored = {0};
+    throttle.setting = test_number(calibration, calibration->found, "setting");
+    if (ssprofile_throttle_resolve(&throttle, calibration->sys, calibration->runner.cpu, &ignored) <
+        0)
+        throttle.frequency = 0;
+    ss_units_print_frequency(text, 32, (uint64_t)(throttle.frequency + 0.5));
+}
+
 /* Prints the command that runs an application under the setting. */
 static void print_use(const struct calibration *calibration) {
     const struct request *request = calibration->request;
     double setting = test_number(calibration, calibration->found, "setting");
-    char period[32], quantum[32];
+    char period[32], quantum[32], frequency[32];
     ss_units_print_time(period, sizeof period, request->period);
     ss_units_print_time(quantum, sizeof quantum, request->quantum);
     switch (SSPROFILE_DUTY + request->throttle) {
@@ -529,6 +601,10 @@ static void print_use(const struct calibration *calibration) {
         printf("use: showstopper -n 1 -l %.2f%% -f exact -d stagger -D %s -c deadbeat -- "
                "APPLICATION\n",
             100 * setting, quantum);
+        break;
+    case SSPROFILE_FREQUENCY:
+        print_frequency(calibration, frequency);
+        printf("use: ssactuate run frequency=%s -- APPLICATION\n", frequency);
         break;
     case SSPROFILE_QUOTA:
         printf("use: ssactuate run quota=%.2f%%,period=%s -- APPLICATION\n", 100 * setting, period);
@@ -552,8 +628,13 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
         return -1;
     calibration->runner.cpu = (uint32_t)request->cpu;
     calibration->throttle = (struct ssprofile_throttle){
-        (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle), 1, request->period,
-        request->quantum};
+        .kind = (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle),
+        .setting = 1,
+        .root = request->root,
+        .period = request->period,
+        .quantum = request->quantum};
+    snprintf(calibration->sys, sizeof calibration->sys, "%.4200s/sys",
+        request->root ? request->root : "");
     ssprofile_runner_open(&calibration->runner, request->idle_states);
     int result = run_method(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);

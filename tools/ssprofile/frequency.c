@@ -22,3 +22,50 @@ bool ssprofile_frequency_sample(struct ssprofile_frequency *frequency) {
 double ssprofile_frequency_mean(const struct ssprofile_frequency *frequency) {
     return frequency->samples > 0 ? 1000 * frequency->sum / frequency->samples : NAN;
 }
+
+/* ---- levels ---- */
+
+/* Opens a file of the CPU's policy, which is linked from the CPU and otherwise has its number. */
+static FILE *open_policy_file(const char *sys, uint32_t cpu, const char *name) {
+    for (int i = 0; i < 2; i++) {
+        char folder[40], path[4400];
+        snprintf(folder, sizeof folder, i == 0 ? "cpu%u/cpufreq" : "cpufreq/policy%u", cpu);
+        snprintf(path, sizeof path, "%.4200s/devices/system/cpu/%s/%s", sys, folder, name);
+        FILE *stream = fopen(path, "re");
+        if (stream)
+            return stream;
+    }
+    return NULL;
+}
+
+static double read_hertz(const char *sys, uint32_t cpu, const char *name) {
+    SS_OWNED(fclose) FILE *stream = open_policy_file(sys, cpu, name);
+    double kilohertz;
+    return stream && fscanf(stream, "%lf", &kilohertz) == 1 ? 1000 * kilohertz : NAN;
+}
+
+bool ssprofile_frequency_levels_read(
+    struct ssprofile_frequency_levels *levels, const char *sys, uint32_t cpu) {
+    SS_OWNED(fclose)
+    FILE *stream = open_policy_file(sys, cpu, "scaling_available_frequencies");
+    double kilohertz;
+    *levels = (struct ssprofile_frequency_levels){
+        .lowest = read_hertz(sys, cpu, "cpuinfo_min_freq"),
+        .highest = read_hertz(sys, cpu, "cpuinfo_max_freq"),
+    };
+    while (stream && levels->count < sizeof levels->table / sizeof *levels->table &&
+           fscanf(stream, "%lf", &kilohertz) == 1)
+        levels->table[levels->count++] = 1000 * kilohertz;
+    return levels->lowest > 0 && levels->highest >= levels->lowest;
+}
+
+double ssprofile_frequency_nearest(
+    const struct ssprofile_frequency_levels *levels, double setting) {
+    double wanted = fmin(fmax(setting * levels->highest, levels->lowest), levels->highest);
+    double nearest = 1000 * nearbyint(wanted / 1000); /* the kernel counts in kHz */
+    for (size_t i = 0; i < levels->count; i++) {
+        if (i == 0 || fabs(levels->table[i] - wanted) < fabs(nearest - wanted))
+            nearest = levels->table[i];
+    }
+    return nearest;
+}

@@ -31,7 +31,7 @@
 #define SETTINGS_MAX      16
 
 struct request {
-    const char *battery, *only, *under, *machine, *sys, *folder;
+    const char *battery, *only, *under, *machine, *sys, *root, *folder;
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; 0: not given */
     ss_time period, quantum;
@@ -68,15 +68,17 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"min-stable", SS_OPTION_PERCENT, AT(min_stable), .max = "100",
         .help = "fail at the end unless two benchmarks, and this part of them, are stable"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
-        .help = "measure under this throttle: duty=40%, load=40%, quota=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
+        .help = "measure under this throttle: duty=40%, load=40%, quota=40%, frequency=1.4GHz or, as a part of the highest one, frequency=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
         .help = "the length of one run and one stop of duty and load"}},
     {0, NULL, {"idle-states", AT(idle_states),
         .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
-    {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
-        .help = "read the CPU's frequency below this folder"}},
+    {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys),
+        .help = "read the CPU's frequency below this folder; default: /sys, or sys in --root"}},
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
+        .help = "set the frequency of the machine whose /proc, /sys and /run are in DIR"}},
     {0, "NAME", {"machine", SS_OPTION_TEXT, AT(machine),
         .help = "the machine's name in the results; default: its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
@@ -529,7 +531,10 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         snprintf(text, sizeof text, "%.*s", (int)(part.length < 63 ? part.length : 63), part.text);
         setting->throttle.period = measurement->request->period;
         setting->throttle.quantum = measurement->request->quantum;
-        if (ssprofile_throttle_parse(&setting->throttle, text, error) < 0)
+        setting->throttle.root = measurement->request->root;
+        if (ssprofile_throttle_parse(&setting->throttle, text, error) < 0 ||
+            ssprofile_throttle_resolve(&setting->throttle, measurement->runner.sys,
+                (uint32_t)measurement->request->cpu, error) < 0)
             return -1;
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {
@@ -587,13 +592,15 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
 
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    char path[4300];
+    char path[4300], sys[4300];
     struct utsname names;
     if (request->repetitions > 0 && request->until > 0)
         return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
         return -1;
+    snprintf(sys, sizeof sys, "%.4200s/sys", request->root ? request->root : "");
+    measurement->runner.sys = request->sys ? request->sys : sys;
     if (parse_throttles(measurement, error) < 0)
         return ss_error_wrap(error, "--under");
     if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0)
@@ -614,7 +621,6 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
     measurement->runner.cpu = (uint32_t)request->cpu;
-    measurement->runner.sys = request->sys;
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     int result = keep_description(measurement, error);
     if (result == 0)

@@ -61,6 +61,12 @@ void ssprofile_say_chance(
         findings, "A difference between machines that is smaller than this may be chance.");
 }
 
+const char *ssprofile_spread_change(double before, double after, double scatter) {
+    if (ssprofile_is_chance(fmax(before, after) / fmin(before, after), scatter))
+        return "stays the same";
+    return after < before ? "narrows" : "widens";
+}
+
 void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled) {
     const struct ssprofile_figures *before = &plain->figures, *after = &throttled->figures;
@@ -80,6 +86,14 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
     ssprofile_say(findings,
         "Under %s, the ratios of %s in the %zu benchmarks that both have span %s instead of %s%s.",
         throttled->limits, plain->machine, before->count, ranges[1], ranges[0], change);
+    if (strncmp(throttled->limits, "frequency-", strlen("frequency-")) == 0) {
+        ssprofile_say(findings,
+            "The relative spread %s: the largest ratio is %.3f times the smallest before and %.3f "
+            "times under %s. " SSPROFILE_WHY_FREQUENCY,
+            ssprofile_spread_change(before->most_to_least, after->most_to_least, scatter),
+            before->most_to_least, after->most_to_least, throttled->limits);
+        return;
+    }
     if (is_chance) {
         ssprofile_say(findings,
             "The ratios of %s differ no more than repeated runs do (%.1f%%): the largest is %.3f "

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "base/words.h"
+#include "frequency.h"
 
 static const struct {
     const char *name;
@@ -16,12 +17,31 @@ static const struct {
     [SSPROFILE_DUTY] = {"duty", "run for %g%% of the time"},
     [SSPROFILE_LOAD] = {"load", "held at a load of %g%%"},
     [SSPROFILE_QUOTA] = {"quota", "a quota of %g%% of a CPU"},
+    [SSPROFILE_FREQUENCY] = {"frequency", "a frequency of %g MHz"},
 };
 
 _Static_assert(sizeof kinds / sizeof *kinds == SSPROFILE_THROTTLES, "each kind has a row");
 
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind) {
     return kinds[kind].name;
+}
+
+/* Parses a percentage, or for SSPROFILE_FREQUENCY also a frequency. */
+static int parse_setting(
+    struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
+    uint64_t hertz;
+    if (throttle->kind == SSPROFILE_FREQUENCY && !strchr(text, '%')) {
+        if (ss_units_frequency(text, &hertz, error) < 0)
+            return -1;
+        throttle->frequency = (double)hertz;
+        throttle->setting = 0;
+        return 0;
+    }
+    if (ss_units_load(text, 0, &throttle->setting, error) < 0)
+        return -1;
+    return throttle->setting >= 0.01
+               ? 0
+               : ss_error_fail(error, "'%s' is too small: the smallest setting is 1%%", text);
 }
 
 int ssprofile_throttle_parse(
@@ -36,21 +56,38 @@ int ssprofile_throttle_parse(
         if (strlen(kinds[kind].name) != length || strncmp(text, kinds[kind].name, length) != 0)
             continue;
         throttle->kind = (enum ssprofile_throttle_kind)kind;
-        if (ss_units_load(equals + 1, 0, &throttle->setting, error) < 0)
-            return -1;
-        return throttle->setting >= 0.01
-                   ? 0
-                   : ss_error_fail(
-                         error, "'%s' is too small: the smallest setting is 1%%", equals + 1);
+        return parse_setting(throttle, equals + 1, error);
     }
     return ss_error_fail(error,
-        "unknown throttle '%s': write %s, or KIND=PERCENT, where KIND is one of: %s",
+        "unknown throttle '%s': write %s, frequency=1.4GHz, or KIND=PERCENT, where KIND is one of: "
+        "%s",
         ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE].name, SSPROFILE_THROTTLE_CHOICES);
+}
+
+int ssprofile_throttle_resolve(
+    struct ssprofile_throttle *throttle, const char *sys, uint32_t cpu, struct ss_error *error) {
+    struct ssprofile_frequency_levels levels;
+    if (throttle->kind != SSPROFILE_FREQUENCY)
+        return 0;
+    if (!ssprofile_frequency_levels_read(&levels, sys, cpu))
+        return ss_error_fail(error,
+            "CPU %u has no frequency that can be set: %.200s/devices/system/cpu has no cpufreq "
+            "policy of it (no driver, or a virtual machine): throttle by duty instead",
+            (unsigned)cpu, sys);
+    if (throttle->setting > 0)
+        throttle->frequency = ssprofile_frequency_nearest(&levels, throttle->setting);
+    if (throttle->frequency < levels.lowest || throttle->frequency > levels.highest)
+        return ss_error_fail(error, "%g MHz is out of range: the CPU has %g to %g MHz",
+            throttle->frequency / 1e6, levels.lowest / 1e6, levels.highest / 1e6);
+    throttle->setting = throttle->frequency / levels.highest;
+    return 0;
 }
 
 void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {
     if (throttle->kind == SSPROFILE_NO_THROTTLE)
         snprintf(name, 32, "%s", kinds[throttle->kind].name);
+    else if (throttle->kind == SSPROFILE_FREQUENCY)
+        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, throttle->frequency / 1e6);
     else
         snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, 10000 * throttle->setting);
 }
@@ -63,8 +100,25 @@ void ssprofile_throttle_explain(char text[64], const char *name) {
         size_t length = strlen(kinds[kind].name);
         if (strncmp(name, kinds[kind].name, length) == 0 &&
             sscanf(name + length, "-%lf%n", &setting, &end) == 1 && !name[length + (size_t)end])
-            snprintf(text, 64, kinds[kind].meaning, setting / 100);
+            snprintf(text, 64, kinds[kind].meaning,
+                kind == SSPROFILE_FREQUENCY ? setting : setting / 100);
     }
+}
+
+/* Sets the words of ssactuate, which turns the frequency back, however the benchmark ends. */
+static size_t frequency_words(
+    const struct ssprofile_throttle *throttle, const char *words[SSPROFILE_THROTTLE_WORDS]) {
+    static char knob[64] = "frequency=";
+    const char *const all[] = {
+        "ssactuate", "run", knob, "--root", throttle->root ? throttle->root : "", "--"};
+    size_t count = 0, length = strlen("frequency=");
+    ss_units_print_frequency(
+        knob + length, sizeof knob - length, (uint64_t)(throttle->frequency + 0.5));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (throttle->root || (i != 3 && i != 4))
+            words[count++] = all[i];
+    }
+    return count;
 }
 
 /*
@@ -78,6 +132,8 @@ size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint3
         "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
         is_open ? "fixed" : "deadbeat", "--"};
     _Static_assert(sizeof all / sizeof *all <= SSPROFILE_THROTTLE_WORDS, "all words fit");
+    if (throttle->kind == SSPROFILE_FREQUENCY)
+        return frequency_words(throttle, words);
     if (!is_open && throttle->kind != SSPROFILE_LOAD)
         return 0;
     snprintf(number, sizeof number, "%u", cpu);
