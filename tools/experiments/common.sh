@@ -70,83 +70,34 @@ refuse_given() {
     done
 }
 
-# ask LINE OPTION ARGUMENT...: what showstopper understands by the arguments: that line of its plan,
-# without its beginning. Messages name OPTION, which the value came from.
-ask() {
-    local line=$1 option=$2 answer text status=0
-    local message='^showstopper: (warning: )?((--[a-z]+|[a-z]+/[a-z]+: [a-z]+): )?(.*)$'
-    answer=$(showstopper --dry-run "${@:3}" -- true 2>&1) || status=$?
-    while IFS= read -r text; do
-        if [[ $text =~ $message ]]; then
-            say "$tool: ${BASH_REMATCH[1]}--$option: ${BASH_REMATCH[4]}"
-        elif [[ $text =~ ^$line\ *(.*)$ ]]; then
-            echo "${BASH_REMATCH[1]}"
-        fi
-    done <<<"$answer"
-    [ "$status" -eq 0 ] || exit 1
+# value_of TYPE OPTION TEXT: prints the value of an option as a plan has it, or fails. ssbatch(1) describes the types.
+value_of() {
+    ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
 }
 
-# in_seconds TIME: as showstopper and sstrace print it, a number and a unit for people or for options,
-# or 0.
-in_seconds() {
-    awk -v time="$1" 'BEGIN {
-        count = split("n 1e-9 u 1e-6 m 1e-3 s 1 M 60 h 3600 d 86400 ns 1e-9 us 1e-6 ms 1e-3 min 60",
-            words, " ")
-        for (i = 1; i < count; i += 2)
-            unit[words[i]] = words[i + 1]
-        name = time
-        sub(/^[0-9.]+ */, "", name)
-        printf "%.10g", time == "0" ? 0 : time * unit[name] }'
-}
-
-# read_times NAME...: makes seconds of these options.
-read_times() {
-    local name time
-    for name; do
-        [[ ! ${!name} =~ ^[0-9]+(\.[0-9]+)?$ ]] || continue
-        time=$(ask warm-up "$name" -l 1 --warmup "${!name}")
-        printf -v "$name" %s "$(in_seconds "$time")"
-    done
-}
-
-# seconds_of OPTION TIME: prints a time above 0 in seconds; unlike read_times, without advice on minutes.
-seconds_of() {
-    local time=$2
-    if [[ ! $2 =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
-        time=$(ask 'dithering *averageq *tau=' "$1" -l 1 -d averageq -D "tau=$2") || exit 1
-        time=$(in_seconds "${time%%,*}")
-    fi
-    [ "$(compute "$time > 0")" = 1 ] || fail "--$1: $2: a time above 0 is required"
-    echo "$time"
-}
-
-# check_lengths NAME...: times, in seconds, in which something is to be measured.
-check_lengths() {
-    local name
-    for name; do
-        [ "$(compute "${!name} > 0")" = 1 ] || fail "--$name: ${!name}: a time above 0 is required"
-    done
-}
-
-# percent_of OPTION LOAD: prints it in percent.
-percent_of() {
-    local load
-    if [[ $2 =~ ^(([2-9]|[1-9][0-9])(\.[0-9]+)?|100)$ ]]; then
-        echo "$2"
-        return
-    fi
-    load=$(ask 'trace *constant *load=' "$1" -t constant -T "load=$2") || exit 1
-    awk -v load="$load" 'BEGIN { printf "%.6g", 100 * load }'
-}
-
-# check_numbers FORM NAME...: `whole`, `count` (at least 1) or `percent`.
-check_numbers() {
-    local name form='^[0-9]+$'
-    [ "$1" != percent ] || form='^[0-9]+(\.[0-9]+)?%?$'
+# check TYPE NAME...: does so for these options, and keeps what they become.
+check() {
+    local name value
     for name in "${@:2}"; do
-        [[ ${!name} =~ $form ]] || fail "--${name//_/-}: ${!name}: a number is required, as 180"
-        [[ $1 != count || ${!name} =~ [1-9] ]] || fail "--${name//_/-}: ${!name}: at least 1 is required"
+        value=$(value_of "$1" "$name" "${!name}") || exit 1
+        printf -v "$name" %s "$value"
     done
+}
+
+check_numbers() {
+    check "$@"
+}
+
+percent_of() {
+    value_of load "$@"
+}
+
+seconds_of() {
+    value_of duration "$@"
+}
+
+check_cpus() {
+    value_of cpus "$@" >/dev/null
 }
 
 # check_words OPTION KNOWN WORD...
@@ -165,14 +116,15 @@ compute() {
 
 # span SECONDS: as a person says it.
 span() {
-    awk -v seconds="$1" 'BEGIN {
-        whole = int(seconds + 0.5)
-        if (whole < 60)
-            printf "%.3g s", seconds
-        else if (whole < 3600)
-            printf "%d min %02d s", whole / 60, whole % 60
-        else
-            printf "%d h %02d min", whole / 3600, whole % 3600 / 60 }'
+    local whole
+    printf -v whole %.0f "$1"
+    if [ "$whole" -lt 60 ]; then
+        printf '%.3g s' "$1"
+    elif [ "$whole" -lt 3600 ]; then
+        printf '%d min %02d s' $((whole / 60)) $((whole % 60))
+    else
+        printf '%d h %02d min' $((whole / 3600)) $((whole % 3600 / 60))
+    fi
 }
 
 # write_samples FILE FUNCTION: writes what the function prints to the file of --output, until SIGTERM or SIGINT. First
@@ -224,10 +176,4 @@ list_cpus() {
         [[ $range =~ ^([0-9]+)(-([0-9]+))?$ ]] || fail "$1: a list of CPUs is required, as 0-3,8"
         seq "${BASH_REMATCH[1]}" "${BASH_REMATCH[3]:-${BASH_REMATCH[1]}}"
     done
-}
-
-# check_cpus OPTION LIST: whether these CPUs may be used here.
-check_cpus() {
-    list_cpus "$2" >/dev/null
-    ask CPUs "$1" -l 1 --cpus "$2" >/dev/null
 }

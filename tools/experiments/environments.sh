@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: the environments that the sides of a run are in. The commands in env/ are
-# described there.
+# To be sourced by the experiments: the environments that the sides of a run are in, and on which CPUs they run. The
+# commands in env/ are described there.
 
 known_environments="host lxc podman kvm"
 
@@ -71,4 +71,46 @@ boot_seconds() {
     tcg) compute "${3:-14} + 2 * $2" ;;
     *) echo 0 ;;
     esac
+}
+
+# ---- placements ----
+
+# print_sets A/B [SHARE]: prints the CPUs of both sides and how many each has; fails if the sides have a CPU in common and
+# may not SHARE it.
+print_sets() {
+    local words
+    words=$(value_of sets sets "$1") || exit 1
+    [ "${words##* }" = - ] || [ -n "${2-}" ] ||
+        fail "--sets: $1: both sets have CPU ${words##* }; --share allows that"
+    echo "${words% *}"
+}
+
+# print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides of a placement on a machine with that
+# many CPUs and how many each has, or fails and prints why it is impossible in this environment. A side without CPUs, -, is
+# not pinned and may use half of them.
+print_placement() {
+    local found='' half=$(($3 / 2 > 0 ? $3 / 2 : 1))
+    case $1 in
+    neutral)
+        is_guest "$2" || found="only a guest's number of CPUs bounds how many a side uses at a time"
+        [ "$3" -gt 1 ] || found="one CPU has no halves"
+        ;;
+    quota)
+        if is_guest "$2"; then
+            found="the number of its CPUs bounds a guest: see neutral"
+        else
+            found=$("${here:?}/env/group" why-not) || found=''
+        fi
+        ;;
+    *)
+        if ! command -v showstopper-platform >/dev/null; then
+            found="showstopper-platform is not installed, so the topology is not known"
+        elif found=$(showstopper-platform --sets "$1" ${4:+--root "$4"} 2>&1); then
+            print_sets "$found"
+            return
+        fi
+        ;;
+    esac
+    echo "${found:-- - $half $half}"
+    [ -z "$found" ]
 }

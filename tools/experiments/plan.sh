@@ -13,8 +13,9 @@
 # Options of all studies; empty if the call does not give them. Each experiment has its own defaults.
 experiment='' # its name
 shorter=''    # how to make its studies shorter
+needs_iterations='' # yes if its results are throughputs
 output='' on='' instances='' workloads='' default_workloads='' catalogue='' list_workloads='' name='' iteration=''
-repeat='' memory='' counters='' methods='' taus='' targets='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
+repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
 published='' plan='' energy='' energy_root=/ others=10% ram=/dev/shm
 usable=() # methods that are available here
 
@@ -105,69 +106,68 @@ check_published() {
     [ -z "$quick" ] || take_published /quick
 }
 
-# represent WORKLOAD: prints this workload or, if it cannot run here, the one that represents it, if any.
-represent() {
-    local lacks stand_in
-    lacks=$(ask_catalogue --workload "$1" --print missing) || exit 1
-    if [ -z "$lacks" ]; then
-        echo "$1"
-        return
-    fi
-    for stand_in in ${stand_ins//,/ }; do
-        [ "$(ask_catalogue --workload "$stand_in" --print published)" = "$1" ] || continue
-        say "$1 cannot be run here: $lacks; $stand_in represents it"
-        echo "$stand_in"
-        return
-    done
-    say "$1 is left out, because it cannot be run here: $lacks"
-}
-
-# represent_all: prints the published workloads, or those that represent them.
-represent_all() {
-    local workload
-    for workload in ${published_workloads//,/ }; do
-        represent "$workload"
-    done
-}
-
 # ---- programs and the catalogue ----
 
+# find_programs: finds the programs, and the CPUs of --on.
 find_programs() {
+    local program
     extend_path "$bin"
-    command -v showstopper >/dev/null || fail "showstopper is not there: build it, or name --bin"
+    for program in showstopper ssbatch; do
+        command -v "$program" >/dev/null || fail "$program is not there: build it, or name --bin"
+    done
     cpus=$(nproc)
     pinning=()
     if [ -n "$on" ]; then
-        cpus=$(list_cpus "$on" | sort -u | wc -l)
-        check_cpus on "$on"
+        cpus=$(value_of cpus on "$on") || exit 1
         pinning=(--cpus "$on")
     fi
     : "${instances:=$cpus}"
 }
 
-# check_workloads: sets `workloads`, what the experiment runs: the named workloads, or else the command after --, or else the default.
+known=()                  # the options of ssbatch about what the catalogue does not have
+method_options=()         # its options about methods
+declare -A memory_of=()   # memory of the sides of a run, by role
+
+# ask OPTION...: prints what ssbatch says about workloads, with the memory of the side `role`.
+ask() {
+    local own=${memory_of[${role:-only}]:-$memory}
+    ssbatch --program "$tool" "${known[@]}" ${dry_run:+--even-if-missing} ${role:+--role "$role"} \
+        ${own:+--memory "$own"} "$@"
+}
+
+# check_workloads: sets `workloads`, what the experiment runs: the named ones, or else the command after --,
+# or else the published ones or the default.
 check_workloads() {
-    local list
-    find_programs
-    command -v ssbatch >/dev/null || fail "ssbatch is not there: build it, or name --bin"
-    find_catalogues
-    list=$(ask_catalogue --list-workloads) || exit 1
+    local file files=()
+    [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
+    for file in "${files[@]}"; do
+        known+=(--catalogue "$file")
+    done
     if [ -n "$list_workloads" ]; then
-        echo "$list"
+        ask --list-workloads
         exit
     fi
-    if has_command; then
-        : "${name:=${user_command[0]##*/}}"
-        [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
-        : "${workloads:=$name}"
-    fi
-    has_command || [ -z "$iteration$repeat$name" ] ||
-        fail "--iteration, --repeat and --name require a command after --"
-    [ -n "$workloads" ] || workloads=$(represent_all | paste -sd ,) || exit 1
+    define_command
+    [ -n "$workloads" ] || [ -z "$published_workloads" ] ||
+        workloads=$(ask --represent "$published_workloads" --stand-ins "$stand_ins" | paste -sd ,) || exit 1
     : "${workloads:=$default_workloads}"
     check_command
-    IFS=, read -ra list <<<"$workloads"
-    check_names workloads "${list[@]}"
+    check_names workloads "$workloads"
+    method_options=(${counters:+--counters} ${cdc_dithering:+--cdc-dithering "$cdc_dithering"}
+        ${pi_control:+--pi-control "$pi_control"})
+}
+
+# define_command: makes a workload of the command after --.
+define_command() {
+    if ! has_command; then
+        [ -z "$iteration$repeat$name" ] || fail "--iteration, --repeat and --name require a command after --"
+        return
+    fi
+    : "${name:=${user_command[0]##*/}}"
+    [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
+    : "${workloads:=$name}"
+    known+=(--define "$name" --command "$(printf '%q ' "${user_command[@]}")"
+        ${iteration:+--iteration "$iteration"} ${repeat:+--repeat})
 }
 
 # check_command: whether the command after -- exists and is one of the workloads.
@@ -177,40 +177,21 @@ check_command() {
     [[ ${pairs-} != *:* ]] || named=${pairs//:/,}
     [[ ,$named, = *,"$name",* ]] ||
         fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
-    [ -z "$iteration" ] || ask iteration iteration -l 1 --iteration "$iteration" >/dev/null
     [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
         fail "$program: no such program: give a path, or the name of a program in PATH"
 }
 
-searched=() # the options of ssbatch that name the files of the catalogue
-
-# find_catalogues: sets `searched` to the files in the order in which they are searched: --catalogue, the
-# environment, the user, the shipped one.
-find_catalogues() {
-    local file files=()
-    [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
-    for file in "${files[@]}"; do
-        [ -r "$file" ] || fail "--catalogue: $file: it cannot be read"
-        searched+=(--catalogue "$file")
-    done
-    IFS=: read -ra files <<<"${SHOWSTOPPER_CATALOGUE-}"
-    for file in "${files[@]}"; do
-        [ -n "$file" ] || continue
-        [ -r "$file" ] || fail "SHOWSTOPPER_CATALOGUE: $file: it cannot be read"
-        searched+=(--catalogue "$file")
-    done
-    file=${HOME-}/.config/showstopper/workloads
-    [ ! -r "$file" ] || searched+=(--catalogue "$file")
-    searched+=(--catalogue "$here/workloads")
+# check_names OPTION LIST: whether these workloads are known and can run. Warns of those that are unfit, that need more
+# warm-up than the study has and, if the experiment `needs_iterations`, that have none. Sets `counted`, those whose iterations
+# are counted.
+check_names() {
+    counted=$(ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted}) || exit 1
 }
 
-# ask_catalogue OPTION...: prints what ssbatch says about the workloads, without its warnings.
-ask_catalogue() {
-    local answer
-    ! ssbatch "${searched[@]}" "$@" 2>/dev/null || return 0
-    answer=$(ssbatch "${searched[@]}" "$@" 2>&1 >/dev/null) || true
-    answer=${answer#ssbatch: }
-    fail "${answer#--catalogue: }"
+# require_iterations: fails unless the iterations of at least one workload were counted.
+require_iterations() {
+    [ -n "$counted" ] ||
+        fail "no run has counted iterations, so there is no throughput: see --iteration and --repeat"
 }
 
 declare -A remembered=() # the answers of `remember`, by their keys
@@ -226,41 +207,6 @@ print_remembered() {
     local answer
     remember "$@"
     [ -z "$answer" ] || printf '%s\n' "$answer"
-}
-
-# is_users NAME: whether it is the name of the command after --.
-is_users() {
-    has_command && [ "$1" = "$name" ]
-}
-
-# check_names OPTION NAME...: whether these workloads are known and can run; warns of those that are unfit.
-check_names() {
-    local word lacks note option=$1
-    [ $# -gt 1 ] || fail "--$option requires a value: see --help"
-    for word in "${@:2}"; do
-        ! is_users "$word" || continue
-        lacks=$(ask_catalogue --workload "$word" --print missing 2>/dev/null) ||
-            fail "--$option: $word: no such workload: see --list-workloads"
-        if [ -n "$lacks" ]; then
-            [ -n "$dry_run" ] || fail "--$option: $word cannot be run here: $lacks"
-            say "$word cannot be run here: $lacks"
-        fi
-        note=$(ask_catalogue --workload "$word" --print note)
-        [[ $note != unfit:* ]] || say "Warning: $word is $note"
-    done
-}
-
-# warn_of_warmup NAMES: separated by commas or blanks; warns of those that need more warm-up than the study has.
-warn_of_warmup() {
-    local word time
-    for word in ${1//,/ }; do
-        ! is_users "$word" || continue
-        time=$(ask_catalogue --workload "$word" --print warmup)
-        [ -n "$time" ] || continue
-        [[ $time =~ [a-z]$ || $time =~ M$ ]] || time+=s
-        [ "$(compute "$(in_seconds "$time") > $warmup")" = 0 ] ||
-            say "Warning: $word takes $time to warm up, longer than --warmup"
-    done
 }
 
 # ---- methods, loads and rounds ----
@@ -303,61 +249,6 @@ why_no_method() {
     esac
 }
 
-# choose_modules METHOD TAU: sets `measuring`, the feedback, and `modules`, the others. All measure by
-# idle time, as the published figures do, so that their errors can be compared.
-choose_modules() {
-    local dithering=(-d averageq -D "$2") control=(-c rbpid)
-    measuring=(-f realtime)
-    [ -z "$pi_control" ] || control+=(-C "$pi_control")
-    case $1 in
-    cdc | 1cdc) modules=(-d averageq -D "$2${cdc_dithering:+,$cdc_dithering}" -c fixed -s even) ;;
-    pi-*) modules=("${dithering[@]}" "${control[@]}" -s "${1#pi-}") ;;
-    geom-*) modules=("${dithering[@]}" -c geom -s "${1#geom-}") ;;
-    default) measuring=(-f exact -F source=idle) modules=() ;;
-    *) modules=(-c fixed -C duty=100%) ;;
-    esac
-}
-
-# whole_instances TARGET: prints this part of the number of CPUs, rounded half up, at least 1.
-whole_instances() {
-    compute "int($1 * $cpus + 0.5 + 1e-9) > 1 ? int($1 * $cpus + 0.5 + 1e-9) : 1"
-}
-
-# count_instances METHOD WORKLOAD TARGET: sets `number` and, for uncontrolled instances, `stands_for`, the load
-# that they stand for: for nbench if each uses a CPU, for nbench-fit by the load of one.
-count_instances() {
-    local one
-    number=$instances
-    stands_for=
-    case $1 in
-    1cdc) number=1 ;;
-    nbench)
-        number=$(whole_instances "$3")
-        stands_for=$(compute "$number / $cpus")
-        ;;
-    nbench-fit)
-        measure_one "$2"
-        number=$(compute "$one > 0 && $3 / $one > 1 ? int($3 / $one + 0.5) : 1")
-        stands_for=$(compute "$number * $one < 1 ? $number * $one : 1")
-        ;;
-    esac
-}
-
-# limit_words TARGET WORKLOAD: puts a limiter before `words`. Both cpulimits in use: one knows parts of a
-# percent and -i for children, the other one whole percents and -m for them.
-limit_words() {
-    local options=(-q) decimals=0 limit
-    if [[ $(cpulimit --help 2>&1) = *--include-children* ]]; then
-        options=(-i)
-        decimals=2
-    elif [[ ! $2 =~ ^(serial|blocking|parallel)$ ]]; then
-        options+=(-m)
-    fi
-    limit=$(compute "100 * $1 * $cpus / $number")
-    printf -v limit %.*f "$decimals" "$(compute "$limit < 1 ? 1 : $limit")"
-    words=(cpulimit "${options[@]}" -l "$limit" -f -- "${words[@]}")
-}
-
 # check_methods: sets `usable` to the available ones of `methods`, and plans a `skip` line for each of the others.
 check_methods() {
     local list method reason
@@ -382,32 +273,6 @@ list_taus() {
     fi
 }
 
-# tau_seconds TAU: of 107m, in seconds; nothing for a method's own.
-tau_seconds() {
-    [ "$1" = own ] || in_seconds "$1"
-}
-
-# read_taus OPTION: writes each of `taus` as showstopper prints it.
-read_taus() {
-    local tau read all=
-    for tau in ${taus//,/ }; do
-        read=$(ask 'dithering *averageq *tau=' "$1" -l 1 -d averageq -D "tau=$tau")
-        all+=,${read%%,*}
-    done
-    taus=${all#,}
-}
-
-# read_targets: makes percents of `targets`.
-read_targets() {
-    local target percent all=
-    for target in ${targets//,/ }; do
-        percent=$(percent_of targets "$target")
-        [ "$percent" != 0 ] || fail "--targets: $target: a load above 0 is required"
-        all+=,$percent
-    done
-    targets=${all#,}
-}
-
 # ---- lines of a plan ----
 
 print_plan=''         # --plan
@@ -430,21 +295,28 @@ literal() {
     printf '%s\n' "${1//"{"/"{{"}"
 }
 
+# is_new RUN: RUN is the first line of a run. Fails if it is planned already, exits if that run has other columns.
+is_new() {
+    local words
+    read -ra words <<<"$1"
+    if [ -n "${planned[${words[1]}]-}" ]; then
+        [ "${planned[${words[1]}]}" = "$1" ] ||
+            fail "two different runs would be called ${words[1]}: give one of their workloads another name"
+        return 1
+    fi
+    planned[${words[1]}]=$1
+}
+
 # plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, and fails if it is planned already. Columns
 # without a value are left out. The / in the name of a workload is a point in that of the run.
 plan_run() {
-    local run=${1//\//.} words pair
-    if [ -n "${planned[$run]-}" ]; then
-        [ "${planned[$run]}" = "${*:3}" ] ||
-            fail "two different runs would be called $run: give one of their workloads another name"
-        return 1
-    fi
-    planned[$run]=${*:3}
-    words=(run "$run" takes "$2s")
+    local words=(run "${1//\//.}" takes "$2s") pair
     for pair in "${@:3}"; do
         [ -z "${pair#*=}" ] || words+=("$pair")
     done
-    line "${words[@]}"
+    words=("$(line "${words[@]}")")
+    is_new "${words[0]}" || return 1
+    echo "${words[0]}"
 }
 
 # plan_skip REASON KEY=VALUE...: notes what is unavailable here.
@@ -454,121 +326,29 @@ plan_skip() {
     say "skipped: ${*:2}: $1"
 }
 
-# ---- the commands of a workload ----
-
-# memory_option: sets `sizing`, the option of ssbatch for the memory of a workload of `role`.
-memory_option() {
-    local own=${role:+${role}_memory}
-    own=${own:+${!own-}}
-    sizing=()
-    [ -z "${own:-$memory}" ] || sizing=(--memory "${own:-$memory}")
-}
-
-# ask_workload NAME OPTION...: prints what ssbatch says about a workload of `role`.
-ask_workload() {
-    local sizing
-    memory_option
-    ask_catalogue ${dry_run:+--even-if-missing} --workload "$1" ${role:+--role "$role"} "${sizing[@]}" "${@:2}"
-}
-
-# take_workload NAME: sets `counting`, the options of showstopper that count its iterations, and `words`, its
-# command, both with the placeholders of a plan.
-take_workload() {
-    local answer all index
-    if is_users "$1"; then
-        take_command
-        return
-    fi
-    remember "command $role $1" ask_workload "$1"
-    eval "all=($answer)"
-    for ((index = 0; index < ${#all[@]}; index++)); do
-        [ "${all[index]}" != -- ] || break
-    done
-    counting=("${all[@]:0:index}")
-    words=("${all[@]:index + 1}")
-}
-
-# take_command: does so for the command after --.
-take_command() {
-    local word sizing
-    memory_option
-    words=() counting=()
-    for word in "${user_command[@]}"; do
-        word=$(literal "$word")
-        word=${word//"{{scratch}"/"{scratch}/data/${role:-alone}-%"}
-        word=${word//"{{side}"/${role:-alone}}
-        word=${word//"{{instance}"/%}
-        word=${word//"{{memory}"/"${sizing[1]-}"}
-        word=${word//"{{name}"/"${name##*/}"}
-        words+=("${word//"{{here}"/"${PWD//%/%%}"}")
-    done
-    [ -z "$iteration" ] || counting+=(--iteration "$(literal "$iteration")")
-    [ -z "$repeat" ] || counting+=(--repeat)
-}
-
-# counts_iterations NAME: whether the iterations of a workload are counted.
-counts_iterations() {
-    local counting words
-    take_workload "$1"
-    [[ " ${counting[*]} " = *" --iteration "* || " ${counting[*]} " = *" --repeat "* ]]
-}
-
-# warn_of_counting NAME...: of workloads whose iterations are not counted, so that they have no throughput.
-warn_of_counting() {
-    local word
-    for word; do
-        counts_iterations "$word" ||
-            say "Warning: $word has no throughput: only --iteration or --repeat counts its iterations"
-    done
-}
-
-# require_iterations NAME...: fails unless the iterations of at least one workload were counted.
-require_iterations() {
-    local word
-    for word; do
-        ! counts_iterations "$word" || return 0
-    done
-    fail "no run has counted iterations, so there is no throughput: see --iteration and --repeat"
-}
-
-# published_name NAME: prints the program whose published figures this workload is compared with, if the catalogue
-# names one.
-published_name() {
-    is_users "$1" || ask_catalogue --workload "$1" --print published
-}
-
-# plan_folders NAME NUMBER: prints the lines that make and fill the folders of instances.
+# plan_folders WORKLOAD NUMBER: prints the lines that make and fill the folders of instances.
 plan_folders() {
-    local index words=(before -- mkdir -p)
-    if ! is_users "$1"; then
-        ask_workload "$1" --print setup --instances "$2" || exit 1
-        return
-    fi
-    for ((index = 0; index < $2; index++)); do
-        words+=("{scratch}/data/${role:-alone}-$index")
-    done
-    line "${words[@]}"
+    ask --workload "$1" --print setup --instances "$2"
 }
 
 # plan_study NAME...: prints the lines of the whole study: what all of its runs must agree in, which are these
 # variables and the definitions of the workloads in all roles, and values that are found once.
 plan_study() {
-    local variable workload role text settings='' values='' sum
+    local variable workload role once settings='' values='' sum
     for variable; do
         settings+="$variable=${!variable} "
     done
     for workload in ${workloads//,/ }; do
         for role in "${roles[@]}"; do
-            take_workload "$workload"
-            text=$(printf '%s\n' "${counting[@]}" "${words[@]}" && plan_folders "$workload" 1) || exit 1
-            sum=$(cksum <<<"$text") || exit 1
+            sum=$(ask --workload "$workload" --print definition | cksum) || exit 1
             settings+="$workload${role:+.$role}=${sum%% *} "
-            is_users "$workload" || values+=$(ask_workload "$workload" --print once)$'\n' || exit 1
+            once=$(ask --workload "$workload" --print once) || exit 1
+            values+=${once:+$once$'\n'}
         done
     done
     echo "plan 1"
     line once settings 'match=^(.*)$' -- echo "$(literal "$settings")"
-    [ -z "${values//$'\n'/}" ] || sort -u <<<"${values%$'\n'}"
+    [ -z "$values" ] || sort -u <<<"${values%$'\n'}"
     [ -z "$places" ] || line once place 'match=^([0-9a-f]+)' -- cat /proc/sys/kernel/random/uuid
     line set "experiment=$experiment" ${energy_scope:+"energy=$energy_scope"} ${on:+"cpus=${on//,/ }"}
     [ ${#skipped[@]} -eq 0 ] || printf '%s\n' "${skipped[@]}"
@@ -588,59 +368,33 @@ plan_energy() {
         --energy-root "$energy_root" --output '{out}/energy.csv'
 }
 
-# plan_commands METHOD WORKLOAD NUMBER TARGET OPTION...: prints the commands of a run: showstopper with these
-# options and NUMBER instances, limited as METHOD does. `modules` and `measuring` are those of choose_modules.
-plan_commands() {
-    local number=$3 words counting said='{out}/output' group='{place}.{run}'
-    take_workload "$2"
-    [ "${words[0]}" != ssburn ] || said='{scratch}/output' # its iterations are in the record
-    print_remembered "folders $2 $3" plan_folders "$2" "$3"
-    plan_energy
-    case $1 in
-    cpulimit) limit_words "$4" "$2" ;;
-    quota)
-        line beside group 'ready=^open$' -- "$here/env/group" hold "$group" --quota "$(compute "$4 * $cpus")"
-        words=("${here//%/%%}/env/group" enter "$group" -- "${words[@]}")
-        ;;
-    esac
-    line main -- showstopper --quiet --fail-fast ${counters:+--counters} --record '{record}' --output "$said" \
-        -n "$3" "${pinning[@]}" "${measuring[@]}" "${modules[@]}" "${@:5}" "${counting[@]}" -- "${words[@]}"
-    [ "$1" != quota ] || line after -- "$here/env/group" close "$group"
-}
-
-# plan_method_run NAME SECONDS METHOD WORKLOAD ROUND TARGET KEY=VALUE... -- OPTION...: prints a run of showstopper
-# with these options. `number` and `stands_for` are those of count_instances; `tau` and `warmup` are the caller's, and
-# so is `beside`, a function that prints lines of its own, if any.
-plan_method_run() {
-    local run=("$1" "$2") method=$3 workload=$4 target=$6 answer columns
-    remember "published $4" published_name "$4"
-    columns=("method=$3" "workload=$4" "published=$answer" "round=$5"
-        "tau_seconds=$(! has_tau "$3" || tau_seconds "$tau")" "instances=$number" "stands_for=$stands_for" "warmup_seconds=$warmup")
-    shift 6
-    while [ "$1" != -- ]; do
-        columns+=("$1")
-        shift
-    done
-    plan_run "${run[@]}" "${columns[@]}" || return 0
-    choose_modules "$method" "$tau"
-    [ -z "${beside-}" ] || "$beside" "$target"
-    plan_commands "$method" "$workload" "$number" "$target" --warmup "${warmup}s" "${@:2}"
+# plan_method NAME SECONDS METHOD WORKLOAD ROUND PERCENT KEY=VALUE... -- OPTION...: prints a run in which the method holds
+# this load of the workload; OPTIONs are those of showstopper. In NAME, KEY=VALUE and OPTION, ssbatch replaces {instances},
+# {stands_for} and {target}. `tau` is the caller's, and so are `beside`, lines of its own, if any.
+plan_method() {
+    local run one=''
+    [ "$3" != nbench-fit ] || measure_one "$4"
+    run=$(ask --workload "$4" --method "$3" --run "$1" --takes "$2s" --round "$5" --target "$6%" ${tau:+--tau "$tau"} \
+        --instances "$instances" --machine-cpus "$cpus" ${one:+--one "$one"} "${pinning[@]}" \
+        "${method_options[@]}" --tools "$here" --lines "${beside-}$(plan_energy)" "${@:7}") || exit 1
+    ! is_new "${run%%$'\n'*}" || echo "$run"
 }
 
 # ---- the load of one instance, which nbench-fit needs to know ----
 
-# measure_one WORKLOAD: sets `one` to this load, which plan_one has measured; -1 if it is unknown.
+# measure_one WORKLOAD: sets `one` to this load, which plan_one has measured; empty if it is unknown.
 measure_one() {
-    local key value
-    one=-1
+    local key value study
+    study=$(study_of_one "$1")
+    one=
     case $1 in
-    serial) one=$(compute "1 / $cpus") ;;
+    serial) one=1/$cpus ;;
     parallel) one=1 ;;
     *)
-        [ -e "$(study_of_one "$1")/.study/values" ] || return 0
+        [ -e "$study/.study/values" ] || return 0
         while read -r key value; do
             [ "$key" != one ] || one=$value
-        done <"$(study_of_one "$1")/.study/values"
+        done <"$study/.study/values"
         ;;
     esac
 }
@@ -651,14 +405,13 @@ study_of_one() {
 
 # plan_one WORKLOAD: prints the plan of a study that measures it.
 plan_one() {
-    local words counting time=10
+    local time=10
     [ -z "$quick" ] || time=2
-    take_workload "$1"
     echo "plan 1"
-    is_users "$1" || ask_workload "$1" --print once
+    ask --workload "$1" --print once
     plan_folders "$1" 1
-    line once one 'match=^ *"load_mean": ([0-9][-+.0-9e]*)' -- showstopper --quiet --json - -n 1 "${pinning[@]}" \
-        -f realtime -c fixed -C duty=100% -l 100% --warmup 1s --duration "${time}s" "${counting[@]}" -- "${words[@]}"
+    echo "$(line once one 'match=^ *"load_mean": ([0-9][-+.0-9e]*)' -- showstopper --quiet --json - -n 1 "${pinning[@]}" \
+        -f realtime -c fixed -C duty=100% -l 100% --warmup 1s --duration "${time}s")$(ask --workload "$1")"
     line run measured takes "$((time + 1))s"
     line main -- true
 }
@@ -669,7 +422,7 @@ list_unknown() {
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0
     for workload in ${workloads//,/ }; do
         measure_one "$workload"
-        [ "$one" != -1 ] || echo "$workload"
+        [ -n "$one" ] || echo "$workload"
     done
 }
 
@@ -738,7 +491,6 @@ look_at_machine() {
 # unless there are results; `failures` says whether some runs failed.
 carry_out_plan() {
     local plan unknown workload status=0
-    command -v ssbatch >/dev/null || fail "ssbatch is not there: build it, or name --bin"
     [[ $output = /* ]] || output=$PWD/$output
     unknown=$(list_unknown)
     if [ -z "$dry_run$print_plan" ]; then
@@ -750,7 +502,7 @@ carry_out_plan() {
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
             measure_one "$workload"
-            [ "$(compute "$one > 0")" = 1 ] || fail "$workload: alone it makes no load"
+            [[ $one =~ [1-9] ]] || fail "$workload: alone it makes no load"
         done
     elif [ -n "$print_plan" ] && [ -n "$unknown" ]; then
         workload=${unknown%%$'\n'*}

@@ -23,7 +23,7 @@
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssbatch_options options;
     if (ssbatch_plan_words_requested(argv + 1))
-        return ssbatch_plan_words_print(stdout, argv, error);
+        return ssbatch_plan_words_print(stdout, argv, status, error);
     int result = ssbatch_options_parse(&options, argv, error);
     if (result == 0 && !options.quiet)
         ss_option_store_print_warnings(stderr, "ssbatch", &options.store);

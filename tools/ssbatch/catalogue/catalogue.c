@@ -3,12 +3,14 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/pattern.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -158,6 +160,37 @@ int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struc
     default:
         return 0;
     }
+}
+
+static int check_expression(const char *expression, struct ss_error *error) {
+    regex_t regex;
+    char reason[256];
+    if (ss_pattern_check(expression, error) < 0)
+        return -1;
+    int status = regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB);
+    if (status == 0) {
+        regfree(&regex);
+        return 0;
+    }
+    regerror(status, &regex, reason, sizeof reason);
+    return ss_error_fail(error, "'%s': %s", ss_words_show(expression).text, reason);
+}
+
+int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
+    const struct ssbatch_definition *definition, struct ss_error *error) {
+    if (!SS_GROW(catalogue->items, catalogue->count + 1, catalogue->room))
+        return ss_error_memory(error);
+    if (ssbatch_catalogue_check_value(SSBATCH_COMMAND, definition->command, error) < 0)
+        return ss_error_wrap(error, "--command");
+    if (definition->iteration && check_expression(definition->iteration, error) < 0)
+        return ss_error_wrap(error, "--iteration");
+    struct ssbatch_workload *workload = &catalogue->items[catalogue->count++];
+    *workload =
+        (struct ssbatch_workload){.name = definition->name, .file = "command line", .typed = true};
+    workload->values[SSBATCH_COMMAND] = definition->command;
+    workload->values[SSBATCH_ITERATION] = definition->iteration;
+    workload->values[SSBATCH_REPEAT] = definition->repeat ? "yes" : "no";
+    return 0;
 }
 
 /* ---- reading ---- */

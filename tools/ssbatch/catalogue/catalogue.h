@@ -30,6 +30,15 @@ struct ssbatch_workload {
     const char *file;                 /* the file that defines it */
     const char *values[SSBATCH_KEYS]; /* NULL if absent */
     unsigned lines[SSBATCH_KEYS];     /* numbers of the values' lines in the file, from 1 */
+    bool typed; /* defined by a command line, whose shell has expanded variables; no {work} */
+};
+
+/* A workload that no file defines. */
+struct ssbatch_definition {
+    const char *name;
+    const char *command;   /* quoted words */
+    const char *iteration; /* NULL: no expression for iterations */
+    bool repeat;
 };
 
 /* Workloads of one or more files. Zero-initialized: empty. */
@@ -41,6 +50,11 @@ struct ssbatch_catalogue {
 };
 
 void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue);
+
+/* Adds a workload. The catalogue keeps the texts, so they must outlive it. */
+SS_NONNULL(1, 2)
+int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
+    const struct ssbatch_definition *definition, struct ss_error *error);
 
 /*
  * Adds the workloads of a file, except names that the catalogue already has, so that the first file

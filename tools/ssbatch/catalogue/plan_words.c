@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/owned.h"
+#include "base/units.h"
 #include "base/words.h"
 #include "catalogue.h"
+#include "option_value.h"
 #include "options/arguments.h"
 #include "pair_order.h"
+#include "planned_run.h"
 #include "workload.h"
+#include "workload_checks.h"
 
 #define INSTANCES_MAX "1000000"
 
@@ -23,6 +28,7 @@ enum part {
     PART_NOTE,
     PART_MISSING,
     PART_PUBLISHED,
+    PART_DEFINITION,
 };
 
 struct request {
@@ -30,10 +36,21 @@ struct request {
     const char *workload, *role, *memory;
     int part, anyway;
     uint64_t instances;
+    struct ssbatch_definition defined;
+    int is_repeated;
+    const char *check, *warmup, *represent, *stand_ins;
+    int counted;
+    const char *method;
+    const char *one;
+    struct ssbatch_control control;
+    struct ssbatch_planned_run run;
+    int counters;
     const char *pairs, *workloads, *background, *places;
     uint64_t rounds;
+    const char *type, *option, *program;
     const char **files; /* owned */
     size_t file_count, file_room;
+    char **rest; /* words that are no options */
     struct ss_option_store store;
 };
 
@@ -62,16 +79,70 @@ static const struct ss_argument rows[] = {
     {0, "SIZE", {"memory", SS_OPTION_TEXT, AT(memory),
         .help = "the text for {memory}; default: the workload's"}},
     {0, "PART", {"print", SS_OPTION_CHOICE, AT(part), .initial = "words",
-        .choices = "words setup once warmup memory note missing published",
+        .choices = "words setup once warmup memory note missing published definition",
         .help = "setup: lines that make the folders of instances; once: the line that calibrates "
                 "the work, if the command has {work}; warmup, memory, note, published: the value; "
-                "missing: what this machine lacks for the workload"}},
+                "missing: what this machine lacks for the workload; definition: what its runs have "
+                "in common"}},
     {0, "N", {"instances", SS_OPTION_COUNT, AT(instances), .initial = "1", .min = "1",
-        .max = INSTANCES_MAX, .help = "the number of folders that setup makes"}},
+        .max = INSTANCES_MAX,
+        .help = "the number of folders that setup makes, or of instances of a run"}},
     {0, NULL, {"even-if-missing", AT(anyway),
         .help = "print a workload even if this machine lacks a program for it, with a warning"}},
     {0, "FILE", {"catalogue", .help = "search this file first; may be given several times"},
         .take = add_file},
+    {0, "NAME", {"define", SS_OPTION_TEXT, AT(defined.name),
+        .help = "add a workload of this name, with the words of --command"}},
+    {0, "WORDS", {"command", SS_OPTION_TEXT, AT(defined.command),
+        .help = "quoted words; {scratch} and so on are replaced, variables are not"}},
+    {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(defined.iteration),
+        .help = "the expression that counts its iterations"}},
+    {0, NULL, {"repeat", AT(is_repeated), .help = "its command is started again when it ends"}},
+    {0, "LIST", {"check-workloads", SS_OPTION_TEXT, AT(check),
+        .help = "fail unless these are known and can run here; print those whose iterations are "
+                "counted"}},
+    {0, "SECONDS", {"warmup", SS_OPTION_TEXT, AT(warmup),
+        .help = "warn of those that take longer to warm up"}},
+    {0, NULL, {"counted", AT(counted), .help = "warn of those whose iterations are not counted"}},
+    {0, "LIST", {"represent", SS_OPTION_TEXT, AT(represent),
+        .help = "print those of these that can run here, and for another one its stand-in"}},
+    {0, "LIST", {"stand-ins", SS_OPTION_TEXT, AT(stand_ins),
+        .help = "workloads whose key `published` names what they represent"}},
+
+    {0, "NAME", {"method", SS_OPTION_TEXT, AT(method),
+        .help = "print the line of showstopper in which this method holds the load of --workload; "
+                "KEY=VALUE..., -- and options of showstopper follow"},
+        .heading = "A workload under a method, as lines of a plan:"},
+    {0, "NAME", {"run", SS_OPTION_TEXT, AT(run.name),
+        .help = "print a whole run of this name; in it, in columns and in options {instances}, "
+                "{stands_for} and {target} are replaced"}},
+    {0, "TIME", {"takes", SS_OPTION_TEXT, AT(run.takes), .help = "how long the run takes"}},
+    {0, "N", {"round", SS_OPTION_TEXT, AT(run.round), .help = "the column `round`"}},
+    {0, "LINES", {"lines", SS_OPTION_TEXT, AT(run.lines),
+        .help = "further lines of the run, before that of showstopper"}, .may_be_empty = true},
+    {0, "LOAD", {"target", SS_OPTION_LOAD, AT(control.target), .initial = "1",
+        .help = "the load that the instances stand for, or are limited to"}},
+    {0, "TIME", {"tau", SS_OPTION_TEXT, AT(control.tau),
+        .help = "the mean length of a round, for a method that has one"}},
+    {0, "N", {"machine-cpus", SS_OPTION_COUNT, AT(control.cpus), .initial = "1", .min = "1",
+        .max = INSTANCES_MAX, .help = "how many CPUs are a load of 100 %"}},
+    {0, "LOAD", {"one", SS_OPTION_TEXT, AT(one),
+        .help = "the load of one instance, for nbench-fit"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(run.pinned), .help = "run on these CPUs"}},
+    {0, "WORDS", {"feedback", SS_OPTION_TEXT, AT(control.feedback),
+        .help = "options in place of the feedback of the method"}},
+    {0, "OPTIONS", {"cdc-dithering", SS_OPTION_TEXT, AT(control.cdc),
+        .help = "further options of the dithering of cdc and 1cdc"}},
+    {0, "OPTIONS", {"pi-control", SS_OPTION_TEXT, AT(control.pi),
+        .help = "options of the control of pi-even and pi-uneven"}},
+    {0, "WORDS", {"around", SS_OPTION_TEXT, AT(run.around),
+        .help = "quoted words before showstopper"}},
+    {0, "WORDS", {"entering", SS_OPTION_TEXT, AT(run.entering),
+        .help = "quoted words before the command"}},
+    {0, "DIR", {"tools", SS_OPTION_TEXT, AT(run.tools), .initial = ".",
+        .help = "the folder with env/group, for the method quota"}},
+    {0, NULL, {"counters", AT(counters), .help = "showstopper records counters"}},
+
     {0, "FORM", {"pairs", SS_OPTION_TEXT, AT(pairs),
         .help = "print lines FRONT BACK PLACE ROUND in a balanced order, of all, symmetric, or a "
                 "list such as h2:xz,xz:h2"},
@@ -83,6 +154,17 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"places", SS_OPTION_TEXT, AT(places), .help = "where each pair runs"}},
     {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "how often each pair runs in each place"}},
+
+    {0, "TYPE", {"value", SS_OPTION_TEXT, AT(type),
+        .help = "print the value that follows as a plan has it: a time (in seconds), a length (above "
+                "0), a duration (above 0, seldom minutes), rounds (times), a load (in percent), "
+                "loads, a count, a whole number, a percent, cpus (how many), sets A/B (both, and "
+                "how many CPUs each has), stairs HIGH:LOW:STEP (and the number of steps)"},
+        .heading = "Values of a script's options:"},
+    {0, "NAME", {"option", SS_OPTION_TEXT, AT(option), .initial = "workloads",
+        .help = "the name of the option, for messages"}},
+    {0, "NAME", {"program", SS_OPTION_TEXT, AT(program), .initial = "ssbatch",
+        .help = "the name of the script, for messages"}},
     SS_ARGUMENTS_END,
 };
 // clang-format on
@@ -92,8 +174,8 @@ void ssbatch_plan_words_print_help(FILE *stream) {
 }
 
 bool ssbatch_plan_words_requested(char *const *words) {
-    static const char *const names[] = {
-        "--list-workloads", "--workload", "--pairs", "--background"};
+    static const char *const names[] = {"--list-workloads", "--workload", "--check-workloads",
+        "--represent", "--pairs", "--background", "--value"};
     for (; *words && strcmp(*words, "--") != 0; words++) {
         size_t length = strcspn(*words, "=");
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -108,6 +190,8 @@ bool ssbatch_plan_words_requested(char *const *words) {
 
 static int read_catalogue(
     const struct request *request, struct ssbatch_catalogue *catalogue, struct ss_error *error) {
+    if (request->defined.name && ssbatch_catalogue_define(catalogue, &request->defined, error) < 0)
+        return -1;
     for (size_t i = 0; i < request->file_count; i++) {
         if (ssbatch_catalogue_read(catalogue, request->files[i], error) < 0)
             return ss_error_wrap(error, "--catalogue");
@@ -145,7 +229,7 @@ static int print_words(FILE *stream, const struct request *request,
 }
 
 /* Prints a value as a line, which is empty if the value is absent. */
-static void print_value(FILE *stream, const char *value) {
+static void print_line(FILE *stream, const char *value) {
     fprintf(stream, "%s\n", value ? value : "");
 }
 
@@ -160,26 +244,57 @@ static int print_workload(FILE *stream, const struct request *request,
         ssbatch_workload_print_once(stream, workload, &use);
         return 0;
     case PART_WARMUP:
-        print_value(stream, workload->values[SSBATCH_WARMUP]);
+        print_line(stream, workload->values[SSBATCH_WARMUP]);
         return 0;
     case PART_MEMORY:
-        print_value(stream, use.memory ? use.memory : workload->values[SSBATCH_MEMORY]);
+        print_line(stream, use.memory ? use.memory : workload->values[SSBATCH_MEMORY]);
         return 0;
     case PART_NOTE:
-        print_value(stream, workload->values[SSBATCH_NOTE]);
+        print_line(stream, workload->values[SSBATCH_NOTE]);
         return 0;
     case PART_PUBLISHED:
-        print_value(stream, workload->values[SSBATCH_PUBLISHED]);
+        print_line(stream, workload->values[SSBATCH_PUBLISHED]);
         return 0;
     case PART_MISSING:
         ssbatch_workload_print_missing(stream, workload);
         fputc('\n', stream);
         return 0;
+    case PART_DEFINITION:
+        return ssbatch_workload_print_definition(stream, workload, &use, error);
     case PART_WORDS:
         break;
     }
     return print_words(stream, request, workload, error);
 }
+
+/* ---- a workload under a method ---- */
+
+static int print_planned(FILE *stream, const struct request *request,
+    const struct ssbatch_workload *workload, struct ss_error *error) {
+    const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
+    struct ssbatch_control control = request->control;
+    struct ssbatch_planned_run run = request->run;
+    control.instances = request->instances;
+    control.one = NAN;
+    /* A fraction, or what showstopper --json prints. */
+    if (request->one && ss_units_number(request->one, &control.one, NULL) < 0)
+        control.one = strtod(request->one, NULL);
+    control.method = ssbatch_method_find(request->method, error);
+    if (!control.method)
+        return ss_error_wrap(error, "--method");
+    if (ssbatch_method_has_rounds(control.method) && !control.tau)
+        return ss_error_fail(error, "--method: %s has rounds: add --tau 107m", request->method);
+    if (run.name && !run.takes)
+        return ss_error_fail(error, "--run: a run takes time: add --takes 60s");
+    run.workload = workload;
+    run.use = &use;
+    run.control = &control;
+    run.counters = request->counters;
+    run.columns = request->rest;
+    return ssbatch_planned_run_print(stream, &run, error);
+}
+
+/* ---- what is requested ---- */
 
 /* Checks values that become parts of words and of the name of a folder. */
 static int check_use(const struct request *request, struct ss_error *error) {
@@ -194,17 +309,45 @@ static int check_use(const struct request *request, struct ss_error *error) {
     return 0;
 }
 
+static int print_one(FILE *stream, const struct request *request,
+    const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
+    const struct ssbatch_workload *workload =
+        ssbatch_catalogue_find(catalogue, request->workload, error);
+    if (!workload)
+        return -1;
+    return request->method ? print_planned(stream, request, workload, error)
+                           : print_workload(stream, request, workload, error);
+}
+
+/* Checks workloads, or finds those that represent others. */
+static int print_lists(FILE *stream, const struct request *request,
+    const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
+    const struct ssbatch_workload_checks checks = {.catalogue = catalogue,
+        .option = request->option,
+        .warmup = request->warmup,
+        .even_if_missing = request->anyway,
+        .warn_uncounted = request->counted};
+    const char *text = request->check ? request->check : request->represent;
+    const char *others = request->stand_ins ? request->stand_ins : "";
+    SS_OWNED(free) char **names = ss_words_split_list(text, NULL, error);
+    SS_OWNED(free) char **stand_ins = ss_words_split_list(others, NULL, error);
+    if (!names || !stand_ins)
+        return ss_error_memory(error);
+    if (request->check)
+        return ssbatch_workloads_check(stream, &checks, names, error);
+    return ssbatch_workloads_represent(stream, catalogue, names, stand_ins, error);
+}
+
 static int print_from_catalogue(
     FILE *stream, const struct request *request, struct ss_error *error) {
     struct ssbatch_catalogue catalogue = {0};
     int status = read_catalogue(request, &catalogue, error);
-    if (status == 0 && request->list) {
+    if (status == 0 && request->list)
         ssbatch_catalogue_list(stream, &catalogue);
-    } else if (status == 0) {
-        const struct ssbatch_workload *workload =
-            ssbatch_catalogue_find(&catalogue, request->workload, error);
-        status = workload ? print_workload(stream, request, workload, error) : -1;
-    }
+    else if (status == 0 && request->workload)
+        status = print_one(stream, request, &catalogue, error);
+    else if (status == 0)
+        status = print_lists(stream, request, &catalogue, error);
     ssbatch_catalogue_free(&catalogue);
     return status;
 }
@@ -255,22 +398,50 @@ static int check_pairs(const struct request *request, struct ss_error *error) {
 
 /* ---- the command line ---- */
 
-static int print_requested(FILE *stream, const struct request *request, struct ss_error *error) {
+static int print_value(FILE *stream, const struct request *request, struct ss_error *error) {
+    const struct ssbatch_option_value value = {.type = request->type,
+        .text = request->rest[0],
+        .option = request->option,
+        .program = request->program};
+    if (!value.text || request->rest[1])
+        return ss_error_fail(error, "--value: exactly one value must follow");
+    return ssbatch_option_value_print(stream, &value, error);
+}
+
+static int print_requested(FILE *stream, struct request *request, struct ss_error *error) {
     bool pairs = request->pairs || request->background;
-    if ((request->list != 0) + (request->workload != NULL) + pairs != 1)
+    bool catalogue = request->list || request->workload || request->check || request->represent;
+    int requests = (request->list != 0) + (request->workload != NULL) + (request->check != NULL) +
+                   (request->represent != NULL) + pairs + (request->type != NULL);
+    request->defined.repeat = request->is_repeated;
+    if (requests != 1)
+        return ss_error_fail(error,
+            "give exactly one of --list-workloads, --workload, "
+            "--check-workloads, --represent, --pairs and --value: see --help");
+    if (request->type)
+        return print_value(stream, request, error);
+    if (*request->rest && !request->method)
         return ss_error_fail(
-            error, "give exactly one of --list-workloads, --workload and --pairs: see --help");
-    if (!pairs)
+            error, "unexpected argument '%s': see --help", ss_words_show(*request->rest).text);
+    if ((request->defined.name != NULL) != (request->defined.command != NULL))
+        return ss_error_fail(error, "--define and --command belong together");
+    if (catalogue)
         return check_use(request, error) < 0 ? -1 : print_from_catalogue(stream, request, error);
     return check_pairs(request, error) < 0 ? -1 : print_pairs(stream, request, error);
 }
 
-int ssbatch_plan_words_print(FILE *stream, char **argv, struct ss_error *error) {
+int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error) {
     struct request request = {0};
-    int status = ss_arguments_parse(rows, &request, &request.store, argv, NULL, error);
-    if (status == 0)
-        status = print_requested(stream, &request, error);
+    int result = ss_arguments_parse(rows, &request, &request.store, argv, &request.rest, error);
+    if (result == 0)
+        result = print_requested(stream, &request, error);
+    if (result < 0 && request.program && strcmp(request.program, "ssbatch") != 0 && error) {
+        fprintf(stderr, "%s: %s\n", request.program, error->message);
+        *error = (struct ss_error){0};
+        *status = 1;
+        result = 0;
+    }
     ss_option_store_free(&request.store);
     free(request.files);
-    return status;
+    return result;
 }

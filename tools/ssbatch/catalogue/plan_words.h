@@ -2,7 +2,10 @@
 #ifndef SSBATCH_PLAN_WORDS_H
 #define SSBATCH_PLAN_WORDS_H
 
-/* The options of ssbatch that print words for a plan: workloads of the catalogue, and pairs. */
+/*
+ * The options of ssbatch for scripts that print plans: workloads of the catalogue, runs in which a
+ * method holds their load, pairs, and values of the script's options.
+ */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +15,12 @@
 /* Returns whether the command line, without the program's name, has one of these options. */
 SS_NONNULL() bool ssbatch_plan_words_requested(char *const *words);
 
-/* Prints the words that the command line requests. */
-SS_NONNULL(1, 2)
-int ssbatch_plan_words_print(FILE *stream, char **argv, struct ss_error *error);
+/*
+ * Prints the words that the command line requests. Prints an error itself if the command line has
+ * another name for its messages, and sets `status`.
+ */
+SS_NONNULL(1, 2, 3)
+int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error);
 
 /* Prints a paragraph of help for each of the options. */
 SS_NONNULL() void ssbatch_plan_words_print_help(FILE *stream);

@@ -141,9 +141,13 @@ static const struct {
     {"{work}", put_work},
 };
 
-/* Writes the placeholder at the beginning of the text. Returns its length; 0 without one. */
+/*
+ * Writes the placeholder at the beginning of the text. Returns its length; 0 without one. A typed
+ * command has no {work}, the last one.
+ */
 static size_t put_placeholder(FILE *stream, const char *text, const struct filling *filling) {
-    for (size_t i = 0; i < sizeof placeholders / sizeof *placeholders; i++) {
+    size_t count = sizeof placeholders / sizeof *placeholders - filling->workload->typed;
+    for (size_t i = 0; i < count; i++) {
         size_t length = strlen(placeholders[i].text);
         if (strncmp(text, placeholders[i].text, length) == 0) {
             placeholders[i].put(stream, filling);
@@ -172,7 +176,8 @@ static const char *variable_value(const char *text, size_t length) {
 static void put_filled(FILE *stream, const char *text, const struct filling *filling) {
     while (*text) {
         size_t length = *text == '{' ? put_placeholder(stream, text, filling) : 0;
-        if (length == 0 && !filling->for_shell && (length = variable_length(text)) > 0)
+        if (length == 0 && !filling->for_shell && !filling->workload->typed &&
+            (length = variable_length(text)) > 0)
             put_plain(stream, variable_value(text, length), false);
         if (length > 0) {
             text += length;
@@ -209,11 +214,20 @@ static void print_grace(FILE *stream, const char *stop) {
         stream, " --grace %s%s", stop, isdigit((unsigned char)stop[strlen(stop) - 1]) ? "s" : "");
 }
 
+/* Returns whether each end of the command counts as an iteration. */
+static bool is_repeated_workload(const struct ssbatch_workload *workload) {
+    const char *repeat = workload->values[SSBATCH_REPEAT];
+    return repeat ? strcmp(repeat, "yes") == 0 : !workload->values[SSBATCH_ITERATION];
+}
+
+bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload) {
+    return workload->values[SSBATCH_ITERATION] || is_repeated_workload(workload);
+}
+
 /* Writes how iterations are counted, and how long the command may take to end. */
 static int print_counting(
     FILE *stream, const struct ssbatch_workload *workload, struct ss_error *error) {
     const char *iteration = workload->values[SSBATCH_ITERATION];
-    const char *repeat = workload->values[SSBATCH_REPEAT];
     if (iteration) {
         struct text text;
         if (open_text(&text, error) < 0)
@@ -223,7 +237,7 @@ static int print_counting(
         if (end_word(&text, stream, error) < 0)
             return -1;
     }
-    if (repeat ? strcmp(repeat, "yes") == 0 : !iteration)
+    if (is_repeated_workload(workload))
         fputs(" --repeat", stream);
     if (workload->values[SSBATCH_STOP])
         print_grace(stream, workload->values[SSBATCH_STOP]);
@@ -240,7 +254,7 @@ static int print_command(FILE *stream, const struct filling *filling, struct ss_
             return -1;
     }
     const char *memory = memory_of(filling->workload, filling->use);
-    if (words[0] && strcmp(words[0], "ssburn") == 0 && *memory)
+    if (words[0] && strcmp(words[0], "ssburn") == 0 && *memory && !filling->workload->typed)
         fprintf(stream, " --memory %s", memory);
     return 0;
 }
@@ -297,9 +311,31 @@ int ssbatch_workload_print_setup(FILE *stream, const struct ssbatch_workload *wo
     return 0;
 }
 
+int ssbatch_workload_print_definition(FILE *stream, const struct ssbatch_workload *workload,
+    const struct ssbatch_use *use, struct ss_error *error) {
+    struct text text;
+    bool ends = false;
+    if (open_text(&text, error) < 0)
+        return -1;
+    int status = ssbatch_workload_print(text.stream, workload, use, error);
+    bool whole = fclose(text.stream) == 0;
+    SS_OWNED(free) char *line = text.bytes;
+    SS_OWNED(free)
+    char **words = status == 0 && whole ? ss_words_split(line, NULL, error) : NULL;
+    if (!words)
+        return whole ? -1 : ss_error_memory(error);
+    for (char **word = words; *word; word++) {
+        if (!ends && strcmp(*word, "--") == 0)
+            ends = true;
+        else
+            fprintf(stream, "%s\n", *word);
+    }
+    return ssbatch_workload_print_setup(stream, workload, use, 1, error);
+}
+
 void ssbatch_workload_print_once(
     FILE *stream, const struct ssbatch_workload *workload, const struct ssbatch_use *use) {
-    if (!strstr(value_of(workload, SSBATCH_COMMAND), "{work}"))
+    if (workload->typed || !strstr(value_of(workload, SSBATCH_COMMAND), "{work}"))
         return;
     fputs("once ", stream);
     put_work_name(stream, workload, use);
@@ -376,6 +412,8 @@ static bool is_repeated(char *const *words, char *const *word) {
 }
 
 bool ssbatch_workload_print_missing(FILE *stream, const struct ssbatch_workload *workload) {
+    if (workload->typed)
+        return false;
     SS_OWNED(free) char *needs = list_needs(workload);
     SS_OWNED(free) char **words = needs ? ss_words_split(needs, NULL, NULL) : NULL;
     bool any = false;

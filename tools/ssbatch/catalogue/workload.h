@@ -48,6 +48,18 @@ void ssbatch_workload_print_once(
 SS_NONNULL()
 bool ssbatch_workload_print_missing(FILE *stream, const struct ssbatch_workload *workload);
 
+/* Returns whether showstopper counts the iterations of the workload. */
+SS_NONNULL() bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload);
+
+/*
+ * Writes what runs of the workload have in common, for a plan that continues a study only if that
+ * is the same: each word of ssbatch_workload_print() but `--` in a line of its own, and the setup
+ * of one instance.
+ */
+SS_NONNULL(1, 2, 3)
+int ssbatch_workload_print_definition(FILE *stream, const struct ssbatch_workload *workload,
+    const struct ssbatch_use *use, struct ss_error *error);
+
 /* Returns why the workload is unfit; NULL if it is fit. */
 SS_NONNULL() const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload);
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "method.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/suggest.h"
+
+/*
+ * All but `default` measure by idle time, as published figures do, so that their errors can be
+ * compared.
+ */
+#define REALTIME    "-f realtime"
+#define UNLIMITED   "-c fixed -C duty=100%"
+#define CONSTANT    "-d averageq -D {tau}{cdc} -c fixed -s even"
+#define RBPID(name) "-d averageq -D {tau} -c rbpid{pi} -s " name
+#define GEOM(name)  "-d averageq -D {tau} -c geom -s " name
+
+/* Rounding errors of a load times a number of CPUs that is a half. */
+#define ROUNDING 1e-9
+
+static const struct ssbatch_method methods[] = {
+    {"nbench", REALTIME, UNLIMITED, .copies = SSBATCH_COPIES_WHOLE},
+    {"nbench-fit", REALTIME, UNLIMITED, .copies = SSBATCH_COPIES_MEASURED},
+    {"cdc", REALTIME, CONSTANT},
+    {"1cdc", REALTIME, CONSTANT, .copies = SSBATCH_COPIES_ONE},
+    {"pi-even", REALTIME, RBPID("even")},
+    {"pi-uneven", REALTIME, RBPID("uneven")},
+    {"geom-even", REALTIME, GEOM("even")},
+    {"geom-uneven", REALTIME, GEOM("uneven")},
+    {"default", "-f exact -F source=idle", ""},
+    {"cpulimit", REALTIME, UNLIMITED, .limiter = SSBATCH_LIMITER_CPULIMIT},
+    {"quota", REALTIME, UNLIMITED, .limiter = SSBATCH_LIMITER_GROUP},
+    {"uncontrolled", REALTIME, UNLIMITED},
+};
+
+#define METHODS (sizeof methods / sizeof *methods)
+
+const struct ssbatch_method *ssbatch_method_find(const char *name, struct ss_error *error) {
+    const char *names[METHODS];
+    for (size_t i = 0; i < METHODS; i++) {
+        if (strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+        names[i] = methods[i].name;
+    }
+    const struct ss_suggest_names known = {.what = "method", .names = names, .count = METHODS};
+    ss_suggest_refuse(&known, name, error);
+    return NULL;
+}
+
+bool ssbatch_method_has_rounds(const struct ssbatch_method *method) {
+    return strstr(method->modules, "{tau}") != NULL;
+}
+
+/* Rounds a number of instances that is not negative. */
+static uint64_t round_copies(double number) {
+    return number < 1 ? 1 : (uint64_t)(number + 0.5);
+}
+
+uint64_t ssbatch_control_instances(const struct ssbatch_control *control) {
+    switch (control->method->copies) {
+    case SSBATCH_COPIES_ONE:
+        return 1;
+    case SSBATCH_COPIES_WHOLE:
+        return round_copies(control->target * (double)control->cpus + ROUNDING);
+    case SSBATCH_COPIES_MEASURED:
+        return control->one > 0 ? round_copies(control->target / control->one) : 1;
+    case SSBATCH_COPIES_GIVEN:
+        break;
+    }
+    return control->instances;
+}
+
+double ssbatch_control_stands_for(const struct ssbatch_control *control) {
+    double instances = (double)ssbatch_control_instances(control);
+    if (control->method->copies == SSBATCH_COPIES_WHOLE)
+        return instances / (double)control->cpus;
+    if (control->method->copies == SSBATCH_COPIES_MEASURED)
+        return isnan(control->one) ? NAN : fmin(instances * control->one, 1);
+    return NAN;
+}
+
+/* Writes options with their placeholders replaced. */
+static void put_options(FILE *stream, const char *options, const struct ssbatch_control *control) {
+    const struct {
+        const char *name, *before, *text;
+    } parts[] = {
+        {"{tau}", "", control->tau}, {"{cdc}", ",", control->cdc}, {"{pi}", " -C ", control->pi}};
+    fputc(' ', stream);
+    while (*options) {
+        size_t length = 0;
+        for (size_t i = 0; length == 0 && i < sizeof parts / sizeof *parts; i++) {
+            if (strncmp(options, parts[i].name, strlen(parts[i].name)) != 0)
+                continue;
+            length = strlen(parts[i].name);
+            if (parts[i].text)
+                fprintf(stream, "%s%s", parts[i].before, parts[i].text);
+        }
+        if (length == 0)
+            fputc(*options, stream);
+        options += length > 0 ? length : 1;
+    }
+}
+
+void ssbatch_control_print(FILE *stream, const struct ssbatch_control *control) {
+    put_options(stream, control->feedback ? control->feedback : control->method->feedback, control);
+    if (*control->method->modules)
+        put_options(stream, control->method->modules, control);
+}

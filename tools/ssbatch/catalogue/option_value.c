@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option_value.h"
+
+#include <showstopper/stairs.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "platform/platform.h"
+
+/* Shorter times in `m` were most likely meant in minutes, as showstopper --warmup says. */
+#define SENSIBLE (500 * SS_MILLISECOND)
+
+/* Bounds of the length of a round, those of the dithering averageq. */
+#define ROUND_MIN SS_MILLISECOND
+#define ROUND_MAX (3600 * SS_SECOND)
+
+typedef int printer(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error);
+
+static bool is_decimal(const char *text) {
+    size_t whole = strspn(text, "0123456789");
+    if (whole == 0)
+        return false;
+    text += whole;
+    if (*text != '.')
+        return !*text;
+    return text[1] && !text[1 + strspn(text + 1, "0123456789")];
+}
+
+/* ---- times ---- */
+
+/* Reads a time with a unit; warns of one below `sensible` that was probably meant in minutes. */
+static int read_time(const struct ssbatch_option_value *value, const char *text, ss_time sensible,
+    ss_time *time, struct ss_error *error) {
+    struct ss_units_doubt doubt;
+    if (ss_units_time_sensible(text, sensible, time, &doubt, error) < 0)
+        return -1;
+    if (*doubt.text)
+        fprintf(stderr, "%s: warning: --%s: %s\n", value->program, value->option, doubt.text);
+    return 0;
+}
+
+/* Writes a time in seconds; a number without a unit is in seconds already. */
+static int print_seconds(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    ss_time sensible, double *seconds, struct ss_error *error) {
+    ss_time time;
+    if (is_decimal(text)) {
+        *seconds = strtod(text, NULL);
+        fprintf(stream, "%s", text);
+        return 0;
+    }
+    if (read_time(value, text, sensible, &time, error) < 0)
+        return -1;
+    *seconds = ss_time_seconds(time);
+    fprintf(stream, "%.10g", *seconds);
+    return 0;
+}
+
+static int require_above(
+    double number, const char *text, const char *what, struct ss_error *error) {
+    if (number > 0)
+        return 0;
+    return ss_error_fail(error, "%s: a %s above 0 is required", ss_words_show(text).text, what);
+}
+
+static int print_time(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    double seconds;
+    return print_seconds(stream, value, text, SENSIBLE, &seconds, error);
+}
+
+static int print_length(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    double seconds;
+    if (print_seconds(stream, value, text, SENSIBLE, &seconds, error) < 0)
+        return -1;
+    return require_above(seconds, text, "time", error);
+}
+
+static int print_duration(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    double seconds;
+    if (print_seconds(stream, value, text, 0, &seconds, error) < 0)
+        return -1;
+    return require_above(seconds, text, "time", error);
+}
+
+static int print_round(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    char shown[64];
+    ss_time time;
+    if (read_time(value, text, 0, &time, error) < 0)
+        return -1;
+    if (time < ROUND_MIN || time > ROUND_MAX)
+        return ss_error_fail(error, "'%s' is too %s", ss_words_show(text).text,
+            time < ROUND_MIN ? "small: at least 1m" : "large: at most 1h");
+    ss_units_print_time(shown, sizeof shown, time);
+    fprintf(stream, "%s", shown);
+    return 0;
+}
+
+/* ---- loads ---- */
+
+/* Returns whether a number without a sign is a load in percent: 2 to 100. */
+static bool is_bare_percent(const char *text) {
+    double number = is_decimal(text) && *text != '0' ? strtod(text, NULL) : 0;
+    return number >= 2 && (number < 100 || strcmp(text, "100") == 0);
+}
+
+/* Reads a load in percent. */
+static int read_percent(const char *text, double *percent, struct ss_error *error) {
+    struct ss_cpus cpus;
+    if (is_bare_percent(text)) {
+        *percent = strtod(text, NULL);
+        return 0;
+    }
+    ss_platform_affinity(&cpus);
+    if (ss_units_load(text, ss_cpus_count(&cpus), percent, error) < 0)
+        return -1;
+    *percent *= 100;
+    return 0;
+}
+
+/* Writes a load in percent, as it was written if that is in percent already. */
+static void put_percent(FILE *stream, const char *text, double percent, bool as_written) {
+    if (as_written || is_bare_percent(text))
+        fprintf(stream, "%s", text);
+    else
+        fprintf(stream, "%.6g", percent);
+}
+
+static int print_load(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    double percent;
+    (void)value;
+    if (read_percent(text, &percent, error) < 0)
+        return -1;
+    put_percent(stream, text, percent, false);
+    return 0;
+}
+
+static int print_target(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    double percent;
+    if (read_percent(text, &percent, error) < 0 || require_above(percent, text, "load", error) < 0)
+        return -1;
+    return print_load(stream, value, text, error);
+}
+
+/* ---- lists ---- */
+
+/* Prints each item of a list; empty items are left out. */
+static int print_list(FILE *stream, const struct ssbatch_option_value *value, printer *print_item,
+    struct ss_error *error) {
+    SS_OWNED(free) char **items = ss_words_split_list(value->text, NULL, error);
+    bool any = false;
+    if (!items)
+        return ss_error_memory(error);
+    for (char **item = items; *item; item++) {
+        if (!**item)
+            continue;
+        if (any)
+            fputc(',', stream);
+        any = true;
+        if (print_item(stream, value, *item, error) < 0)
+            return -1;
+    }
+    return any ? 0 : ss_error_fail(error, "a value is required: see --help");
+}
+
+static int print_rounds(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    (void)text;
+    return print_list(stream, value, print_round, error);
+}
+
+static int print_loads(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    (void)text;
+    return print_list(stream, value, print_target, error);
+}
+
+/* ---- numbers ---- */
+
+static int refuse_number(const char *text, struct ss_error *error) {
+    return ss_error_fail(error, "%s: a number is required, as 180", ss_words_show(text).text);
+}
+
+static int print_whole(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    (void)value;
+    if (!*text || text[strspn(text, "0123456789")])
+        return refuse_number(text, error);
+    fprintf(stream, "%s", text);
+    return 0;
+}
+
+static int print_count(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    if (print_whole(stream, value, text, error) < 0)
+        return -1;
+    if (!text[strspn(text, "0")])
+        return ss_error_fail(error, "%s: at least 1 is required", ss_words_show(text).text);
+    return 0;
+}
+
+static int print_percent(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    char number[64];
+    size_t length = strcspn(text, "%");
+    (void)value;
+    snprintf(number, sizeof number, "%.*s", (int)length, text);
+    if (!is_decimal(number) || (text[length] && text[length + 1]))
+        return refuse_number(text, error);
+    fprintf(stream, "%s", number);
+    return 0;
+}
+
+/* ---- CPUs ---- */
+
+/* Writes how many CPUs the list has, all of which must be available. */
+static int print_cpus(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    struct ss_cpus cpus, available;
+    (void)value;
+    if (ss_cpus_parse(text, &cpus, error) < 0)
+        return -1;
+    ss_platform_affinity(&available);
+    uint32_t outside = ss_cpus_first_outside(&cpus, &available);
+    if (outside < SS_CPUS_MAX) {
+        char list[256];
+        ss_cpus_print(list, sizeof list, &available);
+        return ss_error_fail(error, "CPU %u is not available here; available: %s", outside, list);
+    }
+    fprintf(stream, "%u", ss_cpus_count(&cpus));
+    return 0;
+}
+
+/* Writes both sets of "A/B", how many CPUs each has, and the first CPU that both have, or -. */
+static int print_sets(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    SS_OWNED(free) char *left = strdup(text);
+    char *right = left ? strchr(left, '/') : NULL;
+    struct ss_cpus sets[2], both;
+    (void)value;
+    if (!left)
+        return ss_error_memory(error);
+    if (!right || strchr(right + 1, '/'))
+        return ss_error_fail(
+            error, "%s: two lists of CPUs are required, as 0-3/4-7", ss_words_show(text).text);
+    *right++ = '\0';
+    if (ss_cpus_parse(left, &sets[0], error) < 0 || ss_cpus_parse(right, &sets[1], error) < 0)
+        return -1;
+    fprintf(stream, "%s %s %u %u ", left, right, ss_cpus_count(&sets[0]), ss_cpus_count(&sets[1]));
+    both = sets[0];
+    ss_cpus_keep(&both, &sets[1]);
+    struct ss_cpus none = {0};
+    uint32_t shared = ss_cpus_first_outside(&both, &none);
+    if (shared < SS_CPUS_MAX)
+        fprintf(stream, "%u", shared);
+    else
+        fputc('-', stream);
+    return 0;
+}
+
+/* ---- stairs ---- */
+
+/* Splits "HIGH:LOW:STEP" in place. */
+static int split_levels(char *text, char *parts[3]) {
+    for (int i = 0; i < 3; i++) {
+        char *colon = strchr(text, ':');
+        if (text == colon || !*text || (colon != NULL) != (i < 2))
+            return -1;
+        parts[i] = text;
+        if (colon)
+            *colon = '\0';
+        text = colon ? colon + 1 : NULL;
+    }
+    return 0;
+}
+
+/*
+ * Writes the levels HIGH:LOW:STEP in percent, and the number of steps down and up again. Levels
+ * without any sign are in percent, also below 2.
+ */
+static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    SS_OWNED(free) char *levels = strdup(text);
+    char *parts[3] = {NULL};
+    double percents[3];
+    struct ss_stairs stairs = {.symmetric = true};
+    if (!levels)
+        return ss_error_memory(error);
+    if (split_levels(levels, parts) < 0)
+        return ss_error_fail(error, "%s: HIGH:LOW:STEP is required, three loads, as 95%%:5%%:5%%",
+            ss_words_show(text).text);
+    bool bare = is_bare_percent(parts[0]) && !text[strspn(text, "0123456789:")];
+    (void)value;
+    for (int i = 0; i < 3; i++) {
+        if (bare)
+            percents[i] = strtod(parts[i], NULL);
+        else if (read_percent(parts[i], &percents[i], error) < 0)
+            return -1;
+    }
+    if (percents[1] > percents[0] || !(percents[2] > 0))
+        return ss_error_fail(error, "%s: down, by a step above 0", ss_words_show(text).text);
+    if (ss_stairs_set(&stairs, percents[0], percents[1], percents[2], error) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++) {
+        if (i > 0)
+            fputc(':', stream);
+        put_percent(stream, parts[i], percents[i], bare);
+    }
+    fprintf(stream, " %llu", (unsigned long long)ss_stairs_count(&stairs));
+    return 0;
+}
+
+int ssbatch_option_value_print(
+    FILE *stream, const struct ssbatch_option_value *value, struct ss_error *error) {
+    static const struct {
+        const char *name;
+        printer *print;
+    } types[] = {
+        {"time", print_time},
+        {"length", print_length},
+        {"duration", print_duration},
+        {"rounds", print_rounds},
+        {"load", print_load},
+        {"loads", print_loads},
+        {"count", print_count},
+        {"whole", print_whole},
+        {"percent", print_percent},
+        {"cpus", print_cpus},
+        {"sets", print_sets},
+        {"stairs", print_stairs},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].name, value->type) == 0) {
+            if (types[i].print(stream, value, value->text, error) < 0)
+                return ss_error_wrap(error, "--%s", value->option);
+            fputc('\n', stream);
+            return 0;
+        }
+    }
+    return ss_error_fail(error, "unknown type '%s'", ss_words_show(value->type).text);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_OPTION_VALUE_H
+#define SSBATCH_OPTION_VALUE_H
+
+/* Checks values of options for scripts that print plans. */
+
+#include <stdio.h>
+
+#include <showstopper/error.h>
+
+/* The types, separated by spaces. */
+#define SSBATCH_VALUE_TYPES                                                                        \
+    "time length duration rounds load loads count whole percent cpus sets stairs"
+
+/* A value that an option was given. */
+struct ssbatch_option_value {
+    const char *type;    /* one of the types */
+    const char *text;    /* as the user wrote it */
+    const char *option;  /* name of the option, for messages */
+    const char *program; /* name of the script, for warnings */
+};
+
+/*
+ * Writes the value as a plan has it, in one line. Prints a warning if a time was probably meant in
+ * minutes. Messages begin with "--OPTION: ".
+ */
+SS_NONNULL(1, 2)
+int ssbatch_option_value_print(
+    FILE *stream, const struct ssbatch_option_value *value, struct ss_error *error);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload_checks.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "base/units.h"
+#include "workload.h"
+
+/* Sets `lacks` to what the machine lacks for the workload, NULL if nothing; free() it. */
+static int find_lacks(
+    const struct ssbatch_workload *workload, char **lacks, struct ss_error *error) {
+    size_t size;
+    FILE *text = open_memstream(lacks, &size);
+    if (!text)
+        return ss_error_memory(error);
+    bool any = ssbatch_workload_print_missing(text, workload);
+    if (fclose(text) != 0)
+        return ss_error_memory(error);
+    if (!any) {
+        free(*lacks);
+        *lacks = NULL;
+    }
+    return 0;
+}
+
+static int check_missing(const struct ssbatch_workload_checks *checks,
+    const struct ssbatch_workload *workload, struct ss_error *error) {
+    SS_OWNED(free) char *lacks = NULL;
+    if (find_lacks(workload, &lacks, error) < 0)
+        return -1;
+    if (lacks && !checks->even_if_missing)
+        return ss_error_fail(
+            error, "--%s: %s cannot be run here: %s", checks->option, workload->name, lacks);
+    if (lacks)
+        fprintf(stderr, "%s cannot be run here: %s\n", workload->name, lacks);
+    return 0;
+}
+
+/* Returns a time in seconds. A number without a unit is in seconds already. */
+static double seconds_of(const char *text) {
+    ss_time time;
+    return ss_units_time(text, &time, NULL) == 0 ? ss_time_seconds(time) : strtod(text, NULL);
+}
+
+static void warn_of_warmup(
+    const struct ssbatch_workload_checks *checks, const struct ssbatch_workload *workload) {
+    const char *time = workload->values[SSBATCH_WARMUP];
+    if (!time || !checks->warmup || seconds_of(time) <= seconds_of(checks->warmup))
+        return;
+    fprintf(stderr, "Warning: %s takes %s%s to warm up, longer than --warmup\n", workload->name,
+        time, isalpha((unsigned char)time[strlen(time) - 1]) ? "" : "s");
+}
+
+static void check_counting(FILE *stream, const struct ssbatch_workload_checks *checks,
+    const struct ssbatch_workload *workload) {
+    if (ssbatch_workload_is_counted(workload))
+        fprintf(stream, "%s\n", workload->name);
+    else if (checks->warn_uncounted)
+        fprintf(stderr,
+            "Warning: %s has no throughput: only --iteration or --repeat counts its iterations\n",
+            workload->name);
+}
+
+int ssbatch_workloads_check(FILE *stream, const struct ssbatch_workload_checks *checks,
+    char *const *names, struct ss_error *error) {
+    for (; *names; names++) {
+        const struct ssbatch_workload *workload =
+            ssbatch_catalogue_find(checks->catalogue, *names, NULL);
+        if (!workload)
+            return ss_error_fail(
+                error, "--%s: %s: no such workload: see --list-workloads", checks->option, *names);
+        if (check_missing(checks, workload, error) < 0)
+            return -1;
+        const char *unfit = ssbatch_workload_unfit(workload);
+        if (unfit)
+            fprintf(stderr, "Warning: %s is unfit: %s\n", workload->name, unfit);
+        warn_of_warmup(checks, workload);
+        check_counting(stream, checks, workload);
+    }
+    return 0;
+}
+
+/* ---- published workloads ---- */
+
+/* Returns the stand-in that represents a program; NULL if there is none. */
+static const char *find_stand_in(
+    const struct ssbatch_catalogue *catalogue, const char *program, char *const *stand_ins) {
+    for (; *stand_ins; stand_ins++) {
+        const struct ssbatch_workload *workload =
+            ssbatch_catalogue_find(catalogue, *stand_ins, NULL);
+        const char *published = workload ? workload->values[SSBATCH_PUBLISHED] : NULL;
+        if (published && strcmp(published, program) == 0)
+            return workload->name;
+    }
+    return NULL;
+}
+
+int ssbatch_workloads_represent(FILE *stream, const struct ssbatch_catalogue *catalogue,
+    char *const *names, char *const *stand_ins, struct ss_error *error) {
+    for (; *names; names++) {
+        SS_OWNED(free) char *lacks = NULL;
+        const struct ssbatch_workload *workload = ssbatch_catalogue_find(catalogue, *names, error);
+        if (!workload || find_lacks(workload, &lacks, error) < 0)
+            return -1;
+        const char *stand_in = lacks ? find_stand_in(catalogue, *names, stand_ins) : *names;
+        if (stand_in)
+            fprintf(stream, "%s\n", stand_in);
+        if (lacks && stand_in)
+            fprintf(
+                stderr, "%s cannot be run here: %s; %s represents it\n", *names, lacks, stand_in);
+        else if (lacks)
+            fprintf(stderr, "%s is left out, because it cannot be run here: %s\n", *names, lacks);
+    }
+    return 0;
+}
