@@ -62,19 +62,7 @@ static void put_word(FILE *stream, const char *word) {
     ss_words_quote_line(stream, word);
 }
 
-/* Writes the word with its placeholders replaced; one that ends with `=`, a column, is left out. */
-static int put_filled_word(FILE *stream, const struct ssbatch_planned_run *run, const char *word,
-    bool is_column, struct ss_error *error) {
-    SS_OWNED(free) char *text = replace(word, run->control);
-    if (!text)
-        return ss_error_memory(error);
-    const char *equals = strchr(text, '=');
-    if (!is_column || !equals || equals[1])
-        put_word(stream, text);
-    return 0;
-}
-
-/* ---- columns ---- */
+/* ---- columns and options ---- */
 
 static void put_column(FILE *stream, const char *key, const char *value) {
     if (!value || !*value)
@@ -93,11 +81,19 @@ static int put_tau(FILE *stream, const struct ssbatch_control *control, struct s
     return 0;
 }
 
+/* Writes KEY=VALUE with placeholders replaced. */
 static int put_given_columns(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
     for (char *const *word = run->columns; *word && strcmp(*word, "--") != 0; word++) {
-        if (put_filled_word(stream, run, *word, true, error) < 0)
-            return -1;
+        SS_OWNED(free) char *text = replace(*word, run->control);
+        char *equals = text ? strchr(text, '=') : NULL;
+        if (!text)
+            return ss_error_memory(error);
+        if (!equals)
+            return ss_error_fail(error, "'%s' is not KEY=VALUE: options of showstopper follow --",
+                ss_words_show(*word).text);
+        *equals = '\0';
+        put_column(stream, text, equals + 1);
     }
     return 0;
 }
@@ -108,8 +104,10 @@ static int put_options(
     while (*word && strcmp(*word, "--") != 0)
         word++;
     for (word += *word != NULL; *word; word++) {
-        if (put_filled_word(stream, run, *word, false, error) < 0)
-            return -1;
+        SS_OWNED(free) char *text = replace(*word, run->control);
+        if (!text)
+            return ss_error_memory(error);
+        put_word(stream, text);
     }
     return 0;
 }

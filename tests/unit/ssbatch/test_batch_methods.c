@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "catalogue.h"
+#include "planned_run.h"
+#include "unit.h"
+
+static const struct ssbatch_method *find(const char *name) {
+    struct ss_error error = {0};
+    const struct ssbatch_method *method = ssbatch_method_find(name, &error);
+    if (!method)
+        fail_msg("%s", error.message);
+    return method;
+}
+
+static void nbench_rounds_a_load_to_whole_instances(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t cpus;
+        double load;
+        uint64_t instances;
+    } cases[] = {{12, 0.25, 3}, {12, 0.33, 4}, {12, 0.375, 5}, {12, 0.66, 8}, {12, 1, 12},
+        {4, 0.625, 3}, {2, 0.25, 1}, {2, 0.75, 2}, {2, 0.1, 1}, {10, 0.35, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct ssbatch_control control = {
+            .method = find("nbench"), .target = cases[i].load, .cpus = cases[i].cpus};
+        assert_int_equal(ssbatch_control_instances(&control), cases[i].instances);
+        assert_near(ssbatch_control_stands_for(&control),
+            (double)cases[i].instances / (double)cases[i].cpus, 1e-12);
+    }
+}
+
+static void nbench_fit_divides_the_load_by_that_of_one_instance(void **state) {
+    (void)state;
+    struct ssbatch_control control = {
+        .method = find("nbench-fit"), .target = 0.5, .cpus = 4, .one = 0.2};
+    assert_int_equal(ssbatch_control_instances(&control), 3);
+    assert_near(ssbatch_control_stands_for(&control), 0.6, 1e-12);
+    control.target = 1;
+    control.one = 0.4;
+    assert_near(ssbatch_control_stands_for(&control), 1, 0);
+    control.one = NAN;
+    assert_int_equal(ssbatch_control_instances(&control), 1);
+    assert_true(isnan(ssbatch_control_stands_for(&control)));
+}
+
+static void other_methods_have_a_given_number_of_instances_or_one(void **state) {
+    (void)state;
+    struct ssbatch_control control = {
+        .method = find("default"), .target = 0.66, .cpus = 12, .instances = 7};
+    assert_int_equal(ssbatch_control_instances(&control), 7);
+    assert_true(isnan(ssbatch_control_stands_for(&control)));
+    control.method = find("1cdc");
+    assert_int_equal(ssbatch_control_instances(&control), 1);
+}
+
+static void unknown_methods_are_refused(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    assert_null(ssbatch_method_find("pi-evn", &error));
+    assert_string_equal(error.message,
+        "unknown method 'pi-evn': did you mean 'pi-even'? Available: nbench, nbench-fit, cdc, 1cdc, "
+        "pi-even, pi-uneven, geom-even, geom-uneven, default, cpulimit, quota, uncontrolled");
+}
+
+/* The catalogue of all cases. */
+static const struct ssbatch_workload *define(const char *command, const char *iteration) {
+    static struct ssbatch_catalogue catalogue;
+    const struct ssbatch_definition definition = {
+        .name = "own/word", .command = command, .iteration = iteration};
+    struct ss_error error = {0};
+    ssbatch_catalogue_free(&catalogue);
+    if (ssbatch_catalogue_define(&catalogue, &definition, &error) < 0)
+        fail_msg("%s", error.message);
+    return ssbatch_catalogue_find(&catalogue, "own/word", &error);
+}
+
+static void assert_plan(const struct ssbatch_planned_run *run, const char *expected) {
+    struct ss_error error = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    if (ssbatch_planned_run_print(stream, run, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_run_has_the_columns_and_options_of_its_method(void **state) {
+    (void)state;
+    const struct ssbatch_control control = {.method = find("cdc"),
+        .tau = "107m",
+        .cdc = "phase=hash",
+        .target = 0.25,
+        .cpus = 2,
+        .instances = 2};
+    const struct ssbatch_use use = {.role = NULL};
+    char target[] = "target={target}", empty[] = "empty=", dashes[] = "--", option[] = "-l";
+    char load[] = "{target}";
+    char *columns[] = {target, empty, dashes, option, load, NULL};
+    const struct ssbatch_planned_run run = {
+        .workload = define("sleep 9 $HOME {work} {side}", "took ([0-9]+)"),
+        .use = &use,
+        .control = &control,
+        .name = "own/word-n{instances}-1",
+        .takes = "9s",
+        .round = "1",
+        .lines = "before -- true",
+        .tools = "/tools",
+        .pinned = "0-1",
+        .columns = columns};
+    assert_plan(&run,
+        "run own.word-n2-1 takes 9s method=cdc workload=own/word round=1 tau_seconds=0.107 "
+        "instances=2 target=0.25\n"
+        "before -- mkdir -p '{scratch}/data/alone-0'\n"
+        "before -- mkdir -p '{scratch}/data/alone-1'\n"
+        "before -- true\n"
+        "main -- showstopper --quiet --fail-fast --record '{record}' --output '{out}/output' -n 2 "
+        "--cpus 0-1 -f realtime -d averageq -D 107m,phase=hash -c fixed -s even -l 0.25 "
+        "--iteration 'took ([0-9]+)' -- sleep 9 '$HOME' '{{work}' alone\n");
+}
+
+static void a_quota_is_that_of_a_control_group(void **state) {
+    (void)state;
+    const struct ssbatch_control control = {
+        .method = find("quota"), .target = 0.75, .cpus = 2, .instances = 1};
+    const struct ssbatch_use use = {.role = NULL};
+    char *columns[] = {NULL};
+    const struct ssbatch_planned_run run = {.workload = define("ssburn serial", NULL),
+        .use = &use,
+        .control = &control,
+        .name = "quota",
+        .takes = "9s",
+        .tools = "/100%",
+        .columns = columns};
+    assert_plan(&run,
+        "run quota takes 9s method=quota workload=own/word instances=1\n"
+        "before -- mkdir -p '{scratch}/data/alone-0'\n"
+        "beside group 'ready=^open$' -- /100%/env/group hold '{place}.{run}' --quota 1.5\n"
+        "main -- showstopper --quiet --fail-fast --record '{record}' --output '{scratch}/output' "
+        "-n 1 -f realtime -c fixed -C duty=100% -- /100%%/env/group enter '{place}.{run}' -- "
+        "ssburn "
+        "serial\n"
+        "after -- /100%/env/group close '{place}.{run}'\n");
+}
+
+static void a_side_has_a_line_with_columns_of_its_own(void **state) {
+    (void)state;
+    const struct ssbatch_control control = {
+        .method = find("default"), .feedback = "-f own", .target = 1, .cpus = 1, .instances = 3};
+    const struct ssbatch_use use = {.role = "background"};
+    char cpus[] = "cpus=0 1";
+    char *columns[] = {cpus, NULL};
+    const struct ssbatch_planned_run run = {.workload = define("true {side}", NULL),
+        .use = &use,
+        .control = &control,
+        .around = "env lxc",
+        .entering = "enter --",
+        .counters = true,
+        .columns = columns};
+    assert_plan(&run,
+        "main background workload=own/word method=default instances=3 cpus='0 1' -- env lxc "
+        "showstopper --quiet --fail-fast --counters --record '{record}' --output "
+        "'{out}/background.output' -n 3 -f own -- enter -- true background\n");
+}
+
+static void expressions_of_typed_workloads_are_checked(void **state) {
+    (void)state;
+    struct ssbatch_catalogue catalogue = {0};
+    const struct ssbatch_definition definition = {.name = "a", .command = "true", .iteration = "("};
+    struct ss_error error = {0};
+    assert_int_equal(ssbatch_catalogue_define(&catalogue, &definition, &error), -1);
+    assert_string_equal(error.message, "--iteration: '(': Unmatched ( or \\(");
+    ssbatch_catalogue_free(&catalogue);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(nbench_rounds_a_load_to_whole_instances),
+    cmocka_unit_test(nbench_fit_divides_the_load_by_that_of_one_instance),
+    cmocka_unit_test(other_methods_have_a_given_number_of_instances_or_one),
+    cmocka_unit_test(unknown_methods_are_refused),
+    cmocka_unit_test(a_run_has_the_columns_and_options_of_its_method),
+    cmocka_unit_test(a_quota_is_that_of_a_control_group),
+    cmocka_unit_test(a_side_has_a_line_with_columns_of_its_own),
+    cmocka_unit_test(expressions_of_typed_workloads_are_checked))
