@@ -60,7 +60,8 @@ static void unknown_methods_are_refused(void **state) {
     struct ss_error error = {0};
     assert_null(ssbatch_method_find("pi-evn", &error));
     assert_string_equal(error.message,
-        "unknown method 'pi-evn': did you mean 'pi-even'? Available: nbench, nbench-fit, cdc, 1cdc, "
+        "unknown method 'pi-evn': did you mean 'pi-even'? Available: nbench, nbench-fit, cdc, "
+        "1cdc, "
         "pi-even, pi-uneven, geom-even, geom-uneven, default, cpulimit, quota, uncontrolled");
 }
 
