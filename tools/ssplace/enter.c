@@ -47,7 +47,9 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
     static const char *const names[] = {
         "ns/cgroup", "ns/ipc", "ns/uts", "ns/net", "ns/pid", "ns/mnt"};
     enum { COUNT = sizeof names / sizeof *names };
-    int files[COUNT], status = 0;
+    int files[COUNT];
+    SS_OWNED(close) int root = openat(process, "root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int status = root < 0 ? -errno : 0;
     for (int i = 0; i < COUNT; i++) {
         files[i] = openat(process, names[i], O_RDONLY | O_CLOEXEC);
         status = files[i] < 0 && status == 0 ? -errno : status;
@@ -59,6 +61,9 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
             status = -errno;
         ss_owned_close(&files[i]);
     }
+    /* If the container was started in a chroot, its root is not that of the mount namespace. */
+    if (status == 0 && (fchdir(root) < 0 || chroot(".") < 0))
+        status = -errno;
     return status;
 }
 
@@ -92,6 +97,7 @@ static int run_child(
     sigaddset(&signals, SIGCHLD);
     if (!instance)
         sigaddset(&signals, SIGTERM);
+    signal(SIGCHLD, SIG_DFL); /* the caller may ignore it, which would lose the status */
     sigprocmask(SIG_BLOCK, &signals, &before);
     pid_t child = fork();
     if (child < 0)

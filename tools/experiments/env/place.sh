@@ -41,21 +41,13 @@ name_place() {
 
 # take_options WORD...: sets `cpus`, `quota`, `shares` and the variables of `own_options`.
 take_options() {
-    local word value
     while [ $# -gt 0 ]; do
-        word=${1%%=*}
-        [[ $word = --?* && " cpus quota share $own_options " = *" ${word#--} "* ]] ||
+        [[ $1 != --*=* ]] || set -- "${1%%=*}" "${1#*=}" "${@:2}"
+        [[ $1 = --?* && " cpus quota share $own_options " = *" ${1#--} "* ]] ||
             fail "$1: unknown option: see --help"
-        if [ "$word" != "$1" ]; then
-            value=${1#*=}
-        elif [ $# -gt 1 ]; then
-            value=$2
-            shift
-        else
-            fail "$word requires a value"
-        fi
-        shift
-        take_option "${word#--}" "$value"
+        [ $# -gt 1 ] || fail "$1 requires a value"
+        take_option "${1#--}" "$2"
+        shift 2
     done
 }
 
@@ -73,37 +65,16 @@ take_option() {
     printf -v "${1//-/_}" %s "$2"
 }
 
-# keep_options: writes the options for `enter`, which sources them.
-keep_options() {
-    local name
-    {
-        printf 'cpus=%q quota=%q\n' "$cpus" "$quota"
-        [ ${#shares[@]} -eq 0 ] || printf 'shares+=(%q)\n' "${shares[@]}"
-        for name in ${own_options//-/_}; do
-            printf '%s=%q\n' "$name" "${!name}"
-        done
-    } >"$state/options"
-}
-
 # ---- containers ----
 
 # why_no_container PROGRAM...: prints which requirement of all containers is missing; fails if they are met.
 why_no_container() {
     local program
-    if [ "$(id -u)" -ne 0 ]; then
-        echo "only root can make containers with CPUs of their own"
-        return
-    fi
+    [ "$(id -u)" -eq 0 ] || { echo "only root can make containers with CPUs of their own" && return; }
     for program; do
-        if ! command -v "$program" >/dev/null; then
-            echo "$program is not installed"
-            return
-        fi
+        type -P "$program" >/dev/null || { echo "$program is not installed" && return; }
     done
-    if ! unshare -m true 2>/dev/null; then
-        echo "the system does not let root make namespaces"
-        return
-    fi
+    unshare -m true 2>/dev/null || { echo "the system does not let root make namespaces" && return; }
     "$helper" why-not cpus
 }
 
@@ -129,7 +100,8 @@ open_place() {
     name_place "$1"
     take_options "${@:2}"
     ! reason=$(why_not) || fail "$reason"
-    keep_options
+    # shellcheck disable=SC2086 # a list of names
+    declare -p cpus quota shares ${own_options//-/_} >"$state/options"
     open
 }
 
@@ -147,7 +119,7 @@ enter_place() {
         fail "enter: a command must follow --"
     fi
     "$helper" join "$place" $$ || exit
-    # shellcheck source=/dev/null
+    # shellcheck source=/dev/null # what open_place declared
     . "$state/options"
     enter "${@:2}"
 }
