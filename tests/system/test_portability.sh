@@ -109,7 +109,7 @@ is_known() {
 
 # The default plan runs at least 24 kernels of all classes in less than five minutes.
 a_plan_states_its_duration() {
-    local kernels class battery
+    local kernels class
     experiment portability demo --dry-run
     prints "base: 1 min 00 s"
     prints "to come: [0-4] min [0-9]+ s"
@@ -122,19 +122,39 @@ a_plan_states_its_duration() {
     experiment portability demo --dry-run --kernels all --repetitions 2 --seconds 1
     prints "base: $(awk -v kernels="$(grep -c "higher 'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt")" \
         'BEGIN { seconds = int(2 * kernels * 1.1 + 0.5); printf "%d min %02d s", seconds / 60, seconds % 60 }')"
-    # By default a demo runs the benchmarks that it writes into its battery.
-    mkdir "$scratch/plan"
-    touch "$scratch/wait"
-    start_portability demo -o "$scratch/plan" --others 100%
-    await it_runs
-    end_portability TERM
-    battery=$(find "$scratch/plan" -name battery.stdout -path '*/.base.*')
-    kernels=$(grep -c "'ssburn kernel [a-z0-9-]* --time 0.5s'" "$battery")
-    [ "$kernels" -eq 25 ] || fail "expected 25 kernels, got $kernels"
+    # By default a demo runs kernels of all classes.
+    experiment portability demo --plan
+    kernels=$(sed -n 's/.* --benchmarks \([^ ]*\) --time 0.5s --machine base .*/\1/p' "$output" | sed 's/[^a-z0-9-]/\n/g' | grep .)
+    [ "$(wc -l <<<"$kernels")" -eq 25 ] || fail "expected 25 kernels, got $kernels"
     while read -r class; do
-        grep -q "^[a-z0-9-]* *$class " "$battery" || fail "no kernel of class $class"
+        awk -v class="$class" '$2 == class { print $1 }' "$checkout/tools/ssprofile/batteries/own.txt" |
+            grep -qxFf <(echo "$kernels") || fail "no kernel of class $class"
     done < <(awk '!/^#|^version/ { print $2 }' "$checkout/tools/ssprofile/batteries/own.txt" | sort -u)
-    rm "$scratch/wait"
+}
+
+applications_run_under_the_setting_of_the_demo() {
+    refuses "no result of a demo: call portability demo first" portability verify
+    refuses "--throttle: not for verify" portability verify --throttle load
+    experiment portability "${few[@]}"
+    grep -q "'ssburn kernel gcd --time 500m'" "$results/base/battery.txt" || fail "kernels do not run for --seconds"
+    grep -q "^version 'ssburn kernel --version'" "$results/base/battery.txt" || fail "the version has a time"
+    mkdir -p "$scratch/share/showstopper/batteries"
+    printf '%s\n' "stream memory /s higher 'ssburn kernel stream' 'rate ([0-9.]+)'" \
+        "absent other /s higher 'no-such-program' '(1)'" >"$scratch/share/showstopper/batteries/applications.txt"
+    experiment portability verify --repetitions 2
+    prints "- 1 of 2 applications could not be run here: absent\."
+    prints "- 1 of 1 applications lie within .*"
+    grep -q '^target,duty-4000,stream,' "$results/applications/target/results.csv" ||
+        fail "not the setting of the demo: $(cat "$results/applications/target/results.csv")"
+    grep -q '"applications/predict.html"' "$results/index.html" || fail "the page does not lead to the applications"
+}
+
+sweep_draws_speed_over_setting() {
+    refuses "--setting: not for sweep" portability sweep --setting 40%
+    experiment portability sweep --kernels int64,gcd --repetitions 2
+    prints "Results: portability-results/sweep/sweep.html"
+    [ "$(wc -l <"$results/sweep/sweep.csv")" -eq 10 ] || fail "expected nine settings: $(cat "$results/sweep/sweep.csv")"
+    grep -qx 'duty-4000,0.4,2,0.4,0.4,0.4,0.4,0.4,1' "$results/sweep/sweep.csv" || fail "no box at 40 %"
 }
 
 # is_balanced PAGE: fails unless the elements of the page are nested correctly.
@@ -426,6 +446,8 @@ figures_in_the_manual_page_are_correct() {
 
 run_case options_and_their_values_are_checked
 run_case a_plan_states_its_duration
+run_case applications_run_under_the_setting_of_the_demo
+run_case sweep_draws_speed_over_setting
 run_case a_demo_finds_the_setting_of_the_throttle
 run_case the_plan_is_for_ssbatch
 run_case options_are_passed_to_ssprofile

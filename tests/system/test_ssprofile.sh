@@ -537,7 +537,7 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     expect 125 compare --all "$folder/base" "$folder/two" "$folder/two:two"
     says 'two targets have one name, two:without'
     expect 125 index "$folder/two"
-    says 'no folder in it has a page of calibrate, compare or predict'
+    says 'no folder in it has a page of calibrate, compare, predict or sweep'
 }
 
 an_unstable_profile_is_set_aside() {
@@ -687,6 +687,58 @@ unknown_words_are_refused() {
     expect 0 measure --help
 }
 
+# ---- applications and sweeps ----
+
+# The base is a table, so that the ratio of one application is 1, as those of all benchmarks, and that of another is 4.
+applications_outside_of_the_prediction_are_named() {
+    local comparison=$folder/verified/compare
+    mkdir -p "$folder/verified"
+    expect 0 measure --battery "$folder/battery" --machine base --repetitions 2 --under duty=40% "$folder/verified/base"
+    expect 0 measure --battery "$folder/battery" --machine target --repetitions 2 --under without,duty=40% \
+        "$folder/verified/target"
+    expect 0 compare --all -q -o "$comparison" "$folder/verified/base" "$folder/verified/target"
+    cat >"$folder/applications" <<'END'
+steady app /s higher 'rate' 'rate ([0-9.e+]+)'
+odd app /s higher 'rate' 'rate ([0-9.e+]+)'
+absent app /s higher 'no-such-program' '(1)'
+END
+    {
+        echo machine,limits,benchmark,lower_is_better,class,repetition,result
+        printf 'base,without,%s,false,app,%s,%s\n' steady 1 40 steady 2 40 odd 1 10 odd 2 10
+    } >"$folder/applications.csv"
+    verify=(verify --battery "$folder/applications" --repetitions 2)
+    expect 0 "${verify[@]}" --base "$folder/applications.csv" "$comparison" "$folder/verified/applications"
+    says_in_all '1 of 3 applications could not be run here: absent.'
+    says_in_all '1 of 2 applications lie within [1.0000, 1.0000] (33.3% expected); outside: odd 4.'
+    grep -q '^target,duty-4000,odd,false,app,1,40$' "$folder/verified/applications/target/results.csv" ||
+        fail "the throttle is not that of the target"
+    is_page "$folder/verified/applications/predict.html" 1
+    # Both sides run here under the same throttle, so all ratios are 1.
+    expect 0 "${verify[@]}" --base-here "$comparison" "$folder/verified/both"
+    says_in_all '2 of 2 applications lie within'
+    expect 125 "${verify[@]}" "$comparison" "$folder/verified/none"
+    says 'give either --base or --base-here'
+    expect 125 "${verify[@]}" --base-here --target other:duty-4000 "$comparison" "$folder/verified/none"
+    says 'has no target other:duty-4000'
+    expect 125 "${verify[@]}" --base-here "$folder/verified" "$folder/verified/none"
+    says 'name the folder that .ssprofile compare -o. wrote'
+    grep -qx 'stress-ng-string string .*' "$source/tools/ssprofile/batteries/applications.txt" || fail "no such battery"
+}
+
+sweep_draws_a_box_for_each_setting() {
+    sed 's/slow cpu/slow other/' "$folder/battery" >"$folder/swept-battery"
+    expect 0 sweep --battery "$folder/swept-battery" --settings 50%,25% --repetitions 2 "$folder/swept"
+    grep -qx 'duty-2500,0.25,2,0.25,0.25,0.25,0.25,0.25,1' "$folder/swept/sweep.csv" ||
+        fail "no box at 25 %: $(cat "$folder/swept/sweep.csv")"
+    [ "$(sed -n 's/,.*//p' "$folder/swept/sweep.csv" | tr '\n' ' ')" = "limits duty-2500 duty-5000 " ] ||
+        fail "boxes are not in order: $(cat "$folder/swept/sweep.csv")"
+    is_page "$folder/swept/sweep.html" 1
+    POWER=2 expect 0 sweep --battery "$folder/swept-battery" --settings 50% --repetitions 2 "$folder/squared"
+    says_in_all 'farthest from the setting under duty-5000: 0.5000 times the setting'
+    expect 125 sweep --battery "$folder/battery" --settings 50%,50% "$folder/twice"
+    says 'duty=50% is given twice'
+}
+
 # ---- frequency ----
 
 # need_frequency: makes `tree`, a machine with four frequencies; benchmarks are as fast as its CPU 0 is set. One of
@@ -806,4 +858,6 @@ run_case unknown_words_are_refused
 run_case frequency_slows_benchmarks_and_returns
 run_case absent_frequency_says_why
 run_case calibration_by_frequency_ends_with_the_nearest
+run_case applications_outside_of_the_prediction_are_named
+run_case sweep_draws_a_box_for_each_setting
 end_cases

@@ -136,12 +136,47 @@ int ssprofile_battery_read(
     size_t size = 0;
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
     if (!stream || (length < 0 && ferror(stream)))
-        return ss_error_fail(error, "%s: %s: a battery is a file, or one of own, stress-ng",
+        return ss_error_fail(error,
+            "%s: %s: a battery is a file, or one of own, stress-ng, "
+            "applications",
             ss_words_show(path).text, strerror(errno));
     if (length > 0 && text[length - 1] == '\0')
         return ss_error_set(error, 2, "%s: the file contains a null byte: it is not text",
             ss_words_show(path).text);
     return ssprofile_battery_parse(battery, length > 0 ? text : "", path, error);
+}
+
+#define KERNEL "'ssburn kernel "
+
+/* Returns the text with --time in the commands of kernels; NULL without memory. */
+static char *add_time(const char *text, const char *time) {
+    char *timed = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&timed, &size);
+    if (!stream)
+        return NULL;
+    for (const char *at; (at = strstr(text, KERNEL)); text = at) {
+        at += strlen(KERNEL);
+        bool is_option = *at == '-';
+        at += strcspn(at, "' \n");
+        fwrite(text, 1, (size_t)(at - text), stream);
+        if (*at == '\'' && !is_option)
+            fprintf(stream, " --time %s", time);
+    }
+    fputs(text, stream);
+    if (fclose(stream) == 0)
+        return timed;
+    free(timed);
+    return NULL;
+}
+
+int ssprofile_battery_set_time(
+    struct ssprofile_battery *battery, const char *time, struct ss_error *error) {
+    SS_OWNED(free) char *text = add_time(battery->text, time);
+    if (!text)
+        return ss_error_memory(error);
+    ssprofile_battery_free(battery);
+    return ssprofile_battery_parse(battery, text, "the battery", error);
 }
 
 void ssprofile_battery_free(struct ssprofile_battery *battery) {

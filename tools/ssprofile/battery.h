@@ -39,6 +39,13 @@ SS_NONNULL(1, 2, 3)
 int ssprofile_battery_parse(
     struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);
 
+/*
+ * Lets the kernels of ssburn run for this long instead of their default: adds --time to commands
+ * that are written as 'ssburn kernel NAME', in the text, too.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_set_time(
+    struct ssprofile_battery *battery, const char *time, struct ss_error *error);
+
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
 /* Returns a benchmark by its name and class; NULL if absent. */

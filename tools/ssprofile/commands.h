@@ -10,6 +10,8 @@ int ssprofile_measure(char **argv, struct ss_error *error);
 int ssprofile_compare(char **argv, struct ss_error *error);
 int ssprofile_calibrate(char **argv, struct ss_error *error);
 int ssprofile_predict(char **argv, struct ss_error *error);
+int ssprofile_verify(char **argv, struct ss_error *error);
+int ssprofile_sweep(char **argv, struct ss_error *error);
 int ssprofile_index(char **argv, struct ss_error *error);
 
 #endif

@@ -46,7 +46,8 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf("Usage: ssprofile index [OPTION]... DIR [BASE [TARGET...]]\n"
            "Writes DIR/index.html, which leads to the pages in the folders of DIR that calibrate,\n"
-           "compare and predict wrote, and has their findings and the ranges. BASE and TARGET are\n"
+           "compare, predict and sweep wrote, and has their findings and the ranges. BASE and "
+           "TARGET are\n"
            "folders of ssprofile measure, which are described at its end. Prints the findings and "
            "the ranges.\n\n");
     ss_arguments_print_help(stdout, rows);
@@ -54,7 +55,7 @@ static void print_help(void) {
 
 /* ---- the documents ---- */
 
-static const char *const kinds[] = {"calibrate", "compare", "predict"};
+static const char *const kinds[] = {"calibrate", "compare", "predict", "sweep"};
 
 static const struct table_column range_columns[] = {{"target", "target"},
     {"benchmarks", "benchmarks", 0}, {"least", "least", 4}, {"most", "most", 4},
@@ -137,7 +138,8 @@ static int read_sections(struct index *index, struct ss_error *error) {
     free_names(names, count);
     if (result == 0 && index->count == 0)
         return ss_error_fail(error,
-            "%s: no folder in it has a page of calibrate, compare or predict: write them with -o",
+            "%s: no folder in it has a page of calibrate, compare, predict or sweep: write them "
+            "with -o",
             index->request->words[0]);
     return result;
 }

@@ -15,6 +15,8 @@ static const struct {
     {"compare", ssprofile_compare, "compare the speed of targets with that of a base"},
     {"calibrate", ssprofile_calibrate, "find the throttle that makes this machine match a base"},
     {"predict", ssprofile_predict, "predict the ratio of one more benchmark"},
+    {"verify", ssprofile_verify, "check a prediction by applications under the throttle"},
+    {"sweep", ssprofile_sweep, "draw the speed of this machine over the setting of a throttle"},
     {"index", ssprofile_index, "write a page that leads to those of the other commands"},
 };
 

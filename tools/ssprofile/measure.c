@@ -12,6 +12,7 @@
 #include "append_log.h"
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/units.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -34,7 +35,7 @@ struct request {
     const char *battery, *only, *under, *machine, *sys, *root, *folder;
     uint64_t cpu, repetitions;
     double until, unstable, min_stable; /* in percent; 0: not given */
-    ss_time period, quantum;
+    ss_time period, quantum, time;
     int idle_states, help, quiet;
 };
 
@@ -57,6 +58,8 @@ static const struct ss_argument rows[] = {
         .help = "the battery to run: own, stress-ng or a file"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
+    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "1m",
+        .help = "run each kernel of ssburn for this long; default: that of `ssburn kernel`"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "measure on this CPU"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
@@ -592,12 +595,15 @@ static int make_jobs(struct measurement *measurement, struct ss_error *error) {
 
 static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    char path[4300], sys[4300];
+    char path[4300], sys[4300], time[32];
     struct utsname names;
     if (request->repetitions > 0 && request->until > 0)
         return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
+        return -1;
+    ss_units_print_time(time, sizeof time, request->time);
+    if (request->time > 0 && ssprofile_battery_set_time(&measurement->battery, time, error) < 0)
         return -1;
     snprintf(sys, sizeof sys, "%.4200s/sys", request->root ? request->root : "");
     measurement->runner.sys = request->sys ? request->sys : sys;

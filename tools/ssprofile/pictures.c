@@ -363,3 +363,35 @@ void ssprofile_draw_path(
     draw_values(script, by_cost);
     fputs("unset multiplot\n", script);
 }
+
+/* ---- the boxes of a sweep ---- */
+
+#define MEGAHERTZ_MIN 2 /* a setting above this is a frequency */
+
+void ssprofile_draw_boxes(FILE *script, const struct table_sheet *boxes, const char *kind) {
+    size_t count = table_rows(boxes);
+    bool is_frequency = count > 0 && number_of(boxes, 0, "setting") > MEGAHERTZ_MIN;
+    double scale = is_frequency ? 1 : 100, from = INFINITY, to = 0, most = 1;
+    char name[80];
+    plot_begin_on_page(script);
+    fputs("$boxes << END\n", script);
+    for (size_t i = 0; i < count; i++) {
+        double setting = scale * number_of(boxes, i, "setting");
+        fprintf(script, "%.8g %.8g %.8g %.8g %.8g %.8g\n", setting, number_of(boxes, i, "least"),
+            number_of(boxes, i, "lower_quartile"), number_of(boxes, i, "median"),
+            number_of(boxes, i, "upper_quartile"), number_of(boxes, i, "most"));
+        from = fmin(from, setting);
+        to = fmax(to, setting);
+        most = fmax(most, number_of(boxes, i, "most"));
+    }
+    fputs("END\n", script);
+    double space = count > 1 ? 0.6 * (to - from) / (double)(count - 1) : 0.1 * to;
+    snprintf(name, sizeof name, "%s, %s", kind, is_frequency ? "MHz" : "%");
+    plot_axis_between(script, 'x', name, is_frequency ? from - space : 0, fmax(to + space, 0));
+    plot_axis_between(script, 'y', "speed relative to that without", 0, 1.05 * most);
+    fprintf(script, "set boxwidth %.6g\nunset key\nplot %s", 0.7 * space,
+        is_frequency ? "" : "x / 100 with lines dt 2 lc rgb \"" PLOT_ORANGE "\", ");
+    fputs("$boxes using 1:3:2:6:5 with candlesticks whiskerbars 0.5 lw 1.3 lc rgb \"" PLOT_BLUE
+          "\", $boxes using 1:4:4:4:4 with candlesticks lw 2.2 lc rgb \"" PLOT_BLUE "\"\n",
+        script);
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "throttle.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +76,11 @@ int ssprofile_throttle_resolve(
             (unsigned)cpu, sys);
     if (throttle->setting > 0)
         throttle->frequency = ssprofile_frequency_nearest(&levels, throttle->setting);
+    /* Names of throttles have whole MHz. */
+    if (fabs(throttle->frequency - levels.highest) < 1e6)
+        throttle->frequency = levels.highest;
+    if (fabs(throttle->frequency - levels.lowest) < 1e6)
+        throttle->frequency = levels.lowest;
     if (throttle->frequency < levels.lowest || throttle->frequency > levels.highest)
         return ss_error_fail(error, "%g MHz is out of range: the CPU has %g to %g MHz",
             throttle->frequency / 1e6, levels.lowest / 1e6, levels.highest / 1e6);
@@ -92,17 +97,45 @@ void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *thr
         snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, 10000 * throttle->setting);
 }
 
-void ssprofile_throttle_explain(char text[64], const char *name) {
-    double setting;
-    int end = 0;
-    *text = '\0';
+/* Splits "quota-4000" into its kind and number. Returns SSPROFILE_NO_THROTTLE for other names. */
+static enum ssprofile_throttle_kind split_name(const char *name, double *number) {
     for (int kind = SSPROFILE_DUTY; kind < SSPROFILE_THROTTLES; kind++) {
         size_t length = strlen(kinds[kind].name);
+        int end = 0;
         if (strncmp(name, kinds[kind].name, length) == 0 &&
-            sscanf(name + length, "-%lf%n", &setting, &end) == 1 && !name[length + (size_t)end])
-            snprintf(text, 64, kinds[kind].meaning,
-                kind == SSPROFILE_FREQUENCY ? setting : setting / 100);
+            sscanf(name + length, "-%lf%n", number, &end) == 1 && !name[length + (size_t)end])
+            return (enum ssprofile_throttle_kind)kind;
     }
+    return SSPROFILE_NO_THROTTLE;
+}
+
+void ssprofile_throttle_explain(char text[64], const char *name) {
+    double number = 0;
+    enum ssprofile_throttle_kind kind = split_name(name, &number);
+    *text = '\0';
+    if (kind != SSPROFILE_NO_THROTTLE)
+        snprintf(
+            text, 64, kinds[kind].meaning, kind == SSPROFILE_FREQUENCY ? number : number / 100);
+}
+
+bool ssprofile_throttle_word(char text[64], const char *name) {
+    double number = 0;
+    enum ssprofile_throttle_kind kind = split_name(name, &number);
+    if (kind == SSPROFILE_FREQUENCY)
+        snprintf(text, 64, "%s=%.0fMHz", kinds[kind].name, number);
+    else if (kind != SSPROFILE_NO_THROTTLE)
+        snprintf(text, 64, "%s=%.2f%%", kinds[kind].name, number / 100);
+    else
+        snprintf(text, 64, "%s", kinds[kind].name);
+    return kind != SSPROFILE_NO_THROTTLE || strcmp(name, kinds[kind].name) == 0;
+}
+
+double ssprofile_throttle_setting_of(const char *name) {
+    double number = NAN;
+    enum ssprofile_throttle_kind kind = split_name(name, &number);
+    return kind == SSPROFILE_NO_THROTTLE ? NAN
+           : kind == SSPROFILE_FREQUENCY ? number
+                                         : number / 10000;
 }
 
 /* Sets the words of ssactuate, which turns the frequency back, however the benchmark ends. */

@@ -9,6 +9,7 @@
  * the throttles that have a period or to those that have a quantum.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,13 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
 
 /* Explains the name of a throttle, as in "a quota of 40% of a CPU"; empty for other names. */
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
+
+/* Writes the throttle of such a name as for ssprofile_throttle_parse(). Returns false for others.
+ */
+SS_NONNULL() bool ssprofile_throttle_word(char text[64], const char *name);
+
+/* Returns the setting of such a name, 0 to 1, or the frequency in MHz; NaN for other names. */
+SS_NONNULL() double ssprofile_throttle_setting_of(const char *name);
 
 #define SSPROFILE_THROTTLE_WORDS 32
 
