@@ -8,6 +8,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "differences.h"
+#include "duet_decide.h"
 #include "hypotheses.h"
 #include "load_inputs.h"
 #include "memory_profile.h"
@@ -136,7 +137,7 @@ static int check_output(const char *folder, struct ss_error *error) {
 
 /* Checks the name of a table. Called before any record is read. */
 static int check_table(const char *name, struct ss_error *error) {
-    char names[800] = "";
+    char names[1000] = "";
     if (!name || ssreport_topics_table(name))
         return 0;
     ssreport_topics_name_tables(names, sizeof names);
@@ -230,13 +231,13 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
 
 /*
  * Reads published figures, but only for runs of experiments, because no others are compared with
- * them.
+ * them; nor are two commands of a user.
  */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
     bool wanted = false;
     for (size_t i = 0; i < report->run_count; i++)
-        wanted |= report->runs[i].experiment != NULL;
+        wanted |= report->runs[i].experiment && strcmp(report->runs[i].experiment, "duet") != 0;
     if (!wanted)
         return;
     if (!folder)
@@ -249,12 +250,19 @@ static void read_published(struct ssreport_report *report, const char *folder) {
         published_read(&report->published, folder, "ssreport", &report->notes);
 }
 
-static int fill(struct ssreport_report *report, const struct ssreport_request *request,
+static int gather(struct ssreport_report *report, const struct ssreport_request *request,
     struct ss_error *error) {
     for (size_t i = 0; i < request->count; i++) {
         if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
             return ss_error_memory(error);
     }
+    return 0;
+}
+
+static int fill(struct ssreport_report *report, const struct ssreport_request *request,
+    struct ss_error *error) {
+    if (gather(report, request, error) < 0)
+        return -1;
     if (ssreport_differences_find(report) < 0)
         return ss_error_memory(error);
     report->trace = request->predict;
@@ -296,7 +304,7 @@ static int check_records(const struct ssreport_report *report,
     return 0;
 }
 
-static int make_report(const struct ssreport_request *request, struct ss_error *error) {
+static struct ssreport_report begin_report(const struct ssreport_request *request) {
     struct ssreport_report report = {
         .settings = {
             .edge = request->edge == SS_TIME_NEVER ? SSREPORT_EDGE_DEFAULT
@@ -307,6 +315,36 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         }};
     if (request->leave_out >= 0)
         report.leave_out = request->leave_out == 0 ? SS_DOUBTFUL : SS_INVALID;
+    return report;
+}
+
+/* Prints what the study of two commands decides; `status` becomes that of its decision. */
+static int decide(const struct ssreport_request *request, int *status, struct ss_error *error) {
+    struct ssreport_report report = begin_report(request);
+    struct duet_study study = {0};
+    int result = gather(&report, request, error);
+    if (result == 0 && duet_study_read(&study, &report) < 0)
+        result = ss_error_memory(error);
+    if (result == 0 && !study.is_present)
+        result = ss_error_fail(
+            error, "--decide: this is not a study of tools/experiments/duet: name one");
+    if (result == 0 && study.unmeasured)
+        result = ss_error_fail(error, "%s: %s: it cannot be compared", study.unmeasured,
+            study.by_time ? "the command did not end" : "no iteration ended");
+    if (result == 0) {
+        *status = (int)duet_status_of(&study);
+        if (request->format == SSREPORT_FORMAT_MARKDOWN)
+            duet_print_markdown(stdout, &study);
+        else if (!request->quiet)
+            duet_print(stdout, &study);
+    }
+    duet_study_free(&study);
+    ssreport_report_free(&report);
+    return result;
+}
+
+static int make_report(const struct ssreport_request *request, struct ss_error *error) {
+    struct ssreport_report report = begin_report(request);
     int result = check_table(request->table, error);
     if (result == 0)
         result = fill(&report, request, error);
@@ -394,7 +432,6 @@ static int test_groups(const struct ssreport_request *request, struct ss_error *
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssreport_request request;
-    (void)status;
     int result = ssreport_request_parse(&request, argv, error);
     if (result == 0)
         ss_option_store_print_warnings(stderr, "ssreport", &request.store);
@@ -404,6 +441,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         ss_program_print_version("ssreport");
     else if (result == 0 && request.test >= 0)
         result = test_groups(&request, error);
+    else if (result == 0 && request.decide)
+        result = decide(&request, status, error);
     else if (result == 0)
         result = make_report(&request, error);
     ss_option_store_free(&request.store);

@@ -81,6 +81,9 @@ static const struct ss_argument rows[] = {
                 "--of MEAN,SD,N NAME=MEAN,SD,N"}},
     {0, NULL, {"check", AT(check),
         .help = "print what each record is worth, a line each, and end with 3 if one is invalid"}},
+    {0, NULL, {"decide", AT(decide),
+        .help = "print what a study of tools/experiments/duet says, and end with 2 if it needs more "
+                "runs"}},
     {0, "WHICH", {"leave-out", SS_OPTION_CHOICE, AT(leave_out), .choices = "doubtful invalid",
         .help = "report no invalid records, or also no doubtful ones"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary or verdicts on standard output"},
@@ -104,7 +107,9 @@ void ssreport_request_print_help(void) {
            "The status is 0 if at least one reported record has results, 1 if none\n"
            "has any or the table of --table has no rows, and 125 if there is no record or\n"
            "something else is wrong. With --test, it is 1 if that test has no result;\n"
-           "with --check, 3 if a record is invalid.\n");
+           "with --check, 3 if a record is invalid. With --decide, 2 means that more runs\n"
+           "are needed; with a limit, 1 that it is exceeded, and 3 that the time was over\n"
+           "before that was known.\n");
 }
 
 /* ---- options that depend on each other ---- */
@@ -118,7 +123,7 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
         {"interval", request->interval != INTERVAL}, {"deviation", request->deviation != DEVIATION},
         {"published", request->published}, {"against", request->against}, {"names", request->names},
         {"predict", request->predict}, {"profile", request->profile},
-        {"perfetto", request->perfetto}, {"check", request->check},
+        {"perfetto", request->perfetto}, {"check", request->check}, {"decide", request->decide},
         {"leave-out", request->leave_out >= 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
@@ -140,16 +145,26 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
     return 0;
 }
 
-/* Refuses files with --check, which makes no report. */
-static int check_check(const struct ssreport_request *request, struct ss_error *error) {
+/* Refuses files with --check and --decide, which make no report. */
+static int check_printing(const struct ssreport_request *request, struct ss_error *error) {
     const char *name = request->output     ? "output"
                        : request->profile  ? "profile"
                        : request->perfetto ? "perfetto"
                                            : NULL;
+    if (request->check && request->decide)
+        return ss_error_fail(error, "--check and --decide exclude each other");
     if (request->check && request->table)
         return ss_error_fail(error, "--check prints the table verdicts: leave out --table");
-    if (request->check && name)
-        return ss_error_fail(error, "--%s and --check exclude each other", name);
+    if (request->decide && (request->table || request->against))
+        return ss_error_fail(
+            error, "--%s and --decide exclude each other", request->table ? "table" : "against");
+    if (request->decide && request->format >= 0 && request->format != SSREPORT_FORMAT_MARKDOWN)
+        return ss_error_fail(error,
+            "--decide prints a line of text or, with --format md, of Markdown; --table duet has "
+            "the numbers");
+    if ((request->check || request->decide) && name)
+        return ss_error_fail(
+            error, "--%s and --%s exclude each other", name, request->check ? "check" : "decide");
     return 0;
 }
 
@@ -174,7 +189,7 @@ static int check_report(struct ssreport_request *request, struct ss_error *error
             : request->group ? "group"
             : request->run   ? "run"
                              : "of");
-    if (check_check(request, error) < 0 || check_names(request, error) < 0)
+    if (check_printing(request, error) < 0 || check_names(request, error) < 0)
         return -1;
     if (!request->against)
         request->first_set = request->count;
@@ -192,7 +207,7 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
         return -1;
     if (request->help || request->version)
         return 0;
-    if (request->format >= 0 && !request->table && !request->check)
+    if (request->format >= 0 && !request->table && !request->check && !request->decide)
         return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
     return request->test >= 0 ? check_test(request, error) : check_report(request, error);
 }

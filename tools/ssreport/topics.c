@@ -6,6 +6,7 @@
 
 #include "comparison_topic.h"
 #include "counters_topic.h"
+#include "duet_topic.h"
 #include "energy_topic.h"
 #include "environments_topic.h"
 #include "findings.h"
@@ -21,6 +22,7 @@
 
 const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_findings_topic,
+    &ssreport_duet_topic,
     &ssreport_study_topic,
     &ssreport_runs_topic,
     &ssreport_requests_topic,
@@ -39,6 +41,7 @@ const struct ssreport_topic *const ssreport_topics[] = {
 /* The topics that ask a question, the most specific first. */
 static const struct ssreport_topic *const asking[] = {
     &ssreport_fleet_topic,
+    &ssreport_duet_topic,
     &ssreport_comparison_topic,
     &ssreport_interference_topic,
     &ssreport_requests_topic,

@@ -154,7 +154,7 @@ static void every_topic_lists_its_tables(void **state) {
     assert_null(ssreport_topics_table("none"));
     char names[1000];
     ssreport_topics_name_tables(names, sizeof names);
-    assert_non_null(strstr(names, "findings, study, runs, steps, "));
+    assert_non_null(strstr(names, "findings, duet, duet-blocks, study, "));
     ssreport_report_free(&report);
 }
 

@@ -200,8 +200,13 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
     ssreport_page_close(page);
 }
 
+/* Runs of two commands are many and short: their blocks are reported instead. */
+static bool is_in_block(const struct ssreport_run *run) {
+    return ssreport_is_word(run->experiment, "duet");
+}
+
 static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {
-    bool folds = report->run_count > SSREPORT_PICTURED_MAX;
+    bool folds = report->run_count > SSREPORT_PICTURED_MAX && !is_in_block(&report->runs[0]);
     for (size_t i = 0; i < report->pooled_count; i++) {
         ssreport_page_open(page, report->pooled[i].record.name);
         print_plots(page, &report->pooled[i], false);
@@ -215,8 +220,10 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
             "time: give <code>ssreport</code> fewer runs for all pictures.</p>\n"
             "<details><summary>Run by run: %zu runs</summary>\n",
             SSREPORT_PICTURED_MAX, report->run_count);
-    for (size_t i = 0; i < report->run_count; i++)
-        print_run(page, report, &report->runs[i]);
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (!is_in_block(&report->runs[i]))
+            print_run(page, report, &report->runs[i]);
+    }
     if (folds)
         fputs("</details>\n", page->stream);
 }
@@ -341,7 +348,7 @@ static void print_line(FILE *stream, const struct ssreport_run *run) {
 }
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
-    if (report->run_count > 0)
+    if (report->run_count > 0 && !is_in_block(&report->runs[0]))
         print_runs(stream, report);
     for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MAX; i++) {
         print_steps(stream, &report->runs[i], &report->settings);

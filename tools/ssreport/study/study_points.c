@@ -40,12 +40,14 @@ static int compare_runs(const void *left, const void *right, void *context) {
 
 /*
  * Returns whether a run is a part of a point. Runs of a service are not: they have no iterations,
- * and other tables count their requests.
+ * and other tables count their requests. Neither are those of two commands, which are compared in
+ * blocks.
  */
 static bool is_point(const void *item, void *context) {
     const struct ssreport_run *run = item;
     (void)context;
-    return !ssreport_is_word(run->experiment, "latency") && run->columns.count > 0 &&
+    return !ssreport_is_word(run->experiment, "latency") &&
+           !ssreport_is_word(run->experiment, "duet") && run->columns.count > 0 &&
            run->steps.count < 2 && run->figures.samples > 0;
 }
 

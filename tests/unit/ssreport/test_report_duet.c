@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of studies of two commands: what their blocks decide, and the sentences. */
+
+#include <stdlib.h>
+
+#include "duet_decide.h"
+#include "duet_words.h"
+#include "load_inputs.h"
+#include "unit.h"
+
+#define HOUR 3600
+
+static struct ssreport_report report;
+static struct duet_study study;
+
+/* Columns of all runs of the next blocks. */
+static struct settings { const char *metric, *beside, *until, *at_most, *fail_above; } settings;
+
+static void set(struct ssreport_run *run, const char *name, const char *value) {
+    if (value)
+        assert_int_equal(ssreport_columns_set(&run->columns, name, value), 0);
+}
+
+static struct ssreport_run *add_run(const char *pair, int block, int position, bool is_b) {
+    char text[20];
+    report.runs = realloc(report.runs, (report.run_count + 1) * sizeof *report.runs);
+    assert_non_null(report.runs);
+    struct ssreport_run *run = &report.runs[report.run_count++];
+    *run = (struct ssreport_run){.experiment = strdup("duet"), .figures.throughput = NAN};
+    run->record.name = strdup("study/run");
+    run->record.wall = NAN;
+    set(run, "metric", settings.metric ? settings.metric : "throughput");
+    set(run, "beside", settings.beside);
+    set(run, "until_percent", settings.until);
+    set(run, "at_most_seconds", settings.at_most);
+    set(run, "fail_above_percent", settings.fail_above);
+    set(run, "pair", pair);
+    set(run, "a", "./old");
+    set(run, "b", "./new");
+    set(run, "side", is_b ? "b" : "a");
+    snprintf(text, sizeof text, "%d", block);
+    set(run, "block", text);
+    snprintf(text, sizeof text, "%d", position);
+    set(run, "position", text);
+    return run;
+}
+
+/* Noise of a block: it has no trend, and its mean over four blocks is 0. */
+static double noise(int block) {
+    static const double noises[] = {0.01, -0.02, 0.02, -0.01};
+    return noises[block % 4];
+}
+
+/* Adds four runs of 3 s, which begin a second after one another; B has `difference` more. */
+static void add_block(const char *pair, int block, double difference) {
+    for (int i = 0; i < 4; i++) {
+        bool is_b = (i == 1 || i == 2) == (block % 2 == 1);
+        struct ssreport_run *run = add_run(pair, block, i + 1, is_b);
+        double figure = 100 * exp(is_b ? difference + noise(block / 2) : 0);
+        run->figures.throughput = figure;
+        run->record.first_end = figure;
+        run->record.wall = HOUR * block + 4 * i;
+        if (!settings.beside)
+            continue;
+        run->role = strdup("program");
+        run = add_run(pair, block, i + 1, is_b);
+        run->role = strdup("background");
+        run->figures.throughput = is_b ? 50 * exp(difference / 4) : 50;
+    }
+}
+
+static void add_blocks(const char *pair, int count, double difference) {
+    for (int i = 1; i <= count; i++)
+        add_block(pair, i, difference);
+}
+
+static void judge(void) {
+    assert_int_equal(duet_study_read(&study, &report), 0);
+}
+
+static void end(void) {
+    duet_study_free(&study);
+    ssreport_inputs_free(&report);
+    settings = (struct settings){0};
+}
+
+static void assert_says(const char *text) {
+    char answer[DUET_TEXT];
+    duet_answer(&study, answer, sizeof answer);
+    assert_string_equal(answer, text);
+}
+
+/* A block takes 16 s: 400 s are 25 blocks, ten of which compare A with A. */
+static void number_of_blocks_follows_from_the_first_ten(void **state) {
+    (void)state;
+    settings.at_most = "400";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 12, -0.02);
+    judge();
+    assert_int_equal(study.planned, 15);
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_CONTINUES);
+    end();
+}
+
+static void study_ends_after_the_planned_blocks(void **state) {
+    (void)state;
+    settings.at_most = "400";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 18, -0.02);
+    judge();
+    assert_int_equal(study.look.count, 15);
+    assert_int_equal(study.decision, DUET_ENDED);
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_DONE);
+    end();
+}
+
+/* 16 values with a deviation of 0.0169 within their order: half is 2.51 times that by 4. */
+static void slower_command_is_named_with_its_interval(void **state) {
+    (void)state;
+    settings.at_most = "416";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(0.9));
+    judge();
+    assert_says("B is 10.0 % (9.0 to 10.9) slower than A; A against A: 0.1 % (-1.1 to 1.3)");
+    assert_near(study.worse.mean, -stats_percent_of(study.look.mean), 1e-9);
+    end();
+}
+
+static void faster_command_is_named(void **state) {
+    (void)state;
+    settings.at_most = "416";
+    settings.beside = "h2@60%";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(1.1));
+    judge();
+    assert_near(study.worse.mean, -10, 1e-9);
+    char answer[DUET_TEXT];
+    duet_answer(&study, answer, sizeof answer);
+    assert_non_null(strstr(answer, "faster than A beside h2 at 60 %; A against A:"));
+    end();
+}
+
+static void more_time_is_worse(void **state) {
+    (void)state;
+    settings.at_most = "416";
+    settings.metric = "time";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(1.1));
+    judge();
+    assert_near(study.worse.mean, 10, 1e-9);
+    char answer[DUET_TEXT];
+    duet_answer(&study, answer, sizeof answer);
+    assert_non_null(strstr(answer, "B takes 10.0 % ("));
+    assert_non_null(strstr(answer, ") more time than A;"));
+    end();
+}
+
+static void no_difference_is_claimed_within_the_noise(void **state) {
+    (void)state;
+    settings.at_most = "400";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 15, 0);
+    judge();
+    char answer[DUET_TEXT];
+    duet_answer(&study, answer, sizeof answer);
+    assert_true(strncmp(answer, "No certain difference: B is ", 28) == 0);
+    end();
+}
+
+static void requested_precision_ends_the_study(void **state) {
+    (void)state;
+    settings.until = "4%";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 200, -0.02);
+    judge();
+    assert_int_equal(study.planned, 0);
+    assert_int_equal(study.decision, DUET_CONTINUES); /* "4%" is not a number */
+    end();
+    settings.until = "1";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 200, -0.02);
+    judge();
+    assert_int_equal(study.decision, DUET_PRECISE);
+    assert_that(study.look.count, <, 100);
+    assert_that(study.worse.high - study.worse.low, <=, 2);
+    assert_that(stats_percent_of(duet_study_look(&study, study.look.count - 1).half), >, 1);
+    end();
+}
+
+static void limit_decides_as_soon_as_the_interval_excludes_it(void **state) {
+    (void)state;
+    static const struct {
+        double difference;
+        const char *limit;
+        enum duet_status status;
+    } cases[] = {{-0.10, "2", DUET_STATUS_FAILED}, {0.05, "2", DUET_STATUS_DONE},
+        {-0.02, "2", DUET_STATUS_UNDECIDED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        settings.at_most = "480";
+        settings.fail_above = cases[i].limit;
+        add_blocks("aa", 10, 0);
+        add_blocks("ab", 20, cases[i].difference);
+        judge();
+        assert_int_equal(duet_status_of(&study), cases[i].status);
+        assert_int_equal(study.look.count, cases[i].status == DUET_STATUS_UNDECIDED ? 20 : 10);
+        end();
+    }
+}
+
+static void nothing_is_decided_before_ten_blocks_of_each(void **state) {
+    (void)state;
+    settings.at_most = "400";
+    add_blocks("aa", 9, 0);
+    judge();
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_CONTINUES);
+    assert_says("No answer yet: 9 of at least 20 blocks are done");
+    end();
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 9, -0.5);
+    judge();
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_CONTINUES);
+    end();
+}
+
+/* A block of which a run is missing, and those after it, do not count yet. */
+static void incomplete_block_is_left_out(void **state) {
+    (void)state;
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 12, -0.02);
+    add_run("ab", 13, 1, false)->figures.throughput = 100;
+    add_block("ab", 14, -0.02);
+    judge();
+    assert_int_equal(study.different.count, 12);
+    assert_null(study.unmeasured);
+    end();
+}
+
+static void run_without_iterations_is_named(void **state) {
+    (void)state;
+    add_blocks("aa", 10, 0);
+    add_run("ab", 1, 1, false)->record.iterations_done = 0;
+    judge();
+    assert_string_equal(study.unmeasured, "study/run");
+    end();
+}
+
+/* Iterations that were read in bursts have no exact throughput, but a number. */
+static void bursts_count_by_their_number(void **state) {
+    (void)state;
+    add_blocks("aa", 10, 0);
+    add_block("ab", 1, 0);
+    for (size_t i = report.run_count - 4; i < report.run_count; i++) {
+        report.runs[i].record.iterations_done = report.runs[i].figures.throughput * 3;
+        report.runs[i].record.ended = 3;
+        report.runs[i].figures.throughput = NAN;
+    }
+    judge();
+    assert_null(study.unmeasured);
+    assert_int_equal(study.different.count, 1);
+    assert_near(study.different.differences[0], noise(0), 1e-9);
+    end();
+}
+
+static void background_that_differs_is_doubtful(void **state) {
+    (void)state;
+    char doubt[DUET_TEXT];
+    settings.at_most = "400";
+    settings.beside = "serial@60%";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 15, -0.02);
+    judge();
+    duet_doubt(&study, doubt, sizeof doubt);
+    assert_string_equal(doubt, "");
+    end();
+    settings.beside = "serial@60%";
+    settings.at_most = "400";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 15, -0.08);
+    judge();
+    duet_doubt(&study, doubt, sizeof doubt);
+    assert_string_equal(doubt, "the background did 2.0 % less beside B than beside A, so they did "
+                               "not run under the same load");
+    end();
+}
+
+static void a_that_differs_from_a_is_doubtful(void **state) {
+    (void)state;
+    char doubt[DUET_TEXT];
+    settings.at_most = "400";
+    add_blocks("aa", 10, 0.05);
+    add_blocks("ab", 15, -0.02);
+    judge();
+    duet_doubt(&study, doubt, sizeof doubt);
+    assert_string_equal(
+        doubt, "A against A differs from 0 at 99 %, so runs of one command are not alike here");
+    end();
+}
+
+static void markdown_is_one_line_with_the_commands(void **state) {
+    (void)state;
+    char *text;
+    size_t size;
+    settings.at_most = "400";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 15, -0.1);
+    judge();
+    FILE *stream = open_memstream(&text, &size);
+    duet_print_markdown(stream, &study);
+    fclose(stream);
+    assert_non_null(strstr(text, "** (A: `./old`, B: `./new`; 15 blocks of four runs)\n"));
+    assert_ptr_equal(strchr(text, '\n'), text + size - 1);
+    free(text);
+    end();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(number_of_blocks_follows_from_the_first_ten),
+    cmocka_unit_test(study_ends_after_the_planned_blocks),
+    cmocka_unit_test(slower_command_is_named_with_its_interval),
+    cmocka_unit_test(faster_command_is_named),
+    cmocka_unit_test(more_time_is_worse),
+    cmocka_unit_test(no_difference_is_claimed_within_the_noise),
+    cmocka_unit_test(requested_precision_ends_the_study),
+    cmocka_unit_test(limit_decides_as_soon_as_the_interval_excludes_it),
+    cmocka_unit_test(nothing_is_decided_before_ten_blocks_of_each),
+    cmocka_unit_test(incomplete_block_is_left_out),
+    cmocka_unit_test(run_without_iterations_is_named),
+    cmocka_unit_test(bursts_count_by_their_number),
+    cmocka_unit_test(background_that_differs_is_doubtful),
+    cmocka_unit_test(a_that_differs_from_a_is_doubtful),
+    cmocka_unit_test(markdown_is_one_line_with_the_commands))

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duet_decide.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "duet_words.h"
+
+enum duet_status duet_status_of(const struct duet_study *study) {
+    switch (study->decision) {
+    case DUET_CONTINUES:
+        return DUET_STATUS_CONTINUES;
+    case DUET_FAILED:
+        return DUET_STATUS_FAILED;
+    case DUET_PASSED:
+        return DUET_STATUS_DONE;
+    case DUET_PRECISE:
+    case DUET_ENDED:
+        break;
+    }
+    return isnan(study->fail_above) ? DUET_STATUS_DONE : DUET_STATUS_UNDECIDED;
+}
+
+void duet_print(FILE *stream, const struct duet_study *study) {
+    char text[DUET_TEXT];
+    duet_answer(study, text, sizeof text);
+    fprintf(stream, "%s\n", text);
+    duet_doubt(study, text, sizeof text);
+    if (*text)
+        fprintf(stream, "Doubtful: %s\n", text);
+}
+
+/* Prints a command as code, which ends at the first backquote. */
+static void print_code(FILE *stream, const char *command) {
+    fprintf(stream, "`%.*s`", (int)strcspn(command, "`\n"), command);
+}
+
+void duet_print_markdown(FILE *stream, const struct duet_study *study) {
+    char text[DUET_TEXT];
+    duet_answer(study, text, sizeof text);
+    fprintf(stream, "**%s** (A: ", text);
+    print_code(stream, study->a);
+    fputs(", B: ", stream);
+    print_code(stream, study->b);
+    fprintf(stream, "; %zu blocks of four runs)", study->look.count);
+    duet_doubt(study, text, sizeof text);
+    fprintf(stream, "%s%s\n", *text ? " Doubtful: " : "", text);
+}

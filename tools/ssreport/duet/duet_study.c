@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duet_study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "statistics.h"
+
+/* The largest number of a block; no study is that long. */
+#define BLOCKS_MAX 1000000
+
+/* By how many percent the background may differ beside A and B. */
+#define BESIDE_MAX 1
+
+static const char *column(const struct ssreport_run *run, const char *name) {
+    return ssreport_columns_get(&run->columns, name);
+}
+
+/* Returns a column as a number; NaN if it is none. */
+static double number(const struct ssreport_run *run, const char *name) {
+    const char *text = column(run, name);
+    char *end;
+    double value = strtod(text, &end);
+    return *text && *end == '\0' ? value : NAN;
+}
+
+/* ---- blocks ---- */
+
+/* Returns a block, which is new if needed; NULL if its number is invalid or memory is exhausted. */
+static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
+    size_t count = index >= 1 && index <= BLOCKS_MAX ? (size_t)index : 0;
+    if (count == 0 || !SS_GROW(blocks->items, count, blocks->room))
+        return NULL;
+    for (; blocks->count < count; blocks->count++) {
+        for (int i = 0; i < 4; i++)
+            blocks->items[blocks->count].runs[i] = (struct duet_run){NAN, NAN, NAN, false};
+    }
+    return &blocks->items[count - 1];
+}
+
+/*
+ * Returns the iterations per second. If they were read in bursts, a run has no exact throughput;
+ * how many were counted is then a figure with more noise, which the interval includes.
+ */
+static double throughput_of(const struct ssreport_run *run) {
+    double seconds = ssreport_record_counted_to(&run->record) - run->record.counted_from;
+    double exact = run->figures.throughput;
+    return isfinite(exact) ? exact : run->record.iterations_done / seconds;
+}
+
+static double figure_of(const struct duet_study *study, const struct ssreport_run *run) {
+    return study->by_time ? run->record.first_end : throughput_of(run);
+}
+
+static void add_run(struct duet_study *study, const struct ssreport_run *run) {
+    bool same = strcmp(column(run, "pair"), "aa") == 0;
+    double position = number(run, "position");
+    struct duet_block *block =
+        block_at(same ? &study->same : &study->different, number(run, "block"));
+    if (!block || !(position >= 1 && position <= 4))
+        return; /* a block without this run is not complete */
+    struct duet_run *one = &block->runs[(int)position - 1];
+    if (ssreport_is_word(run->role, "background")) {
+        one->beside = throughput_of(run);
+        return;
+    }
+    one->figure = figure_of(study, run);
+    if (!(one->figure > 0 && isfinite(one->figure)))
+        study->unmeasured = run->record.name;
+    one->wall = run->record.wall;
+    one->is_b = strcmp(column(run, "side"), "b") == 0;
+}
+
+/* Returns the difference of a figure of B and A; NaN unless there are two of each. */
+static double difference_of(const struct duet_block *block, bool beside) {
+    double values[2][2] = {{NAN, NAN}, {NAN, NAN}};
+    int used[2] = {0, 0};
+    for (int i = 0; i < 4; i++) {
+        const struct duet_run *run = &block->runs[i];
+        if (used[run->is_b] < 2)
+            values[run->is_b][used[run->is_b]++] = beside ? run->beside : run->figure;
+    }
+    double difference = stats_block_difference(values[0], values[1]);
+    return isfinite(difference) ? difference : NAN;
+}
+
+/*
+ * Compares the runs of each block, and drops blocks after the first that is not complete. Returns
+ * -1 if memory is exhausted.
+ */
+static int compare(struct duet_blocks *blocks) {
+    size_t complete = 0;
+    blocks->differences = calloc(blocks->count + 1, sizeof *blocks->differences);
+    blocks->orders = calloc(blocks->count + 1, sizeof *blocks->orders);
+    blocks->beside = calloc(blocks->count + 1, sizeof *blocks->beside);
+    blocks->seconds = calloc(blocks->count + 1, sizeof *blocks->seconds);
+    if (!blocks->differences || !blocks->orders || !blocks->beside || !blocks->seconds)
+        return -1;
+    for (; complete < blocks->count; complete++) {
+        const struct duet_block *block = &blocks->items[complete];
+        double beside = difference_of(block, true);
+        blocks->orders[complete] = block->runs[0].is_b ? STATS_BAAB : STATS_ABBA;
+        blocks->differences[complete] = difference_of(block, false);
+        blocks->seconds[complete] = (block->runs[3].wall - block->runs[0].wall) * 4 / 3;
+        if (isnan(blocks->differences[complete]))
+            break;
+        if (isfinite(beside))
+            blocks->beside[blocks->beside_count++] = beside;
+    }
+    blocks->count = complete;
+    return 0;
+}
+
+/* ---- what they decide ---- */
+
+struct stats_look duet_study_look(const struct duet_study *study, size_t count) {
+    const struct duet_blocks *blocks = &study->different;
+    return stats_look_at(blocks->differences, blocks->orders, count, study->planned);
+}
+
+struct duet_percent duet_study_percent(const struct duet_study *study, double mean, double half) {
+    double sign = study->by_time ? 1 : -1;
+    double ends[2] = {sign * stats_percent_of(mean - half), sign * stats_percent_of(mean + half)};
+    return (struct duet_percent){.mean = sign * stats_percent_of(mean),
+        .low = fmin(ends[0], ends[1]),
+        .high = fmax(ends[0], ends[1])};
+}
+
+static enum duet_decision decide(const struct duet_study *study, const struct stats_look *look) {
+    struct duet_percent worse = duet_study_percent(study, look->mean, look->half);
+    if (!isfinite(look->half))
+        return DUET_CONTINUES;
+    if (worse.low > study->fail_above)
+        return DUET_FAILED;
+    if (worse.high < study->fail_above)
+        return DUET_PASSED;
+    if (fmax(worse.high - worse.mean, worse.mean - worse.low) <= study->until)
+        return DUET_PRECISE;
+    return look->count == study->planned ? DUET_ENDED : DUET_CONTINUES;
+}
+
+/* Finds the first look that decides: what ran later must not change the answer. */
+static void judge(struct duet_study *study) {
+    size_t count = study->different.count, n = count < STATS_LOOK_MIN ? count : STATS_LOOK_MIN;
+    bool ready = study->same.count >= DUET_FIRST;
+    do {
+        study->look = duet_study_look(study, n);
+        study->decision = ready ? decide(study, &study->look) : DUET_CONTINUES;
+    } while (study->decision == DUET_CONTINUES && n++ < count);
+    study->worse = duet_study_percent(study, study->look.mean, study->look.half);
+}
+
+/* A against A has a fixed number of blocks, and is looked at once. */
+static void judge_same(struct duet_study *study) {
+    size_t count = study->same.count < DUET_FIRST ? study->same.count : DUET_FIRST;
+    struct ssreport_mean mean = ssreport_mean_of(study->same.differences, count, 0.95);
+    struct ssreport_mean sure = ssreport_mean_of(study->same.differences, count, 0.99);
+    study->worse_same = duet_study_percent(study, mean.mean, mean.high - mean.mean);
+    study->same_differs = sure.low > 0 || sure.high < 0;
+}
+
+static void judge_beside(struct duet_study *study) {
+    const struct duet_blocks *blocks = &study->different;
+    struct ssreport_mean mean = ssreport_mean_of(blocks->beside, blocks->beside_count, 0.95);
+    study->beside_percent = stats_percent_of(mean.mean);
+    study->beside_differs = fabs(study->beside_percent) > BESIDE_MAX;
+}
+
+/*
+ * Returns the number of blocks of A and B that fit in the time; 0 without a limit. How long a block
+ * takes is the median of A against A, by the times at which its runs began, so that neither an
+ * interruption nor the time between blocks counts.
+ */
+static size_t plan_blocks(const struct duet_study *study) {
+    double seconds = ssreport_median_of(study->same.seconds, study->same.count);
+    double fit = floor(study->at_most / seconds) - DUET_FIRST;
+    if (!(study->at_most > 0))
+        return 0;
+    return fit > STATS_LOOK_MIN && fit < BLOCKS_MAX ? (size_t)fit : STATS_LOOK_MIN;
+}
+
+/* ---- the study ---- */
+
+static void take_settings(struct duet_study *study, const struct ssreport_run *run) {
+    study->by_time = strcmp(column(run, "metric"), "time") == 0;
+    study->a = column(run, "a");
+    study->b = column(run, "b");
+    study->beside = column(run, "beside");
+    study->until = number(run, "until_percent");
+    study->fail_above = number(run, "fail_above_percent");
+    study->at_most = number(run, "at_most_seconds");
+}
+
+/* Adds all runs; `is_present` becomes true if there are any. */
+static void add_runs(struct duet_study *study, const struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (!ssreport_is_word(run->experiment, "duet") || run->set != 0)
+            continue;
+        if (!study->is_present)
+            take_settings(study, run);
+        study->is_present = true;
+        add_run(study, run);
+    }
+}
+
+int duet_study_read(struct duet_study *study, const struct ssreport_report *report) {
+    *study = (struct duet_study){.a = "", .b = "", .beside = ""};
+    add_runs(study, report);
+    if (compare(&study->same) < 0 || compare(&study->different) < 0) {
+        duet_study_free(study);
+        return -1;
+    }
+    study->planned = plan_blocks(study);
+    judge(study);
+    judge_same(study);
+    judge_beside(study);
+    return 0;
+}
+
+static void free_blocks(struct duet_blocks *blocks) {
+    free(blocks->items);
+    free(blocks->differences);
+    free(blocks->orders);
+    free(blocks->beside);
+    free(blocks->seconds);
+}
+
+void duet_study_free(struct duet_study *study) {
+    free_blocks(&study->same);
+    free_blocks(&study->different);
+    *study = (struct duet_study){0};
+}

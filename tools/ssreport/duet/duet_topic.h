@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_DUET_TOPIC_H
+#define SSREPORT_DUET_TOPIC_H
+
+#include "topic.h"
+
+/* Which of two commands is faster: the blocks of tools/experiments/duet. */
+extern const struct ssreport_topic ssreport_duet_topic;
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duet_words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Numbers that round to 0 have no sign. */
+static double shown(double percent) {
+    return fabs(percent) < 0.05 ? 0 : percent;
+}
+
+/* Writes " beside h2 at 60 %" for h2@60%; nothing without a background. */
+static void describe_beside(const struct duet_study *study, char text[120]) {
+    const char *at = strrchr(study->beside, '@');
+    *text = '\0';
+    if (at)
+        snprintf(text, 120, " beside %.*s at %.*s %%", (int)(at - study->beside), study->beside,
+            (int)strcspn(at + 1, "%"), at + 1);
+}
+
+/* Writes "B is 1.8 % (1.1 to 2.5) slower than A"; a negative percentage is faster. */
+static void describe_difference(
+    const struct duet_study *study, struct duet_percent worse, char text[120]) {
+    bool better = worse.mean < 0;
+    const char *verb = study->by_time ? "takes" : "is";
+    const char *more =
+        study->by_time ? (better ? "less time" : "more time") : (better ? "faster" : "slower");
+    if (better)
+        worse = (struct duet_percent){-worse.mean, -worse.high, -worse.low};
+    snprintf(text, 120, "B %s %.1f %% (%.1f to %.1f) %s than A", verb, shown(worse.mean),
+        shown(worse.low), shown(worse.high), more);
+}
+
+void duet_ask(const struct duet_study *study, char *text, size_t size) {
+    char beside[120];
+    describe_beside(study, beside);
+    snprintf(text, size, "Which %s%s, A or B?", study->by_time ? "takes less time" : "is faster",
+        beside);
+}
+
+void duet_answer(const struct duet_study *study, char *text, size_t size) {
+    char beside[120], difference[120];
+    const struct duet_percent *same = &study->worse_same;
+    if (!isfinite(study->look.half)) {
+        snprintf(text, size, "No answer yet: %zu of at least %d blocks are done",
+            study->same.count + study->different.count, DUET_FIRST + STATS_LOOK_MIN);
+        return;
+    }
+    describe_beside(study, beside);
+    describe_difference(study, study->worse, difference);
+    bool certain = study->worse.low > 0 || study->worse.high < 0;
+    snprintf(text, size, "%s%s%s; A against A: %.1f %% (%.1f to %.1f)",
+        certain ? "" : "No certain difference: ", difference, beside, shown(same->mean),
+        shown(same->low), shown(same->high));
+}
+
+void duet_doubt(const struct duet_study *study, char *text, size_t size) {
+    size_t used = 0;
+    *text = '\0';
+    if (study->same_differs)
+        used = (size_t)snprintf(text, size,
+            "A against A differs from 0 at 99 %%, so runs of one command are not alike here");
+    if (study->beside_differs && used < size)
+        snprintf(text + used, size - used,
+            "%sthe background did %.1f %% %s beside B than beside A, so they did not run under the "
+            "same load",
+            used > 0 ? "; " : "", fabs(study->beside_percent),
+            study->beside_percent > 0 ? "more" : "less");
+}

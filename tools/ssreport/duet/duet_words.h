@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_DUET_WORDS_H
+#define SSREPORT_DUET_WORDS_H
+
+#include "duet_study.h"
+
+/* The question and the answer of a study, as sentences. */
+
+/* Room for any of them. */
+#define DUET_TEXT 600
+
+SS_NONNULL() SS_WRITES(2, 3) void duet_ask(const struct duet_study *study, char *text, size_t size);
+
+/* Writes "B is 1.8 % (1.1 to 2.5) slower than A beside h2 at 60 %; A against A: ...". */
+SS_NONNULL()
+SS_WRITES(2, 3) void duet_answer(const struct duet_study *study, char *text, size_t size);
+
+/* Writes why the answer is doubtful; an empty text if it is not. */
+SS_NONNULL()
+SS_WRITES(2, 3) void duet_doubt(const struct duet_study *study, char *text, size_t size);
+
+#endif
