@@ -748,85 +748,31 @@ interference_prints_its_plan() {
     prints "sets-serial-xz-1: 2 h 04 min"
 }
 
-# write_idle CPU MICROSECONDS...: makes the counters of idle states of a CPU in a recorded tree.
-write_idle() {
-    local folder=$scratch/idle/sys/devices/system/cpu/cpu$1 state=0 number
-    local names=(POLL C1 C6)
-    mkdir -p "$folder/cpufreq"
-    for number in "${@:2}"; do
-        mkdir -p "$folder/cpuidle/state$state"
-        echo "${names[state]}" >"$folder/cpuidle/state$state/name"
-        echo "$number" >"$folder/cpuidle/state$state/time"
-        state=$((state + 1))
-    done
-}
-
-# In a second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: half of both. 0.1 s of that are in C1, the rest in C6.
-idle_states_are_shares_of_the_idle_time() (
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    # shellcheck source=../../tools/experiments/idle.sh
-    . "$experiments/idle.sh"
-    local last=() row
-    write_idle 0 7 1000 500
-    write_idle 1 9 2000 500
-    write_idle 10 9 2000
-    echo 1400000 >"$scratch/idle/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"
-    echo 2100500 >"$scratch/idle/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq"
-    find_idle "$scratch/idle" || fail "no idle states found"
-    [ "${idle_cpus[*]} ${idle_states[*]}" = "0 1 10 POLL C1 C6" ] || fail "wrong CPUs: ${idle_cpus[*]}"
-    ! find_idle "$scratch" || fail "idle states found in an empty folder"
-    ! find_idle "$scratch/idle" 5 || fail "CPU 5 has idle states"
-    find_idle "$scratch/idle" 0-1 || fail "CPUs 0 and 1 have no idle states"
-    sample_idle 0
-    write_idle 0 7 101000 300500
-    write_idle 1 9 2000 600500
-    sample_idle 1000000
-    [ "$row" = 0.5000,1750.250,0.0000,0.1000,0.9000 ] || fail "wrong shares: $row"
-    # All active; the counter of a CPU that was offline begins anew.
-    write_idle 1 0 0 0
-    sample_idle 1000000
-    [ "$row" = 1.0000,1750.250,,, ] || fail "wrong shares of a second without idle time: $row"
-    rm "$scratch"/idle/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq
-    find_idle "$scratch/idle"
-    sample_idle 1000000
-    [ "${row%%,*},$(cut -d , -f 2 <<<"$row")" = 1.0000, ] || fail "a frequency without a source: $row"
-    # The studies sample them next to the power.
-    experiment interference --plan --sets 0/1 --energy rapl --energy-root "$scratch/idle"
-    grep -q '^beside idle ready=.* --root .*/idle --output .*/idle.csv' "$output" || fail "idle states are not sampled: $(cat "$output")"
+# Idle states are sampled next to the power, and there is no source in an empty folder.
+idle_states_are_sampled_beside_the_power() {
+    local cpu=$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0
+    mkdir -p "$cpu"
+    echo 7 >"$cpu/time"
+    echo POLL >"$cpu/name"
+    experiment interference --plan --sets 0/1 --energy rapl --energy-root "$scratch/machine"
+    grep -q '^beside idle ready=.* --root .*/machine --output .*/idle.csv' "$output" ||
+        fail "idle states are not sampled: $(cat "$output")"
+    prints "Power: there is no source \(rapl\): no energy is recorded"
     experiment interference --plan --sets 0/1
     ! grep -q '^beside idle ' "$output" || fail "idle states are sampled without --energy"
-)
+    PATH=$build/bin:$PATH "$experiments/idle" --root "$scratch/machine" --output "$scratch/idle.csv" >"$scratch/said" &
+    await idle_is_sampled
+    kill -TERM $!
+    wait $! || fail "the sampler ended with status $?"
+    [ "$(head -n 1 "$scratch/idle.csv")" = time,elapsed_seconds,active,frequency_mhz,POLL ] ||
+        fail "wrong columns: $(cat "$scratch/idle.csv")"
+    grep -q ',1\.0000,,$' "$scratch/idle.csv" || fail "wrong samples: $(cat "$scratch/idle.csv")"
+    grep -qx open "$scratch/said" || fail "it is not said that samples are taken"
+}
 
-# Only package domains count, not their parts; a counter that restarted gives no value.
-power_is_summed_over_packages() (
-    # shellcheck source=../../tools/experiments/energy.sh
-    . "$experiments/energy.sh"
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    local zone folder=$scratch/machine/sys/class/powercap at count watts
-    for zone in intel-rapl:0=package-0 intel-rapl:0:0=core intel-rapl:1=package-1 intel-rapl:2=psys; do
-        mkdir -p "$folder/${zone%=*}"
-        echo "${zone#*=}" >"$folder/${zone%=*}/name"
-        echo 1000000 >"$folder/${zone%=*}/energy_uj"
-    done
-    energy_root=$scratch/machine
-    find_rapl || fail "no package domains found"
-    [ "$energy_scope" = "rapl: CPU packages only (package-0 package-1)" ] || fail "wrong scope: $energy_scope"
-    read_rapl
-    [ "$count" -eq 2000000 ] || fail "wrong energy: $count"
-    at=$((${EPOCHREALTIME/./} - 200000000))
-    echo 2001000000 >"$folder/intel-rapl:1/energy_uj"
-    sample_rapl
-    awk -v watts="$watts" 'BEGIN { exit watts < 9 || watts > 10 }' || fail "expected 10 W, got $watts"
-    echo 5 >"$folder/intel-rapl:1/energy_uj"
-    sample_rapl
-    [ -z "$watts" ] || fail "power from a counter that restarted: $watts"
-    rm -rf "$scratch/machine/sys/class/powercap"
-    energy=rapl energy_source='' energy_scope=''
-    find_energy 2>"$output"
-    prints "Power: there is no source .*"
-)
+idle_is_sampled() {
+    [ -e "$scratch/idle.csv" ] && [ "$(wc -l <"$scratch/idle.csv")" -ge 2 ]
+}
 
 run_case options_and_their_values_are_checked
 run_case calls_that_cannot_measure_anything_are_refused
@@ -850,8 +796,7 @@ run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed alone
 run_case placements_follow_recorded_topologies
-run_case power_is_summed_over_packages
-run_case idle_states_are_shares_of_the_idle_time
+run_case idle_states_are_sampled_beside_the_power
 run_case interference_of_two_sides_is_measured
 run_case interference_prints_its_plan
 end_cases

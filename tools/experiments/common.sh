@@ -127,38 +127,6 @@ span() {
     fi
 }
 
-# write_samples FILE FUNCTION: writes what the function prints to the file of --output, until SIGTERM or SIGINT. First
-# prints the line `open`.
-write_samples() {
-    [ -n "$1" ] || fail "--output is missing: see --help"
-    { : >"$1"; } 2>/dev/null || fail "--output: $1 cannot be written"
-    trap 'exit 0' TERM INT
-    echo open
-    "$2" >"$1"
-}
-
-# each_second COLUMNS FUNCTION VARIABLE: prints samples until the process ends, at absolute times, so that as many are
-# taken as seconds pass. FUNCTION gets the microseconds since the sample before, and sets VARIABLE.
-each_second() {
-    local never now left stamp number=0 begin=${EPOCHREALTIME/./} before
-    exec {never}<> <(:)
-    before=$begin
-    echo "time,elapsed_seconds,$1"
-    while :; do
-        number=$((number + 1))
-        left=$((begin + 1000000 * number - ${EPOCHREALTIME/./}))
-        if [ "$left" -gt 0 ]; then
-            printf -v left '%d.%06d' $((left / 1000000)) $((left % 1000000))
-            read -rt "$left" -u "$never" || true
-        fi
-        now=${EPOCHREALTIME/./}
-        "$2" $((now - before))
-        before=$now
-        TZ=UTC0 printf -v stamp '%(%FT%T)T.%03dZ' $((now / 1000000)) $((now % 1000000 / 1000))
-        printf '%s,%d.%06d,%s\n' "$stamp" $(((now - begin) / 1000000)) $(((now - begin) % 1000000)) "${!3}"
-    done
-}
-
 # extend_path FOLDER: lets programs of this folder be found first; without a folder, those of the same build.
 extend_path() {
     local folder
@@ -167,6 +135,13 @@ extend_path() {
         PATH=$(cd "$folder" && pwd):$PATH
         return
     done
+}
+
+# find_helper NAME: prints the path of the program showstopper-NAME, which only scripts start, of the same build as showstopper.
+find_helper() {
+    local program
+    program=$(type -P showstopper) || fail "showstopper is not there: build it"
+    echo "${program%/*}/../libexec/showstopper/showstopper-$1"
 }
 
 # list_cpus LIST: prints the CPUs of a list such as 0-3,8, one a line.

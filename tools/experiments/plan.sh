@@ -5,8 +5,6 @@
 
 # shellcheck source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-# shellcheck source=energy.sh
-. "$here/energy.sh"
 
 # ---- options ----
 
@@ -16,7 +14,7 @@ shorter=''    # how to make its studies shorter
 needs_iterations='' # yes if its results are throughputs
 output='' on='' instances='' workloads='' default_workloads='' catalogue='' list_workloads='' name='' iteration=''
 repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
-published='' plan='' energy='' energy_root=/ others=10% ram=/dev/shm
+published='' plan='' energy='' energy_root=/ energy_scope='' others=10% ram=/dev/shm
 usable=() # methods that are available here
 
 # The names of these options, for take_options: those without a value, and those with one.
@@ -356,9 +354,21 @@ plan_study() {
 
 # ---- a run ----
 
+# find_energy: sets `energy_scope`, what the source of --energy covers; empty if there is none.
+find_energy() {
+    local sampler
+    [ -n "$energy" ] || return 0
+    sampler=$(find_helper sample)
+    if energy_scope=$("$sampler" energy "$energy" --energy-root "$energy_root" --scope 2>/dev/null); then
+        say "Power: $energy_scope"
+    else
+        say "Power: there is no source ($energy): no energy is recorded"
+    fi
+}
+
 # plan_energy: prints the lines that sample power, if there is a source, and idle states, if there are any.
 plan_energy() {
-    local source=$energy_source of=${service_cpus-}
+    local source=${energy_scope%%:*} of=${service_cpus-}
     : "${of:=$on}"
     [ -z "$energy" ] || ! compgen -G "${energy_root%/}/sys/devices/system/cpu/cpu*/cpuidle/state0/time" >/dev/null ||
         line beside idle 'ready=^open$' -- "$here/idle" --root "$energy_root" ${of:+--cpus "$of"} \

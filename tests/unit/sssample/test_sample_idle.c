@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sample_idle.h"
+#include "tree.h"
+#include "unit.h"
+
+static void write_state(unsigned cpu, unsigned number, const char *name, const char *time) {
+    char path[128];
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cpuidle/state%u/name", cpu, number);
+    tree_write(path, name);
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cpuidle/state%u/time", cpu, number);
+    tree_write(path, time);
+}
+
+static void write_frequency(unsigned cpu, const char *frequency) {
+    char path[128];
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", cpu);
+    tree_write(path, frequency);
+}
+
+static void assert_columns(struct sssample_idle *idle, const char *expected) {
+    char text[256];
+    const struct sssample_source source = sssample_idle_source(idle);
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    assert_non_null(stream);
+    source.print_columns(stream, source.source);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, expected);
+}
+
+static void assert_sample(struct sssample_idle *idle, ss_time spent, const char *expected) {
+    char text[256];
+    const struct sssample_source source = sssample_idle_source(idle);
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    assert_non_null(stream);
+    source.print_sample(stream, source.source, spent);
+    assert_int_equal(fclose(stream), 0);
+    if (expected)
+        assert_string_equal(text, expected);
+}
+
+static const char *write_machine(void) {
+    const char *root = tree_new();
+    write_state(0, 0, "POLL\n", "7\n");
+    write_state(0, 1, "C1-HSW\n", "1000\n");
+    write_state(0, 2, "C6\n", "500\n");
+    write_state(1, 0, "POLL\n", "9\n");
+    write_state(1, 1, "C1-HSW\n", "2000\n");
+    write_state(1, 2, "C6\n", "500\n");
+    return root;
+}
+
+/* In a second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s. 0.1 s of that are in C1, the rest in
+ * C6. */
+static void states_are_shares_of_the_idle_time(void **state) {
+    (void)state;
+    struct sssample_idle idle;
+    const char *root = write_machine();
+    write_frequency(0, "1400000\n");
+    write_frequency(1, "2100500\n");
+    assert_true(sssample_idle_find(&idle, root, NULL));
+    assert_columns(&idle, "active,frequency_mhz,POLL,C1_HSW,C6");
+    assert_sample(&idle, 0, NULL);
+    write_state(0, 1, "C1-HSW\n", "101000\n");
+    write_state(0, 2, "C6\n", "300500\n");
+    write_state(1, 2, "C6\n", "600500\n");
+    assert_sample(&idle, SS_SECOND, "0.5000,1750.250,0.0000,0.1000,0.9000");
+    sssample_idle_free(&idle);
+}
+
+static void a_second_without_idle_time_has_no_shares(void **state) {
+    (void)state;
+    struct sssample_idle idle;
+    const char *root = write_machine();
+    assert_true(sssample_idle_find(&idle, root, NULL));
+    assert_sample(&idle, 0, NULL);
+    /* The counters of a CPU that was offline begin anew. */
+    write_state(1, 1, "C1-HSW\n", "0\n");
+    write_state(1, 2, "C6\n", "0\n");
+    assert_sample(&idle, SS_SECOND, "1.0000,,,,");
+    sssample_idle_free(&idle);
+}
+
+static void only_cpus_with_idle_states_count(void **state) {
+    (void)state;
+    struct sssample_idle idle;
+    struct ss_error error = {0};
+    struct ss_cpus cpus;
+    const char *root = write_machine();
+    write_state(10, 0, "POLL\n", "9\n");
+    write_frequency(5, "1000000\n");
+    assert_true(sssample_idle_find(&idle, root, NULL));
+    assert_int_equal(idle.cpus, 3);
+    assert_int_equal(idle.frequency_count, 0);
+    sssample_idle_free(&idle);
+    assert_int_equal(ss_cpus_parse("5", &cpus, &error), 0);
+    assert_false(sssample_idle_find(&idle, root, &cpus));
+    sssample_idle_free(&idle);
+    assert_int_equal(ss_cpus_parse("0-5", &cpus, &error), 0);
+    assert_true(sssample_idle_find(&idle, root, &cpus));
+    assert_int_equal(idle.cpus, 2);
+    sssample_idle_free(&idle);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(states_are_shares_of_the_idle_time),
+    cmocka_unit_test(a_second_without_idle_time_has_no_shares),
+    cmocka_unit_test(only_cpus_with_idle_states_count))

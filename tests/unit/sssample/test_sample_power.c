@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sample_power.h"
+#include "tree.h"
+#include "unit.h"
+
+/* Returns the cell of a sample `spent` after the one before. */
+static const char *sample(struct sssample_power *power, ss_time spent) {
+    static char cell[64];
+    cell[0] = '\0';
+    const struct sssample_source source = sssample_power_source(power);
+    FILE *stream = fmemopen(cell, sizeof cell, "w");
+    assert_non_null(stream);
+    source.print_sample(stream, source.source, spent);
+    assert_int_equal(fclose(stream), 0);
+    return cell;
+}
+
+static void write_package(const char *zone, const char *name, const char *energy) {
+    char path[128];
+    snprintf(path, sizeof path, "sys/class/powercap/%s/name", zone);
+    tree_write(path, name);
+    snprintf(path, sizeof path, "sys/class/powercap/%s/energy_uj", zone);
+    tree_write(path, energy);
+}
+
+/* Only package domains count, not their parts; a counter that restarted gives no value. */
+static void power_is_summed_over_packages(void **state) {
+    (void)state;
+    struct sssample_power power;
+    const char *root = tree_new();
+    write_package("intel-rapl:0", "package-0\n", "1000000\n");
+    write_package("intel-rapl:0:0", "core\n", "1000000\n");
+    write_package("intel-rapl:1", "package-1\n", "1000000\n");
+    write_package("intel-rapl:2", "psys\n", "1000000\n");
+    assert_true(sssample_power_find(&power, "auto", root));
+    assert_string_equal(power.scope, "rapl: CPU packages only (package-0 package-1)");
+    assert_string_equal(sample(&power, 0), "");
+    write_package("intel-rapl:1", "package-1\n", "2001000000\n");
+    assert_string_equal(sample(&power, 200 * SS_SECOND), "10");
+    write_package("intel-rapl:1", "package-1\n", "5\n");
+    assert_string_equal(sample(&power, SS_SECOND), "");
+    write_package("intel-rapl:1", "package-1\n", "1500005\n");
+    assert_string_equal(sample(&power, SS_SECOND), "1.5");
+    sssample_power_free(&power);
+}
+
+static void a_sensor_names_what_it_covers(void **state) {
+    (void)state;
+    struct sssample_power power;
+    const char *root = tree_new();
+    tree_write("sys/class/hwmon/hwmon3/power1_input", "42000000\n");
+    tree_write("sys/class/hwmon/hwmon3/name", "power_meter\n");
+    assert_true(sssample_power_find(&power, "hwmon", root));
+    assert_string_equal(power.scope, "hwmon: the whole machine (power_meter)");
+    assert_string_equal(sample(&power, SS_SECOND), "42");
+    sssample_power_free(&power);
+    tree_write("sys/class/hwmon/hwmon3/name", "amdgpu\n");
+    assert_true(sssample_power_find(&power, "auto", root));
+    assert_string_equal(power.scope, "hwmon: what the sensor amdgpu covers");
+    sssample_power_free(&power);
+}
+
+static void a_battery_counts_while_it_is_discharged(void **state) {
+    (void)state;
+    struct sssample_power power;
+    const char *root = tree_new();
+    tree_write("sys/class/power_supply/AC/type", "Mains\n");
+    tree_write("sys/class/power_supply/BAT0/type", "Battery\n");
+    tree_write("sys/class/power_supply/BAT0/status", "Charging\n");
+    tree_write("sys/class/power_supply/BAT0/current_now", "-500000\n");
+    tree_write("sys/class/power_supply/BAT0/voltage_now", "12000000\n");
+    assert_false(sssample_power_find(&power, "battery", root));
+    tree_write("sys/class/power_supply/BAT0/status", "Discharging\n");
+    assert_true(sssample_power_find(&power, "battery", root));
+    assert_string_equal(sample(&power, SS_SECOND), "6");
+    tree_write("sys/class/power_supply/BAT0/power_now", "7500000\n");
+    assert_string_equal(sample(&power, SS_SECOND), "7.5");
+    sssample_power_free(&power);
+}
+
+static void a_command_prints_watts_in_its_first_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *command, *cell;
+    } cases[] = {{"echo 7.5; echo 8", "7.5"}, {"echo 12", "12"}, {"echo 12W", ""},
+        {"echo 3; false", ""}, {"echo 'x\"'", ""}, {"echo", ""}, {"echo 3.", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sssample_power power;
+        assert_true(sssample_power_find(&power, cases[i].command, "/nowhere"));
+        assert_string_equal(sample(&power, SS_SECOND), cases[i].cell);
+        assert_string_equal(sample(&power, 0), "");
+        sssample_power_free(&power);
+    }
+    struct sssample_power power;
+    assert_true(sssample_power_find(&power, "echo 1", "/"));
+    assert_string_equal(power.scope, "command: what it measures (echo 1)");
+    assert_false(sssample_power_find(&power, "rapl", "/nowhere"));
+    assert_false(sssample_power_find(&power, "auto", "/nowhere"));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(power_is_summed_over_packages),
+    cmocka_unit_test(a_sensor_names_what_it_covers),
+    cmocka_unit_test(a_battery_counts_while_it_is_discharged),
+    cmocka_unit_test(a_command_prints_watts_in_its_first_line))

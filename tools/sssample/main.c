@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Samples once a second what a study records beside its runs: power, and the idle states of CPUs.
+ * tools/experiments/energy and idle start this program.
+ *
+ *   files of the kernel, or a command --> sample_power.c, sample_idle.c --> sampled.c -->
+ * energy.csv, idle.csv
+ */
+
+#include "base/program.h"
+#include "base/words.h"
+#include "options/arguments.h"
+#include "sample_idle.h"
+#include "sample_power.h"
+
+struct options {
+    const char *verb, *source, *output, *root, *cpu_list;
+    int why_not, scope, help;
+    struct ss_option_store store;
+};
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct options *options = config;
+    (void)row;
+    if (!options->verb)
+        options->verb = value;
+    else if (!options->source && strcmp(options->verb, "energy") == 0)
+        options->source = value;
+    else
+        return ss_error_fail(
+            error, "unexpected argument '%s': see --help", ss_words_show(value).text);
+    return 0;
+}
+
+#define AT(member) .offset = offsetof(struct options, member)
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "where the samples are written"}},
+    {0, "DIR", {"energy-root", SS_OPTION_TEXT, AT(root), .initial = "/", .help = "of `energy`: where /sys is looked for"}},
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "of `idle`: where /sys is looked for"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "of `idle`: only these CPUs, as 0-3,8; default: all"}},
+    {0, NULL, {"scope", AT(scope), .help = "of `energy`: print what the source covers, and sample nothing"}},
+    {0, NULL, {"why-not", AT(why_not), .help = "print why there is nothing to sample, with status 0; otherwise end with status 1"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    SS_ARGUMENTS_WORDS(take_word),
+};
+// clang-format on
+
+static void print_help(void) {
+    printf(
+        "Usage: tools/experiments/energy SOURCE --output FILE [OPTION]...\n"
+        "       tools/experiments/idle --output FILE [OPTION]...\n"
+        "Samples once a second, until SIGTERM or SIGINT: `energy` the power in watts, `idle` how\n"
+        "long CPUs were active, in which idle states they were otherwise, and their frequency.\n"
+        "SOURCE is auto, rapl, hwmon, battery, or any command that prints watts. Prints the line\n"
+        "`open` when FILE can be written to.\n\n");
+    ss_arguments_print_help(stdout, rows);
+}
+
+static int require_output(const struct options *options, struct ss_error *error) {
+    return options->output ? 0 : ss_error_fail(error, "--output is missing: see --help");
+}
+
+/* Samples, or says for --why-not that there is something to sample. */
+static int sample(const struct options *options, const struct sssample_source *source, int *status,
+    struct ss_error *error) {
+    if (options->why_not) {
+        *status = 1;
+        return 0;
+    }
+    return require_output(options, error) < 0 ? -1 : sssample_loop(source, options->output, error);
+}
+
+/* Says why there is nothing to sample: as the answer to --why-not, or else as an error. */
+static int refuse(const struct options *options, const char *reason, struct ss_error *error) {
+    if (!options->why_not)
+        return ss_error_fail(error, "%s", reason);
+    puts(reason);
+    return 0;
+}
+
+static int sample_power(const struct options *options, int *status, struct ss_error *error) {
+    struct sssample_power power;
+    char reason[256];
+    if (!options->source || !*options->source)
+        return ss_error_fail(error, "SOURCE is missing: see --help");
+    snprintf(reason, sizeof reason, "there is no source of power (%.200s)", options->source);
+    bool found = sssample_power_find(&power, options->source, options->root);
+    const struct sssample_source source = sssample_power_source(&power);
+    int result = 0;
+    if (found && options->scope)
+        puts(power.scope);
+    else
+        result = found ? sample(options, &source, status, error) : refuse(options, reason, error);
+    sssample_power_free(&power);
+    return result;
+}
+
+static int sample_idle(const struct options *options, int *status, struct ss_error *error) {
+    struct sssample_idle idle;
+    struct ss_cpus cpus;
+    char reason[4200], root[4096];
+    if (options->cpu_list && ss_cpus_parse(options->cpu_list, &cpus, error) < 0)
+        return ss_error_wrap(error, "--cpus");
+    snprintf(root, sizeof root, "%s", strcmp(options->root, "/") == 0 ? "" : options->root);
+    snprintf(reason, sizeof reason, "no CPU has idle states below %s/sys/devices/system/cpu", root);
+    bool found = sssample_idle_find(&idle, root, options->cpu_list ? &cpus : NULL);
+    const struct sssample_source source = sssample_idle_source(&idle);
+    int result = found ? sample(options, &source, status, error) : refuse(options, reason, error);
+    sssample_idle_free(&idle);
+    return result;
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct options options = {0};
+    int result = ss_arguments_parse(rows, &options, &options.store, argv, NULL, error);
+    if (result == 0 && options.help)
+        print_help();
+    else if (result == 0 && options.verb && strcmp(options.verb, "energy") == 0)
+        result = sample_power(&options, status, error);
+    else if (result == 0 && options.verb && strcmp(options.verb, "idle") == 0)
+        result = sample_idle(&options, status, error);
+    else if (result == 0)
+        result = ss_error_fail(error, "energy or idle is required: see --help");
+    if (result < 0 && error->status == SS_ERROR_FAILED)
+        error->status = 1;
+    ss_option_store_free(&options.store);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    return ss_program_main(argc > 1 ? argv[1] : "showstopper-sample", run, argv);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSAMPLE_SAMPLE_POWER_H
+#define SSSAMPLE_SAMPLE_POWER_H
+
+/* Power in watts, from the kernel's files or from a command. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sampled.h"
+
+#define SSSAMPLE_FILES_MAX 64
+
+enum sssample_power_kind { SSSAMPLE_RAPL, SSSAMPLE_HWMON, SSSAMPLE_BATTERY, SSSAMPLE_COMMAND };
+
+struct sssample_power {
+    enum sssample_power_kind kind;
+    const char *command;             /* SSSAMPLE_COMMAND */
+    char *files[SSSAMPLE_FILES_MAX]; /* folders of packages or batteries, or one file; owned */
+    size_t count;
+    char scope[1024]; /* what is measured, as "rapl: CPU packages only (package-0)" */
+    bool has_before;
+    uint64_t before; /* microjoules of the last sample */
+};
+
+/*
+ * Finds the source `name` below `root`: rapl, hwmon, battery, auto (the first of these that is
+ * there) or a command that prints watts. Returns whether it is there. Free the power in either
+ * case.
+ */
+SS_NONNULL()
+bool sssample_power_find(struct sssample_power *power, const char *name, const char *root);
+SS_NONNULL() void sssample_power_free(struct sssample_power *power);
+
+/* Returns its samples. A second without one has an empty cell: a watt for a sample is a joule. */
+SS_NONNULL() struct sssample_source sssample_power_source(struct sssample_power *power);
+
+#endif

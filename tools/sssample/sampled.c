@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sampled.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/wallclock.h"
+#include "platform/platform.h"
+
+#define PERIOD SS_SECOND
+
+static void end(int signal_number) {
+    (void)signal_number;
+    _exit(0);
+}
+
+/* Each line is written by one call, so that a signal leaves whole lines. */
+static void end_on_signals(void) {
+    const struct sigaction action = {.sa_handler = end};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static void sleep_until(ss_time moment) {
+    const struct timespec at = {
+        .tv_sec = (time_t)(moment / SS_SECOND), .tv_nsec = (long)(moment % SS_SECOND)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        continue;
+}
+
+void sssample_print(FILE *stream, const struct sssample_source *source, int64_t wallclock,
+    ss_time elapsed, ss_time spent) {
+    char stamp[64];
+    ss_wallclock_print(stamp, sizeof stamp, wallclock);
+    fprintf(stream, "%s,%llu.%06llu,", stamp, (unsigned long long)(elapsed / SS_SECOND),
+        (unsigned long long)(elapsed % SS_SECOND / SS_MICROSECOND));
+    source->print_sample(stream, source->source, spent);
+    fputc('\n', stream);
+}
+
+static void drop_first(const struct sssample_source *source) {
+    FILE *nowhere = fopen("/dev/null", "we");
+    if (!nowhere)
+        return;
+    source->print_sample(nowhere, source->source, 0);
+    fclose(nowhere);
+}
+
+int sssample_loop(const struct sssample_source *source, const char *path, struct ss_error *error) {
+    SS_OWNED(fclose) FILE *stream = fopen(path, "we");
+    if (!stream)
+        return ss_error_fail(error, "--output: %s cannot be written: %s", path, strerror(errno));
+    end_on_signals();
+    puts("open");
+    fflush(stdout);
+    drop_first(source);
+    fputs("time,elapsed_seconds,", stream);
+    source->print_columns(stream, source->source);
+    fputc('\n', stream);
+    ss_time begin = ss_platform_now(), before = begin;
+    for (unsigned number = 1; fflush(stream) == 0; number++) {
+        sleep_until(begin + number * PERIOD);
+        ss_time now = ss_platform_now();
+        sssample_print(stream, source, ss_platform_wallclock(), now - begin, now - before);
+        before = now;
+    }
+    return ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+}
