@@ -474,7 +474,7 @@ load_of_other_processes_is_reported() {
 # The load that ssload prints is replaced by one that is known. No run is possible, so nothing else is started.
 the_load_before_a_study_is_compared_with_others() {
     needs_ssbatch || return 0
-    local load call=(throughput --stairs --methods nbench --workloads serial --bin "$scratch/known" --others 10%)
+    local call=(throughput --stairs --methods nbench --workloads serial --bin "$scratch/known" --others 10%)
     mkdir "$scratch/known"
     ln -s "$build"/bin/* "$scratch/known"
     rm "$scratch/known/ssload"
