@@ -5,6 +5,7 @@
 #define FOLDER_VERSION "9.8.7"
 
 #include "fleet.h"
+#include "fleet_plots.h"
 #include "report_folder.h"
 #include "whole.h"
 
@@ -141,11 +142,34 @@ static void long_records_widen_the_bins(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+static void axes_of_time_are_named_as_in_other_pictures(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
+    assert_non_null(page.stream);
+    read_fleet();
+    ssreport_fleet_plot_sum(&page, &fleet);
+    ssreport_fleet_plot_map(&page, &fleet);
+    fclose(page.stream);
+    if (page.pictures == 0) {
+        free(text);
+        SKIP("gnuplot: no picture can be drawn");
+    }
+    size_t found = 0;
+    for (const char *at = text; (at = strstr(at, "time in seconds")); at++)
+        found++;
+    assert_that(found, ==, 3);
+    free(text);
+    ssreport_fleet_free(&fleet);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(records_of_nodes_are_summed_up),
     cmocka_unit_test(late_starts_are_measured_by_the_corrected_clock),
     cmocka_unit_test(node_without_a_record_fails_alone),
     cmocka_unit_test(whole_compares_the_sum_with_the_sum_of_targets),
-    cmocka_unit_test(long_records_widen_the_bins))
+    cmocka_unit_test(long_records_widen_the_bins),
+    cmocka_unit_test(axes_of_time_are_named_as_in_other_pictures))
 // clang-format on

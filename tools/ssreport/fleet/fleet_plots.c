@@ -13,21 +13,19 @@
 #define MAP_FRAME 110
 #define MAP_ROW   4
 
-/* Uses minutes for long replays. */
-static const char *unit_of_time(double duration, double *unit) {
-    *unit = duration > 600 ? 60 : 1;
-    return *unit > 1 ? "time, min" : "time, s";
+/* The time that the bins cover, in seconds. */
+static double end_of(const struct ssreport_fleet *fleet) {
+    return (double)ssreport_fleet_used(fleet) * fleet->width;
 }
 
 void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_fleet *fleet) {
     FILE *script = ssreport_page_script(page);
     size_t used = ssreport_fleet_used(fleet);
-    double unit;
-    const char *name = unit_of_time((double)used * fleet->width, &unit);
+    double unit = plot_time_unit(end_of(fleet));
     if (!script)
         return;
     plot_begin_on_page(script);
-    plot_axis(script, 'x', name, PLOT_FROM_ZERO);
+    plot_axis_time(script, "time", end_of(fleet));
     plot_axis(script, 'y', "load, CPUs", PLOT_FROM_ZERO);
     fputs("$sums << END\n", script);
     for (size_t i = 0; i < used; i++) {
@@ -77,14 +75,14 @@ static void plot_map(
     struct ssreport_page *page, const struct ssreport_fleet *fleet, bool distance) {
     FILE *script = ssreport_page_script(page);
     size_t used = ssreport_fleet_used(fleet), step = (used + COLUMNS_MAX - 1) / COLUMNS_MAX;
-    double unit, rows = (double)fleet->rows, per_row = (double)fleet->count / rows;
-    const char *name = unit_of_time((double)used * fleet->width, &unit);
+    double unit = plot_time_unit(end_of(fleet)), rows = (double)fleet->rows;
+    double per_row = (double)fleet->count / rows;
     if (!script)
         return;
     unsigned tall = MAP_FRAME + MAP_ROW * (unsigned)fleet->rows;
     plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, tall > PLOT_HEIGHT ? tall : PLOT_HEIGHT);
     double wide = (double)step * fleet->width / unit;
-    plot_axis_between(script, 'x', name, 0, (double)used * fleet->width / unit);
+    plot_axis_time(script, "time", end_of(fleet));
     plot_axis_between(script, 'y', "node, in the order of fleet.csv", 0, (double)fleet->count);
     fprintf(script, PLOT_GRADIENT "set yrange [%g:0]\nset cblabel \"%s\"\n", (double)fleet->count,
         distance ? "distance from the target, points" : "load, %");
