@@ -16,6 +16,7 @@
 
 #include <check.h>
 
+#include "process.h"
 #include "run.h"
 
 /*
@@ -36,7 +37,7 @@ static inline void kin_begin(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(99);
-    alarm(100);
+    alarm(PROCESS_TIMEOUT);
 }
 
 /* Like fork(). Unless `number` is 0, the child gets that pid; -1 if taken or not permitted. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A stuck process is detected by the CPU time it uses, not by elapsed time. */
+/*
+ * A stuck process is detected by the CPU time it uses, not by elapsed time. The CPU time is what
+ * the test says, so that nothing depends on how fast this machine is; test_stuck.c uses CPU time.
+ */
 
 #include "kin.h"
 #include "process.h"
-
-#include <sys/resource.h>
 
 #include "platform/platform.h"
 #include "tree/watchdog.h"
@@ -16,12 +17,43 @@ static struct ss_watchdog watchdog;
 /* Advances at the test's own pace, which must not matter. */
 static ss_time now = 1000 * SS_SECOND;
 
-/* At a high priority, if that is allowed: it needs CPU time to be detected. */
-static void spin(void) {
-    setpriority(PRIO_PROCESS, 0, -20);
-    close(kin_gate[1]);
-    for (volatile unsigned turns = 0;; turns++) {
-    }
+/* The process that never sleeps, and the CPU time that it has used. Other processes use none. */
+static pid_t spinner;
+static ss_time used = SS_SECOND;
+
+/* The linker lets the watchdog call this in place of ss_platform_process_cpu_time(). */
+ss_time __wrap_ss_platform_process_cpu_time(pid_t pid);
+ss_time __wrap_ss_platform_process_cpu_time(pid_t pid) {
+    return pid == spinner ? used : 0;
+}
+
+/* A byte from each child that answers; the end of file if they were killed before. */
+static int answers[2] = {-1, -1};
+
+static void answer(int signal) {
+    (void)signal;
+    ck_assert_int_eq(write(answers[1], "", 1), 1);
+}
+
+static void answer_signals(void) {
+    signal(SIGUSR1, answer);
+}
+
+/* Starts a child that sleeps, and answers SIGUSR1. */
+static pid_t start_child(void) {
+    if (answers[0] < 0)
+        ck_assert_int_eq(pipe2(answers, O_CLOEXEC), 0);
+    return kin_start(answer_signals);
+}
+
+/* Returns whether no signal has killed the child so far. Other children must have ended. */
+static bool is_alive(pid_t child) {
+    char byte;
+    if (answers[1] >= 0)
+        close(answers[1]);
+    answers[1] = -1;
+    ck_assert_int_eq(kill(child, SIGUSR1), 0);
+    return read(answers[0], &byte, 1) == 1;
 }
 
 static void open_board(pid_t master) {
@@ -51,41 +83,41 @@ static bool has_ended(pid_t pid) {
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid;
 }
 
-/* Checks until a process has used this much more CPU time. */
-static void look_for(pid_t pid, double seconds) {
-    ss_time end = ss_platform_process_cpu_time(pid) + (ss_time)(seconds * 1e9);
-    RUN_UNTIL(NULL, look() && ss_platform_process_cpu_time(pid) >= end);
+/* Looks again and again while the spinner uses this much more CPU time. */
+static void spend(ss_time time) {
+    for (ss_time end = used + time; used < end; used += 10 * SS_MILLISECOND)
+        look();
 }
 
-static void expect_end(pid_t pid, int signal) {
+/* Looks while the spinner uses CPU time, until it has exited because of this signal. */
+static void expect_end(int signal) {
     int status;
-    RUN_UNTIL(NULL, look() && has_ended(pid));
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    RUN_UNTIL(NULL, (used += 10 * SS_MILLISECOND, look()) && has_ended(spinner));
+    ck_assert_int_eq(waitpid(spinner, &status, 0), spinner);
     ck_assert(WIFSIGNALED(status));
     ck_assert_int_eq(WTERMSIG(status), signal);
 }
 
-/* Starts it on a new board, as executor 0. */
-static pid_t start_spinner(void) {
+/* Starts the spinner on a new board, as executor 0. */
+static void start_spinner(void) {
     open_board(getpid());
-    pid_t spinner = kin_start(spin);
+    spinner = start_child();
     put_executor(0, spinner);
-    return spinner;
 }
 
 START_TEST(an_executor_that_never_sleeps_is_killed) {
     open_board(getpid());
-    pid_t sleeper = kin_start(NULL);
-    pid_t spinner = kin_start(spin);
+    pid_t sleeper = start_child();
+    spinner = start_child();
     put_executor(0, sleeper);
     put_executor(2, spinner);
-    expect_end(spinner, SIGKILL);
+    expect_end(SIGKILL);
     ck_assert_uint_eq(board->rows[2].failure, SS_FAILURE_STUCK);
     atomic_store(&board->rows[2].life, SS_LIFE_CLEARED);
     /* An hour without a beat proves nothing. */
     for (int i = 0; i < 7200; i++)
         look();
-    ck_assert(!has_ended(sleeper));
+    ck_assert(is_alive(sleeper));
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
     ck_assert_uint_eq(board->rows[1].failure, SS_FAILURE_NONE);
     kin_end(sleeper);
@@ -93,52 +125,48 @@ START_TEST(an_executor_that_never_sleeps_is_killed) {
 END_TEST
 
 START_TEST(an_executor_that_updates_its_beat_is_not_stuck) {
-    pid_t spinner = start_spinner();
+    start_spinner();
     for (int i = 0; i < 20; i++) {
         atomic_fetch_add(&board->rows[0].beat, 1);
-        look_for(spinner, 0.1);
+        spend(100 * SS_MILLISECOND);
     }
-    ck_assert(!has_ended(spinner));
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
-    expect_end(spinner, SIGKILL);
+    expect_end(SIGKILL);
 }
 END_TEST
 
 /* CPU time used before the first beat must not count. */
 START_TEST(an_executor_without_a_first_beat_is_not_stuck) {
-    pid_t spinner = start_spinner();
+    start_spinner();
     atomic_store(&board->rows[0].beat, 0);
-    look_for(spinner, 1.5);
-    ck_assert(!has_ended(spinner));
+    spend(1500 * SS_MILLISECOND);
     atomic_store(&board->rows[0].beat, 5);
     look();
     look();
-    ck_assert(!has_ended(spinner));
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
     atomic_store(&board->rows[0].life, SS_LIFE_ENDED);
-    look_for(spinner, 1.5);
-    ck_assert(!has_ended(spinner));
+    spend(1500 * SS_MILLISECOND);
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
     atomic_store(&board->rows[0].life, SS_LIFE_ALIVE);
-    expect_end(spinner, SIGKILL);
+    expect_end(SIGKILL);
 }
 END_TEST
 
 /* The pid has been reused. */
 START_TEST(a_process_with_a_reused_pid_is_not_ended) {
-    pid_t spinner = start_spinner();
+    start_spinner();
     atomic_fetch_add(&board->rows[0].executor_started, 1);
-    look_for(spinner, 2.5);
-    ck_assert(!has_ended(spinner));
+    spend(2500 * SS_MILLISECOND);
+    ck_assert(is_alive(spinner));
     kin_end(spinner);
 }
 END_TEST
 
 START_TEST(the_watchdog_checks_twice_a_second) {
-    pid_t spinner = start_spinner();
+    start_spinner();
     look();
     look(); /* suspects it */
-    ss_time end = ss_platform_process_cpu_time(spinner) + 1500 * SS_MILLISECOND;
-    RUN_UNTIL(NULL, ss_platform_process_cpu_time(spinner) >= end);
+    used += 1500 * SS_MILLISECOND;
     ss_watchdog_look(&watchdog, now + 499 * SS_MILLISECOND);
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
     ss_watchdog_look(&watchdog, now + 500 * SS_MILLISECOND);
@@ -147,21 +175,36 @@ START_TEST(the_watchdog_checks_twice_a_second) {
 }
 END_TEST
 
+/* One second of CPU time without a beat. */
+START_TEST(a_stuck_executor_may_use_one_second) {
+    start_spinner();
+    look();
+    look(); /* suspects it */
+    used += SS_SECOND;
+    look();
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
+    used += 1;
+    look();
+    ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_STUCK);
+    kin_reap(spinner);
+}
+END_TEST
+
 /* The master is notified and ends itself. */
 START_TEST(a_stuck_master_gets_sigxcpu) {
-    pid_t spinner = kin_start(spin);
+    spinner = start_child();
     open_board(spinner);
     look();
     atomic_store(&board->phase, SS_PHASE_PAUSED);
-    look_for(spinner, 1.5);
-    ck_assert(!has_ended(spinner));
+    spend(1500 * SS_MILLISECOND);
+    ck_assert(is_alive(spinner));
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     for (int i = 0; i < 20; i++) {
         atomic_fetch_add(&board->beat, 1);
-        look_for(spinner, 0.1);
+        spend(100 * SS_MILLISECOND);
     }
-    ck_assert(!has_ended(spinner));
-    expect_end(spinner, SIGXCPU);
+    ck_assert(is_alive(spinner));
+    expect_end(SIGXCPU);
 }
 END_TEST
 
@@ -172,4 +215,5 @@ PROCESS_MAIN(
     SS_CASE(an_executor_without_a_first_beat_is_not_stuck),
     SS_CASE(a_process_with_a_reused_pid_is_not_ended),
     SS_CASE(the_watchdog_checks_twice_a_second),
+    SS_CASE(a_stuck_executor_may_use_one_second),
     SS_CASE(a_stuck_master_gets_sigxcpu))
