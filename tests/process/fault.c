@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <check.h>
@@ -11,10 +12,14 @@
 /* How many runs at a time; most of them only wait. */
 #define AT_ONCE 4
 
+/* Contains a time, because our pid is not unique on this machine if we are in a PID namespace. */
 static const char *report_path(const struct fault *fault) {
     static char path[128];
-    snprintf(path, sizeof path, "/tmp/showstopper-test.%d.%s.%lu.%lu", (int)getpid(), fault->kind,
-        fault->first, fault->count);
+    static struct timespec begin;
+    if (begin.tv_sec == 0)
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+    snprintf(path, sizeof path, "/tmp/showstopper-test.%d.%lld.%09ld.%s.%lu.%lu", (int)getpid(),
+        (long long)begin.tv_sec, begin.tv_nsec, fault->kind, fault->first, fault->count);
     return path;
 }
 
