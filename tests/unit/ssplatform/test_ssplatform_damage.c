@@ -8,6 +8,16 @@
 #include "platform_report.h"
 #include "unit.h"
 
+/*
+ * Reports are made in forked children. AddressSanitizer would keep the freed texts of all huge files,
+ * whose page tables each fork copies.
+ */
+const char *__asan_default_options(void);
+
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
+    return "quarantine_size_mb=16";
+}
+
 enum damage { MISSING, EMPTY, GARBAGE, FOLDER, HUGE, DAMAGES };
 
 static void damage(const char *path, enum damage how) {
