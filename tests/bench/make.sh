@@ -27,7 +27,7 @@ END
 
 configure() {
     cmake -G "Unix Makefiles" -S "$folder/source" -B "$folder/built" \
-        -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_C_FLAGS_DEBUG=-O0 >"$folder/log" 2>&1 ||
+        -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_C_FLAGS_DEBUG=-O0 "${without[@]}" >"$folder/log" 2>&1 ||
         fail_with_log "cmake failed"
 }
 
@@ -113,6 +113,7 @@ take_options load control settle seconds tolerance rounds quick build -- "$@"
 goal=all
 program=bin/showstopper
 build_type=RelWithDebInfo
+without=()
 if [ -n "$quick" ]; then
     settle=1
     seconds=2
@@ -120,6 +121,7 @@ if [ -n "$quick" ]; then
     goal=judge
     program=tests/judge
     build_type=Debug
+    without=(-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON) # without the unit tests, whose folders take long to clean
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL # set by a make that runs this script
 failed=

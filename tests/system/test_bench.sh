@@ -235,9 +235,11 @@ unknown_words_are_refused() {
 }
 
 traces_bench_measures_long_traces() {
-    bench traces.sh --records 2000 --megabytes 1 --rounds 1
+    bench traces.sh --records 2000 --megabytes 1 --machines 100 --hours 1 --rounds 1
     prints "\| compile 2000 records +\| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| import 1 MB of CSV +\| +$number \| +$number\.\. *$number \| +$number \|"
+    prints "\| split 700 rows +\| +$number \| +$number\.\. *$number \| +$number \|"
+    prints "\| split 6000 rows +\| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| +1000 \| +$number \| +$number \|"
 }
 
