@@ -9,8 +9,8 @@
 #include "unit.h"
 
 /*
- * Reports are made in forked children. AddressSanitizer would keep the freed texts of all huge files,
- * whose page tables each fork copies.
+ * Reports are made in forked children. AddressSanitizer would keep the freed texts of all huge
+ * files, whose page tables each fork copies.
  */
 const char *__asan_default_options(void);
 
