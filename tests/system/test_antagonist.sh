@@ -12,11 +12,62 @@ set -euo pipefail
 build=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+export PATH=$build/bin:$PATH
+started=() # processes that the test ends
+end_all() {
+    local pid
+    for pid in "${started[@]}"; do
+        kill -KILL "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+    rm -rf "$work"
+}
+trap end_all EXIT
+cd "$work"
 
 fail() {
     echo "FAILED: $*" >&2
     exit 1
+}
+
+needs_ssantagonist() {
+    [ -x "$build/bin/ssantagonist" ] || skip "gsl: ssantagonist is not built without GSL"
+}
+
+# start COMMAND...: starts a process, whose pid is in $pid.
+start() {
+    "$@" >/dev/null 2>&1 </dev/null &
+    pid=$!
+    started+=("$pid")
+}
+
+# state_of PID: prints its state, as T for stopped.
+state_of() {
+    local state
+    state=$(ps -o stat= -p "$1") || fail "process $1 has ended"
+    echo "${state:0:1}"
+}
+
+# runs_on PID...: none of these processes is stopped or has ended.
+runs_on() {
+    local pid
+    for pid in "$@"; do
+        [ "$(state_of "$pid")" != T ] || fail "process $pid is left stopped"
+    done
+}
+
+# refuses MESSAGE OPTION...: plan ends with 125 and this message.
+refuses() {
+    local status=0
+    ssantagonist plan "${@:2}" study >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
+    grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
+}
+
+# write_bench: a command that prints a figure.
+write_bench() {
+    printf '%s\n' '#!/bin/sh' 'sleep 0.02' 'echo "rate 100.$$"' >bench
+    chmod +x bench
 }
 
 simulated_studies_meet_the_bars() {
@@ -25,5 +76,126 @@ simulated_studies_meet_the_bars() {
     [ "$(wc -l <"$work/bars")" -eq 8 ] || fail "not all bars: $(cat "$work/bars")"
 }
 
+suspects_that_must_not_be_stopped_are_refused() {
+    needs_ssantagonist
+    local parent child
+    refuses 'process 1 (' --victim true --suspects 1
+    refuses 'is among the processes that started this one' --victim true --suspects $$
+    refuses 'there is no process 4194305' --victim true --suspects 4194305
+    start sleep 1000
+    refuses 'is given twice' --victim true --suspects "$pid,$pid"
+    refuses 'is a process of the victim' --victim true --victim-pid "$pid" --suspects "$pid"
+    refuses '--suspects or --suspects-of is required' --victim true
+    refuses '--victim is required' --suspects "$pid"
+    start sh -c 'sleep 1000 & echo $! >child; wait'
+    parent=$pid
+    await test -s child
+    child=$(<child)
+    started+=("$child")
+    refuses "is an ancestor of suspect $child" --victim true --suspects "$parent,$child"
+    refuses 'is an ancestor of the victim' --victim true --victim-pid "$child" --suspects "$parent"
+    refuses 'is a descendant of the victim' --victim true --victim-pid "$parent" --suspects "$child"
+    cp "$(type -P sleep)" sshd
+    start ./sshd 1000
+    await grep -q sshd "/proc/$pid/comm"
+    refuses 'is a service of the system' --victim true --suspects "$pid"
+    start sh -c 'exec sleep 1000 3>>log'
+    await test -e log
+    await test -e "/proc/$pid/fd/3"
+    refuses 'is a process of the victim' --victim log --iteration x --suspects "$pid"
+    if chrt -f 1 true 2>/dev/null; then
+        start chrt -f 1 sleep 1000
+        await grep -q sleep "/proc/$pid/comm"
+        refuses 'has real-time priority' --victim true --suspects "$pid"
+    fi
+}
+
+service_at_a_url_is_no_suspect() {
+    needs_ssantagonist
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "microhttpd: ssburn has no server"
+    "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
+    pid=$!
+    started+=("$pid")
+    await grep -q '^listening on ' server
+    local url
+    url=$(sed -n 's/^listening on //p' server)
+    refuses 'is a process of the victim' --victim "$url" --suspects "$pid"
+    mkdir run
+    ssantagonist watch --victim "$url" --rate 40 --slots 2 --slot 0.5s run
+    [ "$(wc -l <run/slots.csv)" -eq 3 ] || fail "slots: $(cat run/slots.csv)"
+    awk -F, 'NR == 3 && $4 > 0 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
+        fail "no response time: $(cat run/slots.csv)"
+}
+
+log_is_read_line_by_line() {
+    needs_ssantagonist
+    : >log
+    start sh -c 'while echo "took 250 ms" && echo other; do sleep 0.02; done >>log'
+    mkdir run
+    ssantagonist watch --victim log --iteration 'took ([0-9]+) ms' --slots 2 --slot 0.5s run
+    awk -F, 'NR == 3 && $4 > 0 && $5 == 250 { found = 1 } END { exit !found }' run/slots.csv ||
+        fail "not the time of iterations: $(cat run/slots.csv)"
+    ssantagonist watch --victim log --iteration '^took' --slots 2 --slot 0.5s run
+    awk -F, 'NR == 3 && $4 > 1 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
+        fail "not the rate of iterations: $(cat run/slots.csv)"
+}
+
+failing_command_is_reported() {
+    needs_ssantagonist
+    local status=0
+    mkdir run
+    ssantagonist watch --victim false --slots 2 --slot 0.2s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
+    grep -q 'false ended with 1' err || fail "$(cat err)"
+    status=0
+    ssantagonist watch --victim ./nothing --slots 2 --slot 0.2s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
+    grep -q './nothing cannot be executed: No such file' err || fail "$(cat err)"
+}
+
+study_is_carried_out_and_answered() {
+    needs_ssantagonist
+    write_bench
+    start sleep 1000
+    local one=$pid experiment=$source/tools/experiments/antagonist
+    start sh -c 'while :; do sleep 0.01; done'
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m --plan >plan
+    grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
+    ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m --json answer.json \
+        >out 2>err || fail "$(cat err)"
+    runs_on "$one" "$pid"
+    grep -q ' minutes will find suspects that cost ' err || fail "no forecast: $(cat err)"
+    [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
+    grep -q '^pid .*(sleep): not testable' out || fail "an idle suspect was tested: $(cat out)"
+    grep -q '"verdict": "not testable"' answer.json || fail "$(cat answer.json)"
+    grep -q '<title>Who is hurting me?</title>' antagonist-results/report/index.html || fail "no page"
+    # The same call has nothing left to do.
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m >again 2>err
+    cmp out again || fail "another answer"
+    ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
+}
+
+large_loss_ends_the_run_and_all_suspects_continue() {
+    needs_ssantagonist
+    local status=0
+    # Its figure falls to a half as soon as the suspect has been stopped.
+    start sleep 1000
+    printf '%s\n' '#!/bin/sh' 'sleep 0.02' "case \$(ps -o stat= -p $pid) in T*) : >stopped ;; esac" \
+        '[ -e stopped ] && echo 50 || echo 100' >bench
+    chmod +x bench
+    "$source/tools/experiments/antagonist" --bin "$build/bin" --victim ./bench --suspects "$pid" --slot 200m --tau 20m \
+        >out 2>err || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+    grep -q 'the victim lost 30 % in 2 slots: no suspect is throttled any longer' err || fail "$(cat err)"
+    runs_on "$pid"
+}
+
 run_case simulated_studies_meet_the_bars
+run_case suspects_that_must_not_be_stopped_are_refused
+run_case service_at_a_url_is_no_suspect
+run_case log_is_read_line_by_line
+run_case failing_command_is_reported
+run_case study_is_carried_out_and_answered
+run_case large_loss_ends_the_run_and_all_suspects_continue
 end_cases

@@ -68,6 +68,7 @@ showstopper_requests_examples_run() { page tools/ssrequest/showstopper-requests.
 showstopper_portability_examples_run() { page tools/ssprofile/showstopper-portability.7; }
 showstopper_platform_examples_run() { page tools/ssplatform/showstopper-platform.1; }
 ssactuate_examples_run() { page tools/ssactuate/ssactuate.1; }
+ssantagonist_examples_run() { page tools/ssantagonist/ssantagonist.1; }
 ssbatch_examples_run() { page tools/ssbatch/ssbatch.1; }
 ssfleet_examples_run() { page tools/ssfleet/ssfleet.1; }
 ssburn_examples_run() { page tools/ssburn/ssburn.1; }
@@ -176,6 +177,7 @@ run_case showstopper_requests_examples_run
 run_case showstopper_portability_examples_run
 run_case showstopper_platform_examples_run
 run_case ssactuate_examples_run
+run_case ssantagonist_examples_run
 run_case ssbatch_examples_run
 run_case ssfleet_examples_run
 run_case ssburn_examples_run

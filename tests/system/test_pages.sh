@@ -97,6 +97,10 @@ trap 'rm -rf "$folder"' EXIT
         [ ! -x "$1/bin/ssprofile" ] ||
             check "$1/bin/ssprofile $command" "$source/tools/ssprofile/ssprofile.1"
     done
+    for command in plan answer watch codes; do
+        [ ! -x "$1/bin/ssantagonist" ] ||
+            check "$1/bin/ssantagonist $command" "$source/tools/ssantagonist/ssantagonist.1"
+    done
     ! "$1/bin/ssburn" serve --help >"$folder/help" 2>&1 ||
         check "$1/bin/ssburn serve" "$source/tools/ssburn/ssburn.1"
 } >"$folder/found"

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Studies in a folder, with figures and CPU times that are written here. */
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "answer.h"
+#include "antagonist_stages.h"
+#include "base/wallclock.h"
+#include "unit.h"
+#include <showstopper/random.h>
+
+#define BEGIN 1700000000 /* of every run, seconds since 1970 */
+
+static char folder[64];
+static struct suspects suspects;
+static struct stages_options options;
+
+static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place) {
+    (void)status;
+    (void)flag;
+    (void)place;
+    return remove(path);
+}
+
+/* Begins a study of these suspects: pids 100, 101 and so on. */
+static void open_study(size_t count) {
+    strcpy(folder, "/tmp/antagonist-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    suspects = (struct suspects){.items = calloc(count, sizeof *suspects.items), .count = count};
+    for (size_t i = 0; i < count; i++) {
+        suspects.items[i] = (struct suspect){.pid = (pid_t)(100 + i), .started = 7};
+        snprintf(
+            suspects.items[i].name, sizeof suspects.items[i].name, "job%u", (unsigned)(i % 1000));
+    }
+    options = (struct stages_options){
+        .folder = folder,
+        .victim = {.victim = "bench --figure {x}", .rate = 20},
+        .depth = 0.2,
+        .tau = 53 * SS_MILLISECOND,
+    };
+}
+
+static void close_study(void) {
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(suspects.items);
+}
+
+static struct stages read_study(void) {
+    struct stages stages;
+    struct ss_error error = {0};
+    if (stages_open(&stages, &options, &suspects, &error) < 0)
+        fail_msg("%s", error.message);
+    return stages;
+}
+
+static FILE *create(const char *run, const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, run);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/%s/%s", folder, run, name);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    return file;
+}
+
+static void write_text(const char *run, const char *name, const char *text) {
+    FILE *file = create(run, name);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* How much better the victim is while these suspects are throttled, as a logarithm at full depth.
+ */
+static double costs[300];
+
+/* Suspects whose CPU time is the same in every slot, or on average. */
+static bool catches_up[300], returns_later[300];
+
+static bool is_low(const struct stage *stage, size_t group, size_t slot) {
+    return stage->codes.slots > 0 && codes_low(&stage->codes, group, slot);
+}
+
+static void write_record(const struct stage *stage, size_t group, size_t slots) {
+    char name[80], time[40];
+    size_t member = stage->members[stage->bounds[group]];
+    snprintf(name, sizeof name, "%s/s%zu", stage->name, group + 1);
+    write_text(name, "plan.json", "{\"cpu_count\": 2}\n");
+    FILE *file = create(name, "samples.csv");
+    fputs("time,elapsed_seconds,target,load,error,duty,counted\n", file);
+    for (size_t sample = 0; sample < slots * (size_t)(2 * stage->slot); sample++) {
+        double load = 0.25, elapsed = (double)(sample + 1) / 2;
+        size_t slot = (size_t)((double)sample / (2 * stage->slot));
+        if (!catches_up[member] && is_low(stage, group, slot))
+            load *= 1 - stage->depth;
+        else if (returns_later[member] && stage->codes.slots > 0)
+            load *= 1 + stage->depth;
+        ss_wallclock_print(time, sizeof time, (int64_t)((BEGIN + elapsed) * 1e9));
+        fprintf(file, "%s,%.6f,1,%.9f,0,1,1\n", time, elapsed, load);
+    }
+    fclose(file);
+}
+
+/* Carries out a run: its figures are 100, with 1 % of noise, and better by the costs. */
+static void carry_out(const struct stage *stage) {
+    size_t count = stage->codes.slots > 0 ? stage->codes.slots : STAGES_LOOK;
+    struct slots slots = {.count = count, .begin = BEGIN, .length = stage->slot};
+    uint64_t random = stage->codes.start + 4;
+    write_text(stage->name, "run.json", "{\"status\": \"done\"}\n");
+    FILE *file = create(stage->name, "slots.csv");
+    slots_write_heading(file);
+    for (size_t slot = 0; slot < count; slot++) {
+        double gain = 0.02 * (ss_random_next(&random) - 0.5);
+        for (size_t group = 0; group < stage->groups; group++) {
+            for (size_t i = stage->bounds[group]; i < stage->bounds[group + 1]; i++)
+                gain += is_low(stage, group, slot) ? stage->depth * costs[stage->members[i]] : 0;
+        }
+        slots.figure[slot] = 100 * exp(gain);
+        slots.figures[slot] = 40;
+        slots_write(file, &slots, slot);
+    }
+    fclose(file);
+    for (size_t group = 0; group < stage->groups; group++)
+        write_record(stage, group, count);
+}
+
+/* Carries out the last run that is known. */
+static void carry_out_next(void) {
+    struct stages stages = read_study();
+    assert_false(stages.items[stages.count - 1].done);
+    carry_out(&stages.items[stages.count - 1]);
+    stages_close(&stages);
+}
+
+/* Returns what a function prints about the study; valid until the next call. */
+static const char *print(void (*write)(const struct stages *stages, FILE *stream)) {
+    static char *text;
+    size_t size;
+    struct stages stages = read_study();
+    free(text);
+    FILE *stream = open_memstream(&text, &size);
+    write(&stages, stream);
+    fclose(stream);
+    stages_close(&stages);
+    return text;
+}
+
+static void assert_says(const char *text, const char *part) {
+    if (!strstr(text, part))
+        fail_msg("'%s' does not say '%s'", text, part);
+}
+
+static void assert_lacks(const char *text, const char *part) {
+    if (strstr(text, part))
+        fail_msg("'%s' says '%s'", text, part);
+}
+
+static void reset(void) {
+    memset(costs, 0, sizeof costs);
+    memset(catches_up, 0, sizeof catches_up);
+    memset(returns_later, 0, sizeof returns_later);
+}
+
+/* ---- cases ---- */
+
+static void first_plan_throttles_nothing(void **state) {
+    (void)state;
+    open_study(2);
+    const char *plan = print(stages_print_plan);
+    assert_says(plan, "run look takes 65s");
+    assert_says(plan, "main s2 -- showstopper --quiet --attach 101 ");
+    assert_says(plan, " -l 100% --duration 60s ");
+    assert_says(plan, "--victim 'bench --figure {{x}' {out}");
+    assert_lacks(plan, "together");
+    close_study();
+}
+
+static void each_plan_extends_the_one_before(void **state) {
+    (void)state;
+    char before[4096];
+    reset();
+    open_study(3);
+    costs[1] = 0.3;
+    snprintf(before, sizeof before, "%s", print(stages_print_plan));
+    for (int i = 0; i < 3; i++) {
+        carry_out_next();
+        const char *plan = print(stages_print_plan);
+        assert_memory_equal(plan, before, strlen(before));
+        assert_that(strlen(plan) > strlen(before), ==, i < 2);
+        snprintf(before, sizeof before, "%s", plan);
+    }
+    assert_says(before, "run together-1 takes 635s");
+    assert_says(before, "--usual 100");
+    assert_says(before, "run alone-101 takes 635s limit 1870s depth=0.5 slot_seconds=10");
+    assert_lacks(before, "alone-100");
+    struct stages stages = read_study();
+    assert_true(stages_are_done(&stages));
+    stages_close(&stages);
+    close_study();
+}
+
+static void slot_contains_ten_iterations(void **state) {
+    (void)state;
+    reset();
+    open_study(1);
+    struct stages stages = read_study();
+    carry_out(&stages.items[0]);
+    FILE *file = create("look", "slots.csv");
+    struct slots slots = {.count = STAGES_LOOK, .begin = BEGIN, .length = 5};
+    slots_write_heading(file);
+    for (size_t slot = 0; slot < STAGES_LOOK; slot++) {
+        slots.figure[slot] = 3;
+        slots.figures[slot] = 1; /* in 4 s */
+        slots_write(file, &slots, slot);
+    }
+    fclose(file);
+    stages_close(&stages);
+    assert_says(print(stages_print_plan), "slot_seconds=40");
+    options.slot = 7 * SS_SECOND;
+    assert_says(print(stages_print_plan), "slot_seconds=7 ");
+    options.slot = 0;
+    close_study();
+}
+
+static void forecast_precedes_the_first_throttle(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    assert_string_equal(print(answer_print_forecast), "");
+    carry_out_next();
+    const char *text = print(answer_print_forecast);
+    assert_says(text, "10.5 minutes will find suspects that cost ");
+    assert_says(text, "loses 10 % of its CPU time");
+    carry_out_next();
+    assert_string_equal(print(answer_print_forecast), "");
+    close_study();
+}
+
+static void answer_comes_first_and_names_each_kind(void **state) {
+    (void)state;
+    reset();
+    open_study(5);
+    costs[1] = 0.15;
+    costs[2] = -0.2;
+    costs[3] = 0.1, catches_up[3] = true;
+    costs[4] = 0.12, returns_later[4] = true;
+    carry_out_next();
+    carry_out_next();
+    const char *text = print(answer_print);
+    assert_memory_equal(text, "pid 101 (job1): 20 points less of it gives 3", 44);
+    assert_says(text, " more; all of it costs about 1");
+    assert_says(text, ", by extrapolation\npid 104 (job4): ");
+    assert_says(text, "; but throttling only shifts its work: it did ");
+    assert_says(text, "pid 102 (job2): the service depends on it: 20 points less of it costs ");
+    assert_says(text, "pid 103 (job3): not testable: it lost only 0.0 % of its CPU time");
+    assert_says(text, "pid 100 (job0): no effect was found; all of it costs at most ");
+    assert_says(text, "Costs hold while the other suspects run\n");
+    assert_lacks(text, "Doubtful");
+    close_study();
+}
+
+static void suspect_that_hurts_is_confirmed_alone(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    costs[0] = 0.2;
+    carry_out_next();
+    carry_out_next();
+    assert_lacks(print(answer_print), "alone");
+    carry_out_next();
+    assert_says(print(answer_print), "; alone, all of it costs about 1");
+    costs[0] = 0;
+    struct stages stages = read_study();
+    carry_out(&stages.items[2]);
+    stages_close(&stages);
+    assert_says(print(answer_print), "; alone, no effect was found");
+    close_study();
+}
+
+static void without_an_effect_the_answer_says_so(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    carry_out_next();
+    carry_out_next();
+    assert_memory_equal(print(answer_print), "No suspect was found to hurt the victim\n", 40);
+    assert_says(print(answer_print_json), "\"verdict\": \"no effect\"");
+    assert_says(print(answer_print_json), "\"complete\": true");
+    close_study();
+}
+
+static void times_are_better_if_they_are_shorter(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    options.victim.lower = true;
+    costs[0] = -0.2; /* its times are shorter while it is throttled */
+    carry_out_next();
+    carry_out_next();
+    const char *text = print(answer_print);
+    assert_says(text, "pid 100 (job0): 20 points less of it gives 3");
+    assert_says(text, " shorter times; all of it makes them about 2");
+    close_study();
+}
+
+static void groups_that_hurt_are_split(void **state) {
+    (void)state;
+    reset();
+    open_study(40);
+    costs[17] = 0.3;
+    carry_out_next();
+    carry_out_next();
+    const char *plan = print(stages_print_plan);
+    assert_says(plan, "run together-2 ");
+    struct stages stages = read_study();
+    assert_int_equal(stages.items[1].groups, 16);
+    /* Groups have two or three suspects; 17, 18 and 19 are together. */
+    assert_int_equal(stages.items[2].groups, 3);
+    assert_int_equal(stages.items[2].members[0], 17);
+    stages_close(&stages);
+    assert_says(print(answer_print), ", in a group of ");
+    carry_out_next();
+    assert_says(print(stages_print_plan), "run alone-117 ");
+    const char *text = print(answer_print);
+    assert_memory_equal(text, "pid 117 (job17): 20 points", 26);
+    close_study();
+}
+
+static void page_has_the_question_and_the_answer(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    costs[0] = 0.2;
+    carry_out_next();
+    carry_out_next();
+    char page[80], path[100], text[20000];
+    struct ss_error error = {0};
+    struct stages stages = read_study();
+    snprintf(page, sizeof page, "%s/report", folder);
+    assert_int_equal(answer_write_page(&stages, page, &error), 0);
+    stages_close(&stages);
+    snprintf(path, sizeof path, "%s/index.html", page);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_says(text, "<title>Who is hurting me?</title>");
+    const char *answer = strstr(text, "pid 100 (job0): 20 points less of it gives");
+    assert_non_null(answer);
+    assert_true(answer < strstr(text, "pid 101"));
+    snprintf(path, sizeof path, "%s/suspects.csv", page);
+    assert_int_equal(access(path, R_OK), 0);
+    close_study();
+}
+
+UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
+    cmocka_unit_test(each_plan_extends_the_one_before),
+    cmocka_unit_test(slot_contains_ten_iterations),
+    cmocka_unit_test(forecast_precedes_the_first_throttle),
+    cmocka_unit_test(answer_comes_first_and_names_each_kind),
+    cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
+    cmocka_unit_test(without_an_effect_the_answer_says_so),
+    cmocka_unit_test(times_are_better_if_they_are_shorter),
+    cmocka_unit_test(groups_that_hurt_are_split),
+    cmocka_unit_test(page_has_the_question_and_the_answer))

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/json.h"
+#include "base/owned.h"
+#include "base/words.h"
+#include "html_page.h"
+#include "sheet.h"
+
+#define SENTENCE 600
+
+/* ---- results of one suspect ---- */
+
+/* What is known of a suspect; members are NULL without a result. */
+struct result {
+    const struct suspect *suspect;
+    const struct stage *stage; /* together with the other suspects */
+    size_t group;
+    const struct effects_one *together;
+    const struct effects_one *alone;
+};
+
+static const char *const verdict_names[] = {
+    [EFFECTS_NOTHING] = "no effect",
+    [EFFECTS_HURTS] = "hurts",
+    [EFFECTS_SHIFTS] = "hurts, but only shifts its work",
+    [EFFECTS_SUPPORTS] = "is needed",
+    [EFFECTS_UNTESTABLE] = "not testable",
+};
+
+static struct result result_of(const struct stages *stages, size_t suspect) {
+    struct result result = {.suspect = &stages->suspects->items[suspect]};
+    size_t group;
+    const struct stage *alone = stages_of_suspect(stages, suspect, true, &group);
+    if (alone)
+        result.alone = &alone->effects.codes[group];
+    result.stage = stages_of_suspect(stages, suspect, false, &result.group);
+    if (result.stage)
+        result.together = &result.stage->effects.codes[result.group];
+    return result;
+}
+
+/* Those that hurt come first, the most expensive one before the others. */
+static int rank_of(const struct result *result) {
+    static const int ranks[] = {
+        [EFFECTS_HURTS] = 0,
+        [EFFECTS_SHIFTS] = 1,
+        [EFFECTS_SUPPORTS] = 2,
+        [EFFECTS_UNTESTABLE] = 3,
+        [EFFECTS_NOTHING] = 4,
+    };
+    return result->together ? ranks[result->together->verdict] : 5;
+}
+
+static int compare_results(const void *left, const void *right) {
+    const struct result *a = left, *b = right;
+    if (rank_of(a) != rank_of(b))
+        return rank_of(a) - rank_of(b);
+    if (!a->together)
+        return 0;
+    double one = fabs(a->together->cost.value), other = fabs(b->together->cost.value);
+    return (one < other) - (one > other);
+}
+
+/* Returns the results in the order in which they are shown; free() them. */
+static struct result *sort_results(const struct stages *stages) {
+    size_t count = stages->suspects->count;
+    struct result *results = calloc(count, sizeof *results);
+    for (size_t i = 0; results && i < count; i++)
+        results[i] = result_of(stages, i);
+    if (results)
+        qsort(results, count, sizeof *results, compare_results);
+    return results;
+}
+
+/* ---- sentences ---- */
+
+static bool is_lower_better(const struct stages *stages) {
+    return watch_is_lower_better(&stages->options->victim);
+}
+
+/* Returns by how many percent a gain changes the figure, as a positive number. */
+static double gain_percent(const struct stages *stages, double gain) {
+    return is_lower_better(stages) ? -effects_percent(-gain) : effects_percent(gain);
+}
+
+/* Returns the percentage that a cost takes from a throughput, or adds to a time. */
+static double cost_percent(const struct stages *stages, double cost) {
+    return is_lower_better(stages) ? effects_percent(cost) : -effects_percent(-cost);
+}
+
+static void write_name(const struct result *result, const struct stages *stages, char *text) {
+    const struct stage *stage = result->stage;
+    size_t size = stage ? stage->bounds[result->group + 1] - stage->bounds[result->group] : 1;
+    (void)stages;
+    snprintf(text, 100, "pid %d (%s)", (int)result->suspect->pid, result->suspect->name);
+    if (size > 1)
+        snprintf(text + strlen(text), 60, ", in a group of %zu", size);
+}
+
+static void write_hurt(const struct stages *stages, const struct effects_one *one, char *text) {
+    bool lower = is_lower_better(stages);
+    snprintf(text, SENTENCE / 2,
+        "%.0f points less of it gives %.2g %% (%.2g to %.2g) %s; all of it %s about %.2g %%%s, by "
+        "extrapolation",
+        100 * one->withheld, gain_percent(stages, one->now.value),
+        gain_percent(stages, one->now.interval.low), gain_percent(stages, one->now.interval.high),
+        lower ? "shorter times" : "more", lower ? "makes them" : "costs",
+        cost_percent(stages, one->cost.value), lower ? " longer" : "");
+}
+
+static void write_verdict(const struct stages *stages, const struct effects_one *one, char *text) {
+    switch (one->verdict) {
+    case EFFECTS_HURTS:
+        write_hurt(stages, one, text);
+        break;
+    case EFFECTS_SHIFTS:
+        write_hurt(stages, one, text);
+        if (isfinite(one->returned.value))
+            snprintf(text + strlen(text), 160,
+                "; but throttling only shifts its work: it did %.0f %% of it later",
+                100 * fmin(fmax(one->returned.value, 0), 1));
+        else
+            snprintf(text + strlen(text), 160, "; but throttling only shifts its work");
+        break;
+    case EFFECTS_SUPPORTS:
+        snprintf(text, SENTENCE / 2,
+            "the service depends on it: %.0f points less of it costs %.2g %% (%.2g to %.2g); look "
+            "for sockets, pipes or memory that they share",
+            100 * one->withheld, cost_percent(stages, -one->now.value),
+            cost_percent(stages, -one->now.interval.high),
+            cost_percent(stages, -one->now.interval.low));
+        break;
+    case EFFECTS_UNTESTABLE:
+        if (isfinite(one->withheld))
+            snprintf(text, SENTENCE / 2,
+                "not testable: it lost only %.1f %% of its CPU time while it was throttled, "
+                "because it catches up",
+                100 * fmax(one->withheld, 0));
+        else
+            snprintf(text, SENTENCE / 2, "not testable: it used hardly any CPU time");
+        break;
+    case EFFECTS_NOTHING:
+        snprintf(text, SENTENCE / 2, "no effect was found; all of it costs at most %.2g %%",
+            fmax(cost_percent(stages, one->cost.interval.high), 0));
+        break;
+    }
+}
+
+static void write_sentence(
+    const struct stages *stages, const struct result *result, char text[SENTENCE]) {
+    write_name(result, stages, text);
+    size_t used = strlen(text);
+    if (!result->together) {
+        snprintf(text + used, SENTENCE - used, ": not measured yet");
+        return;
+    }
+    snprintf(text + used, 3, ": ");
+    write_verdict(stages, result->together, text + used + 2);
+    used = strlen(text);
+    const struct effects_one *alone = result->alone;
+    if (alone && alone->now.interval.low > 0)
+        snprintf(text + used, SENTENCE - used,
+            "; alone, all of it costs about %.2g %% (%.2g to %.2g)",
+            cost_percent(stages, alone->cost.value), cost_percent(stages, alone->cost.interval.low),
+            cost_percent(stages, alone->cost.interval.high));
+    else if (alone)
+        snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
+}
+
+/* Calls `take` for each sentence, the answer first. */
+static void tell(const struct stages *stages, const struct result *results,
+    void (*take)(void *context, const char *sentence), void *context) {
+    char text[SENTENCE];
+    if (rank_of(&results[0]) > 1)
+        take(context, "No suspect was found to hurt the victim");
+    for (size_t i = 0; i < stages->suspects->count; i++) {
+        write_sentence(stages, &results[i], text);
+        take(context, text);
+    }
+}
+
+/* Calls `take` for each reason to doubt the answer, and for what it depends on. */
+static void warn(
+    const struct stages *stages, void (*take)(void *context, const char *sentence), void *context) {
+    char text[SENTENCE];
+    for (size_t i = 1; i < stages->count; i++) {
+        const struct stage *stage = &stages->items[i];
+        const struct effects *effects = &stage->effects;
+        if (stage->done && !stage->estimated) {
+            snprintf(
+                text, sizeof text, "%s: too few slots with a figure for an estimate", stage->name);
+            take(context, text);
+        }
+        if (stage->estimated && effects->ghost_found) {
+            snprintf(text, sizeof text,
+                "Doubtful: in %s a code that throttles nothing seems to have an effect",
+                stage->name);
+            take(context, text);
+        }
+        for (size_t j = 0; stage->estimated && j < effects->pairs; j++) {
+            const struct effects_pair *pair = &effects->pair[j];
+            snprintf(text, sizeof text,
+                "Pids %d and %d together have another effect than both effects added up (t = %.1f)",
+                (int)stages->suspects->items[stage->members[stage->bounds[pair->one]]].pid,
+                (int)stages->suspects->items[stage->members[stage->bounds[pair->other]]].pid,
+                pair->t);
+            take(context, text);
+        }
+    }
+    take(context, "Costs hold while the other suspects run");
+}
+
+static void print_sentence(void *context, const char *sentence) {
+    fprintf(context, "%s\n", sentence);
+}
+
+void answer_print(const struct stages *stages, FILE *stream) {
+    SS_OWNED(free) struct result *results = sort_results(stages);
+    if (!results)
+        return;
+    tell(stages, results, print_sentence, stream);
+    warn(stages, print_sentence, stream);
+}
+
+void answer_print_forecast(const struct stages *stages, FILE *stream) {
+    const struct stage *next = &stages->items[stages->count - 1];
+    double deviation = slots_deviation(&stages->items[0].slots);
+    if (stages->count != 2 || next->done || !isfinite(deviation))
+        return;
+    double found = effects_found_from(&next->codes, deviation, next->depth);
+    fprintf(stream,
+        "%.1f minutes will find suspects that cost %.2g %% or more, in 9 of 10 cases. Meanwhile "
+        "each suspect that does not catch up loses %.0f %% of its CPU time.\n",
+        (double)next->codes.slots * next->slot / 60, cost_percent(stages, found), 50 * next->depth);
+}
+
+/* ---- tables ---- */
+
+// clang-format off
+static const struct table_column suspect_columns[] = {
+    {"pid", "pid"}, {"name", "name"}, {"verdict", "verdict"},
+    {"withheld", "CPU time withheld, %", 1, true},
+    {"effect", "effect, log", 4}, {"effect_low", "from", 4}, {"effect_high", "to", 4},
+    {"after", "in the slot after", 4},
+    {"returned", "CPU time used later, %", 0, true},
+    {"cost", "cost of all of it, log", 4}, {"cost_low", "from", 4}, {"cost_high", "to", 4},
+    {"net", "net, log", 4}, {"net_low", "from", 4}, {"net_high", "to", 4},
+    {"cost_alone", "cost alone, log", 4, .if_known = true},
+    {"cost_alone_low", "from", 4, .if_known = true}, {"cost_alone_high", "to", 4, .if_known = true},
+    {"group", NULL},
+};
+static const struct table_column crossed_columns[] = {
+    {"pid", "pid"}, {"throttled", "while this one is throttled"},
+    {"change", "change of its CPU time, %", 1, true}, {"significant", "significant"},
+};
+// clang-format on
+
+static void add_suspect(struct table_sheet *sheet, const struct result *result) {
+    const struct effects_one *one = result->together, *alone = result->alone;
+    char name[60];
+    TABLE_ROW(sheet, CELL("pid", (double)result->suspect->pid),
+        CELL("name", (const char *)result->suspect->name));
+    if (!one)
+        return;
+    snprintf(name, sizeof name, "%s/s%zu", result->stage->name, result->group + 1);
+    TABLE_CELLS(sheet, CELL("verdict", verdict_names[one->verdict]),
+        CELL("withheld", one->withheld), CELL("effect", one->now.value),
+        CELL("effect_low", one->now.interval.low), CELL("effect_high", one->now.interval.high),
+        CELL("after", one->after.value), CELL("returned", one->returned.value),
+        CELL("cost", one->cost.value), CELL("cost_low", one->cost.interval.low),
+        CELL("cost_high", one->cost.interval.high), CELL("net", one->net.value),
+        CELL("net_low", one->net.interval.low), CELL("net_high", one->net.interval.high),
+        CELL("group", (const char *)name));
+    if (alone)
+        TABLE_CELLS(sheet, CELL("cost_alone", alone->cost.value),
+            CELL("cost_alone_low", alone->cost.interval.low),
+            CELL("cost_alone_high", alone->cost.interval.high));
+}
+
+/* How the CPU time of each suspect depends on the codes of the others. */
+static void add_crossed(struct table_sheet *sheet, const struct stages *stages) {
+    for (size_t i = 1; i < stages->count; i++) {
+        const struct stage *stage = &stages->items[i];
+        for (size_t one = 0; stage->estimated && one < stage->groups; one++) {
+            for (size_t other = 0; other < stage->groups; other++) {
+                const struct suspect *items = stages->suspects->items;
+                TABLE_ROW(sheet, CELL("pid", (double)items[stage->members[stage->bounds[one]]].pid),
+                    CELL("throttled", (double)items[stage->members[stage->bounds[other]]].pid),
+                    CELL("change", stage->effects.crossed[one][other]),
+                    CELL("significant", stage->effects.crossed_found[one][other]));
+            }
+        }
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_value(struct ss_json *json, const char *name, const struct effects_value *value) {
+    ss_json_open(json, name, '{');
+    ss_json_number(json, "value", value->value);
+    ss_json_number(json, "low", value->interval.low);
+    ss_json_number(json, "high", value->interval.high);
+    ss_json_close(json, '}');
+}
+
+static void json_suspect(
+    struct ss_json *json, const struct stages *stages, const struct result *result) {
+    char text[SENTENCE];
+    write_sentence(stages, result, text);
+    ss_json_open(json, NULL, '{');
+    ss_json_number(json, "pid", result->suspect->pid);
+    ss_json_text(json, "name", result->suspect->name);
+    ss_json_text(json, "answer", text);
+    if (result->together) {
+        ss_json_text(json, "verdict", verdict_names[result->together->verdict]);
+        ss_json_number(json, "withheld", result->together->withheld);
+        json_value(json, "effect", &result->together->now);
+        json_value(json, "after", &result->together->after);
+        json_value(json, "returned", &result->together->returned);
+        json_value(json, "cost", &result->together->cost);
+        json_value(json, "net", &result->together->net);
+    }
+    if (result->alone)
+        json_value(json, "cost_alone", &result->alone->cost);
+    ss_json_close(json, '}');
+}
+
+static void add_text(void *context, const char *sentence) {
+    ss_json_text(context, NULL, sentence);
+}
+
+void answer_print_json(const struct stages *stages, FILE *stream) {
+    SS_OWNED(free) struct result *results = sort_results(stages);
+    struct ss_json json = {.stream = stream};
+    if (!results)
+        return;
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "program", "ssantagonist");
+    ss_json_bool(&json, "complete", stages_are_done(stages));
+    ss_json_bool(&json, "lower_is_better", is_lower_better(stages));
+    ss_json_open(&json, "suspects", '[');
+    for (size_t i = 0; i < stages->suspects->count; i++)
+        json_suspect(&json, stages, &results[i]);
+    ss_json_close(&json, ']');
+    ss_json_open(&json, "notes", '[');
+    warn(stages, add_text, &json);
+    ss_json_close(&json, ']');
+    ss_json_close(&json, '}');
+    fputc('\n', stream);
+}
+
+/* ---- the page ---- */
+
+struct telling {
+    FILE *page;
+    bool answered;
+};
+
+static void print_finding(void *context, const char *sentence) {
+    struct telling *telling = context;
+    if (!telling->answered) {
+        page_answer(telling->page, sentence);
+        page_findings_begin(telling->page);
+        telling->answered = true;
+    } else {
+        page_finding(telling->page, sentence);
+    }
+}
+
+static void print_page(const struct stages *stages, const struct result *results,
+    const struct table_sheet sheets[2], FILE *page) {
+    struct telling telling = {.page = page};
+    page_begin(page, "Who is hurting me?", "Who is hurting me?");
+    tell(stages, results, print_finding, &telling);
+    warn(stages, print_finding, &telling);
+    page_findings_end(page);
+    fputs(
+        "<p>Every suspect was throttled by a code of its own, all at once; the victim's figure was "
+        "regressed on the codes. Effects are natural logarithms of ratios, above 0 if the victim "
+        "is better off; intervals hold for all suspects together at 95 %. "
+        "ssantagonist(1) "
+        "explains the method.</p>\n",
+        page);
+    page_sheet(page, &sheets[0]);
+    page_sheet(page, &sheets[1]);
+    page_end(page, "ssantagonist");
+}
+
+static FILE *create(const char *folder, const char *name, struct ss_error *error) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return file;
+}
+
+static int write_tables(
+    const struct table_sheet sheets[2], const char *folder, struct ss_error *error) {
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.csv", sheets[i].name);
+        SS_OWNED(fclose) FILE *file = create(folder, name, error);
+        if (!file)
+            return -1;
+        table_print_csv(file, &sheets[i]);
+    }
+    return 0;
+}
+
+int answer_write_page(const struct stages *stages, const char *folder, struct ss_error *error) {
+    SS_OWNED(free) struct result *results = sort_results(stages);
+    struct table_sheet sheets[2] = {
+        TABLE_SHEET("suspects", "Suspects", suspect_columns),
+        TABLE_SHEET("crossed", "CPU time of each suspect against the codes", crossed_columns),
+    };
+    if (!results)
+        return ss_error_memory(error);
+    if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+        return ss_error_fail(error, "%s: %s", ss_words_show(folder).text, strerror(errno));
+    SS_OWNED(fclose) FILE *page = create(folder, "index.html", error);
+    if (!page)
+        return -1;
+    for (size_t i = 0; i < stages->suspects->count; i++)
+        add_suspect(&sheets[0], &results[i]);
+    add_crossed(&sheets[1], stages);
+    print_page(stages, results, sheets, page);
+    int status = write_tables(sheets, folder, error);
+    table_free(&sheets[0]);
+    table_free(&sheets[1]);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ANTAGONIST_ANSWER_H
+#define ANTAGONIST_ANSWER_H
+
+/* Who hurts the victim: sentences, a table, a page. */
+
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "antagonist_stages.h"
+
+/* Prints what the next run will find, and what it costs, if it is the first one with throttles. */
+SS_NONNULL() void answer_print_forecast(const struct stages *stages, FILE *stream);
+
+/* Prints a line for each suspect, beginning with the one that hurts most, and warnings. */
+SS_NONNULL() void answer_print(const struct stages *stages, FILE *stream);
+
+/* Prints the same as a JSON document. */
+SS_NONNULL() void answer_print_json(const struct stages *stages, FILE *stream);
+
+/* Writes index.html, suspects.csv and crossed.csv to this folder. */
+SS_MUST_USE SS_NONNULL() int answer_write_page(
+    const struct stages *stages, const char *folder, struct ss_error *error);
+
+#endif

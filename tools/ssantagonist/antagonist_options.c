@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "antagonist_options.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/words.h"
+
+#define AT(member) .offset = offsetof(struct antagonist_options, member)
+
+static int take_folder(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct antagonist_options *options = config;
+    (void)row;
+    if (options->folder)
+        return ss_error_fail(
+            error, "unexpected argument '%s': one folder is required", ss_words_show(value).text);
+    options->folder = value;
+    return 0;
+}
+
+// clang-format off
+#define VICTIM_ROWS                                                                                                    \
+    {0, "WHAT", {"victim", SS_OPTION_TEXT, AT(victim),                                                                 \
+        .help = "the service: a URL, which gets requests; a log, with --iteration; or a command that prints figures, " \
+                "which is repeated"}},                                                                                 \
+    {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),                                                          \
+        .help = "a line that ends an iteration; its first group, if any, is the time; without a group, lines are "     \
+                "counted. Default, for a command: the last number of each line"}},                                     \
+    {0, "N", {"rate", SS_OPTION_NUMBER, AT(rate), .initial = "20", .min = "0.001",                                     \
+        .help = "requests per second to a URL"}},                                                                      \
+    {0, NULL, {"lower-is-better", AT(lower), .help = "a smaller figure of a command is better"}}
+#define END_ROWS                                                                                                       \
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},                                                        \
+    {0, NULL, {"version", AT(version), .help = "print the version"}},                                                  \
+    SS_ARGUMENTS_WORDS(take_folder)
+#define STUDY_ROWS                                                                                                     \
+    VICTIM_ROWS,                                                                                                       \
+    {0, "PID,...", {"suspects", SS_OPTION_TEXT, AT(suspects),                                                          \
+        .help = "processes that may hurt it, each with its descendants"}},                                             \
+    {0, "GROUP", {"suspects-of", SS_OPTION_TEXT, AT(group),                                                            \
+        .help = "the processes of this control group, below /sys/fs/cgroup"}},                                         \
+    {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%", .min = "1%", .max = "90%",                      \
+        .help = "the part of its running time that a throttled suspect loses"}},                                       \
+    {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "0",                                                     \
+        .help = "how long a suspect is throttled or not; 0: the longest of 5 s, 10 iterations, and 50 rounds"}},       \
+    {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "53m", .min = "1m", .max = "10s",                          \
+        .help = "mean length of a round of running and stopping"}},                                                    \
+    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "0",                                                       \
+        .help = "of the codes; 0: from the suspects"}}
+
+static const struct ss_argument plan_rows[] = {
+    STUDY_ROWS,
+    {0, "PID,...", {"victim-pid", SS_OPTION_TEXT, AT(victim_pids),
+        .help = "processes of the victim, which are no suspects, and neither are their relatives; default: those that "
+                "listen at the URL, or have the log open"}},
+    END_ROWS,
+};
+static const struct ss_argument answer_rows[] = {
+    STUDY_ROWS,
+    {0, NULL, {"json", AT(json), .help = "print a JSON document"}},
+    {0, "DIR", {"page", SS_OPTION_TEXT, AT(page), .help = "write a page and tables to this folder"}},
+    END_ROWS,
+};
+static const struct ss_argument watch_rows[] = {
+    VICTIM_ROWS,
+    {0, "N", {"slots", SS_OPTION_COUNT, AT(slots), .initial = "12", .min = "1", .max = "126",
+        .help = "number of slots"}},
+    {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "5s", .min = "1m", .help = "length of a slot"}},
+    {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
+        .help = "the first slot begins at this wall-clock time, as for showstopper; default: now"}},
+    {0, "FIGURE", {"usual", SS_OPTION_NUMBER, AT(usual),
+        .help = "the figure without throttles: the run ends with status 4 if 30 % are lost in two slots"}},
+    END_ROWS,
+};
+static const struct ss_argument codes_rows[] = {
+    {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%",
+        .help = "the part of its running time that a throttled suspect loses"}},
+    {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "5s", .min = "1m", .help = "length of a slot"}},
+    {0, "N", {"slots", SS_OPTION_COUNT, AT(slots), .initial = "126", .min = "63", .max = "126",
+        .help = "126, or 63 without the inverted half"}},
+    {0, "START:SHIFT,...", {"shifts", SS_OPTION_TEXT, AT(shifts),
+        .help = "where the sequence begins, and the shift of each suspect and of two ghosts"}},
+    END_ROWS,
+};
+static const struct ss_argument no_rows[] = {END_ROWS};
+// clang-format on
+
+static const struct {
+    const char *name, *usage;
+    const struct ss_argument *rows;
+} commands[] = {
+    [ANTAGONIST_PLAN] = {"plan",
+        "STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs "
+        "depend on "
+        "earlier\nones. Says on standard error what the next run will find.",
+        plan_rows},
+    [ANTAGONIST_ANSWER] = {"answer", "STUDY\nPrints which suspects hurt the victim.", answer_rows},
+    [ANTAGONIST_WATCH] = {"watch",
+        "FOLDER\nMeasures the victim, and writes slots.csv: its figure in each slot.", watch_rows},
+    [ANTAGONIST_CODES] = {"codes",
+        "FOLDER\nWrites the codes of a run: a load trace for each suspect, and codes.csv.",
+        codes_rows},
+    [ANTAGONIST_NONE] = {"", "", no_rows},
+};
+
+void antagonist_options_print_help(const struct antagonist_options *options) {
+    if (options->command != ANTAGONIST_NONE) {
+        printf("Usage: ssantagonist %s [OPTION]... %s\n\n", commands[options->command].name,
+            commands[options->command].usage);
+    } else {
+        printf(
+            "Usage: ssantagonist plan|answer [OPTION]... STUDY\n"
+            "       ssantagonist watch|codes [OPTION]... FOLDER\n"
+            "Finds which processes slow a service down, by throttling each by a code of its own.\n"
+            "tools/experiments/antagonist calls it. Each command has its --help.\n\n");
+    }
+    ss_arguments_print_help(stdout, commands[options->command].rows);
+}
+
+static int require(const void *value, const char *name, struct ss_error *error) {
+    return value ? 0 : ss_error_fail(error, "%s is required: see --help", name);
+}
+
+static int check(const struct antagonist_options *options, struct ss_error *error) {
+    if (options->help || options->version)
+        return 0;
+    if (options->command == ANTAGONIST_NONE)
+        return ss_error_fail(error, "a command is required: plan, answer, watch or codes");
+    if (require(options->folder, "a folder", error) < 0)
+        return -1;
+    if (options->command == ANTAGONIST_CODES)
+        return require(options->shifts, "--shifts", error);
+    if (require(options->victim, "--victim", error) < 0)
+        return -1;
+    if (options->command == ANTAGONIST_WATCH)
+        return 0;
+    if (!options->suspects == !options->group)
+        return ss_error_fail(error, "--suspects or --suspects-of is required, not both");
+    return 0;
+}
+
+int antagonist_options_parse(
+    struct antagonist_options *options, char **argv, struct ss_error *error) {
+    *options = (struct antagonist_options){.command = ANTAGONIST_NONE, .usual = NAN};
+    for (int i = 0; argv[0] && argv[1] && i < ANTAGONIST_NONE; i++) {
+        if (strcmp(argv[1], commands[i].name) == 0)
+            options->command = (enum antagonist_command)i;
+    }
+    bool named = options->command != ANTAGONIST_NONE;
+    if (ss_arguments_parse(commands[options->command].rows, options, &options->store, argv + named,
+            NULL, error) < 0)
+        return -1;
+    return check(options, error);
+}
+
+struct stages_options antagonist_options_study(const struct antagonist_options *options) {
+    return (struct stages_options){
+        .folder = options->folder,
+        .victim = {.victim = options->victim,
+            .iteration = options->iteration,
+            .rate = options->rate,
+            .lower = options->lower},
+        .depth = options->depth,
+        .slot = options->slot,
+        .tau = options->tau,
+        .seed = options->seed,
+    };
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ANTAGONIST_OPTIONS_H
+#define ANTAGONIST_OPTIONS_H
+
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "antagonist_stages.h"
+#include "options/arguments.h"
+
+enum antagonist_command {
+    ANTAGONIST_PLAN,
+    ANTAGONIST_ANSWER,
+    ANTAGONIST_WATCH,
+    ANTAGONIST_CODES,
+    ANTAGONIST_NONE, /* --help or --version alone */
+};
+
+struct antagonist_options {
+    enum antagonist_command command;
+    struct ss_option_store store;
+    const char *folder; /* of the study; or of the run, where results are written */
+    const char *suspects, *group, *victim_pids;
+    const char *victim, *iteration, *start_at, *shifts, *page;
+    double depth, rate, usual;
+    uint64_t seed, slots;
+    ss_time slot, tau;
+    int lower, json, help, version;
+};
+
+/* Parses COMMAND OPTION... FOLDER. */
+SS_MUST_USE SS_NONNULL() int antagonist_options_parse(
+    struct antagonist_options *options, char **argv, struct ss_error *error);
+
+SS_NONNULL() void antagonist_options_print_help(const struct antagonist_options *options);
+
+/* Returns the options of a study that plan and answer share. */
+SS_NONNULL()
+struct stages_options antagonist_options_study(const struct antagonist_options *options);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ANTAGONIST_STAGES_H
+#define ANTAGONIST_STAGES_H
+
+/*
+ * The runs of a study in their order. Which ones there are depends on the results of earlier runs:
+ *
+ *     look         nothing is throttled: how long is an iteration, and how large the noise?
+ *     together-1   all suspects, in groups if there are more than codes
+ *     together-2   the suspects of groups that were found to hurt; and so on
+ *     alone-PID    each suspect that was found to hurt, alone, at a larger depth
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+#include "effects.h"
+#include "slots.h"
+#include "suspects.h"
+#include "watch.h"
+
+#define STAGES_MAX          40
+#define STAGES_LOOK         12  /* slots of the first run */
+#define STAGES_TOGETHER     4   /* stages of groups; three suffice for 4,096 suspects */
+#define STAGES_ALONE        0.5 /* depth of a suspect that is throttled alone */
+#define STAGES_SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
+
+struct stages_options {
+    const char *folder; /* the study */
+    struct watch_options victim;
+    double depth;
+    ss_time slot; /* 0: chosen by the first run */
+    ss_time tau;
+    uint64_t seed; /* 0: from the suspects */
+};
+
+struct stage {
+    char name[40];
+    size_t groups;                         /* suspects or groups of them; 0: the first run */
+    size_t bounds[CODES_SUSPECTS_MAX + 1]; /* group g: members[bounds[g]] to [bounds[g + 1]] */
+    size_t members[STAGES_SUSPECTS_MAX];   /* indices of suspects */
+    double depth;
+    double slot; /* seconds */
+    struct codes codes;
+    bool done;
+    struct slots slots;                               /* the rest is known if it is done */
+    double cpu[CODES_SUSPECTS_MAX][2 * CODES_LENGTH]; /* CPUs; NaN: unknown */
+    bool estimated;
+    struct effects effects;
+};
+
+struct stages {
+    const struct stages_options *options;
+    const struct suspects *suspects;
+    struct stage *items; /* STAGES_MAX of them; free() */
+    size_t count;
+    struct effects_usual usual[STAGES_SUSPECTS_MAX]; /* of the groups of the first run */
+};
+
+/* Finds the runs that are done, reads them, and adds the next ones. */
+SS_MUST_USE SS_NONNULL() int stages_open(struct stages *stages,
+    const struct stages_options *options, const struct suspects *suspects, struct ss_error *error);
+SS_NONNULL() void stages_close(struct stages *stages);
+
+/* Prints the plan of the runs that are known so far. */
+SS_NONNULL() void stages_print_plan(const struct stages *stages, FILE *stream);
+
+/* Returns whether all runs are done. */
+SS_NONNULL() bool stages_are_done(const struct stages *stages);
+
+/* Returns the stage that says most about a suspect: alone, or in a group of its own; or NULL. */
+SS_NONNULL()
+const struct stage *stages_of_suspect(
+    const struct stages *stages, size_t suspect, bool alone, size_t *group);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "code_files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+int code_files_parse(struct codes *codes, const char *text, struct ss_error *error) {
+    const char *at = strchr(text, ':');
+    size_t count = 0;
+    codes->start = (uint32_t)atoi(text);
+    while (at && count < CODES_MAX) {
+        codes->shifts[count++] = (uint32_t)atoi(at + 1);
+        at = strchr(at + 1, ',');
+    }
+    if (at || count <= CODES_GHOSTS)
+        return ss_error_fail(error, "--shifts: START:SHIFT,... of 1 to %d suspects and %d more",
+            CODES_SUSPECTS_MAX, CODES_GHOSTS);
+    codes->suspects = count - CODES_GHOSTS;
+    return 0;
+}
+
+static FILE *create(const char *folder, const char *name, struct ss_error *error) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "we");
+    if (!file)
+        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return file;
+}
+
+static int finish(FILE *file, struct ss_error *error) {
+    return fflush(file) == EOF ? ss_error_fail(error, "cannot write: %s", strerror(errno)) : 0;
+}
+
+/* Two points at the same time make a step. */
+static void write_trace(
+    FILE *file, const struct codes *codes, size_t suspect, double slot, double depth) {
+    for (size_t i = 0; i < codes->slots; i++) {
+        double load = codes_low(codes, suspect, i) ? 1 - depth : 1;
+        fprintf(
+            file, "%.9gs %.9g\n%.9gs %.9g\n", (double)i * slot, load, (double)(i + 1) * slot, load);
+    }
+}
+
+static int write_table(const struct codes *codes, const char *folder, struct ss_error *error) {
+    SS_OWNED(fclose) FILE *file = create(folder, "codes.csv", error);
+    if (!file)
+        return -1;
+    fputs("slot", file);
+    for (size_t code = 0; code < codes_count(codes); code++)
+        fprintf(file, code < codes->suspects ? ",s%zu" : ",ghost%zu",
+            code < codes->suspects ? code + 1 : code - codes->suspects + 1);
+    fputc('\n', file);
+    for (size_t slot = 0; slot < codes->slots; slot++) {
+        fprintf(file, "%zu", slot);
+        for (size_t code = 0; code < codes_count(codes); code++)
+            fprintf(file, ",%d", codes_low(codes, code, slot));
+        fputc('\n', file);
+    }
+    return finish(file, error);
+}
+
+int code_files_write(const struct codes *codes, const char *folder, double slot, double depth,
+    struct ss_error *error) {
+    for (size_t suspect = 0; suspect < codes->suspects; suspect++) {
+        char name[32];
+        snprintf(name, sizeof name, "s%zu.trace", suspect + 1);
+        SS_OWNED(fclose) FILE *file = create(folder, name, error);
+        if (!file)
+            return -1;
+        write_trace(file, codes, suspect, slot, depth);
+        if (finish(file, error) < 0)
+            return -1;
+    }
+    return write_table(codes, folder, error);
+}

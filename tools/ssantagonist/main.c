@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+
+#include "answer.h"
+#include "antagonist_options.h"
+#include "base/pattern.h"
+#include "base/program.h"
+#include "base/wallclock.h"
+#include "code_files.h"
+#include "platform/platform.h"
+#include "watch.h"
+
+static int find_suspects(
+    const struct antagonist_options *options, struct suspects *suspects, struct ss_error *error) {
+    return options->group ? suspects_add_group(suspects, options->group, error)
+                          : suspects_add(suspects, options->suspects, error);
+}
+
+/* Finds the processes of the victim, as far as they can be found. */
+static int find_victims(
+    const struct antagonist_options *options, struct suspects *victims, struct ss_error *error) {
+    enum watch_kind kind = watch_kind(options->victim, options->iteration);
+    if (options->victim_pids)
+        return suspects_add(victims, options->victim_pids, error);
+    if (kind == WATCH_COMMAND)
+        return 0;
+    if ((kind == WATCH_URL ? suspects_add_listeners(victims, options->victim, error)
+                           : suspects_add_users(victims, options->victim, error)) < 0)
+        return -1;
+    if (victims->count == 0)
+        fprintf(stderr,
+            "ssantagonist: warning: the processes of the victim are unknown, so this does not "
+            "check that no suspect is one of them: see --victim-pid\n");
+    return 0;
+}
+
+static int check_suspects(const struct antagonist_options *options, const struct suspects *suspects,
+    struct ss_error *error) {
+    struct suspects victims = {0};
+    int status = find_victims(options, &victims, error);
+    if (status == 0)
+        status = suspects_check(suspects, &victims, error);
+    suspects_free(&victims);
+    return status;
+}
+
+static int study(const struct antagonist_options *options, struct ss_error *error) {
+    struct stages_options what = antagonist_options_study(options);
+    struct suspects suspects = {0};
+    struct stages stages = {0};
+    int status = find_suspects(options, &suspects, error);
+    if (status == 0 && options->command == ANTAGONIST_PLAN)
+        status = check_suspects(options, &suspects, error);
+    if (status == 0)
+        status = stages_open(&stages, &what, &suspects, error);
+    if (status == 0 && options->command == ANTAGONIST_PLAN) {
+        stages_print_plan(&stages, stdout);
+        answer_print_forecast(&stages, stderr);
+    } else if (status == 0 && options->json) {
+        answer_print_json(&stages, stdout);
+    } else if (status == 0) {
+        answer_print(&stages, stdout);
+    }
+    if (status == 0 && options->page)
+        status = answer_write_page(&stages, options->page, error);
+    stages_close(&stages);
+    suspects_free(&suspects);
+    return status;
+}
+
+static int watch(const struct antagonist_options *options, struct ss_error *error) {
+    char output[4200];
+    int64_t now = ss_platform_wallclock();
+    struct watch_options what = antagonist_options_study(options).victim;
+    snprintf(output, sizeof output, "%s/slots.csv", options->folder);
+    what.output = output;
+    what.slots = options->slots;
+    what.slot = options->slot;
+    what.start_at = now;
+    what.usual = options->usual;
+    if (options->start_at && ss_wallclock_parse(options->start_at, now, &what.start_at, error) < 0)
+        return ss_error_wrap(error, "--start-at");
+    return watch_victim(&what, error);
+}
+
+static int write_codes(const struct antagonist_options *options, struct ss_error *error) {
+    struct codes codes = {.slots = options->slots};
+    if (code_files_parse(&codes, options->shifts, error) < 0)
+        return -1;
+    return code_files_write(
+        &codes, options->folder, ss_time_seconds(options->slot), options->depth, error);
+}
+
+static int carry_out(const struct antagonist_options *options, struct ss_error *error) {
+    if (options->iteration && ss_pattern_check(options->iteration, error) < 0)
+        return ss_error_wrap(error, "--iteration");
+    switch (options->command) {
+    case ANTAGONIST_WATCH:
+        return watch(options, error);
+    case ANTAGONIST_CODES:
+        return write_codes(options, error);
+    default:
+        return study(options, error);
+    }
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct antagonist_options options;
+    (void)status;
+    int result = antagonist_options_parse(&options, argv, error);
+    if (result == 0)
+        ss_option_store_print_warnings(stderr, "ssantagonist", &options.store);
+    if (result == 0 && options.help)
+        antagonist_options_print_help(&options);
+    else if (result == 0 && options.version)
+        ss_program_print_version("ssantagonist");
+    else if (result == 0)
+        result = carry_out(&options, error);
+    ss_option_store_free(&options.store);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main("ssantagonist", run, argv);
+}

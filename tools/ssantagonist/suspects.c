@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "suspects.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/words.h"
+
+/* Processes that the machine or its users cannot do without, by the beginning of their names. */
+static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "dbus", "udevd",
+    "NetworkManager", "polkitd", "agetty", "login", "wpa_supplicant", "dhclient", "dhcpcd",
+    "rsyslogd", "containerd", "dockerd", "runc", "conmon", "kubelet", "crio", NULL};
+
+static int add(struct suspects *suspects, pid_t pid, struct ss_error *error) {
+    struct suspect one = {.pid = pid, .started = ss_platform_process_started(pid)};
+    if (one.started == 0 || !ss_platform_process_name(pid, one.name))
+        return ss_error_fail(error, "there is no process %d", (int)pid);
+    if (!SS_GROW(suspects->items, suspects->count + 1, suspects->room))
+        return ss_error_memory(error);
+    suspects->items[suspects->count++] = one;
+    return 0;
+}
+
+int suspects_add(struct suspects *suspects, const char *pids, struct ss_error *error) {
+    size_t count;
+    SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
+    if (!items)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t pid;
+        if (ss_units_count(items[i], &pid, error) < 0)
+            return -1;
+        if (pid < 1 || pid > INT32_MAX)
+            return ss_error_fail(error, "invalid pid %s", items[i]);
+        if (add(suspects, (pid_t)pid, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void suspects_free(struct suspects *suspects) {
+    free(suspects->items);
+    *suspects = (struct suspects){0};
+}
+
+static pid_t parent_of(pid_t pid) {
+    struct ss_process process;
+    return ss_platform_process_look(pid, &process) ? process.parent : 0;
+}
+
+int suspects_add_group(struct suspects *suspects, const char *group, struct ss_error *error) {
+    char path[4096], line[32];
+    SS_OWNED(free) pid_t *pids = NULL;
+    size_t count = 0, room = 0, first = suspects->count;
+    const char *root = strncmp(group, "/sys/fs/cgroup", 14) == 0 ? "" : "/sys/fs/cgroup/";
+    snprintf(path, sizeof path, "%s%s/cgroup.procs", root, group);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file)
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    while (fgets(line, sizeof line, file)) {
+        if (!SS_GROW(pids, count + 1, room))
+            return ss_error_memory(error);
+        pids[count++] = (pid_t)atol(line);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool below = false;
+        pid_t parent = parent_of(pids[i]);
+        for (size_t j = 0; j < count; j++)
+            below = below || pids[j] == parent;
+        if (!below && parent > 0 && add(suspects, pids[i], error) < 0)
+            return -1;
+    }
+    if (suspects->count == first)
+        return ss_error_fail(error, "%s has no processes", ss_words_show(path).text);
+    return 0;
+}
+
+/* ---- what may be throttled ---- */
+
+static bool is_ancestor(pid_t ancestor, pid_t pid) {
+    while (pid > 0 && pid != ancestor)
+        pid = parent_of(pid);
+    return pid > 0;
+}
+
+static void see_thread(void *context, pid_t thread) {
+    int policy = sched_getscheduler(thread);
+    bool *realtime = context;
+    if (policy > 0 && policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE)
+        *realtime = true;
+}
+
+static bool is_service(const struct suspect *suspect) {
+    for (const char *const *name = services; *name; name++) {
+        if (strncmp(suspect->name, *name, strlen(*name)) == 0)
+            return true;
+    }
+    return suspect->pid == 1;
+}
+
+static const char *find_reason(const struct suspect *suspect, const struct suspects *victims) {
+    struct ss_process process;
+    bool realtime = false;
+    if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
+        return "is a thread of the kernel";
+    if (is_service(suspect))
+        return "is a service of the system";
+    if (is_ancestor(suspect->pid, getpid()))
+        return "is among the processes that started this one";
+    for (size_t i = 0; i < victims->count; i++) {
+        pid_t victim = victims->items[i].pid;
+        if (victim == suspect->pid)
+            return "is a process of the victim";
+        if (is_ancestor(suspect->pid, victim))
+            return "is an ancestor of the victim";
+        if (is_ancestor(victim, suspect->pid))
+            return "is a descendant of the victim";
+    }
+    ss_platform_process_threads(suspect->pid, see_thread, &realtime);
+    return realtime ? "has real-time priority" : NULL;
+}
+
+int suspects_check(
+    const struct suspects *suspects, const struct suspects *victims, struct ss_error *error) {
+    for (size_t i = 0; i < suspects->count; i++) {
+        const struct suspect *one = &suspects->items[i];
+        const char *reason = find_reason(one, victims);
+        if (reason)
+            return ss_error_fail(
+                error, "process %d (%s) is not throttled: it %s", (int)one->pid, one->name, reason);
+        for (size_t j = 0; j < suspects->count; j++) {
+            pid_t other = suspects->items[j].pid;
+            if (i != j && is_ancestor(one->pid, other))
+                return ss_error_fail(error,
+                    other == one->pid ? "process %d (%s) is given twice"
+                                      : "process %d (%s) is an ancestor of suspect %d, which "
+                                        "therefore belongs to it: name one of them",
+                    (int)one->pid, one->name, (int)other);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ANTAGONIST_SUSPECTS_H
+#define ANTAGONIST_SUSPECTS_H
+
+/* The processes that are throttled, each with all of its descendants. */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "platform/platform.h"
+
+struct suspect {
+    pid_t pid;
+    uint64_t started; /* see ss_platform_process_started() */
+    char name[SS_PROCESS_NAME];
+};
+
+/* Zeroed: no suspects. */
+struct suspects {
+    struct suspect *items;
+    size_t count, room;
+};
+
+/* Adds the processes of a list such as 812,900. */
+SS_MUST_USE SS_NONNULL() int suspects_add(
+    struct suspects *suspects, const char *pids, struct ss_error *error);
+
+/*
+ * Adds the processes of a control group, a path below /sys/fs/cgroup, whose parents are not in it.
+ */
+SS_MUST_USE SS_NONNULL() int suspects_add_group(
+    struct suspects *suspects, const char *group, struct ss_error *error);
+
+/*
+ * Fails if a suspect must not be throttled: because it is the victim or related to it, because it
+ * is this program or one of those that started it, or because the system depends on it. `victims`
+ * are the processes of the victim.
+ */
+SS_MUST_USE SS_NONNULL() int suspects_check(
+    const struct suspects *suspects, const struct suspects *victims, struct ss_error *error);
+
+/*
+ * Adds the processes that listen at the port of a URL on this machine, or that have a file open.
+ * Finds only processes that we may examine.
+ */
+SS_MUST_USE SS_NONNULL() int suspects_add_listeners(
+    struct suspects *victims, const char *url, struct ss_error *error);
+SS_MUST_USE SS_NONNULL() int suspects_add_users(
+    struct suspects *victims, const char *file, struct ss_error *error);
+
+SS_NONNULL() void suspects_free(struct suspects *suspects);
+
+#endif

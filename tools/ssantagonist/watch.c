@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <regex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "platform/platform.h"
+#include "slots.h"
+
+/* A run ends if the victim loses this part of its usual figure in two slots. */
+#define LOSS_MAX   0.3
+#define LOSS_SLOTS 2
+
+/* A command that ends at once is not repeated more often than this. */
+#define REPEAT_MIN (10 * SS_MILLISECOND)
+
+/* ssrequest writes lines when a second has ended. */
+#define LATE_SECONDS 1.5
+
+/* The command still answers when the last slot ends. */
+#define SPARE_SECONDS 10
+
+#define LINE_ROOM 4096
+
+struct watch {
+    const struct watch_options *options;
+    char **words; /* the command whose lines are read */
+    regex_t pattern;
+    bool requests; /* lines are those of ssrequest --each */
+    bool counts;   /* the figure is the rate of lines, not a number in them */
+    pid_t child;
+    int lines;       /* the command's output; -1: closed */
+    ss_time started; /* when the command was started last */
+    char line[LINE_ROOM];
+    size_t used;
+    struct slots slots;
+    size_t slot;                  /* the first slot that is not written yet */
+    double sum[2 * CODES_LENGTH]; /* of the figures in a slot */
+    double first[2 * CODES_LENGTH], last[2 * CODES_LENGTH]; /* times of its lines */
+    double born; /* wall clock at which the command was started */
+    size_t lost; /* slots with too large a loss */
+    FILE *output;
+};
+
+enum watch_kind watch_kind(const char *victim, const char *iteration) {
+    struct stat status;
+    if (strncmp(victim, "http", 4) == 0 && strstr(victim, "://"))
+        return WATCH_URL;
+    return iteration && stat(victim, &status) == 0 && !S_ISDIR(status.st_mode) ? WATCH_LOG
+                                                                               : WATCH_COMMAND;
+}
+
+/* ---- what lines say ---- */
+
+/* Returns the last number of a line; NaN if it has none. */
+static double last_number(const char *line) {
+    double last = NAN;
+    while (*line) {
+        char *end;
+        double number = strtod(line, &end);
+        if (end != line && isfinite(number)) {
+            last = number;
+            line = end;
+        } else {
+            line++;
+        }
+    }
+    return last;
+}
+
+/* Returns the figure of a line: 1 if lines are counted, NaN if it has no figure. */
+static double figure_of(struct watch *watch, const char *line) {
+    regmatch_t groups[2];
+    if (!watch->options->iteration)
+        return last_number(line);
+    if (regexec(&watch->pattern, line, 2, groups, 0) != 0)
+        return NAN;
+    return watch->counts ? 1 : strtod(line + groups[1].rm_so, NULL);
+}
+
+static bool has_group(const char *pattern) {
+    regex_t compiled;
+    if (!pattern || regcomp(&compiled, pattern, REG_EXTENDED) != 0)
+        return false;
+    bool has = compiled.re_nsub > 0;
+    regfree(&compiled);
+    return has;
+}
+
+bool watch_is_lower_better(const struct watch_options *options) {
+    return options->lower || watch_kind(options->victim, options->iteration) == WATCH_URL ||
+           has_group(options->iteration);
+}
+
+/* ---- slots ---- */
+
+static double now(void) {
+    return (double)ss_platform_wallclock() / 1e9;
+}
+
+static double slot_begin(const struct watch *watch, size_t slot) {
+    return watch->slots.begin + (double)slot * watch->slots.length;
+}
+
+static void take_figure(struct watch *watch, double figure, double time) {
+    double place = (time - watch->slots.begin) / watch->slots.length;
+    if (!isfinite(figure) || place < (double)watch->slot || place >= (double)watch->slots.count ||
+        place - floor(place) < SLOTS_SETTLE)
+        return;
+    size_t slot = (size_t)place;
+    if (watch->slots.figures[slot]++ == 0)
+        watch->first[slot] = time;
+    watch->last[slot] = time;
+    watch->sum[slot] += figure;
+}
+
+static int check_loss(struct watch *watch, double figure, struct ss_error *error) {
+    double usual = watch->options->usual;
+    double kept = watch_is_lower_better(watch->options) ? usual / figure : figure / usual;
+    watch->lost += kept < 1 - LOSS_MAX;
+    if (watch->lost < LOSS_SLOTS)
+        return 0;
+    return ss_error_set(error, WATCH_LOSS,
+        "the victim lost %.0f %% in %d slots: no suspect is throttled any longer", 100 * LOSS_MAX,
+        LOSS_SLOTS);
+}
+
+static int end_slot(struct watch *watch, struct ss_error *error) {
+    struct slots *slots = &watch->slots;
+    size_t slot = watch->slot++;
+    double count = slots->figures[slot], figure = NAN;
+    if (watch->counts && count > 1)
+        figure = (count - 1) / (watch->last[slot] - watch->first[slot]);
+    else if (!watch->counts && count > 0)
+        figure = watch->sum[slot] / count;
+    slots->figure[slot] = figure;
+    slots_write(watch->output, slots, slot);
+    if (fflush(watch->output) == EOF)
+        return ss_error_fail(
+            error, "%s: %s", ss_words_show(watch->options->output).text, strerror(errno));
+    return check_loss(watch, figure, error);
+}
+
+/* ---- the command ---- */
+
+static int make_words(struct watch *watch, struct ss_error *error) {
+    const struct watch_options *options = watch->options;
+    char rate[32], duration[32];
+    const char *url[] = {"ssrequest", "--quiet", "--rate", rate, "--duration", duration, "--each",
+        "/dev/stdout", options->victim, NULL};
+    const char *log[] = {"tail", "-n", "0", "-F", options->victim, NULL};
+    char *text = NULL;
+    size_t size, count;
+    enum watch_kind kind = watch_kind(options->victim, options->iteration);
+    snprintf(rate, sizeof rate, "%.9g", options->rate);
+    snprintf(duration, sizeof duration, "%.0fs",
+        ceil(fmax(slot_begin(watch, options->slots) - now(), 0)) + SPARE_SECONDS);
+    if (kind == WATCH_COMMAND) {
+        watch->words = ss_words_split(options->victim, &count, error);
+        if (watch->words && count == 0)
+            return ss_error_fail(error, "--victim: the command is empty");
+        return watch->words ? 0 : -1;
+    }
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    for (const char **word = kind == WATCH_URL ? url : log; *word; word++) {
+        ss_words_quote(stream, *word);
+        fputc(' ', stream);
+    }
+    fclose(stream);
+    watch->words = ss_words_split(text, &count, error);
+    free(text);
+    return watch->words ? 0 : -1;
+}
+
+static void execute(char **words, int output, int report) {
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    sigset_t none;
+    sigemptyset(&none);
+    sigaction(SIGPIPE, &usual, NULL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(output, STDOUT_FILENO);
+    execvp(words[0], words);
+    int why = errno;
+    ssize_t written = write(report, &why, sizeof why);
+    (void)written;
+    _exit(127);
+}
+
+/* Starts the command. It dies with this process, however that ends. */
+static int start_command(struct watch *watch, struct ss_error *error) {
+    int output[2], report[2], why = 0;
+    pid_t self = getpid();
+    if (pipe2(output, O_CLOEXEC) < 0 || pipe2(report, O_CLOEXEC) < 0)
+        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    watch->started = ss_platform_now();
+    watch->born = now();
+    watch->child = fork();
+    if (watch->child == 0) {
+        if (ss_platform_die_with(self, SIGKILL) < 0)
+            _exit(127);
+        execute(watch->words, output[1], report[1]);
+    }
+    close(output[1]);
+    close(report[1]);
+    bool failed = watch->child < 0 || read(report[0], &why, sizeof why) > 0;
+    close(report[0]);
+    watch->lines = output[0];
+    watch->used = 0;
+    if (failed)
+        return ss_error_fail(error, "%s cannot be executed: %s",
+            ss_words_show(watch->words[0]).text, strerror(why ? why : errno));
+    return 0;
+}
+
+/* Reaps the command. Only one that is repeated may end, and only with success. */
+static int end_command(struct watch *watch, struct ss_error *error) {
+    int status = 0;
+    close(watch->lines);
+    watch->lines = -1;
+    while (waitpid(watch->child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    watch->child = 0;
+    bool repeats = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
+    if (repeats && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    return ss_error_fail(error, "the command that measures the victim failed: %s ended with %d",
+        ss_words_show(watch->words[0]).text,
+        WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+/* A response time belongs to the slot in which the request ended. */
+static void take_line(struct watch *watch, const char *line) {
+    double due, finished;
+    if (!watch->requests)
+        take_figure(watch, figure_of(watch, line), now());
+    else if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,", &due, &finished) == 2)
+        take_figure(watch, finished - due, watch->born + finished);
+}
+
+static void take_bytes(struct watch *watch, const char *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] != '\n') {
+            if (watch->used + 1 < sizeof watch->line)
+                watch->line[watch->used++] = bytes[i];
+            continue;
+        }
+        watch->line[watch->used] = '\0';
+        watch->used = 0;
+        take_line(watch, watch->line);
+    }
+}
+
+static int read_lines(struct watch *watch, struct ss_error *error) {
+    char bytes[4096];
+    ssize_t count = read(watch->lines, bytes, sizeof bytes);
+    if (count > 0)
+        take_bytes(watch, bytes, (size_t)count);
+    return count == 0 ? end_command(watch, error) : 0;
+}
+
+/* ---- the run ---- */
+
+/* Waits for a line, but not beyond this time. */
+static int wait_until(struct watch *watch, double until, struct ss_error *error) {
+    struct pollfd poller = {.fd = watch->lines, .events = POLLIN};
+    bool repeats = watch->lines < 0;
+    double left = until - now();
+    if (repeats)
+        left = fmin(
+            left, ss_time_seconds(ss_time_since(watch->started + REPEAT_MIN, ss_platform_now())));
+    if (left > 0)
+        poll(&poller, repeats ? 0 : 1, (int)fmin(ceil(1000 * left), 60000));
+    if (repeats && ss_platform_now() >= watch->started + REPEAT_MIN)
+        return start_command(watch, error);
+    return poller.revents ? read_lines(watch, error) : 0;
+}
+
+static int run(struct watch *watch, struct ss_error *error) {
+    if (start_command(watch, error) < 0)
+        return -1;
+    while (watch->slot < watch->options->slots) {
+        double late = watch->requests ? LATE_SECONDS : 0;
+        if (wait_until(watch, slot_begin(watch, watch->slot + 1) + late, error) < 0)
+            return -1;
+        while (watch->slot < watch->options->slots &&
+               now() >= slot_begin(watch, watch->slot + 1) + late) {
+            if (end_slot(watch, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static void close_watch(struct watch *watch) {
+    if (watch->child > 0) {
+        kill(watch->child, SIGTERM);
+        waitpid(watch->child, NULL, 0);
+    }
+    if (watch->lines >= 0)
+        close(watch->lines);
+    if (watch->output)
+        fclose(watch->output);
+    if (watch->options->iteration)
+        regfree(&watch->pattern);
+    free(watch->words);
+}
+
+int watch_victim(const struct watch_options *options, struct ss_error *error) {
+    static struct watch watch;
+    watch = (struct watch){
+        .options = options,
+        .counts = options->iteration && !has_group(options->iteration),
+        .requests = watch_kind(options->victim, options->iteration) == WATCH_URL,
+        .lines = -1,
+        .slots = {.count = options->slots,
+            .begin = (double)options->start_at / 1e9,
+            .length = ss_time_seconds(options->slot)},
+    };
+    if (options->iteration && regcomp(&watch.pattern, options->iteration, REG_EXTENDED) != 0)
+        return ss_error_fail(error, "--iteration: invalid expression");
+    if (make_words(&watch, error) < 0)
+        return -1;
+    watch.output = fopen(options->output, "we");
+    if (!watch.output)
+        return ss_error_fail(error, "%s: %s", ss_words_show(options->output).text, strerror(errno));
+    slots_write_heading(watch.output);
+    int status = run(&watch, error);
+    close_watch(&watch);
+    return status;
+}

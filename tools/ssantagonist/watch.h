@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ANTAGONIST_WATCH_H
+#define ANTAGONIST_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+struct watch_options {
+    const char *victim;    /* a URL, a log, or a command; see watch_kind() */
+    const char *iteration; /* pattern of lines that end an iteration; NULL: none */
+    double rate;           /* requests per second */
+    bool lower;            /* a smaller figure is better */
+    const char *output;    /* the table of slots */
+    uint64_t slots;
+    ss_time slot;     /* length of a slot */
+    int64_t start_at; /* wall clock; the first slot begins */
+    double usual;     /* the figure without throttles; NaN: unknown */
+};
+
+enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
+
+/* A file that exists is a log if there is a pattern for its lines. */
+SS_NONNULL(1) enum watch_kind watch_kind(const char *victim, const char *iteration);
+
+/* Returns whether a smaller figure is better: response times, and the times of iterations. */
+SS_NONNULL() bool watch_is_lower_better(const struct watch_options *options);
+
+/*
+ * Measures the victim slot by slot until the last one has ended. Fails with WATCH_LOSS if it lost
+ * too much in two slots.
+ */
+SS_MUST_USE SS_NONNULL() int watch_victim(
+    const struct watch_options *options, struct ss_error *error);
+
+#define WATCH_LOSS 4 /* exit status */
+
+#endif
