@@ -714,8 +714,9 @@ END
         fail "the throttle is not that of the target"
     is_page "$folder/verified/applications/predict.html" 1
     # Both sides run here under the same throttle, so all ratios are 1.
-    expect 0 "${verify[@]}" --base-here "$comparison" "$folder/verified/both"
+    expect 0 "${verify[@]}" --base-here --benchmarks 'steady,odd' "$comparison" "$folder/verified/both"
     says_in_all '2 of 2 applications lie within'
+    ! grep -q 'could not be run' "$folder/out" || fail "applications that were not requested are missing"
     expect 125 "${verify[@]}" "$comparison" "$folder/verified/none"
     says 'give either --base or --base-here'
     expect 125 "${verify[@]}" --base-here --target other:duty-4000 "$comparison" "$folder/verified/none"

@@ -15,6 +15,7 @@
 #include "options/arguments.h"
 #include "profile_output.h"
 #include "ratio_findings.h"
+#include "ratios.h"
 #include "results.h"
 #include "throttle.h"
 
@@ -188,24 +189,31 @@ static int name_missing(const struct request *request, struct ss_error *error) {
     struct ssprofile_battery battery = {0};
     struct ssprofile_results results = {0};
     struct table_sheet findings = SSPROFILE_FINDINGS();
+    const char *only = request->measure.only;
+    const struct ssprofile_matching chosen = {
+        .only = only && strcmp(only, "all") != 0 ? only : NULL};
     char path[4300], names[1500] = "";
-    size_t missing = 0, used = 0;
+    size_t missing = 0, count = 0, used = 0;
     ssprofile_battery_find(path, sizeof path, request->battery);
     int result = ssprofile_battery_read(&battery, path, error);
     path_in(path, request, "target/results.csv");
     if (result == 0)
         result = ssprofile_results_read(&results, path, error);
     for (size_t i = 0; result == 0 && i < battery.count; i++) {
-        if (has_result(&results, &battery.tasks[i]))
+        const struct ssprofile_task *task = &battery.tasks[i];
+        if (!ssprofile_is_chosen(&chosen, task->name, task->class))
+            continue;
+        count++;
+        if (has_result(&results, task))
             continue;
         if (used < sizeof names - 100)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.60s",
-                used > 0 ? ", " : "", battery.tasks[i].name);
+            used += (size_t)snprintf(
+                names + used, sizeof names - used, "%s%.60s", used > 0 ? ", " : "", task->name);
         missing++;
     }
     if (missing > 0)
-        ssprofile_say(&findings, "%zu of %zu applications could not be run here: %s.", missing,
-            battery.count, names);
+        ssprofile_say(
+            &findings, "%zu of %zu applications could not be run here: %s.", missing, count, names);
     ssprofile_print_findings(stdout, &findings);
     table_free(&findings);
     ssprofile_results_free(&results);
