@@ -192,19 +192,12 @@ require_iterations() {
         fail "no run has counted iterations, so there is no throughput: see --iteration and --repeat"
 }
 
-declare -A remembered=() # the answers of `remember`, by their keys
+declare -A remembered=() # what functions printed, by the keys of print_once
 
-# remember KEY FUNCTION WORD...: sets `answer` to what the function prints. It is called only once for this key.
-remember() {
+# print_once KEY FUNCTION WORD...: prints what the function prints, but calls it only once for this key.
+print_once() {
     [ -n "${remembered[$1]+known}" ] || remembered[$1]=$("${@:2}") || exit 1
-    answer=${remembered[$1]}
-}
-
-# print_remembered KEY FUNCTION WORD...: prints what `remember` does.
-print_remembered() {
-    local answer
-    remember "$@"
-    [ -z "$answer" ] || printf '%s\n' "$answer"
+    [ -z "${remembered[$1]}" ] || printf '%s\n' "${remembered[$1]}"
 }
 
 # ---- methods, loads and rounds ----
@@ -227,21 +220,18 @@ methods_usage() {
 END
 }
 
-# has_tau METHOD: whether it is run with each of the taus. The other methods have no rounds, or a length of their own.
-has_tau() {
+# list_taus METHOD: prints the lengths of a round with which it is run; `own` if the method has none, or its own.
+list_taus() {
     case $1 in
-    cdc | 1cdc | pi-* | geom-*) return 0 ;;
+    cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
+    *) echo own ;;
     esac
-    return 1
 }
 
 # why_no_method METHOD: prints why it is unavailable here; fails if it is available.
 why_no_method() {
     case $1 in
-    cpulimit)
-        ! command -v cpulimit >/dev/null || return 1
-        echo "cpulimit is not installed"
-        ;;
+    cpulimit) [ -z "$(type -P cpulimit)" ] && echo "cpulimit is not installed" ;;
     quota) "$here/env/group" why-not ;;
     *) return 1 ;;
     esac
@@ -260,15 +250,6 @@ check_methods() {
             usable+=("$method")
         fi
     done
-}
-
-# list_taus METHOD: prints the lengths of a round with which it is run; `own` if the method has none, or its own.
-list_taus() {
-    if has_tau "$1"; then
-        echo "${taus//,/ }"
-    else
-        echo own
-    fi
 }
 
 # ---- lines of a plan ----
