@@ -15,6 +15,8 @@ say() {
     echo "$*" >&2
 }
 
+declare -A is_given=() # options that the call has, with _ for -
+
 # take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
 # values of a NAME+ are collected, one a line. Words that are no options become `operands`, if that is among the names.
 # The words after -- become `user_command`. `usage` is the caller's.
@@ -52,6 +54,7 @@ take_options() {
             shift
         fi
         [ "$option" != workload ] || option=workloads
+        is_given[${option//-/_}]=yes
         [[ $names != *" $option+ "* ]] || value=${!option}$value$'\n'
         printf -v "${option//-/_}" %s "$value"
     done
@@ -66,7 +69,15 @@ has_command() {
 refuse_given() {
     local name
     for name in "${@:2}"; do
-        [ -z "${!name}" ] || fail "--${name//_/-} has no effect $1"
+        [ -z "${is_given[$name]-}" ] || fail "--${name//_/-} has no effect $1"
+    done
+}
+
+# preset NAME=VALUE...: sets these options, unless the call has them.
+preset() {
+    local pair
+    for pair; do
+        [ -n "${is_given[${pair%%=*}]-}" ] || printf -v "${pair%%=*}" %s "${pair#*=}"
     done
 }
 

@@ -86,22 +86,26 @@ stand_ins=''           # workloads that represent them
 pi_control=''          # options of the published control
 cdc_dithering=''       # options of the dithering of the published baseline
 
-# take_published [/quick]: sets options that were not given to those of the published evaluation.
-take_published() {
-    local study option value
-    [ -n "$published" ] || return 0
-    while read -r study option value; do
-        [[ $study = all || $study = "$experiment${1-}" ]] || continue
-        [ -n "${!option}" ] || printf -v "$option" %s "$value"
-    done <"$here/published/settings.txt"
+# take_presets NAME=VALUE...: sets options of --published, and these of --quick, that the call does not have.
+take_presets() {
+    if [ -n "$published" ]; then
+        [ -z "${is_given[instances]-}" ] || fail "--published: as many instances as CPUs: without --instances"
+        [ -z "${is_given[settle]-}" ] ||
+            fail "--published: the settling time is that of the published evaluation: without --settle"
+        take_published "$experiment"
+    fi
+    if [ -n "$quick" ]; then
+        preset "$@"
+        [ -z "$published" ] || take_published "$experiment/quick"
+    fi
 }
 
-# check_published: refuses options that would make a study another one than the published.
-check_published() {
-    [ -n "$published" ] || return 0
-    [ -z "$instances" ] || fail "--published: as many instances as CPUs: without --instances"
-    [ -z "$settle" ] || fail "--published: the settling time is that of the published evaluation: without --settle"
-    [ -z "$quick" ] || take_published /quick
+# take_published STUDY: sets options to those of the published evaluation.
+take_published() {
+    local study option value
+    while read -r study option value; do
+        [[ $study != all && $study != "$1" ]] || preset "$option=$value"
+    done <"$here/published/settings.txt"
 }
 
 # ---- programs and the catalogue ----
