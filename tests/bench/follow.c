@@ -115,7 +115,7 @@ static bool open_policy(struct ssactuate_policy *policy, const char *text) {
     return false;
 }
 
-/* What a policy did. */
+/* The result of following a policy. */
 struct run {
     double work;
     int switches;

@@ -6,7 +6,7 @@
 
 struct ssactuate_options;
 
-/* What ssactuate does: the words and options that a verb takes, and its action. */
+/* A verb of the command line: the words and options that it takes, and its action. */
 struct ssactuate_verb {
     const char *name;
     bool takes_words, takes_command, takes_json, takes_record, takes_policy;

@@ -18,7 +18,7 @@ struct ssactuate_undoing {
     void *context;
 };
 
-/* What a run changes. */
+/* The changes that a run makes. */
 struct ssactuate_changes {
     const struct ssactuate_plan *plan;      /* its files */
     const struct ss_limit_group *groups[2]; /* NULL: absent */
