@@ -69,6 +69,13 @@ load_is_held_in_a_guest() {
     prints "Nothing is left"
 }
 
+simulated_load_lines_meet_their_bars() {
+    [ -x "$build/tests/loadline" ] || skip "left-out: built without GSL"
+    "$build/tests/loadline" 100 >"$output" 2>&1 || fail "loadline: status $?"
+    prints " +sssim +$number +$number"
+    prints " +knee above +$number +$number +$number \| +$number +$number"
+}
+
 simulated_duets_meet_their_bars() {
     [ -x "$build/tests/duet" ] || skip "left-out: built without GSL"
     "$build/tests/duet" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet: status $?"
@@ -489,6 +496,7 @@ run_case zoo_bench_reports_why_programs_are_skipped
 run_case gains_of_known_windows_are_computed
 run_case an_interrupted_bench_leaves_nothing
 run_case own_cpu_bench_prints_cpu_time_and_memory
+run_case simulated_load_lines_meet_their_bars
 run_case simulated_duets_meet_their_bars
 run_case followed_policies_do_more_than_the_better_placement
 run_case lateness_bench_prints_a_row_per_instance_count

@@ -22,7 +22,7 @@ number='[-+]?[0-9]+(\.[0-9]+)?'
 
 options_and_their_values_are_checked() {
     local name
-    for name in accuracy throughput replay interference; do
+    for name in accuracy throughput replay interference loadline; do
         experiment "$name" --help
         grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
         ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: empty default in --help"
@@ -532,6 +532,43 @@ published = dacapo/fop
 END
 
 # The plan that is printed is the one that is carried out.
+loadline_plans_levels_and_bursts() {
+    needs_ssbatch || return 0
+    experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
+    sed 's,[\],,g' "$output" >"$scratch/plan"
+    [ "$(grep -c '^run ' "$scratch/plan")" -eq 4 ] || fail "not two runs in each of two rounds"
+    grep -q '^run serial-independent-n[0-9]*-levels-2 takes 1331s .* round=2 .* at=0.6 predict=0.9 knees=0.5' "$scratch/plan" ||
+        fail "the levels of round 2 are missing"
+    grep -q '^run serial-independent-n[0-9]*-bursts-1 .* bursts=5' "$scratch/plan" || fail "the bursts are missing"
+    grep -q '+0 0.06 +60s 0.06 .* +0 0.6 +60s 0.6 +0 0.6 +60s 0.6 +0 0.54 ' "$scratch/plan" || fail "wrong levels"
+    grep -q '+0 0.6 +10s 0.6 +0 1 +5s 1 +0 0.6 ' "$scratch/plan" || fail "wrong bursts"
+    grep -q -- '-D 107m,jitter=50%,phase=2 -c fixed ' "$scratch/plan" || fail "the phases are not independent"
+    experiment loadline --plan --service http://localhost:1/ --full 40 --hold 2s --rounds 1
+    sed 's,[\],,g' "$output" >"$scratch/plan"
+    grep -q '^main requests .* --profile trace --trace {out}/levels.txt --rate 40 ' "$scratch/plan" || fail "no rates"
+    [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "not both ways"
+    refuses "--full: a number of requests per second" loadline --service http://localhost:1/
+    refuses "--bursts has no effect without --predict" loadline --bursts 5s
+    refuses "--bursts has no effect without --highest" loadline --bursts 5s --predict 90%
+    refuses "--full has no effect without --service" loadline --full 40
+    refuses "--tau has no effect with --service" loadline --service serve --full 40 --tau 50m
+    refuses "--methods: quota: not one of independent stagger" loadline --method quota
+}
+
+# Whatever the machine does, the first line is the answer.
+loadline_answers_in_its_first_line() {
+    needs_ssbatch || return 0
+    experiment loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
+        --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done'
+    [ -x "$build/bin/ssreport" ] || return 0
+    grep -v '^\(Power\|--dry-run\|ssbatch\|ssreport\|Warning\)' "$output" | head -n 1 >"$scratch/first"
+    grep -Eqx "At 60 % load it has done [0-9.]+ % \([0-9.]+ to [0-9.]+\) of what it can do; .* more is left\.|What is left .*" \
+        "$scratch/first" || fail "no answer in the first line"
+    grep -q 'sleeper,independent,0.5,' "$scratch/loadline-results/loadline.csv" || fail "no level of 50 %"
+    grep -q 'How much of what it can do has sleeper done at 60 % load' "$scratch/loadline-results/report/report.html" ||
+        fail "the question is not on the page"
+}
+
 throughput_prints_its_plan() {
     needs_ssbatch || return 0
     local call=(throughput --methods '1cdc,nbench' --workloads serial --catalogue idle.txt --targets 50 "${short[@]}" --counters
@@ -792,6 +829,8 @@ run_case the_load_before_a_study_is_compared_with_others
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case accuracy_and_replay_print_their_plans
+run_case loadline_plans_levels_and_bursts
+run_case loadline_answers_in_its_first_line
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed alone

@@ -227,7 +227,7 @@ END
 # list_taus METHOD: prints the lengths of a round with which it is run; `own` if the method has none, or its own.
 list_taus() {
     case $1 in
-    cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
+    independent | cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
     *) echo own ;;
     esac
 }
@@ -262,6 +262,7 @@ print_plan=''         # --plan
 declare -A planned=() # the columns of each run, by its name
 places=''             # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
+explained_first=''    # yes if ssreport's summary is not printed above them
 skipped=()            # the lines of what is unavailable here
 advice=", --go-on also tries the others"
 roles=('')            # of the workloads; '': there is only one
@@ -540,7 +541,7 @@ print_table() {
 report_study() {
     local reported=0 index table
     if command -v ssreport >/dev/null; then
-        ssreport --output "$output/report" ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
+        ssreport --output "$output/report" ${explained_first:+--quiet} ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
         [ "$reported" -le 1 ] || fail "ssreport made no report"
         for ((index = 1; index < $#; index += 2)); do
             table=${!index}

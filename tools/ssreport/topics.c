@@ -13,6 +13,7 @@
 #include "fleet_topic.h"
 #include "interference_topic.h"
 #include "load_inputs.h"
+#include "loadline_topic.h"
 #include "published_topic.h"
 #include "requests_topic.h"
 #include "runs_topic.h"
@@ -27,6 +28,7 @@ const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_runs_topic,
     &ssreport_requests_topic,
     &ssreport_published_topic,
+    &ssreport_loadline_topic,
     &ssreport_throughput_topic,
     &ssreport_comparison_topic,
     &ssreport_interference_topic,
@@ -42,6 +44,7 @@ const struct ssreport_topic *const ssreport_topics[] = {
 static const struct ssreport_topic *const asking[] = {
     &ssreport_fleet_topic,
     &ssreport_duet_topic,
+    &ssreport_loadline_topic,
     &ssreport_comparison_topic,
     &ssreport_interference_topic,
     &ssreport_requests_topic,

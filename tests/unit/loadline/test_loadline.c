@@ -185,6 +185,24 @@ static void level_without_a_visit_or_throughput_is_left_out(void **state) {
     assert_non_null(loadline_of(&line, ladder.visits, ladder.count));
 }
 
+/* A saturated service has the same load at all rates above its capacity. */
+static void levels_at_one_load_keep_their_figures(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    struct loadline_bands bands;
+    climb(&ladder, zigzag, 1);
+    ladder.visits[4].load = ladder.visits[5].load = 1;
+    struct loadline line = line_of(&ladder);
+    double throughputs[2];
+    for (size_t i = 0; i < 2; i++) {
+        loadline_bands_of_level(&line, 2 + i, 0.95, &bands);
+        assert_near(line.levels[2 + i].load, 1, 0);
+        throughputs[i] = bands.throughput.y;
+    }
+    assert_near(fmin(throughputs[0], throughputs[1]), 75, 1e-9);
+    assert_near(fmax(throughputs[0], throughputs[1]), 100, 1e-9);
+}
+
 /* ---- power ---- */
 
 static struct ladder with_idle(double watts) {
@@ -246,6 +264,7 @@ UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_of_up_and_down),
     cmocka_unit_test(interval_between_levels_covers_a_bend),
     cmocka_unit_test(loads_beyond_the_highest_level_have_no_answer),
     cmocka_unit_test(level_without_a_visit_or_throughput_is_left_out),
+    cmocka_unit_test(levels_at_one_load_keep_their_figures),
     cmocka_unit_test(power_is_interpolated_at_parts_of_the_maximum),
     cmocka_unit_test(parts_are_of_the_throughput_and_not_of_the_load),
     cmocka_unit_test(power_needs_every_level_and_idle))

@@ -221,7 +221,8 @@ static double bend_at(const struct loadline *line, size_t level) {
  * there: a change of the slope by b in the middle between levels at a distance h is b h / 4 away
  * from the line, and changes the slopes around both levels by b / 2. So the sum of their bends, as
  * bend_at() returns them, times way (1 - way), bounds the distance. Below the lowest level the
- * throughput is proportional to the load. Returns false beyond the highest level.
+ * throughput is proportional to the load. Returns false beyond the highest level, and further below
+ * the lowest level than the next one is above it.
  */
 static bool find_place(struct place *place, const struct loadline *line, double load) {
     const struct loadline_level *levels = line->levels;
@@ -229,6 +230,8 @@ static bool find_place(struct place *place, const struct loadline *line, double 
     while (above <= last && levels[above].load < load)
         above++;
     if (!(load > 0) || (above > last && load > levels[last].load + BEYOND_HIGHEST))
+        return false;
+    if (2 * levels[0].load - levels[1].load > load + LOADS_APART)
         return false;
     if (above == 0 || above > last) {
         size_t nearest = above == 0 ? 0 : last;
@@ -269,20 +272,32 @@ static double half_width(
 }
 
 static struct ssreport_band band_at(
+    const struct loadline *line, const struct place *place, bool is_relative, double confidence) {
+    double value = place->throughput / (is_relative ? throughput_of(line, line->full) : 1);
+    double half = half_width(line, place, is_relative, confidence) + place->bend;
+    return (struct ssreport_band){value, value * exp(-half), value * exp(half)};
+}
+
+static struct ssreport_band band_at_load(
     const struct loadline *line, double load, bool is_relative, double confidence) {
     struct place place;
     if (!find_place(&place, line, load))
         return (struct ssreport_band){NAN, NAN, NAN};
-    double value = place.throughput / (is_relative ? throughput_of(line, line->full) : 1);
-    double half = half_width(line, &place, is_relative, confidence) + place.bend;
-    return (struct ssreport_band){value, value * exp(-half), value * exp(half)};
+    return band_at(line, &place, is_relative, confidence);
 }
 
 struct ssreport_band loadline_done(const struct loadline *line, double load, double confidence) {
-    return band_at(line, load, true, confidence);
+    return band_at_load(line, load, true, confidence);
 }
 
 struct ssreport_band loadline_throughput(
     const struct loadline *line, double load, double confidence) {
-    return band_at(line, load, false, confidence);
+    return band_at_load(line, load, false, confidence);
+}
+
+void loadline_bands_of_level(
+    const struct loadline *line, size_t level, double confidence, struct loadline_bands *bands) {
+    const struct place place = {level, level, 0, throughput_of(line, level), 0};
+    bands->done = band_at(line, &place, true, confidence);
+    bands->throughput = band_at(line, &place, false, confidence);
 }

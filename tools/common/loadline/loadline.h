@@ -75,7 +75,7 @@ SS_MUST_USE SS_NONNULL(1) const
 /*
  * Returns F at a load, and its interval at this confidence. Between two levels the
  * throughput is interpolated, and the interval grows by how far the line may bend there. NaN beyond
- * the highest level.
+ * the highest level, and far below the lowest.
  */
 SS_NONNULL()
 struct ssreport_band loadline_done(const struct loadline *line, double load, double confidence);
@@ -84,5 +84,14 @@ struct ssreport_band loadline_done(const struct loadline *line, double load, dou
 SS_NONNULL()
 struct ssreport_band loadline_throughput(
     const struct loadline *line, double load, double confidence);
+
+struct loadline_bands {
+    struct ssreport_band done, throughput;
+};
+
+/* Computes both for a level. Several levels may have the same load, if the machine is saturated. */
+SS_NONNULL()
+void loadline_bands_of_level(
+    const struct loadline *line, size_t level, double confidence, struct loadline_bands *bands);
 
 #endif

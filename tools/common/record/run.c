@@ -268,5 +268,6 @@ void ssreport_run_free(struct ssreport_run *run) {
     free(run->measured_in);
     free(run->workload);
     free(run->published);
+    free(run->knees);
     *run = (struct ssreport_run){0};
 }

@@ -71,6 +71,9 @@ struct ssreport_run {
     double round;              /* number of the round, from 1 */
     double others;             /* part of the machine that other processes used; NaN if unknown */
     size_t manifest;           /* number of the manifest or study, from 1; 0 if none */
+    double at, predict;        /* loads about which a study asks; 0 if none */
+    double bursts;             /* length of bursts at full load, seconds; 0 without bursts */
+    char *knees;               /* loads at which throughput may bend, "0.5,0.75" */
 
     /* Columns of the study's plan; empty and NULL if absent. */
     struct ssreport_columns columns;

@@ -13,6 +13,7 @@
 #define REALTIME    "-f realtime"
 #define UNLIMITED   "-c fixed -C duty=100%"
 #define CONSTANT    "-d averageq -D {tau}{cdc} -c fixed -s even"
+#define INDEPENDENT "-d averageq -D {tau},jitter=50%{cdc} -c fixed -s even"
 #define RBPID(name) "-d averageq -D {tau} -c rbpid{pi} -s " name
 #define GEOM(name)  "-d averageq -D {tau} -c geom -s " name
 
@@ -24,6 +25,8 @@ static const struct ssbatch_method methods[] = {
     {"nbench-fit", REALTIME, UNLIMITED, .copies = SSBATCH_COPIES_MEASURED},
     {"cdc", REALTIME, CONSTANT},
     {"1cdc", REALTIME, CONSTANT, .copies = SSBATCH_COPIES_ONE},
+    {"independent", REALTIME, INDEPENDENT},
+    {"stagger", REALTIME, "-d stagger -c fixed -s even"},
     {"pi-even", REALTIME, RBPID("even")},
     {"pi-uneven", REALTIME, RBPID("uneven")},
     {"geom-even", REALTIME, GEOM("even")},

@@ -132,7 +132,7 @@ static const struct ss_argument rows[] = {
     {0, "WORDS", {"feedback", SS_OPTION_TEXT, AT(control.feedback),
         .help = "options in place of the feedback of the method"}},
     {0, "OPTIONS", {"cdc-dithering", SS_OPTION_TEXT, AT(control.cdc),
-        .help = "further options of the dithering of cdc and 1cdc"}},
+        .help = "further options of the dithering of cdc, 1cdc and independent"}},
     {0, "OPTIONS", {"pi-control", SS_OPTION_TEXT, AT(control.pi),
         .help = "options of the control of pi-even and pi-uneven"}},
     {0, "WORDS", {"around", SS_OPTION_TEXT, AT(run.around),

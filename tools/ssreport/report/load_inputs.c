@@ -156,6 +156,10 @@ static const struct manifest_column {
     {"speed", RUN_ONLY(speed), NUMBER},
     {"round", BOTH(round), NUMBER},
     {"others", BOTH(others), SHARE},
+    {"at", BOTH(at), NUMBER},
+    {"predict", BOTH(predict), NUMBER},
+    {"bursts", BOTH(bursts), NUMBER},
+    {"knees", BOTH(knees), TEXT},
 };
 // clang-format on
 #define MANIFEST_COLUMNS (sizeof manifest_columns / sizeof *manifest_columns)

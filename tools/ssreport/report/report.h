@@ -72,6 +72,8 @@ struct ssreport_report {
     size_t pair_count, pair_capacity;
     struct ssreport_rate_point *points; /* topic requests: points of `responses`, in their order */
     size_t point_count, point_capacity;
+    struct ssreport_load_series *load_series; /* topic loadline: load lines of workloads */
+    size_t load_series_count, load_series_room;
 };
 
 /* Returns the table of this name, whichever topic has it. Aborts if no topic does. */

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what a report answers to "what is left?", from steps of runs with known throughput. */
+
+#include <stdlib.h>
+
+#include "load_series.h"
+#include "unit.h"
+
+#define LEVELS 11
+
+/* A run of eleven levels up and down, whose throughput is that of `work` times 0.1 % of noise. */
+struct ladder {
+    struct ssreport_step steps[2 * LEVELS];
+    struct ssreport_run run;
+};
+
+static double overlap(double load) {
+    return 1000 * (load - 0.375 * load * load); /* hardware threads with a gain of 1.25 */
+}
+
+static double bent(double load) {
+    return 1000 * (fmin(load, 0.75) + 0.25 * fmax(load - 0.75, 0));
+}
+
+static void climb(struct ladder *ladder, double (*work)(double load), double highest) {
+    *ladder = (struct ladder){0};
+    for (int i = 0; i < 2 * LEVELS; i++) {
+        int level = i < LEVELS ? i : 2 * LEVELS - 1 - i;
+        double load = highest * level / (LEVELS - 1), noise = level % 2 ? 0.001 : -0.001;
+        ladder->steps[i] = (struct ssreport_step){.target = load,
+            .half = i < LEVELS ? 1 : 2,
+            .load = {.count = 10, .mean = load},
+            .throughput = work(load) * exp(i < LEVELS ? noise : -noise)};
+    }
+    ladder->run.experiment = (char *)(uintptr_t) "loadline";
+    ladder->run.workload = (char *)(uintptr_t) "made";
+    ladder->run.method = (char *)(uintptr_t) "independent";
+    ladder->run.steps = (struct ssreport_steps){ladder->steps, 2 * LEVELS, 0};
+    ladder->run.round = 1;
+    ladder->run.at = 0.6;
+}
+
+static void assert_answer(struct ssreport_run *runs, size_t count, const char *expected) {
+    struct ssreport_report report = {
+        .runs = runs, .run_count = count, .settings = {.confidence = 0.95}};
+    char answer[1024];
+    assert_int_equal(ssreport_load_series_find(&report), 0);
+    assert_int_equal(report.load_series_count, 1);
+    ssreport_load_series_answer(&report.load_series[0], answer, sizeof answer);
+    ssreport_load_series_free(&report);
+    assert_string_equal(answer, expected);
+}
+
+/* A load of 60 % is 74.4 % of the maximum, not 60 %. */
+static void answer_has_what_is_done_and_left(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 1);
+    assert_answer(&ladder.run, 1,
+        "At 60 % load it has done 74.4 % (74.1 to 74.7) of what it can do; 34.4 % more is left.");
+}
+
+static void load_above_the_highest_level_has_no_answer(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 0.5);
+    assert_answer(&ladder.run, 1,
+        "What is left at 60 % load is unknown: loads from 5 to 50 % were measured.");
+}
+
+/* Other processes kept the machine busy: no level had a load near the question. */
+static void load_far_below_all_levels_has_no_answer(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 1);
+    for (int i = 0; i < 2 * LEVELS; i++)
+        ladder.steps[i].load.mean = 0.9 + 0.1 * ladder.steps[i].target;
+    assert_answer(&ladder.run, 1,
+        "What is left at 60 % load is unknown: loads from 91 to 100 % were measured.");
+}
+
+static void part_of_a_lower_highest_level_is_named_so(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 0.8);
+    assert_answer(&ladder.run, 1,
+        "At 60 % load it has done 83 % (82 to 84) of what it can do at the highest load "
+        "measured; 21 % more is left.");
+}
+
+static void prediction_without_bursts_names_what_levels_cannot_show(void **state) {
+    (void)state;
+    struct ladder ladder;
+    char knees[] = "0.75";
+    climb(&ladder, bent, 0.6);
+    ladder.run.predict = 0.9;
+    ladder.run.knees = knees;
+    assert_answer(&ladder.run, 1,
+        "At 60 % load it has done 100.0 % (100.0 to 100.0) of what it can do at the highest load "
+        "measured; 0.0 % more is left. At 90 % load it would do 900 (598.7 to 908.6) iterations "
+        "per "
+        "second, but 891.6 to 908.6 if nothing limits it above the measured 60 %, which only "
+        "bursts can show.");
+}
+
+/* The bursts at full load do 812.5; 60 % does 73.8 % of that, and 90 % does 787.5. */
+static void bursts_replace_the_highest_level(void **state) {
+    (void)state;
+    struct ladder ladders[2];
+    climb(&ladders[0], bent, 0.6);
+    climb(&ladders[1], bent, 1);
+    ladders[0].run.predict = ladders[1].run.predict = 0.9;
+    ladders[1].run.bursts = 5;
+    for (int i = 0; i < 2 * LEVELS; i++) {
+        struct ssreport_step *step = &ladders[1].steps[i];
+        step->target = i % 2 ? 1 : 0.6;
+        step->load.mean = step->target;
+        step->throughput = i % 2 ? bent(1) : bent(0.6);
+    }
+    struct ssreport_run runs[] = {ladders[0].run, ladders[1].run};
+    assert_answer(runs, 2,
+        "At 60 % load it has done 73.8 % (73.7 to 74.0) of what it can do; 35.4 % more is left. At "
+        "90 % load it would do 785.5 (757.8 to 814.3) iterations per second, by the levels below "
+        "and bursts at full load.");
+}
+
+static void runs_without_throughput_have_no_line(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 1);
+    for (int i = 0; i < 2 * LEVELS; i++)
+        ladder.steps[i].throughput = NAN;
+    assert_answer(&ladder.run, 1,
+        "What is left is unknown: fewer than four levels above idle have a throughput.");
+}
+
+static void other_experiments_make_no_load_line(void **state) {
+    (void)state;
+    struct ladder ladder;
+    struct ssreport_report report = {.runs = &ladder.run, .run_count = 1};
+    climb(&ladder, overlap, 1);
+    ladder.run.experiment = NULL;
+    assert_int_equal(ssreport_load_series_find(&report), 0);
+    assert_int_equal(report.load_series_count, 0);
+}
+
+UNIT_MAIN(cmocka_unit_test(answer_has_what_is_done_and_left),
+    cmocka_unit_test(load_above_the_highest_level_has_no_answer),
+    cmocka_unit_test(load_far_below_all_levels_has_no_answer),
+    cmocka_unit_test(part_of_a_lower_highest_level_is_named_so),
+    cmocka_unit_test(prediction_without_bursts_names_what_levels_cannot_show),
+    cmocka_unit_test(bursts_replace_the_highest_level),
+    cmocka_unit_test(runs_without_throughput_have_no_line),
+    cmocka_unit_test(other_experiments_make_no_load_line))

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load_series.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "points.h"
+
+#define EXPERIMENT "loadline"
+
+/* The experiment has ten bursts in a round. */
+#define BURSTS_FREEDOM 9
+
+/* ---- what was measured ---- */
+
+/* What runs and records of requests have in common. */
+struct origin {
+    int set;
+    const char *workload, *environment, *method, *name, *knees;
+    double at, predict;
+    bool is_service;
+};
+
+/* Returns the series of a record, which may be new. Returns NULL if memory is exhausted. */
+static struct ssreport_load_series *find_series(
+    struct ssreport_report *report, const struct origin *origin) {
+    for (size_t i = 0; i < report->load_series_count; i++) {
+        struct ssreport_load_series *series = &report->load_series[i];
+        if (series->set == origin->set && ssreport_is_same(series->workload, origin->workload) &&
+            ssreport_is_same(series->environment, origin->environment) &&
+            ssreport_is_same(series->method, origin->method)) {
+            return series;
+        }
+    }
+    if (!SS_GROW(report->load_series, report->load_series_count + 1, report->load_series_room))
+        return NULL;
+    struct ssreport_load_series *series = &report->load_series[report->load_series_count++];
+    *series = (struct ssreport_load_series){.set = origin->set,
+        .workload = origin->workload,
+        .environment = origin->environment,
+        .method = origin->method,
+        .name = origin->name,
+        .is_service = origin->is_service,
+        .at = origin->at,
+        .predict = origin->predict,
+        .knees = origin->knees,
+        .done = {NAN, NAN, NAN}};
+    return series;
+}
+
+static int add_visit(struct ssreport_load_series *series, const struct ssreport_load_visit *visit) {
+    if (!SS_GROW(series->visits, series->count + 1, series->room))
+        return -1;
+    series->visits[series->count++] = *visit;
+    return 0;
+}
+
+static int add_run(struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_response unknown = {.mean = NAN, .p50 = NAN, .p95 = NAN};
+    const struct origin origin = {.set = run->set,
+        .workload = run->workload,
+        .environment = run->environment,
+        .method = run->method,
+        .name = run->record.title ? run->record.title : run->record.name,
+        .knees = run->knees,
+        .at = run->at,
+        .predict = run->predict};
+    struct ssreport_load_series *series = find_series(report, &origin);
+    double most = 0;
+    if (!series)
+        return -1;
+    for (size_t i = 0; i < run->steps.count; i++)
+        most = fmax(most, run->steps.items[i].target);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        double wall = run->record.wall;
+        bool is_burst = run->bursts > 0 && step->target >= most;
+        if (run->bursts > 0 && !is_burst)
+            continue;
+        struct ssreport_load_visit visit = {
+            .visit = {.target = step->target,
+                .load = step->load.mean,
+                .throughput = step->is_exceeded ? NAN : step->throughput,
+                .watts =
+                    ssreport_energy_between(&run->energy, wall + step->from, wall + step->to).watts,
+                .round = run->round >= 1 ? (int)run->round : 1,
+                .way = step->half == 2 ? LOADLINE_DOWN : LOADLINE_UP},
+            .response = unknown,
+            .is_burst = is_burst};
+        if (add_visit(series, &visit) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Returns the highest rate of a record; `rises` says whether the last rate is above the first. */
+static double find_rates(const struct ssreport_responses *responses, bool *rises) {
+    struct ssreport_stretch stretch;
+    double most = 0, first = NAN, last = NAN;
+    size_t next = 0;
+    while (ssreport_responses_stretch(responses, responses->edge, &next, &stretch)) {
+        first = isnan(first) ? stretch.rate : first;
+        last = stretch.rate;
+        most = fmax(most, last);
+    }
+    *rises = !(last < first);
+    return most;
+}
+
+/* Targets are rates until ssreport_load_series_find() divides them by the highest. */
+static int add_responses(
+    struct ssreport_report *report, const struct ssreport_responses *responses) {
+    const struct origin origin = {.set = responses->set,
+        .workload = responses->workload,
+        .environment = responses->environment,
+        .method = responses->method,
+        .name = responses->title,
+        .knees = responses->knees,
+        .at = responses->at,
+        .predict = responses->predict,
+        .is_service = true};
+    struct ssreport_load_series *series = find_series(report, &origin);
+    struct ssreport_stretch stretch;
+    size_t next = 0;
+    bool rises;
+    double most = find_rates(responses, &rises);
+    if (!series)
+        return -1;
+    while (ssreport_responses_stretch(responses, responses->edge, &next, &stretch)) {
+        bool is_burst = responses->bursts > 0 && stretch.rate >= most;
+        if (responses->bursts > 0 && !is_burst)
+            continue;
+        struct ssreport_joined joined =
+            ssreport_responses_join(responses, NULL, stretch.from, stretch.to);
+        struct ssreport_load_visit visit = {
+            .visit = {.target = stretch.rate,
+                .load = joined.load,
+                .throughput = stretch.completed / (stretch.to - stretch.from),
+                .watts = joined.watts,
+                .round = responses->round >= 1 ? (int)responses->round : 1,
+                .way = rises ? LOADLINE_UP : LOADLINE_DOWN},
+            .response = stretch.response[SSREPORT_INTENDED],
+            .is_burst = is_burst};
+        if (add_visit(series, &visit) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int gather(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (ssreport_is_word(report->runs[i].experiment, EXPERIMENT) &&
+            add_run(report, &report->runs[i]) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (ssreport_is_word(report->responses[i].experiment, EXPERIMENT) &&
+            add_responses(report, &report->responses[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- what follows ---- */
+
+static void divide_targets(struct ssreport_load_series *series) {
+    double most = 0;
+    for (size_t i = 0; i < series->count; i++)
+        most = fmax(most, series->visits[i].visit.target);
+    for (size_t i = 0; series->is_service && most > 0 && i < series->count; i++)
+        series->visits[i].visit.target /= most;
+}
+
+static void average_responses(struct ssreport_load_series *series) {
+    for (size_t i = 0; i < series->line.count; i++) {
+        struct ssreport_load_responses *level = &series->responses[i];
+        double count = 0;
+        for (size_t j = 0; j < series->count; j++) {
+            const struct ssreport_load_visit *one = &series->visits[j];
+            if (one->is_burst || fabs(one->visit.target - series->line.levels[i].target) > 1e-4)
+                continue;
+            level->mean += one->response.mean;
+            level->p50 += one->response.p50;
+            level->p95 += one->response.p95;
+            count++;
+        }
+        level->mean /= count;
+        level->p50 /= count;
+        level->p95 /= count;
+    }
+}
+
+/* Reads "0.5,0.75". */
+static void read_knees(struct loadline_question *question, const char *text) {
+    while (text && *text && question->knee_count < LOADLINE_KNEES_MAX) {
+        char *end;
+        double knee = strtod(text, &end);
+        if (end == text)
+            return;
+        if (knee > 0 && knee < 1)
+            question->knees[question->knee_count++] = knee;
+        text = *end ? end + 1 : end;
+    }
+}
+
+/* Sets the mean throughput of the bursts, and its error, from their logarithms. */
+static void read_bursts(
+    struct loadline_question *question, const struct ssreport_load_series *series) {
+    double sum = 0, squares = 0, count = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        double throughput = series->visits[i].visit.throughput;
+        if (!series->visits[i].is_burst || !(throughput > 0))
+            continue;
+        sum += log(throughput);
+        squares += log(throughput) * log(throughput);
+        count++;
+    }
+    if (count < 2)
+        return;
+    question->burst = exp(sum / count);
+    question->burst_error = sqrt(fmax(squares - sum * sum / count, 0) / (count - 1) / count);
+}
+
+/*
+ * Returns the part of the throughput of bursts that is done at a load. Their error and that of the
+ * levels are independent.
+ */
+static struct ssreport_band done_of_bursts(
+    const struct ssreport_load_series *series, const struct loadline_question *question) {
+    struct ssreport_band work =
+        loadline_throughput(&series->line, series->at, question->confidence);
+    struct ssreport_sureness burst = {question->burst_error, BURSTS_FREEDOM};
+    double half =
+        hypot(log(work.high / work.y), ssreport_mean_interval(0, burst, question->confidence).high);
+    double done = work.y / question->burst;
+    return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
+}
+
+/* Returns whether bursts are the maximum: no level exceeds them by three errors. */
+static bool are_bursts_highest(
+    const struct loadline *line, const struct loadline_question *question) {
+    double error = hypot(line->error.error / M_SQRT2, question->burst_error);
+    return line->levels[line->full].log_mean <= log(question->burst) + 3 * error;
+}
+
+static void answer(struct ssreport_load_series *series, double confidence) {
+    struct loadline_question question = {
+        .load = series->predict, .burst = NAN, .confidence = confidence};
+    read_knees(&question, series->knees);
+    read_bursts(&question, series);
+    series->has_bursts = isfinite(question.burst) && are_bursts_highest(&series->line, &question);
+    if (series->at > 0)
+        series->done = series->has_bursts ? done_of_bursts(series, &question)
+                                          : loadline_done(&series->line, series->at, confidence);
+    if (series->predict > 0)
+        series->unpredicted = loadline_predict(&series->prediction, &series->line, &question);
+}
+
+static int compute(struct ssreport_load_series *series, double confidence) {
+    SS_OWNED(free)
+    struct loadline_visit *visits = calloc(series->count + 1, sizeof *visits);
+    size_t count = 0;
+    if (!visits)
+        return -1;
+    divide_targets(series);
+    for (size_t i = 0; i < series->count; i++) {
+        if (!series->visits[i].is_burst)
+            visits[count++] = series->visits[i].visit;
+    }
+    series->failure = loadline_of(&series->line, visits, count);
+    if (series->failure)
+        return 0;
+    average_responses(series);
+    series->has_power = loadline_power_of(&series->power, &series->line);
+    answer(series, confidence);
+    return 0;
+}
+
+int ssreport_load_series_find(struct ssreport_report *report) {
+    if (gather(report) < 0)
+        return -1;
+    for (size_t i = 0; i < report->load_series_count; i++) {
+        if (compute(&report->load_series[i], report->settings.confidence) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void ssreport_load_series_free(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->load_series_count; i++)
+        free(report->load_series[i].visits);
+    free(report->load_series);
+    report->load_series = NULL;
+    report->load_series_count = report->load_series_room = 0;
+}
+
+/* ---- the answer ---- */
+
+/* Prints parts of 1 in percent, with as many decimals as the width of the range allows. */
+static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
+    const struct ssreport_band *done = &series->done;
+    int decimals = done->high - done->low < 0.01 ? 1 : 0;
+    const struct loadline *line = &series->line;
+    bool is_partial =
+        !series->is_service && !series->has_bursts && line->levels[line->count - 1].target < 0.995;
+    if (isnan(done->y)) {
+        snprintf(text, size,
+            "What is left at %.3g %% load is unknown: loads from %.3g to %.3g %% were measured.",
+            100 * series->at, 100 * line->levels[0].load, 100 * line->levels[line->count - 1].load);
+        return;
+    }
+    snprintf(text, size,
+        "At %.3g %% load it has done %.*f %% (%.*f to %.*f) of what it can do%s; %.*f %% more is "
+        "left.",
+        100 * series->at, decimals, 100 * done->y, decimals, 100 * done->low, decimals,
+        100 * done->high, is_partial ? " at the highest load measured" : "", decimals,
+        100 * (1 / done->y - 1));
+}
+
+static void print_prediction(const struct ssreport_load_series *series, char *text, size_t size) {
+    const struct loadline_prediction *prediction = &series->prediction;
+    const struct ssreport_band *range = &prediction->range;
+    const char *unit = series->is_service ? "requests" : "iterations";
+    bool is_measured = prediction->fit_count == 0;
+    size_t used = (size_t)snprintf(text, size,
+        " At %.3g %% load it %s %.4g (%.4g to %.4g) %s per second", 100 * series->predict,
+        is_measured ? "does" : "would do", range->y, range->low, range->high, unit);
+    if (is_measured)
+        snprintf(text + used, size - used, ", as measured.");
+    else if (series->has_bursts)
+        snprintf(text + used, size - used, ", by the levels below and bursts at full load.");
+    else
+        snprintf(text + used, size - used,
+            ", but %.4g to %.4g if nothing limits it above the measured %.3g %%, which only bursts "
+            "can show.",
+            prediction->free.low, prediction->free.high, 100 * prediction->highest);
+}
+
+void ssreport_load_series_answer(
+    const struct ssreport_load_series *series, char *text, size_t size) {
+    *text = '\0';
+    if (series->failure) {
+        snprintf(text, size, "What is left is unknown: %s.", series->failure);
+        return;
+    }
+    if (series->at > 0)
+        print_done(series, text, size);
+    size_t used = strlen(text);
+    if (series->unpredicted)
+        snprintf(text + used, size - used, " There is no prediction: %s.", series->unpredicted);
+    else if (series->predict > 0)
+        print_prediction(series, text + used, size - used);
+}

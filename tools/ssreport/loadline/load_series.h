@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_LOAD_SERIES_H
+#define SSREPORT_LOAD_SERIES_H
+
+/* The runs of the experiment loadline of one workload, as a load line with an answer. */
+
+#include "loadline.h"
+#include "power.h"
+#include "prediction.h"
+#include "report.h"
+
+/* A level that was held once, or a burst at full load. */
+struct ssreport_load_visit {
+    struct loadline_visit visit;
+    struct ssreport_response response; /* NaN unless requests were sent */
+    bool is_burst;
+};
+
+/* Means over the visits of a level. */
+struct ssreport_load_responses {
+    double mean, p50, p95;
+};
+
+struct ssreport_load_series {
+    int set;
+    const char *workload, *environment, *method; /* NULL if unknown */
+    const char *name;                            /* of its first record */
+    bool is_service;
+    double at, predict; /* loads of the questions; 0 if not asked */
+    bool has_bursts;    /* the maximum is that of bursts at full load */
+    const char *knees;  /* NULL if none are known */
+    struct ssreport_load_visit *visits;
+    size_t count, room;
+    struct loadline line;
+    struct ssreport_load_responses responses[LOADLINE_LEVELS_MAX]; /* by level of `line` */
+    const char *failure; /* why there is no line; NULL if there is one */
+    struct ssreport_band done;
+    struct loadline_prediction prediction;
+    const char *unpredicted; /* why there is no prediction; NULL if there is one, or if not asked */
+    struct loadline_power power;
+    bool has_power;
+};
+
+/* Fills the series of the report. Returns -1 if memory is exhausted. */
+SS_MUST_USE SS_NONNULL(1) int ssreport_load_series_find(struct ssreport_report *report);
+
+SS_NONNULL(1) void ssreport_load_series_free(struct ssreport_report *report);
+
+/* Writes the answer to "what is left?", as a sentence for each question. */
+SS_NONNULL(1, 2)
+void ssreport_load_series_answer(
+    const struct ssreport_load_series *series, char *text, size_t size);
+
+#endif
