@@ -191,6 +191,12 @@ large_loss_ends_the_run_and_all_suspects_continue() {
     runs_on "$pid"
 }
 
+kills_leave_no_suspect_stopped() {
+    needs_ssantagonist
+    "$source/tests/bench/antagonist-kills.sh" "$build" 2 >kills 2>err || fail "$(cat kills err)"
+    grep -qx '2 rounds: no suspect was left stopped' kills || fail "$(cat kills)"
+}
+
 run_case simulated_studies_meet_the_bars
 run_case suspects_that_must_not_be_stopped_are_refused
 run_case service_at_a_url_is_no_suspect
@@ -198,4 +204,5 @@ run_case log_is_read_line_by_line
 run_case failing_command_is_reported
 run_case study_is_carried_out_and_answered
 run_case large_loss_ends_the_run_and_all_suspects_continue
+run_case kills_leave_no_suspect_stopped
 end_cases
