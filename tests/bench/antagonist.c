@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codes.h"
 #include "effects.h"
+#include "trial.h"
 #include <showstopper/random.h>
 
 #define SLOT_SECONDS 5 /* the first fifth of a slot is left out */
@@ -20,6 +22,13 @@
 #define NOISE        0.05 /* standard deviation of a second's logarithm */
 #define CORRELATION  0.5  /* from second to second */
 #define SUSPECTS     8
+
+/* In one of this many studies sssim simulates the throttles. */
+#define SIMULATED_EACH 20
+
+/* CPU time of the work that arrives at suspects with a queue, per time. */
+#define QUEUE_RATE    0.7
+#define CATCH_UP_RATE 0.4
 
 enum kind {
     KIND_PLAIN,    /* it has always more to do */
@@ -53,7 +62,74 @@ static double draw_normal(uint64_t *state) {
     return radius * cos(2 * M_PI * ss_random_next(state));
 }
 
-/* ---- CPU time ---- */
+/* ---- CPU time on the machine of sssim ---- */
+
+/* Writes a trace of the code as `ssantagonist codes` does. */
+static void write_trace(const struct codes *codes, size_t suspect, int file) {
+    FILE *stream = fdopen(file, "w");
+    if (!stream)
+        fail("no temporary file");
+    for (size_t slot = 0; slot < codes->slots; slot++) {
+        double load = codes_low(codes, suspect, slot) ? 1 - DEPTH : 1;
+        fprintf(stream, "%zus %g\n%zus %g\n", slot * SLOT_SECONDS, load, (slot + 1) * SLOT_SECONDS,
+            load);
+    }
+    fclose(stream);
+}
+
+/* The samples of a trial. */
+struct seconds {
+    double *used;
+    double usual; /* the load without throttle */
+    size_t count;
+};
+
+static void keep_sample(void *context, const struct trial_sample *sample) {
+    struct seconds *seconds = context;
+    if (seconds->count < SECONDS)
+        seconds->used[seconds->count++] = sample->load / seconds->usual;
+}
+
+/* Runs the modules and executors of a throttle; `rate` is below 1 for a queue. */
+static void simulate_trial(const struct codes *codes, size_t suspect, double rate, uint64_t seed) {
+    static struct trial trial; /* static because it is too large for the stack */
+    struct seconds seconds = {.used = used[suspect], .usual = rate};
+    struct demand_mix mix;
+    struct ss_error error = {0};
+    char class[32], path[] = "/tmp/antagonist-XXXXXX", trace[64];
+    int file = mkstemp(path);
+    if (file < 0)
+        fail("no temporary file");
+    write_trace(codes, suspect, file);
+    snprintf(trace, sizeof trace, "path=%s,loop=no", path);
+    snprintf(class, sizeof class, rate < 1 ? "queue:%g%%" : "serial", 100 * rate);
+    if (demand_mix_parse(&mix, class, &error) < 0)
+        fail(error.message);
+    struct trial_options options = {
+        .cpus = 1,
+        .instances = 1,
+        .mix = &mix,
+        .modules = {"file", "realtime", "fixed", "even", "averageq"},
+        .options = {[SS_KIND_TRACE] = trace, [SS_KIND_DITHERING] = "tau=53m"},
+        .window = SS_WINDOW_DEFAULT,
+        .interval = SS_SECOND,
+        .seed = seed + suspect,
+        .on_sample = keep_sample,
+        .context = &seconds,
+    };
+    if (trial_open(&trial, &options, &error) < 0 ||
+        trial_advance(&trial, SECONDS * SS_SECOND, &error) < 0)
+        fail(error.message);
+    trial_close(&trial);
+    demand_mix_free(&mix);
+    unlink(path);
+    if (seconds.count + 1 < SECONDS)
+        fail("a simulated trial lacks samples");
+    if (seconds.count < SECONDS)
+        used[suspect][seconds.count] = used[suspect][seconds.count - 1];
+}
+
+/* ---- CPU time by arithmetic ---- */
 
 static void simulate_plain(const struct codes *codes, size_t suspect) {
     for (size_t second = 0; second < SECONDS; second++)
@@ -71,19 +147,20 @@ static void simulate_queue(const struct codes *codes, size_t suspect, double rat
     }
 }
 
-static void simulate_cpu(const struct scene *scene, const struct codes *codes) {
+static void simulate_cpu(const struct scene *scene, const struct codes *codes, uint64_t seed) {
+    static const double rates[] = {
+        [KIND_PLAIN] = 1,
+        [KIND_QUEUE] = QUEUE_RATE,
+        [KIND_CATCH_UP] = CATCH_UP_RATE,
+    };
     for (size_t i = 0; i < scene->count; i++) {
-        switch (scene->suspects[i].kind) {
-        case KIND_PLAIN:
+        double rate = rates[scene->suspects[i].kind];
+        if (seed / 2 % SIMULATED_EACH == 0)
+            simulate_trial(codes, i, rate, seed);
+        else if (rate < 1)
+            simulate_queue(codes, i, rate);
+        else
             simulate_plain(codes, i);
-            break;
-        case KIND_QUEUE:
-            simulate_queue(codes, i, 0.7);
-            break;
-        case KIND_CATCH_UP:
-            simulate_queue(codes, i, 0.4);
-            break;
-        }
     }
 }
 
@@ -123,7 +200,7 @@ static struct effects run(const struct scene *scene, uint64_t seed) {
     struct codes codes;
     struct effects effects;
     codes_draw(&codes, scene->count, true, seed);
-    simulate_cpu(scene, &codes);
+    simulate_cpu(scene, &codes, seed);
     simulate_victim(scene, &random, victim);
     struct effects_input input = {.codes = &codes, .depth = DEPTH, .figures = figures};
     for (size_t i = 0; i < scene->count; i++) {
@@ -227,15 +304,14 @@ static void ask_of_guilty(uint64_t seed, long counts[QUESTIONS]) {
 
 static void usage(FILE *file) {
     fputs("Usage: antagonist-bench [RUNS [SEED]]\n"
-          "Simulates 2 x RUNS studies of 8 suspects (default 1000), of 126 slots of 5 s at a depth "
-          "of\n"
-          "50 %, with noise of 5 % a second, and prints how often each answer was right. Ends with "
-          "1\n"
-          "if a bar is missed by more than chance explains.\n",
+          "Simulates 2 x RUNS studies of 8 suspects (default 1000): 126 slots of 5 s, depth 50 %,\n"
+          "noise of 5 % a second. Prints how often each answer was right. In 5 % of the studies\n"
+          "sssim simulates the throttles. Ends with 1 if a bar is missed; with fewer than 1000\n"
+          "runs, by more than two standard errors.\n",
         file);
 }
 
-/* Whether so few runs cannot be told from the bar: within two standard errors of it. */
+/* Returns whether a share is within the bar; of few runs, within two standard errors of it. */
 static bool meets(const struct bar *bar, double share, long runs) {
     double low = 2 * sqrt(bar->least * (1 - bar->least) / (double)runs);
     double high = 2 * sqrt(bar->most * (1 - bar->most) / (double)runs);
