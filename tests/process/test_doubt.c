@@ -115,7 +115,7 @@ START_TEST(a_cpu_quota_that_limits_the_run_is_reported) {
         "cgroup-quota: none can be set");
     struct run_setup setup = {.prepare = enter_group};
     struct run *run = run_wait(run_start(
-        &setup, WORDS(SHOWSTOPPER, BELOW, "-n", "1", "--duration", "4s", PAYLOAD, "spin", "")));
+        &setup, WORDS(SHOWSTOPPER, BELOW, "-n", "1", "--duration", "2s", PAYLOAD, "spin", "")));
     run_expect(run, 0);
     find_percent(run, REACH);
     snprintf(told, sizeof told, "a CPU quota limits their control group to %s of ", CPUS);

@@ -635,7 +635,7 @@ END
     done
 }
 
-# Iterations are proportional to the time only if no other process uses the CPUs.
+# Its warning of iterations that are not in proportion is checked if other processes use the machine.
 replay_study_reports_each_speed() {
     needs_ssbatch || return 0
     printf '# A load\n# of a half.\n0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
@@ -833,7 +833,7 @@ run_case loadline_plans_levels_and_bursts
 run_case loadline_answers_in_its_first_line
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
-run_case replay_study_reports_each_speed alone
+run_case replay_study_reports_each_speed
 run_case placements_follow_recorded_topologies
 run_case idle_states_are_sampled_beside_the_power
 run_case interference_of_two_sides_is_measured
