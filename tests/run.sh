@@ -13,7 +13,8 @@ Usage: tests/run.sh [--quick] [--strict]
 Installs what is missing, builds in build*/, and runs all checks and tests but those that want a
 quiet machine. Tests that cannot run here are listed with what they miss.
 
-  --quick   only the scripts and the release build
+  --quick   only the scripts, the release build, and its tests but those labeled long: studies,
+            benches, guests, containers, the examples of the pages, and memory that runs out
   --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
 END
@@ -42,9 +43,19 @@ install_what_tests_need() {
         parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime
 }
 
+# find_python: where python3 is a script that looks for the program, as of pyenv, tests find the program at once.
+find_python() {
+    local program
+    program=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) || return 0
+    PATH=${program%/*}:$PATH
+}
+
 # folder_of PRESET: prints the build folder.
 folder_of() {
-    [ "$1" = release ] && echo build || echo "build-$1"
+    case $1 in
+    release | quick) echo build ;;
+    *) echo "build-$1" ;;
+    esac
 }
 
 # choose_generator FOLDER: sets `generator`, the option of cmake that builds the folder with ninja, which needs half the
@@ -158,7 +169,7 @@ check_sanitized() {
         fused=
     fi
     build asan-ubsan all -DCMAKE_C_FLAGS="$fused"
-    run_tests asan-ubsan 8
+    run_tests asan-ubsan $((6 * $(nproc)))
     build tsan thread_tests
     find_fixed_layout
     run_tests tsan "$(nproc)" -L threads
@@ -168,13 +179,14 @@ check_sanitized() {
 quick='' strict=''
 for word; do
     case $word in
-    --quick) quick=yes ;;
+    --quick) quick=quick ;;
     --strict) strict=--strict ;;
     --help) usage && exit ;;
     *) fail "$word: unknown option: see --help" ;;
     esac
 done
 install_what_tests_need
+find_python
 # Without debug information the build takes a tenth less time.
 build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
 check_scripts
@@ -184,4 +196,4 @@ if [ -z "$quick" ]; then
     check_sanitized
 fi
 # The summary of all tests comes last. Most tests wait most of the time.
-run_tests release $((5 * $(nproc)))
+run_tests "${quick:-release}" $((6 * $(nproc)))
