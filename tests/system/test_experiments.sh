@@ -569,6 +569,22 @@ loadline_answers_in_its_first_line() {
         fail "the question is not on the page"
 }
 
+# Independent phases and a gain of 1.25: at a load of 60 %, (0.6 - 0.375 * 0.36) / 0.625 = 74.4 % of the maximum is done.
+load_line_of_simulated_hardware_threads_is_known() {
+    [ -x "$build/bin/ssreport" ] || skip "left-out: ssreport is not built"
+    "$build/bin/sssim" -P 8 --foreground serial --smt 1.25 --smt-fill random -c fixed -d averageq -D jitter=50% \
+        -t staircase -T 100%:0%:10%,hold=30s,symmetric=yes --iteration 20m --speed-noise 1% \
+        --record "$scratch/study" >"$output" 2>&1 || fail "sssim: status $?"
+    # The background becomes the workload of a load line.
+    awk -F, -v OFS=, 'NR == 1 { print $0, "at"; next }
+        $6 == "background" { $2 = "loadline"; $4 = "independent"; $5 = $6 = $7 = ""; print $0, 0.6 }' \
+        "$scratch/study/manifest.csv" >"$scratch/manifest.csv"
+    mv "$scratch/manifest.csv" "$scratch/study/manifest.csv"
+    "$build/bin/ssreport" --table loadline-answers "$scratch/study" >"$output" 2>&1 || fail "ssreport: status $?"
+    awk -F, '$5 == 0.6 { found = $7 < 0.744 && 0.744 < $8 && $8 - $7 < 0.03 } END { exit !found }' "$output" ||
+        fail "74.4 % is not inside the interval, or it is too wide"
+}
+
 throughput_prints_its_plan() {
     needs_ssbatch || return 0
     local call=(throughput --methods '1cdc,nbench' --workloads serial --catalogue idle.txt --targets 50 "${short[@]}" --counters
@@ -831,6 +847,7 @@ run_case throughput_prints_its_plan
 run_case accuracy_and_replay_print_their_plans
 run_case loadline_plans_levels_and_bursts
 run_case loadline_answers_in_its_first_line
+run_case load_line_of_simulated_hardware_threads_is_known
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed

@@ -52,7 +52,7 @@ static void assert_answer(struct ssreport_run *runs, size_t count, const char *e
 }
 
 /* A load of 60 % is 74.4 % of the maximum, not 60 %. */
-static void answer_has_what_is_done_and_left(void **state) {
+static void answer_names_the_work_done_and_the_rest(void **state) {
     (void)state;
     struct ladder ladder;
     climb(&ladder, overlap, 1);
@@ -124,6 +124,72 @@ static void bursts_replace_the_highest_level(void **state) {
         "and bursts at full load.");
 }
 
+/* ---- a service ---- */
+
+#define SECONDS 6 /* of a level, of which the first and the last are left out */
+
+struct record {
+    struct ssreport_response_second seconds[LEVELS * SECONDS];
+    struct ssreport_response_load loads[LEVELS * SECONDS];
+    struct ssreport_responses responses;
+};
+
+/* Sends 0, 10 ... 100 requests per second, or the other way round, to a service that answers up to
+ * `capacity`. */
+static void request(struct record *record, double capacity, bool down) {
+    *record = (struct record){0};
+    for (int i = 0; i < LEVELS * SECONDS; i++) {
+        int level = down ? LEVELS - 1 - i / SECONDS : i / SECONDS;
+        double rate = 10 * level, noise = level % 2 ? 0.001 : -0.001;
+        record->seconds[i] = (struct ssreport_response_second){.at = i + 1,
+            .begin = i,
+            .end = i + 1,
+            .rate = rate,
+            .due = rate,
+            .completed = fmin(rate, capacity) * exp(down ? noise : -noise)};
+        record->loads[i] =
+            (struct ssreport_response_load){.at = i + 0.5, .load = fmin(rate / capacity, 1)};
+    }
+    record->responses = (struct ssreport_responses){.title = "made",
+        .experiment = (char *)(uintptr_t) "loadline",
+        .workload = (char *)(uintptr_t) "serve",
+        .seconds = record->seconds,
+        .count = LEVELS * SECONDS,
+        .loads = record->loads,
+        .load_count = LEVELS * SECONDS,
+        .edge = SSREPORT_EDGE_DEFAULT,
+        .round = 1,
+        .at = 0.6};
+}
+
+static void assert_service_answer(double capacity, const char *expected) {
+    static struct record records[2];
+    char answer[1024];
+    request(&records[0], capacity, false);
+    request(&records[1], capacity, true);
+    struct ssreport_responses responses[] = {records[0].responses, records[1].responses};
+    struct ssreport_report report = {
+        .responses = responses, .response_count = 2, .settings = {.confidence = 0.95}};
+    assert_int_equal(ssreport_load_series_find(&report), 0);
+    assert_int_equal(report.load_series_count, 1);
+    ssreport_load_series_answer(&report.load_series[0], answer, sizeof answer);
+    ssreport_load_series_free(&report);
+    assert_string_equal(answer, expected);
+}
+
+static void saturated_service_shows_its_maximum(void **state) {
+    (void)state;
+    assert_service_answer(50,
+        "At 60 % load it has done 60.0 % (59.8 to 60.2) of what it can do; 66.7 % more is left.");
+}
+
+static void service_that_answers_all_requests_may_do_more(void **state) {
+    (void)state;
+    assert_service_answer(125,
+        "At 60 % load it has done 75.0 % (74.8 to 75.2) of what it can do at the highest rate "
+        "measured; 33.3 % more is left.");
+}
+
 static void runs_without_throughput_have_no_line(void **state) {
     (void)state;
     struct ladder ladder;
@@ -144,11 +210,13 @@ static void other_experiments_make_no_load_line(void **state) {
     assert_int_equal(report.load_series_count, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(answer_has_what_is_done_and_left),
+UNIT_MAIN(cmocka_unit_test(answer_names_the_work_done_and_the_rest),
     cmocka_unit_test(load_above_the_highest_level_has_no_answer),
     cmocka_unit_test(load_far_below_all_levels_has_no_answer),
     cmocka_unit_test(part_of_a_lower_highest_level_is_named_so),
     cmocka_unit_test(prediction_without_bursts_names_what_levels_cannot_show),
     cmocka_unit_test(bursts_replace_the_highest_level),
+    cmocka_unit_test(saturated_service_shows_its_maximum),
+    cmocka_unit_test(service_that_answers_all_requests_may_do_more),
     cmocka_unit_test(runs_without_throughput_have_no_line),
     cmocka_unit_test(other_experiments_make_no_load_line))

@@ -157,11 +157,16 @@ static void find_errors(struct loadline *line, const struct visited *visited) {
     line->hysteresis_error = (struct ssreport_sureness){sqrt(variance / levels / rounds), freedom};
 }
 
+/* The highest level is that of the highest target: saturated levels have the same load. */
 static void find_full(struct loadline *line) {
-    size_t highest = line->count - 1;
+    size_t highest = 0;
+    for (size_t i = 1; i < line->count; i++) {
+        if (line->levels[i].target > line->levels[highest].target)
+            highest = i;
+    }
     double exceeded = line->levels[highest].log_mean + ERRORS_TO_EXCEED * line->error.error;
     line->full = highest;
-    for (size_t i = 0; i < highest; i++) {
+    for (size_t i = 0; i < line->count; i++) {
         if (line->levels[i].log_mean > exceeded) {
             line->full = i;
             exceeded = line->levels[i].log_mean;

@@ -100,10 +100,10 @@ struct ssreport_responses {
     /* Values from a manifest; NULL and 0 if absent. */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
-    double edge;                /* see struct ssreport_settings */
-    double others;              /* see struct ssreport_run */
-    size_t manifest;            /* number of the manifest, from 1; 0 if none */
-    double at, predict, bursts; /* these and the next, see struct ssreport_run */
+    double edge;        /* see struct ssreport_settings */
+    double others;      /* see struct ssreport_run */
+    size_t manifest;    /* number of the manifest, from 1; 0 if none */
+    double at, predict; /* these and the next, see struct ssreport_run */
     char *knees;
 };
 

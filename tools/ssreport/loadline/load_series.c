@@ -14,9 +14,15 @@
 /* The experiment has ten bursts in a round. */
 #define BURSTS_FREEDOM 9
 
+/* A level of at least this load is full load. */
+#define FULL 0.995
+
+/* A service that answers this part of the requests can do more. */
+#define RATE_ANSWERED 0.98
+
 /* ---- what was measured ---- */
 
-/* What runs and records of requests have in common. */
+/* Properties that runs and records of requests have in common. */
 struct origin {
     int set;
     const char *workload, *environment, *method, *name, *knees;
@@ -77,6 +83,7 @@ static int add_run(struct ssreport_report *report, const struct ssreport_run *ru
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         double wall = run->record.wall;
+        const char *direction = ssreport_steps_direction(&run->steps, step->half);
         bool is_burst = run->bursts > 0 && step->target >= most;
         if (run->bursts > 0 && !is_burst)
             continue;
@@ -87,7 +94,7 @@ static int add_run(struct ssreport_report *report, const struct ssreport_run *ru
                 .watts =
                     ssreport_energy_between(&run->energy, wall + step->from, wall + step->to).watts,
                 .round = run->round >= 1 ? (int)run->round : 1,
-                .way = step->half == 2 ? LOADLINE_DOWN : LOADLINE_UP},
+                .way = strcmp(direction, "down") == 0 ? LOADLINE_DOWN : LOADLINE_UP},
             .response = unknown,
             .is_burst = is_burst};
         if (add_visit(series, &visit) < 0)
@@ -96,21 +103,19 @@ static int add_run(struct ssreport_report *report, const struct ssreport_run *ru
     return 0;
 }
 
-/* Returns the highest rate of a record; `rises` says whether the last rate is above the first. */
-static double find_rates(const struct ssreport_responses *responses, bool *rises) {
+/* Returns whether the last rate of a record is not below the first. */
+static bool do_rates_rise(const struct ssreport_responses *responses) {
     struct ssreport_stretch stretch;
-    double most = 0, first = NAN, last = NAN;
+    double first = NAN, last = NAN;
     size_t next = 0;
     while (ssreport_responses_stretch(responses, responses->edge, &next, &stretch)) {
         first = isnan(first) ? stretch.rate : first;
         last = stretch.rate;
-        most = fmax(most, last);
     }
-    *rises = !(last < first);
-    return most;
+    return !(last < first);
 }
 
-/* Targets are rates until ssreport_load_series_find() divides them by the highest. */
+/* Targets are rates until divide_targets() divides them by the highest. */
 static int add_responses(
     struct ssreport_report *report, const struct ssreport_responses *responses) {
     const struct origin origin = {.set = responses->set,
@@ -123,16 +128,12 @@ static int add_responses(
         .predict = responses->predict,
         .is_service = true};
     struct ssreport_load_series *series = find_series(report, &origin);
+    enum loadline_way way = do_rates_rise(responses) ? LOADLINE_UP : LOADLINE_DOWN;
     struct ssreport_stretch stretch;
     size_t next = 0;
-    bool rises;
-    double most = find_rates(responses, &rises);
     if (!series)
         return -1;
     while (ssreport_responses_stretch(responses, responses->edge, &next, &stretch)) {
-        bool is_burst = responses->bursts > 0 && stretch.rate >= most;
-        if (responses->bursts > 0 && !is_burst)
-            continue;
         struct ssreport_joined joined =
             ssreport_responses_join(responses, NULL, stretch.from, stretch.to);
         struct ssreport_load_visit visit = {
@@ -141,9 +142,8 @@ static int add_responses(
                 .throughput = stretch.completed / (stretch.to - stretch.from),
                 .watts = joined.watts,
                 .round = responses->round >= 1 ? (int)responses->round : 1,
-                .way = rises ? LOADLINE_UP : LOADLINE_DOWN},
-            .response = stretch.response[SSREPORT_INTENDED],
-            .is_burst = is_burst};
+                .way = way},
+            .response = stretch.response[SSREPORT_INTENDED]};
         if (add_visit(series, &visit) < 0)
             return -1;
     }
@@ -170,8 +170,11 @@ static void divide_targets(struct ssreport_load_series *series) {
     double most = 0;
     for (size_t i = 0; i < series->count; i++)
         most = fmax(most, series->visits[i].visit.target);
-    for (size_t i = 0; series->is_service && most > 0 && i < series->count; i++)
+    if (!series->is_service || !(most > 0))
+        return;
+    for (size_t i = 0; i < series->count; i++)
         series->visits[i].visit.target /= most;
+    series->highest_rate = most;
 }
 
 static void average_responses(struct ssreport_load_series *series) {
@@ -299,13 +302,26 @@ void ssreport_load_series_free(struct ssreport_report *report) {
 
 /* ---- the answer ---- */
 
+/*
+ * Returns whether the highest level is not the maximum: a load below 100 %, or a rate that a
+ * service still answers.
+ */
+static bool is_below_maximum(const struct ssreport_load_series *series) {
+    const struct loadline_level *full = &series->line.levels[series->line.full];
+    if (series->line.is_capped || series->has_bursts)
+        return false;
+    if (series->is_service)
+        return exp(full->log_mean) >= RATE_ANSWERED * series->highest_rate;
+    return full->target < FULL;
+}
+
 /* Prints parts of 1 in percent, with as many decimals as the width of the range allows. */
 static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct ssreport_band *done = &series->done;
     int decimals = done->high - done->low < 0.01 ? 1 : 0;
     const struct loadline *line = &series->line;
-    bool is_partial =
-        !series->is_service && !series->has_bursts && line->levels[line->count - 1].target < 0.995;
+    const char *below =
+        series->is_service ? " at the highest rate measured" : " at the highest load measured";
     if (isnan(done->y)) {
         snprintf(text, size,
             "What is left at %.3g %% load is unknown: loads from %.3g to %.3g %% were measured.",
@@ -316,8 +332,7 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
         "At %.3g %% load it has done %.*f %% (%.*f to %.*f) of what it can do%s; %.*f %% more is "
         "left.",
         100 * series->at, decimals, 100 * done->y, decimals, 100 * done->low, decimals,
-        100 * done->high, is_partial ? " at the highest load measured" : "", decimals,
-        100 * (1 / done->y - 1));
+        100 * done->high, is_below_maximum(series) ? below : "", decimals, 100 * (1 / done->y - 1));
 }
 
 static void print_prediction(const struct ssreport_load_series *series, char *text, size_t size) {

@@ -26,9 +26,10 @@ struct ssreport_load_series {
     const char *workload, *environment, *method; /* NULL if unknown */
     const char *name;                            /* of its first record */
     bool is_service;
-    double at, predict; /* loads of the questions; 0 if not asked */
-    bool has_bursts;    /* the maximum is that of bursts at full load */
-    const char *knees;  /* NULL if none are known */
+    double highest_rate; /* of a service, requests per second */
+    double at, predict;  /* loads of the questions; 0 if not asked */
+    bool has_bursts;     /* the maximum is that of bursts at full load */
+    const char *knees;   /* NULL if none are known */
     struct ssreport_load_visit *visits;
     size_t count, room;
     struct loadline line;

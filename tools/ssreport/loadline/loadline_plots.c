@@ -50,12 +50,11 @@ static void plot_throughput(
     fprintf(
         script, "$straight << END\n0 0\n%.6g %.6g\nEND\n", 100 * full->load, exp(full->log_mean));
     fprintf(script,
-        "set key left top\n"
         "plot $band using 1:3:4 with filledcurves " PLOT_SHADED " fc rgb \"%s\" notitle, "
-        "$straight with lines lw 1 dt 3 lc rgb \"%s\" title \"if work were proportional to load\", "
+        "$straight with lines lw 1 dt 3 lc rgb \"%s\" title \"in proportion to load\", "
         "$band using 1:2 with lines lw 1.6 lc rgb \"%s\" title \"mean\", "
-        "$up using 1:2 with points pt 9 ps 0.9 lc rgb \"%s\" title \"going up\", "
-        "$down using 1:2 with points pt 11 ps 0.9 lc rgb \"%s\" title \"going down\"",
+        "$up using 1:2 with points pt 9 ps 0.7 lc rgb \"%s\" title \"going up\", "
+        "$down using 1:2 with points pt 11 ps 0.7 lc rgb \"%s\" title \"going down\"",
         PLOT_BLUE, PLOT_AXIS, PLOT_BLUE, PLOT_GREEN, PLOT_ORANGE);
     if (prediction->fit_count > 0 && !series->unpredicted)
         fprintf(script,
@@ -79,7 +78,7 @@ static void plot_responses(struct ssreport_page *page, const struct ssreport_loa
         fprintf(script, "%.6g %.6g %.6g %.6g\n", 100 * series->line.levels[i].load,
             series->responses[i].p50, series->responses[i].p95, series->responses[i].mean);
     fprintf(script,
-        "END\nset key left top\n"
+        "END\n"
         "plot $responses using 1:3 with linespoints pt 7 ps 0.7 lw 1.6 lc rgb \"%s\" title \"95 "
         "%%\", "
         "$responses using 1:4 with linespoints pt 5 ps 0.7 lw 1.3 lc rgb \"%s\" title \"mean\", "
@@ -104,10 +103,10 @@ static void plot_power(struct ssreport_page *page, const struct ssreport_load_se
         fprintf(
             script, "%.6g %.6g\n", 100 * series->line.levels[i].load, series->line.levels[i].watts);
     fprintf(script,
-        "END\nset key left top\n"
+        "END\n"
         "plot $watts with lines lw 1.6 lc rgb \"%s\" title \"mean\", "
-        "$up using 1:3 with points pt 9 ps 0.9 lc rgb \"%s\" title \"going up\", "
-        "$down using 1:3 with points pt 11 ps 0.9 lc rgb \"%s\" title \"going down\"\n",
+        "$up using 1:3 with points pt 9 ps 0.7 lc rgb \"%s\" title \"going up\", "
+        "$down using 1:3 with points pt 11 ps 0.7 lc rgb \"%s\" title \"going down\"\n",
         PLOT_BLUE, PLOT_GREEN, PLOT_ORANGE);
     ssreport_page_figure(page, script, true, "Power against load");
 }

@@ -158,7 +158,7 @@ static const struct manifest_column {
     {"others", BOTH(others), SHARE},
     {"at", BOTH(at), NUMBER},
     {"predict", BOTH(predict), NUMBER},
-    {"bursts", BOTH(bursts), NUMBER},
+    {"bursts", RUN_ONLY(bursts), NUMBER},
     {"knees", BOTH(knees), TEXT},
 };
 // clang-format on
