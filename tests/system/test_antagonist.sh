@@ -151,6 +151,10 @@ failing_command_is_reported() {
     ssantagonist watch --victim ./nothing --slots 2 --slot 0.2s run 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
     grep -q './nothing cannot be executed: No such file' err || fail "$(cat err)"
+    status=0
+    ssantagonist watch --victim 'echo none' --slots 2 --slot 0.2s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "a victim without figures: status $status"
+    grep -q 'no line of the victim has a figure' err || fail "$(cat err)"
 }
 
 study_is_carried_out_and_answered() {

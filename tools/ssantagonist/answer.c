@@ -15,6 +15,9 @@
 
 #define SENTENCE 600
 
+/* With a larger standard deviation, a loss of 30 % is less than three of them. */
+#define NOISE_MAX 0.12
+
 /* ---- results of one suspect ---- */
 
 /* What is known of a suspect; members are NULL without a result. */
@@ -239,6 +242,12 @@ void answer_print_forecast(const struct stages *stages, FILE *stream) {
         "%.1f minutes will find suspects that cost %.2g %% or more, in 9 of 10 cases. Meanwhile "
         "each suspect that does not catch up loses %.0f %% of its CPU time.\n",
         (double)next->codes.slots * next->slot / 60, cost_percent(stages, found), 50 * next->depth);
+    if (deviation > NOISE_MAX)
+        fprintf(stream,
+            "Warning: the figure scatters by %.0f %% from slot to slot, so two slots may lose 30 "
+            "%% "
+            "by chance, which ends the study. Choose a longer --slot.\n",
+            effects_percent(deviation));
 }
 
 /* ---- tables ---- */

@@ -6,6 +6,9 @@
 
 #include "base/words.h"
 
+/* A plan has room for this. */
+#define TEXT_MAX 4000
+
 #define AT(member) .offset = offsetof(struct antagonist_options, member)
 
 static int take_folder(
@@ -133,6 +136,10 @@ static int check(const struct antagonist_options *options, struct ss_error *erro
         return require(options->shifts, "--shifts", error);
     if (require(options->victim, "--victim", error) < 0)
         return -1;
+    if (strlen(options->victim) > TEXT_MAX ||
+        (options->iteration && strlen(options->iteration) > TEXT_MAX))
+        return ss_error_fail(
+            error, "--victim and --iteration may have at most %d characters", TEXT_MAX);
     if (options->command == ANTAGONIST_WATCH)
         return 0;
     if (!options->suspects == !options->group)

@@ -289,6 +289,18 @@ static int wait_until(struct watch *watch, double until, struct ss_error *error)
     return poller.revents ? read_lines(watch, error) : 0;
 }
 
+/* Fails if no slot has a figure. */
+static int check_figures(const struct watch *watch, struct ss_error *error) {
+    for (size_t slot = 0; slot < watch->slots.count; slot++) {
+        if (isfinite(watch->slots.figure[slot]))
+            return 0;
+    }
+    return ss_error_fail(
+        error, watch->options->iteration
+                   ? "no line of the victim matches --iteration, or too few in a slot"
+                   : "no line of the victim has a figure");
+}
+
 static int run(struct watch *watch, struct ss_error *error) {
     if (start_command(watch, error) < 0)
         return -1;
@@ -302,7 +314,7 @@ static int run(struct watch *watch, struct ss_error *error) {
                 return -1;
         }
     }
-    return 0;
+    return check_figures(watch, error);
 }
 
 static void close_watch(struct watch *watch) {

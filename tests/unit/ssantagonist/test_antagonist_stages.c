@@ -234,8 +234,29 @@ static void forecast_precedes_the_first_throttle(void **state) {
     const char *text = print(answer_print_forecast);
     assert_says(text, "10.5 minutes will find suspects that cost ");
     assert_says(text, "loses 10 % of its CPU time");
+    assert_lacks(text, "Warning");
     carry_out_next();
     assert_string_equal(print(answer_print_forecast), "");
+    close_study();
+}
+
+static void noisy_figure_is_reported_before_the_first_throttle(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    struct stages stages = read_study();
+    carry_out(&stages.items[0]);
+    FILE *file = create("look", "slots.csv");
+    struct slots slots = {.count = STAGES_LOOK, .begin = BEGIN, .length = 5};
+    slots_write_heading(file);
+    for (size_t slot = 0; slot < STAGES_LOOK; slot++) {
+        slots.figure[slot] = slot % 2 == 0 ? 100 : 70;
+        slots.figures[slot] = 9;
+        slots_write(file, &slots, slot);
+    }
+    fclose(file);
+    stages_close(&stages);
+    assert_says(print(answer_print_forecast), "Warning: the figure scatters by 2");
     close_study();
 }
 
@@ -360,6 +381,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(each_plan_extends_the_one_before),
     cmocka_unit_test(slot_contains_ten_iterations),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
+    cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(answer_comes_first_and_names_each_kind),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
     cmocka_unit_test(without_an_effect_the_answer_says_so),
