@@ -16,9 +16,9 @@ case ${1-} in
 -* | '') usage >&2 && exit 125 ;;
 esac
 
-round=0 kind='' delay=''
+round=0 kind='' delay='' spared=''
 fail() {
-    echo "FAILED in round $round ($kind after $delay s): $*" >&2
+    echo "FAILED in round $round ($kind but $spared after $delay s): $*" >&2
     exit 1
 }
 
@@ -86,17 +86,14 @@ throttles() {
     any_stopped
 }
 
-# victims_of KIND: prints the pids to kill.
+# victims_of KIND: prints the pids to kill. `most` spares one process of each run of showstopper: $spared. A master
+# lives only as long as the process of ssbatch that started it.
 victims_of() {
-    local pid name spared=showstopper
-    case $((RANDOM % 3)) in
-    0) spared='ss-guardian' ;;
-    1) spared='ss-executor' ;;
-    esac
+    local pid name
     while read -r pid name; do
         case $1 in
         experiment) [ "$pid" != "$experiment" ] || echo "$pid" ;;
-        most) [[ $name = "$spared"* ]] || echo "$pid" ;;
+        most) [[ $name = "$spared"* || $spared$name = showstopperssbatch-minder ]] || echo "$pid" ;;
         *) [[ $name != "$1" && $name != "$1 "* ]] || echo "$pid" ;;
         esac
     done < <(marked)
@@ -122,6 +119,8 @@ for ((round = 1; round <= rounds; round++)); do
     start_experiment
     await throttles
     sleep "$delay"
+    spares=(showstopper ss-guardian ss-executor)
+    spared=${spares[RANDOM % 3]}
     mapfile -t victims < <(victims_of "$kind")
     [ ${#victims[@]} -gt 0 ] || fail "no process of this kind: $(marked)"
     kill -KILL "${victims[@]}" 2>/dev/null || true

@@ -84,6 +84,18 @@ static struct result *sort_results(const struct stages *stages) {
 
 /* ---- sentences ---- */
 
+/* A number with two digits. */
+struct digits {
+    char text[32];
+};
+
+static struct digits digits_of(double number) {
+    struct digits digits;
+    bool whole = fabs(number) >= 9.95;
+    snprintf(digits.text, sizeof digits.text, whole ? "%.0f" : "%.2g", number);
+    return digits;
+}
+
 static bool is_lower_better(const struct stages *stages) {
     return watch_is_lower_better(&stages->options->victim);
 }
@@ -110,12 +122,13 @@ static void write_name(const struct result *result, const struct stages *stages,
 static void write_hurt(const struct stages *stages, const struct effects_one *one, char *text) {
     bool lower = is_lower_better(stages);
     snprintf(text, SENTENCE / 2,
-        "%.0f points less of it gives %.2g %% (%.2g to %.2g) %s; all of it %s about %.2g %%%s, by "
+        "%.0f points less of it gives %s %% (%s to %s) %s; all of it %s about %s %%%s, by "
         "extrapolation",
-        100 * one->withheld, gain_percent(stages, one->now.value),
-        gain_percent(stages, one->now.interval.low), gain_percent(stages, one->now.interval.high),
+        100 * one->withheld, digits_of(gain_percent(stages, one->now.value)).text,
+        digits_of(gain_percent(stages, one->now.interval.low)).text,
+        digits_of(gain_percent(stages, one->now.interval.high)).text,
         lower ? "shorter times" : "more", lower ? "makes them" : "costs",
-        cost_percent(stages, one->cost.value), lower ? " longer" : "");
+        digits_of(cost_percent(stages, one->cost.value)).text, lower ? " longer" : "");
 }
 
 static void write_verdict(const struct stages *stages, const struct effects_one *one, char *text) {
@@ -134,11 +147,11 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
         break;
     case EFFECTS_SUPPORTS:
         snprintf(text, SENTENCE / 2,
-            "the service depends on it: %.0f points less of it costs %.2g %% (%.2g to %.2g); look "
+            "the service depends on it: %.0f points less of it costs %s %% (%s to %s); look "
             "for sockets, pipes or memory that they share",
-            100 * one->withheld, cost_percent(stages, -one->now.value),
-            cost_percent(stages, -one->now.interval.high),
-            cost_percent(stages, -one->now.interval.low));
+            100 * one->withheld, digits_of(cost_percent(stages, -one->now.value)).text,
+            digits_of(cost_percent(stages, -one->now.interval.high)).text,
+            digits_of(cost_percent(stages, -one->now.interval.low)).text);
         break;
     case EFFECTS_UNTESTABLE:
         if (isfinite(one->withheld))
@@ -150,8 +163,8 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
             snprintf(text, SENTENCE / 2, "not testable: it used hardly any CPU time");
         break;
     case EFFECTS_NOTHING:
-        snprintf(text, SENTENCE / 2, "no effect was found; all of it costs at most %.2g %%",
-            fmax(cost_percent(stages, one->cost.interval.high), 0));
+        snprintf(text, SENTENCE / 2, "no effect was found; all of it costs at most %s %%",
+            digits_of(fmax(cost_percent(stages, one->cost.interval.high), 0)).text);
         break;
     }
 }
@@ -169,10 +182,10 @@ static void write_sentence(
     used = strlen(text);
     const struct effects_one *alone = result->alone;
     if (alone && alone->now.interval.low > 0)
-        snprintf(text + used, SENTENCE - used,
-            "; alone, all of it costs about %.2g %% (%.2g to %.2g)",
-            cost_percent(stages, alone->cost.value), cost_percent(stages, alone->cost.interval.low),
-            cost_percent(stages, alone->cost.interval.high));
+        snprintf(text + used, SENTENCE - used, "; alone, all of it costs about %s %% (%s to %s)",
+            digits_of(cost_percent(stages, alone->cost.value)).text,
+            digits_of(cost_percent(stages, alone->cost.interval.low)).text,
+            digits_of(cost_percent(stages, alone->cost.interval.high)).text);
     else if (alone)
         snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
 }
@@ -239,9 +252,10 @@ void answer_print_forecast(const struct stages *stages, FILE *stream) {
         return;
     double found = effects_found_from(&next->codes, deviation, next->depth);
     fprintf(stream,
-        "%.1f minutes will find suspects that cost %.2g %% or more, in 9 of 10 cases. Meanwhile "
+        "%.1f minutes will find suspects that cost %s %% or more, in 9 of 10 cases. Meanwhile "
         "each suspect that does not catch up loses %.0f %% of its CPU time.\n",
-        (double)next->codes.slots * next->slot / 60, cost_percent(stages, found), 50 * next->depth);
+        (double)next->codes.slots * next->slot / 60, digits_of(cost_percent(stages, found)).text,
+        50 * next->depth);
     if (deviation > NOISE_MAX)
         fprintf(stream,
             "Warning: the figure scatters by %.0f %% from slot to slot, so two slots may lose 30 "

@@ -327,6 +327,19 @@ static void times_are_better_if_they_are_shorter(void **state) {
     close_study();
 }
 
+static void large_costs_are_written_in_full(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    options.victim.lower = true;
+    costs[0] = -1.2;
+    carry_out_next();
+    carry_out_next();
+    assert_says(print(answer_print), "; all of it makes them about 23");
+    assert_lacks(print(answer_print), "e+");
+    close_study();
+}
+
 static void groups_that_hurt_are_split(void **state) {
     (void)state;
     reset();
@@ -386,5 +399,5 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
     cmocka_unit_test(without_an_effect_the_answer_says_so),
     cmocka_unit_test(times_are_better_if_they_are_shorter),
-    cmocka_unit_test(groups_that_hurt_are_split),
+    cmocka_unit_test(large_costs_are_written_in_full), cmocka_unit_test(groups_that_hurt_are_split),
     cmocka_unit_test(page_has_the_question_and_the_answer))
