@@ -120,9 +120,13 @@ check_words() {
     done
 }
 
-# compute EXPRESSION: of awk.
+# compute EXPRESSION...: prints the values of expressions of awk.
 compute() {
-    awk "BEGIN { printf \"%.10g\", ($1) }"
+    local each words=''
+    for each; do
+        words+="${words:+ \" \"} sprintf(\"%.10g\", ($each))"
+    done
+    awk "BEGIN { printf \"%s\", $words }"
 }
 
 # span SECONDS: as a person says it.
