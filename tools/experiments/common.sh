@@ -131,15 +131,7 @@ compute() {
 
 # span SECONDS: as a person says it.
 span() {
-    local whole
-    printf -v whole %.0f "$1"
-    if [ "$whole" -lt 60 ]; then
-        printf '%.3g s' "$1"
-    elif [ "$whole" -lt 3600 ]; then
-        printf '%d min %02d s' $((whole / 60)) $((whole % 60))
-    else
-        printf '%d h %02d min' $((whole / 3600)) $((whole % 3600 / 60))
-    fi
+    value_of span seconds "$1"
 }
 
 # extend_path FOLDER: lets programs of this folder be found first; without a folder, those of the same build.
@@ -157,13 +149,4 @@ find_helper() {
     local program
     program=$(type -P showstopper) || fail "showstopper is not there: build it"
     echo "${program%/*}/../libexec/showstopper/showstopper-$1"
-}
-
-# list_cpus LIST: prints the CPUs of a list such as 0-3,8, one a line.
-list_cpus() {
-    local range
-    for range in ${1//,/ }; do
-        [[ $range =~ ^([0-9]+)(-([0-9]+))?$ ]] || fail "$1: a list of CPUs is required, as 0-3,8"
-        seq "${BASH_REMATCH[1]}" "${BASH_REMATCH[3]:-${BASH_REMATCH[1]}}"
-    done
 }

@@ -369,7 +369,7 @@ plan_energy() {
 # {stands_for} and {target}. `tau` is the caller's, and so are `beside`, lines of its own, if any.
 plan_method() {
     local run one=''
-    [ "$3" != nbench-fit ] || measure_one "$4"
+    [ "$3" != nbench-fit ] || one=$(study_of_one "$4")
     run=$(ask --workload "$4" --method "$3" --run "$1" --takes "$2s" --round "$5" --target "$6%" ${tau:+--tau "$tau"} \
         --instances "$instances" --machine-cpus "$cpus" ${one:+--one "$one"} "${pinning[@]}" \
         "${method_options[@]}" --tools "$here" --lines "${beside-}$(plan_energy)" "${@:7}") || exit 1
@@ -378,23 +378,7 @@ plan_method() {
 
 # ---- the load of one instance, which nbench-fit needs to know ----
 
-# measure_one WORKLOAD: sets `one` to this load, which plan_one has measured; empty if it is unknown.
-measure_one() {
-    local key value study
-    study=$(study_of_one "$1")
-    one=
-    case $1 in
-    serial) one=1/$cpus ;;
-    parallel) one=1 ;;
-    *)
-        [ -e "$study/.study/values" ] || return 0
-        while read -r key value; do
-            [ "$key" != one ] || one=$value
-        done <"$study/.study/values"
-        ;;
-    esac
-}
-
+# study_of_one WORKLOAD: prints the folder of the study that measures it.
 study_of_one() {
     echo "$output/one-load/${1//\//.}"
 }
@@ -414,11 +398,10 @@ plan_one() {
 
 # list_unknown: prints the workloads whose load is to be measured for nbench-fit.
 list_unknown() {
-    local one workload
+    local workload
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0
     for workload in ${workloads//,/ }; do
-        measure_one "$workload"
-        [ -n "$one" ] || echo "$workload"
+        [[ $workload = serial || $workload = parallel || -e $(study_of_one "$workload")/.study/values ]] || echo "$workload"
     done
 }
 
@@ -497,8 +480,6 @@ carry_out_plan() {
             mkdir -p "$output/.study" "$output/one-load"
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
-            measure_one "$workload"
-            [[ $one =~ [1-9] ]] || fail "$workload: alone it makes no load"
         done
     elif [ -n "$print_plan" ] && [ -n "$unknown" ]; then
         workload=${unknown%%$'\n'*}

@@ -2,6 +2,7 @@
 #include "base/words.h"
 #include "batch.h"
 #include "merge.h"
+#include "option_value.h"
 #include "run_document.h"
 
 struct missing {
@@ -15,24 +16,12 @@ static void report_missing(void *context, const struct ssbatch_line *line) {
     printf("%s: the program '%s' is missing\n", missing->run, ss_words_show(line->words[0]).text);
 }
 
-/* Prints a time as "3.5 s", "6 min 01 s" or "2 h 28 min". */
-static void print_span(ss_time time) {
-    double seconds = ss_time_seconds(time);
-    unsigned long long whole = (unsigned long long)(seconds + 0.5);
-    if (whole < 60)
-        printf("%.3g s", seconds);
-    else if (whole < 3600)
-        printf("%llu min %02llu s", whole / 60, whole % 60);
-    else
-        printf("%llu h %02llu min", whole / 3600, whole % 3600 / 60);
-}
-
 static void print_dry_run(const struct ssbatch_run *run, bool done) {
     printf("%s: ", run->name);
     if (run->reason)
         printf("skipped: %s", run->reason);
     else
-        print_span(run->takes);
+        ssbatch_span_print(stdout, run->takes);
     puts(done ? ", done" : "");
 }
 
@@ -67,7 +56,7 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
     }
     if (result == 0) {
         fputs("to come: ", stdout);
-        print_span(left);
+        ssbatch_span_print(stdout, left);
         putchar('\n');
     }
     if (missing.count > 0)

@@ -98,10 +98,20 @@ static void stairs_have_their_levels_in_percent_and_a_number_of_steps(void **sta
     assert_refused("stairs", "95:5:0", "--name: 95:5:0: down, by a step above 0");
 }
 
+static void spans_are_rounded_as_a_person_says_them(void **state) {
+    (void)state;
+    assert_becomes("span", "0.25", "0.25 s");
+    assert_becomes("span", "59.4", "59.4 s");
+    assert_becomes("span", "361", "6 min 01 s");
+    assert_becomes("span", "2h", "2 h 00 min");
+    assert_becomes("span", "7442.6", "2 h 04 min");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(times_become_seconds),
     cmocka_unit_test(loads_become_percents),
     cmocka_unit_test(numbers_are_checked),
     cmocka_unit_test(sets_have_their_sizes_and_the_first_shared_cpu),
+    cmocka_unit_test(spans_are_rounded_as_a_person_says_them),
     cmocka_unit_test(stairs_have_their_levels_in_percent_and_a_number_of_steps))

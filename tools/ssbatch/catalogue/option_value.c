@@ -319,6 +319,28 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
     return 0;
 }
 
+void ssbatch_span_print(FILE *stream, ss_time time) {
+    double seconds = ss_time_seconds(time);
+    unsigned long long whole = (unsigned long long)(seconds + 0.5);
+    if (whole < 60)
+        fprintf(stream, "%.3g s", seconds);
+    else if (whole < 3600)
+        fprintf(stream, "%llu min %02llu s", whole / 60, whole % 60);
+    else
+        fprintf(stream, "%llu h %02llu min", whole / 3600, whole % 3600 / 60);
+}
+
+static int print_span(FILE *stream, const struct ssbatch_option_value *value, const char *text,
+    struct ss_error *error) {
+    ss_time time;
+    if (is_decimal(text))
+        time = ss_time_from_double(strtod(text, NULL) * 1e9);
+    else if (read_time(value, text, 0, &time, error) < 0)
+        return -1;
+    ssbatch_span_print(stream, time);
+    return 0;
+}
+
 int ssbatch_option_value_print(
     FILE *stream, const struct ssbatch_option_value *value, struct ss_error *error) {
     static const struct {
@@ -337,6 +359,7 @@ int ssbatch_option_value_print(
         {"cpus", print_cpus},
         {"sets", print_sets},
         {"stairs", print_stairs},
+        {"span", print_span},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(types[i].name, value->type) == 0) {

@@ -7,14 +7,11 @@
 #include <stdio.h>
 
 #include <showstopper/error.h>
-
-/* The types, separated by spaces. */
-#define SSBATCH_VALUE_TYPES                                                                        \
-    "time length duration rounds load loads count whole percent cpus sets stairs"
+#include <showstopper/time.h>
 
 /* A value that an option was given. */
 struct ssbatch_option_value {
-    const char *type;    /* one of the types */
+    const char *type;    /* one of those in ssbatch(1) */
     const char *text;    /* as the user wrote it */
     const char *option;  /* name of the option, for messages */
     const char *program; /* name of the script, for warnings */
@@ -27,5 +24,8 @@ struct ssbatch_option_value {
 SS_NONNULL(1, 2)
 int ssbatch_option_value_print(
     FILE *stream, const struct ssbatch_option_value *value, struct ss_error *error);
+
+/* Writes a time as "3.5 s", "6 min 01 s" or "2 h 28 min". */
+SS_NONNULL() void ssbatch_span_print(FILE *stream, ss_time time);
 
 #endif

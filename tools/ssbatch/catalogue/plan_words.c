@@ -127,7 +127,8 @@ static const struct ss_argument rows[] = {
     {0, "N", {"machine-cpus", SS_OPTION_COUNT, AT(control.cpus), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "how many CPUs are a load of 100 %"}},
     {0, "LOAD", {"one", SS_OPTION_TEXT, AT(one),
-        .help = "the load of one instance, for nbench-fit"}},
+        .help = "the load of one instance, for nbench-fit, or the folder of a study whose value `one` "
+                "it is; serial and parallel use one CPU and all"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(run.pinned), .help = "run on these CPUs"}},
     {0, "WORDS", {"feedback", SS_OPTION_TEXT, AT(control.feedback),
         .help = "options in place of the feedback of the method"}},
@@ -159,7 +160,8 @@ static const struct ss_argument rows[] = {
         .help = "print the value that follows as a plan has it: a time (in seconds), a length (above "
                 "0), a duration (above 0, seldom minutes), rounds (times), a load (in percent), "
                 "loads, a count, a whole number, a percent, cpus (how many), sets A/B (both, and "
-                "how many CPUs each has), stairs HIGH:LOW:STEP (and the number of steps)"},
+                "how many CPUs each has), stairs HIGH:LOW:STEP (and the number of steps), a span (a time "
+                "as a person says it)"},
         .heading = "Values of a script's options:"},
     {0, "NAME", {"option", SS_OPTION_TEXT, AT(option), .initial = "workloads",
         .help = "the name of the option, for messages"}},
@@ -269,16 +271,43 @@ static int print_workload(FILE *stream, const struct request *request,
 
 /* ---- a workload under a method ---- */
 
+/* Returns the value `one` that a study found, or NAN. */
+static double read_found(const char *study) {
+    char path[4200], name[256], value[256];
+    double found = NAN;
+    snprintf(path, sizeof path, "%s/.study/values", study);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%255s %255s", name, value) == 2) {
+        if (strcmp(name, "one") == 0)
+            found = strtod(value, NULL);
+    }
+    return found;
+}
+
+/* Sets the load of one instance: known, given or found by a study. */
+static int read_one(const struct request *request, const struct ssbatch_workload *workload,
+    struct ssbatch_control *control, struct ss_error *error) {
+    control->one = NAN;
+    if (!request->one)
+        return 0;
+    if (strcmp(workload->name, "serial") == 0)
+        control->one = 1 / (double)control->cpus;
+    else if (strcmp(workload->name, "parallel") == 0)
+        control->one = 1;
+    else if (ss_units_number(request->one, &control->one, NULL) < 0)
+        control->one = read_found(request->one);
+    return control->one <= 0 ? ss_error_fail(error, "%s: alone it makes no load", workload->name)
+                             : 0;
+}
+
 static int print_planned(FILE *stream, const struct request *request,
     const struct ssbatch_workload *workload, struct ss_error *error) {
     const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
     struct ssbatch_control control = request->control;
     struct ssbatch_planned_run run = request->run;
     control.instances = request->instances;
-    control.one = NAN;
-    /* A fraction, or what showstopper --json prints. */
-    if (request->one && ss_units_number(request->one, &control.one, NULL) < 0)
-        control.one = strtod(request->one, NULL);
+    if (read_one(request, workload, &control, error) < 0)
+        return -1;
     control.method = ssbatch_method_find(request->method, error);
     if (!control.method)
         return ss_error_wrap(error, "--method");
