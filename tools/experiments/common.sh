@@ -144,9 +144,15 @@ extend_path() {
     done
 }
 
-# find_helper NAME: prints the path of the program showstopper-NAME, which only scripts start, of the same build as showstopper.
+# find_helper NAME: prints the path of the program showstopper-NAME, which only scripts start, from the same build as
+# showstopper or as this file.
 find_helper() {
-    local program
-    program=$(type -P showstopper) || fail "showstopper is not there: build it"
-    echo "${program%/*}/../libexec/showstopper/showstopper-$1"
+    local showstopper folder program
+    showstopper=$(type -P showstopper) || showstopper=/none
+    for folder in "${showstopper%/*}/.." "$here/../../build" "$here/../../.."; do
+        program=$folder/libexec/showstopper/showstopper-$1
+        [ ! -x "$program" ] || break
+    done
+    [ -x "$program" ] || fail "showstopper-$1 is not there: build it"
+    echo "$program"
 }

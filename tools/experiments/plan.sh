@@ -344,7 +344,7 @@ plan_study() {
 find_energy() {
     local sampler
     [ -n "$energy" ] || return 0
-    sampler=$(find_helper sample)
+    sampler=$(find_helper sample) || exit 1
     if energy_scope=$("$sampler" energy "$energy" --energy-root "$energy_root" --scope 2>/dev/null); then
         say "Power: $energy_scope"
     else
