@@ -216,7 +216,7 @@ static struct ladder climb_in_trials(struct model *model, uint32_t cpus) {
 /* ---- what is counted ---- */
 
 struct score {
-    unsigned runs, inside, near, naive;
+    unsigned runs, inside, near, naive, plain;
 };
 
 struct scores {
@@ -252,13 +252,42 @@ static struct ssreport_band make_naive(const struct model *model, double done) {
     return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
 }
 
-static void add(struct score *score, const struct model *model, const struct loadline *line,
-    double load, double truth) {
-    struct ssreport_band band = loadline_done(line, load, 0.95);
-    struct ssreport_band naive = make_naive(model, band.y);
+/*
+ * Returns the band of an estimator that takes ln T at the target of each visit, and all deviations
+ * of ln up - ln down from their mean for errors: a drift, and loads that miss their targets.
+ */
+static struct ssreport_band make_plain(
+    const struct ladder *ladder, const struct ssreport_band *band) {
+    double squares = 0, freedom = ROUNDS * (LEVELS - 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        const struct loadline_visit *visits = &ladder->visits[2 * LEVELS * round];
+        double differences[LEVELS], mean = 0;
+        for (int i = 0; i < LEVELS; i++) {
+            differences[i] = log(visits[i].throughput / visits[2 * LEVELS - 1 - i].throughput);
+            mean += differences[i] / LEVELS;
+        }
+        for (int i = 0; i < LEVELS; i++)
+            squares += pow(differences[i] - mean, 2);
+    }
+    const struct ssreport_sureness error = {sqrt(squares / freedom / 2 / ROUNDS), freedom};
+    double half = ssreport_mean_interval(0, error, 0.95).high;
+    return (struct ssreport_band){band->y, band->y * exp(-half), band->y * exp(half)};
+}
+
+struct question {
+    const struct model *model;
+    const struct ladder *ladder;
+    double load, truth;
+};
+
+static void add(struct score *score, const struct loadline *line, const struct question *question) {
+    struct ssreport_band band = loadline_done(line, question->load, 0.95);
+    struct ssreport_band naive = make_naive(question->model, band.y);
+    struct ssreport_band plain = make_plain(question->ladder, &band);
     score->runs++;
-    score->inside += is_inside(&band, truth);
-    score->naive += is_inside(&naive, truth);
+    score->inside += is_inside(&band, question->truth);
+    score->naive += is_inside(&naive, question->truth);
+    score->plain += is_inside(&plain, question->truth);
 }
 
 /* Asks for one random level below the highest, and for any load. */
@@ -268,8 +297,10 @@ static void score_bands(struct scores *scores, struct model *model) {
     open_line(&line, &ladder);
     double most = find_most(model, &line), anywhere = draw(model, 0.1, 0.95);
     double load = line.levels[(size_t)draw(model, 0, LEVELS - 1)].load;
-    add(&scores->bands[model->family], model, &line, load, throughput_of(model, load) / most);
-    add(&scores->between, model, &line, anywhere, throughput_of(model, anywhere) / most);
+    add(&scores->bands[model->family], &line,
+        &(struct question){model, &ladder, load, throughput_of(model, load) / most});
+    add(&scores->between, &line,
+        &(struct question){model, &ladder, anywhere, throughput_of(model, anywhere) / most});
 }
 
 static void score_trial(struct scores *scores, struct model *model) {
@@ -279,7 +310,7 @@ static void score_trial(struct scores *scores, struct model *model) {
     open_line(&line, &ladder);
     double load = line.levels[(size_t)draw(model, 0, LEVELS - 1)].load;
     double truth = overlap_of(model->slope, cpus, load) / overlap_of(model->slope, cpus, 1);
-    add(&scores->trials, model, &line, load, truth);
+    add(&scores->trials, &line, &(struct question){model, &ladder, load, truth});
 }
 
 static void add_bursts(struct loadline_question *question, struct model *model) {
@@ -329,26 +360,28 @@ static double slack_of(unsigned runs) {
     return runs < RUNS_EXACT ? 2 * sqrt(95.0 * 5 / runs) : 0;
 }
 
+static void print_score(const char *name, const struct score *score) {
+    if (score->runs > 0)
+        printf("  %-22s %7.1f %14.1f %7.1f\n", name, percent(score->inside, score->runs),
+            percent(score->plain, score->runs), percent(score->naive, score->runs));
+}
+
 static bool print_bands(const struct scores *scores) {
     struct score all = scores->trials;
-    puts("inside the band, %        formula  naive");
+    puts("inside the band, %        formula  mean of d only   naive");
     for (int i = 0; i < FAMILIES; i++) {
         const struct score *one = &scores->bands[i];
-        printf("  %-22s %7.1f %7.1f\n", names[i], percent(one->inside, one->runs),
-            percent(one->naive, one->runs));
+        print_score(names[i], one);
         all.runs += one->runs;
         all.inside += one->inside;
         all.naive += one->naive;
+        all.plain += one->plain;
     }
-    if (scores->trials.runs > 0)
-        printf("  %-22s %7.1f %7.1f\n", "sssim",
-            percent(scores->trials.inside, scores->trials.runs),
-            percent(scores->trials.naive, scores->trials.runs));
+    print_score("sssim", &scores->trials);
+    print_score("all", &all);
+    print_score("at any load", &scores->between);
     double inside = percent(all.inside, all.runs), slack = slack_of(all.runs);
     double between = percent(scores->between.inside, scores->between.runs);
-    printf("  %-22s %7.1f %7.1f\n", "all", inside, percent(all.naive, all.runs));
-    printf("  %-22s %7.1f %7.1f\n", "at any load", between,
-        percent(scores->between.naive, scores->between.runs));
     return inside >= 93 - slack && inside <= 97 + slack && between >= 93 - slack &&
            percent(all.naive, all.runs) < 93 - slack;
 }
