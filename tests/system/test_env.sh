@@ -331,6 +331,22 @@ reused_pids_are_never_entered() {
     close_by_signal TERM
 }
 
+# close ends a program that still opens a place after its hold was killed.
+nothing_is_made_after_close() {
+    choose_environment group cgroup-quota
+    sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,; s,    exec \"\$helper\",    touch opening; until [ -e made ]; do sleep 0.02; done; exec \"\$helper\"," \
+        "$env" >slow
+    grep -q "touch opening" slow || fail "env/group opens in another way"
+    chmod +x slow
+    env=$PWD/slow
+    hold --quota 1
+    await [ -e opening ]
+    kill_hold
+    "$env" close "$place"
+    touch made
+    nothing_of_the_place_is_left
+}
+
 # One of several holds at the same moment opens the place.
 simultaneous_holds_open_one_place() {
     local number pids=() status opened=0
@@ -492,6 +508,7 @@ run_case podman_environment_follows_the_contract
 run_case group_environment_follows_the_contract
 run_case guest_environment_follows_the_contract
 run_case reused_pids_are_never_entered
+run_case nothing_is_made_after_close
 run_case simultaneous_holds_open_one_place
 run_case options_and_names_are_checked
 run_case groups_of_version_one_are_limited_in_each_hierarchy

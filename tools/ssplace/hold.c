@@ -55,10 +55,13 @@ static void read_signals(struct holder *holder) {
 
 _Noreturn static void execute(
     const struct holder *holder, char *const *words, int input, int output) {
+    struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
     char path[4700];
     snprintf(path, sizeof path, "%s/log", holder->place->state);
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (log >= 0 && dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+    /* Until this process executes, it keeps the lock, so `close` finds the file even now. */
+    if (ssplace_write_process(holder->place, "starter", &self) == 0 && log >= 0 &&
+        dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
         dup2(log, STDERR_FILENO) >= 0) {
         sigprocmask(SIG_SETMASK, &holder->before, NULL);
         execv(words[0], words);
@@ -95,10 +98,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
         execute(holder, command, child_input, child_output);
     if (holder->child < 0)
         return ss_error_fail(error, "cannot start a process: %s", strerror(errno));
-    struct ssplace_process starter = {holder->child, ss_platform_process_started(holder->child)};
-    int status = ssplace_write_process(holder->place, "starter", &starter);
-    return status == 0 ? 0
-                       : ss_error_fail(error, "%s: %s", holder->place->state, strerror(-status));
+    return 0;
 }
 
 /* Reads what the program prints. Returns whether a line of it is `open`. */

@@ -201,15 +201,23 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
     return status == 0 ? 0 : ss_error_fail(error, "%s: it cannot be removed", place->name);
 }
 
+static int remove_group(const struct ssplace *place, struct ss_error *error) {
+    if (ss_platform_named_group_remove(place->group, GROUP_PATIENCE, place->roots) == 0)
+        return 0;
+    return ss_error_fail(error, "%s: processes in %s cannot be ended", place->name, place->group);
+}
+
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
     struct ssplace_process starter;
     end_entered(place);
-    if (ss_platform_named_group_remove(place->group, GROUP_PATIENCE, place->roots) < 0)
-        return ss_error_fail(
-            error, "%s: processes in %s cannot be ended", place->name, place->group);
-    /* The program that started the container may not have exited yet. */
-    if (ssplace_read_process(place, "starter", &starter))
+    if (remove_group(place, error) < 0)
+        return -1;
+    /* The program that was opening the place may have made the group anew. */
+    if (ssplace_read_process(place, "starter", &starter)) {
         end_by(&starter, SIGKILL, KILL_PATIENCE);
+        if (remove_group(place, error) < 0)
+            return -1;
+    }
     return clean(place, environment, error);
 }
 
