@@ -265,6 +265,7 @@ explained=()          # lines of the report above its tables
 explained_first=''    # yes if ssreport's summary is not printed above them
 skipped=()            # the lines of what is unavailable here
 advice=", --go-on also tries the others"
+shuffle=''             # the seed of the order of runs within a round; empty: as planned
 roles=('')            # of the workloads; '': there is only one
 role=''               # one of them
 
@@ -413,7 +414,8 @@ batch() {
     local status caught='' pid words=(ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM ssbatch)
     set -m
-    "${words[@]}" ${ram:+--ram-folder "$ram"} --others "$others%" ${go_on:+--go-on} "$@" &
+    "${words[@]}" ${ram:+--ram-folder "$ram"} --others "$others%" ${go_on:+--go-on} \
+        ${shuffle:+--shuffle "$shuffle"} "$@" &
     pid=$!
     set +m
     trap 'caught=INT; kill -INT "$pid" 2>/dev/null || true' INT

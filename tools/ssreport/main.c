@@ -238,6 +238,8 @@ static void read_published(struct ssreport_report *report, const char *folder) {
     bool wanted = false;
     for (size_t i = 0; i < report->run_count; i++)
         wanted |= report->runs[i].experiment && strcmp(report->runs[i].experiment, "duet") != 0;
+    for (size_t i = 0; i < report->response_count; i++)
+        wanted |= report->responses[i].knobs != NULL;
     if (!wanted)
         return;
     if (!folder)

@@ -52,8 +52,7 @@ static inline const char *folder_file(const char *name) {
 
 /* Creates missing parent folders. */
 static inline void folder_write(const char *name, const char *text) {
-    const char *slash = strchr(name, '/');
-    if (slash) {
+    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
         char folder[64];
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - name), name);
         mkdir(folder_file(folder), 0777);

@@ -191,10 +191,101 @@ static void savings_and_losses_compare_two_levels(void **state) {
     ssreport_report_free(&report);
 }
 
+/* ---- levels of knobs ---- */
+
+/* Writes a run of a study with this record of requests. */
+static void write_run(const char *name, const char *columns, const struct at_rate *rates) {
+    char path[100], *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fprintf(stream,
+        "{\"schema\": 1, \"status\": \"done\", \"columns\": {\"experiment\": \"tradeoffs\", "
+        "\"workload\": \"serve\", %s}, \"commands\": [{\"record\": \"requests\", \"role\": "
+        "\"requests\"}]}",
+        columns);
+    fclose(stream);
+    snprintf(path, sizeof path, "%s/requests", name);
+    write_record(path, rates, 4);
+    snprintf(path, sizeof path, "%s/run.json", name);
+    folder_write(path, text);
+    free(text);
+}
+
+static void remove_power(const char *name) {
+    char path[100];
+    snprintf(path, sizeof path, "%s/requests/energy.csv", name);
+    remove(folder_file(path));
+}
+
+static void levels_that_differ_in_cap_or_balance_are_two_series(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"knobs\": \"pin=free\", \"balance\": \"round-robin\", \"cap\": \"10\"", high);
+    write_run("b", "\"knobs\": \"pin=free\", \"balance\": \"round-robin\", \"cap\": \"20\"", low);
+    write_run(
+        "c", "\"knobs\": \"pin=free\", \"balance\": \"least-connections\", \"cap\": \"20\"", high);
+    write_run(
+        "d", "\"knobs\": \"pin=first:1\", \"balance\": \"round-robin\", \"cap\": \"10\"", low);
+    struct ssreport_report report = make_report(folder_file(""));
+    assert_rows(&report, "requests-limits", 4 * 6);
+    assert_text(&report, "requests-limits", 0, "knobs", "pin=free");
+    assert_cell(&report, "requests-limits", 0, "cap", 10);
+    assert_cell(&report, "requests-limits", 6, "cap", 20);
+    assert_text(&report, "requests-limits", 12, "balance", "least-connections");
+    /* a to b in cap, b to c in balance, a to d in knobs; the others differ in more than one. */
+    assert_rows(&report, "requests-savings", 3);
+    assert_text(&report, "requests-savings", 0, "high", "serve, pin=free, round-robin, cap 10");
+    assert_text(&report, "requests-savings", 0, "knob", "");
+    ssreport_report_free(&report);
+}
+
+static void knobs_are_reported_next_to_the_published_ones(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"knobs\": \"instances=2+pin=free\"", high);
+    write_run("b", "\"knobs\": \"pin=free\"", low); /* one instance */
+    write_run("c", "\"knobs\": \"cpus=1+workers=2\"", low);
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file(""), 0), 0);
+    published_read(&report.published, PROJECT_SOURCE_DIR "/tools/experiments/published", "ssreport",
+        &report.notes);
+    finish_report(&report);
+    assert_rows(&report, "requests-savings", 1);
+    assert_rows(&report, "requests-knobs", 4);
+    assert_text(&report, "requests-knobs", 2, "knob", "instances");
+    assert_text(&report, "requests-knobs", 2, "published_as", "horizontal");
+    assert_near(number(&report, "requests-knobs", 2, "saved"), 0.2, 1e-9);
+    assert_near(number(&report, "requests-knobs", 2, "lost"), 0.4, 1e-9);
+    assert_near(number(&report, "requests-knobs", 2, "published_saved"), 0.29, 1e-9);
+    assert_near(number(&report, "requests-knobs", 2, "published_lost"), 0.61, 1e-9);
+    assert_text(&report, "requests-knobs", 0, "note", "no two levels differ in this knob only");
+    assert_near(number(&report, "requests-knobs", 0, "published_lost"), 0.33, 1e-9);
+    ssreport_report_free(&report);
+}
+
+static void losses_are_reported_without_a_source_of_power(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"knobs\": \"quota=100%\"", high);
+    write_run("b", "\"knobs\": \"quota=50%\"", low);
+    remove_power("a");
+    remove_power("b");
+    struct ssreport_report report = make_report(folder_file(""));
+    assert_rows(&report, "requests-savings", 1);
+    assert_text(&report, "requests-savings", 0, "high_knobs", "quota=100%");
+    assert_near(number(&report, "requests-savings", 0, "lost"), 0.4, 1e-9);
+    assert_cell(&report, "requests-savings", 0, "saved", NAN);
+    assert_text(&report, "requests-savings", 0, "knob", "quota");
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(limit_is_between_the_last_rate_and_the_first_that_exceeds_it),
     cmocka_unit_test(capacity_as_published_hides_waiting_before_sending),
     cmocka_unit_test(lost_requests_exceed_the_limit),
     cmocka_unit_test(power_of_each_rate_is_reported),
-    cmocka_unit_test(savings_and_losses_compare_two_levels))
+    cmocka_unit_test(savings_and_losses_compare_two_levels),
+    cmocka_unit_test(levels_that_differ_in_cap_or_balance_are_two_series),
+    cmocka_unit_test(knobs_are_reported_next_to_the_published_ones),
+    cmocka_unit_test(losses_are_reported_without_a_source_of_power))

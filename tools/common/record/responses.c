@@ -25,7 +25,8 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
     char *const texts[] = {responses->name, responses->path, responses->version, responses->arrival,
         responses->profile, responses->targets, responses->when_full, responses->causes,
         responses->capacity.demand, responses->experiment, responses->workload, responses->method,
-        responses->group, responses->environment, responses->power_source, responses->knees};
+        responses->group, responses->environment, responses->power_source, responses->knees,
+        responses->balance, responses->knobs};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     ssreport_verdict_free(&responses->verdict);

@@ -97,7 +97,11 @@ struct ssreport_responses {
     struct ssreport_response_load *loads;
     size_t load_count, load_room;
 
+    char *balance; /* among several targets; NULL if unknown */
+
     /* Values from a manifest; NULL and 0 if absent. */
+    char *knobs; /* their levels, joined by +, such as "instances=2+pin=free" */
+    bool caps_differ, balances_differ; /* among the records with knobs, so they name a series */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
     double edge;        /* see struct ssreport_settings */

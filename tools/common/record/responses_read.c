@@ -330,6 +330,7 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
     ssreport_verdict_take(&responses->verdict, document);
     responses->version = copy(document_text(document, "version"));
     responses->arrival = copy(document_text(document, "arrival"));
+    responses->balance = copy(document_text(document, "balance"));
     responses->when_full = copy(document_text(document, "when_full"));
     responses->profile = copy(document_text(profile, "kind"));
     responses->rate = document_number(profile, "rate");

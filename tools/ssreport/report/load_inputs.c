@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "base/words.h"
 #include "csv.h"
+#include "differences.h"
 #include "load_record.h"
 #include "load_study.h"
 #include "responses_read.h"
@@ -302,6 +303,24 @@ static void find_surroundings(struct ssreport_run *run, const char *path) {
     find_energy(run, path);
 }
 
+static int copy_text(char **text, const char *value) {
+    if (!value || !*value)
+        return 0;
+    free(*text);
+    *text = strdup(value);
+    return *text ? 0 : -1;
+}
+
+/* Sets the level of a service, which sets series apart, from the columns of a study. */
+static int set_level(struct ssreport_responses *responses, const struct ssreport_columns *columns) {
+    const char *cap = columns ? ssreport_columns_get(columns, "cap") : NULL;
+    if (!columns || copy_text(&responses->knobs, ssreport_columns_get(columns, "knobs")) < 0)
+        return columns ? -1 : 0;
+    if (cap)
+        ssreport_is_number(cap, &responses->cap);
+    return copy_text(&responses->balance, ssreport_columns_get(columns, "balance"));
+}
+
 static int load_responses(struct ssreport_report *report, const struct ssreport_source *source) {
     int result;
     struct ssreport_responses *responses =
@@ -315,7 +334,7 @@ static int load_responses(struct ssreport_report *report, const struct ssreport_
             set_member((char *)responses + column->in_responses, column, &source->fields[i]);
     }
     responses->edge = choose_edge(report, responses->edge);
-    return 0;
+    return set_level(responses, source->columns);
 }
 
 static int copy_columns(struct ssreport_run *run, const struct ssreport_columns *columns) {

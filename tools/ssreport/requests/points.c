@@ -160,7 +160,26 @@ static int add_points(struct ssreport_report *report, const struct ssreport_resp
     return 0;
 }
 
+/* Finds which of cap and balance differ among the records with knobs. */
+static void compare_levels(struct ssreport_report *report) {
+    const struct ssreport_responses *first = NULL;
+    bool caps = false, balances = false;
+    for (size_t i = 0; i < report->response_count; i++) {
+        const struct ssreport_responses *of = &report->responses[i];
+        if (!of->knobs)
+            continue;
+        first = first ? first : of;
+        caps |= ssreport_compare_numbers(first->cap, of->cap) != 0;
+        balances |= !ssreport_is_same(first->balance, of->balance);
+    }
+    for (size_t i = 0; i < report->response_count; i++) {
+        report->responses[i].caps_differ = caps && report->responses[i].knobs;
+        report->responses[i].balances_differ = balances && report->responses[i].knobs;
+    }
+}
+
 int ssreport_points_find(struct ssreport_report *report) {
+    compare_levels(report);
     for (size_t i = 0; i < report->response_count; i++) {
         if (add_points(report, &report->responses[i]) < 0)
             return -1;
@@ -186,6 +205,9 @@ static int compare_series(const void *left, const void *right, void *context) {
     const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
     const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
     return STATS_ORDER(compare_services(left, right, context),
+        ssreport_compare_words(one->knobs, other->knobs),
+        ssreport_compare_words(one->balance, other->balance),
+        ssreport_compare_numbers(one->cap, other->cap),
         ssreport_compare_words(one->method, other->method),
         ssreport_compare_numbers(one->target, other->target),
         ssreport_compare_numbers(one->tau, other->tau));
@@ -222,6 +244,12 @@ void ssreport_rate_point_describe(
     const char *environment = ssreport_environment_name(of->environment);
     if (strcmp(environment, SSREPORT_HOST) != 0)
         used += (size_t)snprintf(text + used, size - used, " in %.40s", environment);
+    if (of->knobs)
+        used += (size_t)snprintf(text + used, size - used, ", %.80s", of->knobs);
+    if (of->balances_differ && of->balance)
+        used += (size_t)snprintf(text + used, size - used, ", %.30s", of->balance);
+    if (of->caps_differ && isfinite(of->cap))
+        used += (size_t)snprintf(text + used, size - used, ", cap %g", of->cap);
     if (of->method && strcmp(of->method, "none") != 0)
         used += (size_t)snprintf(text + used, size - used, ", %.60s", of->method);
     if (of->target > 0)

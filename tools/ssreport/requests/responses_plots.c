@@ -203,8 +203,12 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
 static void title_series(FILE *script, const struct ssreport_rate_point *point) {
     char text[200] = "";
     const struct ssreport_responses *of = point->of;
-    if (of->method)
-        snprintf(text, sizeof text, "%.80s ", of->method);
+    if (of->method || of->knobs)
+        snprintf(text, sizeof text, "%.80s ", of->knobs ? of->knobs : of->method);
+    if (of->balances_differ && of->balance)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%.30s ", of->balance);
+    if (of->caps_differ)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "cap %g ", of->cap);
     if (of->target > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%g %%", 100 * of->target);
     plot_quote(script, *text ? text : of->title, 40);

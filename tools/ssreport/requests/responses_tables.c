@@ -7,6 +7,7 @@
 
 #include "findings.h"
 #include "html_page.h"
+#include "knobs.h"
 #include "latency.h"
 #include "points.h"
 #include "responses_findings.h"
@@ -20,6 +21,10 @@
     {origin "_mean_seconds", origin ": mean, s", 4, .text = {mean, 9}},                            \
     {origin "_p50_seconds", NULL}, {origin "_p95_seconds", "95 %, s", 4, .text = {p95, 9}},        \
     {origin "_p99_seconds", "99 %, s", 4}, {origin "_most_seconds", NULL}
+/* Columns of the level of a service. */
+#define LEVEL                                                                                      \
+    {"knobs", "knobs", .if_known = true}, {"balance", "balance", .if_known = true},                \
+        {"cap", "cap", .if_known = true}
 static const struct table_column request_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL},
     {"workload", "service"}, {"method", "method"}, {"environment", NULL},
@@ -39,7 +44,7 @@ static const struct table_column request_columns[] = {
 };
 static const struct table_column rate_columns[] = {
     {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
-    {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, {"step", "step"},
+    {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, LEVEL, {"step", "step"},
     {"begin_seconds", NULL}, {"end_seconds", NULL}, {"seconds", "seconds", 0},
     {"rate", "asked, /s", 2, .text = {"asked,/s", 9}},
     {"throughput", "answered, /s", 2, .text = {"answered", 9}},
@@ -91,14 +96,14 @@ static const struct table_column latency_capacity_columns[] = {
 static const struct table_column limit_columns[] = {
     {"set", NULL}, {"workload", "service"}, {"method", "method"}, {"environment", NULL},
     {"throttle_target", "throttled to, %", 1, true, true}, {"arrival", "arrival"},
-    {"rates", "rates"}, {"counted", "times"}, {"criterion", "below the limit"},
+    LEVEL, {"rates", "rates"}, {"counted", "times"}, {"criterion", "below the limit"},
     {"limit_seconds", "limit, s", 0}, {"last_rate", "up to, /s", 2},
     {"first_rate", "not at, /s", 2}, {"crossing_rate", "crossing, /s", 2},
 };
 static const struct table_column power_columns[] = {
     {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
     {"environment", NULL}, {"throttle_target", "throttled to, %", 1, true, true},
-    {"arrival", "arrival"}, {"rate", "asked, /s", 2}, {"watts", "W", 2},
+    {"arrival", "arrival"}, LEVEL, {"rate", "asked, /s", 2}, {"watts", "W", 2},
     {"watts_deviation", "standard deviation", 2}, {"watts_seconds", "seconds"},
     {"idle_watts", "idle, W", 2, .if_known = true}, {"joules_per_success", "J for each success", 3},
     {"joules_per_success_above_idle", "above idle", 3, .if_known = true},
@@ -108,9 +113,21 @@ static const struct table_column power_columns[] = {
 };
 static const struct table_column saving_columns[] = {
     {"high", "from"}, {"low", "to"}, {"rate", "asked, /s", 2}, {"saturated", "saturated", .if_known = true},
-    {"high_watts", "from, W", 1}, {"low_watts", "to, W", 1}, {"saved", "power saved, %", 1, true},
+    {"high_watts", "from, W", 1, .if_known = true}, {"low_watts", "to, W", 1, .if_known = true},
+    {"saved", "power saved, %", 1, true, true},
     {"high_capacity", "from, /s", 2}, {"low_capacity", "to, /s", 2},
-    {"lost", "capacity lost, %", 1, true}, {"lost_per_saved", "lost for each % saved", 2},
+    {"lost", "capacity lost, %", 1, true}, {"lost_per_saved", "lost for each % saved", 2, .if_known = true},
+    {"knob", NULL}, {"high_knobs", NULL}, {"low_knobs", NULL}, {"arrival", NULL},
+};
+static const struct table_column knob_columns[] = {
+    {"knob", "knob"}, {"high", "from", .if_known = true}, {"low", "to", .if_known = true},
+    {"arrival", "arrival", .if_known = true},
+    {"high_capacity", "capacity from, /s", 2, .if_known = true}, {"low_capacity", "to, /s", 2, .if_known = true},
+    {"saved", "power saved, %", 1, true, true}, {"lost", "capacity lost, %", 1, true, true},
+    {"lost_per_saved", "lost for each % saved", 2, .if_known = true},
+    {"published_as", "published as"}, {"published_saved", "published: power saved, %", 0, true},
+    {"published_lost", "capacity lost, %", 0, true},
+    {"published_lost_per_saved", "lost for each % saved", 2}, {"note", "note", .if_known = true},
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("requests",
@@ -126,6 +143,9 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests-savings",
         "Power saved and capacity lost between two levels of a service, at the highest common rate",
         saving_columns),
+    TABLE_INIT("requests-knobs",
+        "What each knob saves and costs, and what was published (Table 8, another machine)",
+        knob_columns),
     TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),
     TABLE_INIT("latency-capacity", "Capacity at each duty", latency_capacity_columns),
     {.name = NULL},
@@ -204,7 +224,10 @@ static void add_rate(
     struct ssreport_interval interval = ssreport_response_mean_interval(
         &stretch->response[SSREPORT_INTENDED], report->settings.confidence);
     add_row(sheet, point->of);
-    TABLE_CELLS(sheet, CELL("step", point->step > 0 ? (double)point->step : NAN),
+    TABLE_CELLS(sheet, CELL("knobs", point->of->knobs),
+        CELL("balance", point->of->knobs ? point->of->balance : NULL),
+        CELL("cap", point->of->knobs ? point->of->cap : NAN),
+        CELL("step", point->step > 0 ? (double)point->step : NAN),
         CELL("begin_seconds", stretch->begin), CELL("end_seconds", stretch->end),
         CELL("seconds", point->seconds), CELL("rate", stretch->rate),
         CELL("throughput", point->throughput), CELL("due", stretch->due),
@@ -290,6 +313,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     ssreport_latency_fill(report);
     if (ssreport_underload_fill(report) < 0)
         return ss_error_memory(error);
+    ssreport_knobs_fill(report);
     return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 
@@ -309,6 +333,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     }
     page_sheet(page->stream, ssreport_table(report, "requests-capacity"));
     ssreport_responses_plots_print(page, report);
+    page_sheet(page->stream, ssreport_table(report, "requests-knobs"));
     page_sheet(page->stream, ssreport_table(report, "requests-limits"));
     page_sheet(page->stream, ssreport_table(report, "requests-savings"));
     page_sheet(page->stream, ssreport_table(report, "requests-power"));
@@ -321,6 +346,8 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *rates = ssreport_table(report, "requests-rates");
     size_t rows = table_rows(rates);
+    table_print_text(stream, ssreport_table(report, "requests-knobs"),
+        "what each knob saves and costs in percent, and what was published");
     table_print_text(stream, ssreport_table(report, "requests-capacity"),
         "capacity: the highest rate at which the response time stays within its limit");
     if (rows > RATES_MAX)

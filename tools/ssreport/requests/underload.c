@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "points.h"
 
 /* Which requests count: all, from when they were due, or successes, from when they were sent. */
@@ -201,7 +203,9 @@ static int make_level(struct level *level, const struct ssreport_report *report,
 static void name_series(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_CELLS(sheet, CELL("set", of->set + 1), CELL("workload", of->workload),
         CELL("method", of->method), CELL("environment", of->environment),
-        CELL("throttle_target", of->target > 0 ? of->target : NAN), CELL("arrival", of->arrival));
+        CELL("throttle_target", of->target > 0 ? of->target : NAN), CELL("arrival", of->arrival),
+        CELL("knobs", of->knobs), CELL("balance", of->knobs ? of->balance : NULL),
+        CELL("cap", of->knobs ? of->cap : NAN));
 }
 
 static void add_limit(struct table_sheet *sheet, const struct level *level, int basis,
@@ -266,6 +270,56 @@ static void add_power(struct table_sheet *sheet, const struct ssreport_rate_poin
 
 /* ---- savings ---- */
 
+/* Returns the level of an actuator, with its name; of instances 1 if absent, else empty. */
+static struct ss_words_part find_level(const char *knobs, const char *name) {
+    struct ss_words_part part;
+    while (ss_words_next(&knobs, '+', &part)) {
+        if (part.length > strlen(name) && strncmp(part.text, name, strlen(name)) == 0 &&
+            strchr("=@", part.text[strlen(name)]))
+            return part;
+    }
+    part.text = strcmp(name, "instances") == 0 ? "instances=1" : "";
+    part.length = strlen(part.text);
+    return part;
+}
+
+/*
+ * Returns the name of the only actuator that differs between two levels, or that is at one of them
+ * only; NULL if several do. One instance is the default. `workers` is of the service, so levels in
+ * which they differ are not compared.
+ */
+static const char *find_knob(const struct level *one, const struct level *other) {
+    static const char *const names[] = {
+        "frequency", "pin", "instances", "cpus", "quota", "memory", "duty", "power", "workers"};
+    const char *knobs[] = {one->first->of->knobs, other->first->of->knobs}, *found = NULL;
+    for (size_t i = 0; knobs[0] && knobs[1] && i < sizeof names / sizeof *names; i++) {
+        struct ss_words_part levels[2];
+        for (int j = 0; j < 2; j++)
+            levels[j] = find_level(knobs[j], names[i]);
+        if (levels[0].length == levels[1].length &&
+            strncmp(levels[0].text, levels[1].text, levels[0].length) == 0)
+            continue;
+        if (found)
+            return NULL;
+        found = names[i];
+    }
+    return found;
+}
+
+/*
+ * Returns whether two levels have no knobs, or differ in only one of them, in balance or in cap.
+ */
+static bool is_one_step(const struct level *one, const struct level *other) {
+    const struct ssreport_responses *left = one->first->of, *right = other->first->of;
+    bool is_level = ssreport_is_same(left->knobs, right->knobs);
+    if (!left->knobs || !right->knobs)
+        return true;
+    return !is_level + !ssreport_is_same(left->balance, right->balance) +
+                   (ssreport_compare_numbers(left->cap, right->cap) != 0) ==
+               1 &&
+           (is_level || find_knob(one, other));
+}
+
 /* Finds the highest rate that both levels have. Returns false if they have none in common. */
 static bool find_common(
     const struct level *one, const struct level *other, const struct level_rate *common[2]) {
@@ -291,13 +345,17 @@ static void add_saving(
     struct table_sheet *sheet, const struct level *one, const struct level *other) {
     const struct level_rate *at[2];
     char names[2][256];
-    if (!find_common(one, other, at) || isnan(at[0]->watts + at[1]->watts))
+    double capacity[] = {capacity_of(one), capacity_of(other)};
+    if (!find_common(one, other, at))
         return;
-    if (at[0]->watts < at[1]->watts) {
+    bool has_power = isfinite(at[0]->watts + at[1]->watts);
+    /* Without a source of power, the costs of knobs are reported alone. */
+    if (!has_power && !(one->first->of->knobs && isfinite(capacity[0] + capacity[1])))
+        return;
+    if (has_power ? at[0]->watts < at[1]->watts : capacity[0] < capacity[1]) {
         add_saving(sheet, other, one);
         return;
     }
-    double capacity[] = {capacity_of(one), capacity_of(other)};
     double saved = (at[0]->watts - at[1]->watts) / at[0]->watts;
     double lost = (capacity[0] - capacity[1]) / capacity[0];
     const char *saturated = describe_saturation(fmin(at[0]->load, at[1]->load));
@@ -307,7 +365,9 @@ static void add_saving(
         CELL("saturated", isnan(at[0]->load + at[1]->load) ? "" : saturated),
         CELL("high_watts", at[0]->watts), CELL("low_watts", at[1]->watts), CELL("saved", saved),
         CELL("high_capacity", capacity[0]), CELL("low_capacity", capacity[1]), CELL("lost", lost),
-        CELL("lost_per_saved", saved > 0 ? lost / saved : NAN));
+        CELL("lost_per_saved", saved > 0 ? lost / saved : NAN), CELL("knob", find_knob(one, other)),
+        CELL("arrival", one->first->of->arrival), CELL("high_knobs", one->first->of->knobs),
+        CELL("low_knobs", other->first->of->knobs));
 }
 
 static void add_tables(struct ssreport_report *report, const struct level *levels, size_t count) {
@@ -317,7 +377,8 @@ static void add_tables(struct ssreport_report *report, const struct level *level
         add_power(ssreport_table(report, "requests-power"), &report->points[i]);
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
-            if (ssreport_rate_point_is_service(levels[i].first, levels[j].first))
+            if (ssreport_rate_point_is_service(levels[i].first, levels[j].first) &&
+                is_one_step(&levels[i], &levels[j]))
                 add_saving(ssreport_table(report, "requests-savings"), &levels[i], &levels[j]);
         }
     }

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/experiments/tradeoffs: its plans, and short studies of a real service.
+# Arguments: the build folder, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
+for program in ssbatch ssactuate ssrequest ssreport; do
+    [ -x "$build/bin/$program" ] || skip "left-out: built without $program"
+done
+"$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+PATH=$build/bin:$PATH
+results=$scratch/tradeoffs-results
+
+# runs: prints the names of the planned runs.
+runs() {
+    sed -n 's/^run \([^ ]*\) .*/\1/p' "$output"
+}
+
+# is_planned COUNT PATTERN: fails unless so many lines of the plan match.
+is_planned() {
+    local count
+    count=$(grep -Ec -- "$2" "$output" || true)
+    [ "$count" -eq "$1" ] || fail "$count lines instead of $1: $2"
+}
+
+# ssbatch_accepts: fails unless ssbatch accepts the plan in the output.
+ssbatch_accepts() {
+    grep -v '^skipped: ' "$output" | "$build/bin/ssbatch" --dry-run "$scratch/other" >"$scratch/accepted" 2>&1 ||
+        fail "$(cat "$scratch/accepted")"
+}
+
+options_are_checked() {
+    local option
+    experiment tradeoffs --help
+    prints "Usage: tools/experiments/tradeoffs .*"
+    while read -r option; do
+        call tradeoffs --knobs cpus=1 --rounds 1 "--$option" 1 --dry-run ||
+            call tradeoffs --knobs cpus=1 --rounds 1 "--$option" --dry-run || true
+        ! grep -q "unknown option" "$output" || fail "--$option is unknown"
+    done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
+    refuses "--published: heating: not one of" tradeoffs --published heating
+    refuses "--rates or --steps, not both" tradeoffs --rates 5 --steps 10:5:1s
+    refuses "--service: http://localhost/: serve or mediawiki is required" tradeoffs --service http://localhost/ --rates 1
+    refuses "--arrival: odd: not one of" tradeoffs --arrival even,odd
+    refuses "--balance: least: not one of" tradeoffs --balance least
+    refuses "--cap: 1,x: numbers are required" tradeoffs --cap 1,x
+    refuses "--knobs: instances=x: numbers above 0 are required" tradeoffs --knobs instances=x
+    refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet
+    refuses "no command is required" tradeoffs -- true
+    [ ! -e "$results" ] || fail "a folder was created"
+}
+
+dimensions_are_crossed() {
+    experiment tradeoffs --plan --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --arrival even,poisson \
+        --balance round-robin,least-connections --cap 5,50 --rates 10,20 --rounds 2
+    [ "$(runs | wc -l)" -eq 128 ] || fail "$(runs | wc -l) runs"
+    is_planned 32 '^run instances1\+pinfirst1-.* knobs=instances=1\+pin=first:1 '
+    is_planned 64 ' balance=least-connections '
+    is_planned 64 ' cap=50 '
+    is_planned 32 ' -- ssactuate run instances=2 pin=first:1 --record .* -- ssburn serve --listen .\{port..? --workers 1 '
+    is_planned 128 '^after -- ssactuate restore'
+    ssbatch_accepts
+    experiment tradeoffs --plan --knobs 'cpus=1+workers=2' --workers 3 --quick
+    is_planned 1 ' -- ssactuate run instances=1 cpus=1 --record .* --workers 2 '
+    is_planned 0 '^before -- sleep'
+    experiment tradeoffs --plan --knobs cpus=1 --rounds 1
+    is_planned 1 '^before -- sleep 10'
+}
+
+absent_knobs_are_named() {
+    local actuator
+    call tradeoffs --plan --knobs 'instances=1 frequency=min power=50W+pin=free idle=25%' --quick || fail "status $?"
+    for actuator in frequency power; do
+        "$build/bin/ssactuate" get "$actuator" >/dev/null 2>&1 && continue
+        is_planned 1 "^skip $actuator reason="
+        is_planned 1 "^skipped: knobs=$actuator: .+"
+        is_planned 0 "^run $actuator"
+    done
+    is_planned 1 '^skip idle=25% reason=idle.* is.* absent knobs=idle=25%'
+    is_planned 1 '^run instances1-'
+    if ! "$build/bin/ssactuate" get frequency >/dev/null 2>&1; then
+        refuses "this machine has none of these knobs" tradeoffs --plan --knobs frequency=min
+    fi
+}
+
+modes_and_published_levels_are_plans() {
+    local knob cpus
+    cpus=$(nproc)
+    for knob in pinning horizontal vertical cap neighbours; do
+        experiment tradeoffs --plan --published "$knob" --rounds 1
+        ssbatch_accepts
+        is_planned "$(runs | wc -l)" '^run .* arrival=(even|concurrent) '
+    done
+    [ "$(runs | wc -l)" -eq $((2 * cpus)) ] || fail "the other instance does not visit all CPUs"
+    is_planned $((2 * cpus)) '^beside one .* ssactuate run instances=1 pin=0 '
+    is_planned 2 "^beside other .* ssactuate run instances=1 pin=$((cpus - 1)) "
+    is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
+    experiment tradeoffs cap --plan --rounds 1 --knobs instances=1 --work 10m
+    [ "$(runs | wc -l)" -eq 6 ] || fail "$(runs | wc -l) caps"
+    is_planned 6 ' rate=110 '
+    is_planned 1 ' cap=101 '
+    experiment tradeoffs --plan --published horizontal --service mediawiki --wiki "$scratch/wiki" --rounds 1
+    is_planned 2 'ssactuate run instances=4.,url=http.* run .*/wiki-.\{instance.* --port .\{port'
+    experiment tradeoffs busy --plan --rounds 1
+    ssbatch_accepts
+    is_planned "$(runs | wc -l)" '^main -- .*showstopper --quiet --record '
+    is_planned 1 '^run quarter-both-chips-.* placement=quarter-both-chips target=0\.?[0-9]* '
+    is_planned "$cpus" ' placement=pinned '
+}
+
+power_ends_the_cool_down() {
+    experiment tradeoffs --plan --energy 'echo 20' --knobs cpus=1 --rounds 1
+    is_planned 1 '^once idle_watts .*/energy .* --mean 10'
+    is_planned 1 '^before -- .*/energy .* --settle .\{idle_watts'
+    is_planned 0 '^before -- sleep'
+    [ "$("$experiments/energy" 'echo 20' --mean 1 2>/dev/null)" = "mean 20" ] || fail "wrong mean"
+    # The power falls to that of idle in the third second.
+    # shellcheck disable=SC2016 # the shell of the command expands it
+    "$experiments/energy" 'echo >>'"$scratch/seconds; echo "'$((23 - $(wc -l <'"$scratch/seconds)))" --settle 19.7 \
+        2>/dev/null
+    [ "$(wc -l <"$scratch/seconds")" -eq 3 ] || fail "ended after $(wc -l <"$scratch/seconds") s"
+}
+
+# The service is fast, so that the test needs little of the machine.
+levels_are_compared_and_kept() {
+    local call=(tradeoffs --knobs 'instances=1 instances=2' --cap '1,50' --steps 15:5:1s --work 100u --rounds 1 --cool-down 0)
+    experiment "${call[@]}"
+    [ "$(listed tradeoffs-results status | tr ' ' '\n' | grep -c '^done$')" -eq 4 ] || fail "not all runs are done"
+    [ "$(cut -d, -f 7-9 "$results/capacity.csv" | sed 1d | sort -u | wc -l)" -eq 4 ] || fail "$(cat "$results/capacity.csv")"
+    grep -q '"urls": \[' "$results"/instances2-*-c50-*/server.json || fail "no record of the knobs"
+    grep -q '^| instances |' "$results/report.md" || fail "no table of knobs: $(cat "$results/report.md")"
+    grep -q '| 61 |' "$results/report.md" || fail "no published figures: $(cat "$results/report.md")"
+    [ -s "$results/report/report.html" ] || fail "no page"
+    local before
+    before=$(stat -c %Y.%i "$results"/instances*/run.json)
+    experiment "${call[@]}"
+    [ "$before" = "$(stat -c %Y.%i "$results"/instances*/run.json)" ] || fail "finished runs were done again"
+}
+
+run_case options_are_checked
+run_case dimensions_are_crossed
+run_case absent_knobs_are_named
+run_case modes_and_published_levels_are_plans
+run_case power_ends_the_cool_down
+run_case levels_are_compared_and_kept
+end_cases
