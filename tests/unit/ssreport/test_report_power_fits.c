@@ -177,6 +177,28 @@ static void power_of_steps_is_fitted_and_compared(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Each run has one load. */
+static void runs_at_constant_loads_make_one_fit(void **state) {
+    static const char *const names[] = {"a", "b", "c", "d"};
+    (void)state;
+    folder_open();
+    for (int i = 0; i < 4; i++) {
+        double load = 0.25 * (i + 1);
+        const double loads[5] = {load, load, load, load, load};
+        write_steps(names[i], loads, free_power);
+    }
+    struct ssreport_report report = gather_rows("a,tradeoffs,x,default,,,free,,,,1,rapl\n"
+                                                "b,tradeoffs,x,default,,,free,,,,1,rapl\n"
+                                                "c,tradeoffs,x,default,,,free,,,,1,rapl\n"
+                                                "d,tradeoffs,x,default,,,free,,,,1,rapl\n");
+    assert_rows(&report, "power-fits", 1);
+    assert_cell(&report, "power-fits", 0, "steps", 4);
+    assert_cell(&report, "power-fits", 0, "cpus", 4);
+    assert_near(
+        table_cell_at(ssreport_table(&report, "power-fits"), 0, "slope")->number, 8.86, 1e-6);
+    ssreport_report_free(&report);
+}
+
 static void proportionality_uses_measured_ends(void **state) {
     (void)state;
     static const double whole[] = {0, 0.25, 0.5, 0.75, 1};
@@ -215,5 +237,6 @@ UNIT_MAIN(
     cmocka_unit_test(parabola_agrees_with_r),
     cmocka_unit_test(parabola_needs_four_points_at_three_places),
     cmocka_unit_test(power_of_steps_is_fitted_and_compared),
+    cmocka_unit_test(runs_at_constant_loads_make_one_fit),
     cmocka_unit_test(proportionality_uses_measured_ends),
     cmocka_unit_test(power_that_feeds_two_runs_is_not_fitted))

@@ -121,7 +121,7 @@ static void sources_of_published_figures_are_listed(void **state) {
     folder_open();
     folder_write_record("a");
     struct ssreport_report report = gather_rows("a,accuracy,serial,nbench-fit,,,,0.5,,,1,\n");
-    assert_rows(&report, "published", 7);
+    assert_rows(&report, "published", 8);
     assert_text(&report, "published", 0, "tables", "1");
     assert_text(&report, "published", 0, "file", "constant-load-mean-error.csv");
     assert_cell(&report, "published", 0, "values", 15 * 6);

@@ -35,6 +35,7 @@ static const struct {
     {"throughput-table3", 3},
     {"interference-kvm", 2},
     {"interference-lxc", 2},
+    {"actuators-savings", 1},
 };
 
 /* Splits a line at its commas, in place. Returns the number of fields. */
@@ -115,6 +116,10 @@ static void add_study_of(struct ssreport_report *report, const struct number *nu
             atof(keys[1]) / 100;
     } else if (strcmp(number->file, "throughput-table3") == 0 && strcmp(keys[0], "linux") == 0) {
         add_run(report, "replay", keys[1], method_of(number->column))->speed = 1620 / atof(keys[2]);
+    } else if (strcmp(number->file, "actuators-savings") == 0 && report->response_count == 0) {
+        report->responses = calloc(1, sizeof *report->responses);
+        report->responses[report->response_count++] = (struct ssreport_responses){
+            .name = strdup("made"), .knobs = strdup("pin=free"), .begin = NAN};
     } else if (strncmp(number->file, "interference-", 13) == 0) {
         struct made_pair pair = {.environment = number->file + 13,
             .placement = keys[0],
@@ -272,14 +277,27 @@ static void walk_interference(const struct ssreport_report *report) {
     }
 }
 
+static void walk_knobs(const struct ssreport_report *report) {
+    const char *table = "requests-knobs";
+    for (size_t i = 0; i < table_rows(ssreport_table(report, table)); i++) {
+        const char *keys[] = {text_of(report, table, i, "published_as"), "", ""};
+        const struct number *saved = find("actuators-savings", keys, "power_saved_percent");
+        const struct number *lost = find("actuators-savings", keys, "throughput_lost_percent");
+        assert_published(report, table, i, "published_saved_percent", saved);
+        assert_published(report, table, i, "published_lost_percent", lost);
+        assert_cell(report, table, i, "published_lost_per_saved", lost->value / saved->value);
+    }
+}
+
 /* Fails if a table has a column of published values that is not compared above. */
 static void assert_all_columns_are_walked(const struct ssreport_report *report) {
     static const char *const known[] = {"error_mean_percent_published", "error_mse_e4_published",
         "error_mse_e4_published_least", "error_mse_e4_published_most", "published_is",
-        "published_seconds", "published_values", "published_within_percent",
-        "linux_iterations_per_second", "aix_iterations_per_second", "linux_ratio", "aix_ratio",
-        "to_linux", "to_aix", "kvm_percent", "kvm_least", "kvm_most", "lxc_percent", "lxc_least",
-        "lxc_most"};
+        "published_as", "published_saved_percent", "published_lost_percent",
+        "published_lost_per_saved", "published_seconds", "published_values",
+        "published_within_percent", "linux_iterations_per_second", "aix_iterations_per_second",
+        "linux_ratio", "aix_ratio", "to_linux", "to_aix", "kvm_percent", "kvm_least", "kvm_most",
+        "lxc_percent", "lxc_least", "lxc_most"};
     static const char *const signs[] = {"publish", "kvm", "lxc", "linux", "aix"};
     for (size_t i = 0; i < report->table_count; i++) {
         for (size_t j = 0; j < report->tables[i].column_count; j++) {
@@ -301,6 +319,7 @@ static void walk_report(const struct ssreport_report *report) {
     walk_replay(report);
     walk_throughput(report);
     walk_interference(report);
+    walk_knobs(report);
     assert_all_columns_are_walked(report);
 }
 

@@ -16,20 +16,19 @@ static const struct {
 
 #define KNOBS (sizeof knobs / sizeof *knobs)
 
-/* Returns a published part of 1; NaN if absent. */
-static double part(const struct ssreport_report *report, const char *knob, const char *column) {
+/* Returns a published number; NaN if absent. */
+static double print(const struct ssreport_report *report, const char *knob, const char *column) {
     const char *const keys[] = {knob};
     return published_print(
-               &report->published, published_find(&report->published, PUBLISHED, keys, column)) /
-           100;
+        &report->published, published_find(&report->published, PUBLISHED, keys, column));
 }
 
 static void add_published(
     struct table_sheet *sheet, const struct ssreport_report *report, const char *knob) {
-    double saved = part(report, knob, "power_saved_percent");
-    double lost = part(report, knob, "throughput_lost_percent");
-    TABLE_CELLS(sheet, CELL("published_as", knob), CELL("published_saved", saved),
-        CELL("published_lost", lost), CELL("published_lost_per_saved", lost / saved));
+    double saved = print(report, knob, "power_saved_percent");
+    double lost = print(report, knob, "throughput_lost_percent");
+    TABLE_CELLS(sheet, CELL("published_as", knob), CELL("published_saved_percent", saved),
+        CELL("published_lost_percent", lost), CELL("published_lost_per_saved", lost / saved));
 }
 
 static const char *text_at(const struct table_sheet *sheet, size_t row, const char *column) {
@@ -69,7 +68,8 @@ void ssreport_knobs_fill(struct ssreport_report *report) {
         if (add_pairs(report, i) > 0 || !knobs[i].published)
             continue;
         TABLE_ROW(ssreport_table(report, "requests-knobs"), CELL("knob", knobs[i].name),
-            CELL("high", ""), CELL("low", ""), CELL("arrival", ""), CELL("note", "no two levels differ in this knob only"));
+            CELL("high", ""), CELL("low", ""), CELL("arrival", ""),
+            CELL("note", "no two levels differ in this knob only"));
         add_published(ssreport_table(report, "requests-knobs"), report, knobs[i].published);
     }
 }

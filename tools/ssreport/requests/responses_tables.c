@@ -125,8 +125,8 @@ static const struct table_column knob_columns[] = {
     {"high_capacity", "capacity from, /s", 2, .if_known = true}, {"low_capacity", "to, /s", 2, .if_known = true},
     {"saved", "power saved, %", 1, true, true}, {"lost", "capacity lost, %", 1, true, true},
     {"lost_per_saved", "lost for each % saved", 2, .if_known = true},
-    {"published_as", "published as"}, {"published_saved", "published: power saved, %", 0, true},
-    {"published_lost", "capacity lost, %", 0, true},
+    {"published_as", "published as"}, {"published_saved_percent", "published: power saved, %", 0},
+    {"published_lost_percent", "capacity lost, %", 0},
     {"published_lost_per_saved", "lost for each % saved", 2}, {"note", "note", .if_known = true},
 };
 static const struct table_sheet tables[] = {
