@@ -8,15 +8,22 @@
  * energy.csv, idle.csv
  */
 
+#include <math.h>
+
 #include "base/program.h"
 #include "base/words.h"
 #include "options/arguments.h"
 #include "sample_idle.h"
 #include "sample_power.h"
 
+/* --settle ends when the power is at most this part of the given one, or after this time. */
+#define SETTLED        1.02
+#define SETTLE_SECONDS 120
+
 struct options {
     const char *verb, *source, *output, *root, *cpu_list;
     int why_not, scope, help;
+    double mean, settle;
     struct ss_option_store store;
 };
 
@@ -42,6 +49,8 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"energy-root", SS_OPTION_TEXT, AT(root), .initial = "/", .help = "of `energy`: where /sys is looked for"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "of `idle`: where /sys is looked for"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "of `idle`: only these CPUs, as 0-3,8; default: all"}},
+    {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600", .help = "of `energy`: print the mean power over this time, as `mean WATTS`, and end"}},
+    {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle), .help = "of `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and end"}},
     {0, NULL, {"scope", AT(scope), .help = "of `energy`: print what the source covers, and sample nothing"}},
     {0, NULL, {"why-not", AT(why_not), .help = "print why there is nothing to sample, with status 0; otherwise end with status 1"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -82,6 +91,15 @@ static int refuse(const struct options *options, const char *reason, struct ss_e
     return 0;
 }
 
+static int print_mean(
+    const struct options *options, struct sssample_power *power, struct ss_error *error) {
+    double watts = sssample_power_mean(power, (unsigned)options->mean);
+    if (isnan(watts))
+        return ss_error_fail(error, "the source of power has no value");
+    printf("mean %.10g\n", watts);
+    return 0;
+}
+
 static int sample_power(const struct options *options, int *status, struct ss_error *error) {
     struct sssample_power power;
     char reason[256];
@@ -93,6 +111,10 @@ static int sample_power(const struct options *options, int *status, struct ss_er
     int result = 0;
     if (found && options->scope)
         puts(power.scope);
+    else if (found && options->mean > 0)
+        result = print_mean(options, &power, error);
+    else if (found && options->settle > 0)
+        sssample_power_await(&power, SETTLED * options->settle, SETTLE_SECONDS);
     else
         result = found ? sample(options, &source, status, error) : refuse(options, reason, error);
     sssample_power_free(&power);

@@ -3,11 +3,14 @@
 
 #include <ctype.h>
 #include <glob.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "platform/platform.h"
 
 /* Reads the first line of FOLDER/NAME, or of FOLDER if there is no name. */
 static bool read_line(const char *folder, const char *name, char *text, size_t size) {
@@ -255,4 +258,40 @@ static void print_sample(FILE *stream, void *source, ss_time spent) {
 
 struct sssample_source sssample_power_source(struct sssample_power *power) {
     return (struct sssample_source){print_columns, print_sample, power};
+}
+
+/* ---- a few seconds ---- */
+
+/* Waits a second and returns its power; NaN if unknown. */
+static double measure_second(struct sssample_power *power) {
+    const struct timespec second = {.tv_sec = 1};
+    char cell[64] = "";
+    FILE *stream = fmemopen(cell, sizeof cell, "w");
+    if (!stream)
+        return NAN;
+    print_sample(stream, power, 0);
+    rewind(stream);
+    ss_time begin = ss_platform_now();
+    nanosleep(&second, NULL);
+    print_sample(stream, power, ss_time_since(ss_platform_now(), begin));
+    fclose(stream);
+    return *cell ? atof(cell) : NAN;
+}
+
+double sssample_power_mean(struct sssample_power *power, unsigned seconds) {
+    double sum = 0;
+    unsigned known = 0;
+    for (unsigned i = 0; i < seconds; i++) {
+        double watts = measure_second(power);
+        if (isnan(watts))
+            continue;
+        sum += watts;
+        known++;
+    }
+    return known > 0 ? sum / known : NAN;
+}
+
+void sssample_power_await(struct sssample_power *power, double watts, unsigned seconds) {
+    for (unsigned i = 0; i < seconds && !(measure_second(power) <= watts); i++)
+        continue;
 }

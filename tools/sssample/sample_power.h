@@ -35,4 +35,11 @@ SS_NONNULL() void sssample_power_free(struct sssample_power *power);
 /* Returns its samples. A second without one has an empty cell: a watt for a sample is a joule. */
 SS_NONNULL() struct sssample_source sssample_power_source(struct sssample_power *power);
 
+/* Returns the mean power over these seconds; NaN if it was never known. */
+SS_NONNULL() double sssample_power_mean(struct sssample_power *power, unsigned seconds);
+
+/* Waits until the power of a second is at most this, but no longer than these seconds. */
+SS_NONNULL()
+void sssample_power_await(struct sssample_power *power, double watts, unsigned seconds);
+
 #endif
