@@ -81,7 +81,7 @@ suspects_that_must_not_be_stopped_are_refused() {
     local parent child
     refuses 'process 1 (' --victim true --suspects 1
     refuses 'is among the processes that started this one' --victim true --suspects $$
-    refuses 'there is no process 4194305' --victim true --suspects 4194305
+    refuses 'process 4194305 does not exist' --victim true --suspects 4194305
     start sleep 1000
     refuses 'is given twice' --victim true --suspects "$pid,$pid"
     refuses 'is a process of the victim' --victim true --victim-pid "$pid" --suspects "$pid"
@@ -110,7 +110,7 @@ suspects_that_must_not_be_stopped_are_refused() {
     fi
 }
 
-service_at_a_url_is_no_suspect() {
+server_of_the_url_is_refused_and_its_response_times_are_measured() {
     needs_ssantagonist
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "microhttpd: ssburn has no server"
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
@@ -127,7 +127,7 @@ service_at_a_url_is_no_suspect() {
         fail "no response time: $(cat run/slots.csv)"
 }
 
-log_is_read_line_by_line() {
+times_and_rates_of_iterations_are_read_from_a_log() {
     needs_ssantagonist
     : >log
     start sh -c 'while echo "took 250 ms" && echo other; do sleep 0.02; done >>log'
@@ -203,8 +203,8 @@ kills_leave_no_suspect_stopped() {
 
 run_case simulated_studies_meet_the_bars
 run_case suspects_that_must_not_be_stopped_are_refused
-run_case service_at_a_url_is_no_suspect
-run_case log_is_read_line_by_line
+run_case server_of_the_url_is_refused_and_its_response_times_are_measured
+run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case failing_command_is_reported
 run_case study_is_carried_out_and_answered
 run_case large_loss_ends_the_run_and_all_suspects_continue

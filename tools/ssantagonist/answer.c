@@ -20,7 +20,7 @@
 
 /* ---- results of one suspect ---- */
 
-/* What is known of a suspect; members are NULL without a result. */
+/* The results of a suspect; members are NULL without a result. */
 struct result {
     const struct suspect *suspect;
     const struct stage *stage; /* together with the other suspects */
@@ -49,7 +49,7 @@ static struct result result_of(const struct stages *stages, size_t suspect) {
     return result;
 }
 
-/* Those that hurt come first, the most expensive one before the others. */
+/* Suspects that hurt come first, the most expensive one before the others. */
 static int rank_of(const struct result *result) {
     static const int ranks[] = {
         [EFFECTS_HURTS] = 0,
@@ -190,8 +190,8 @@ static void write_sentence(
         snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
 }
 
-/* Calls `take` for each sentence, the answer first. */
-static void tell(const struct stages *stages, const struct result *results,
+/* Calls `take` with a sentence for each suspect, the answer first. */
+static void list_results(const struct stages *stages, const struct result *results,
     void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];
     if (rank_of(&results[0]) > 1)
@@ -202,8 +202,8 @@ static void tell(const struct stages *stages, const struct result *results,
     }
 }
 
-/* Calls `take` for each reason to doubt the answer, and for what it depends on. */
-static void warn(
+/* Calls `take` with each reason to doubt the answer, and with its condition. */
+static void list_warnings(
     const struct stages *stages, void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];
     for (size_t i = 1; i < stages->count; i++) {
@@ -241,8 +241,8 @@ void answer_print(const struct stages *stages, FILE *stream) {
     SS_OWNED(free) struct result *results = sort_results(stages);
     if (!results)
         return;
-    tell(stages, results, print_sentence, stream);
-    warn(stages, print_sentence, stream);
+    list_results(stages, results, print_sentence, stream);
+    list_warnings(stages, print_sentence, stream);
 }
 
 void answer_print_forecast(const struct stages *stages, FILE *stream) {
@@ -373,7 +373,7 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
         json_suspect(&json, stages, &results[i]);
     ss_json_close(&json, ']');
     ss_json_open(&json, "notes", '[');
-    warn(stages, add_text, &json);
+    list_warnings(stages, add_text, &json);
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
     fputc('\n', stream);
@@ -401,8 +401,8 @@ static void print_page(const struct stages *stages, const struct result *results
     const struct table_sheet sheets[2], FILE *page) {
     struct telling telling = {.page = page};
     page_begin(page, "Who is hurting me?", "Who is hurting me?");
-    tell(stages, results, print_finding, &telling);
-    warn(stages, print_finding, &telling);
+    list_results(stages, results, print_finding, &telling);
+    list_warnings(stages, print_finding, &telling);
     page_findings_end(page);
     fputs(
         "<p>Every suspect was throttled by a code of its own, all at once; the victim's figure was "

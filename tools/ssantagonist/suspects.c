@@ -20,7 +20,7 @@ static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "d
 static int add(struct suspects *suspects, pid_t pid, struct ss_error *error) {
     struct suspect one = {.pid = pid, .started = ss_platform_process_started(pid)};
     if (one.started == 0 || !ss_platform_process_name(pid, one.name))
-        return ss_error_fail(error, "there is no process %d", (int)pid);
+        return ss_error_fail(error, "process %d does not exist", (int)pid);
     if (!SS_GROW(suspects->items, suspects->count + 1, suspects->room))
         return ss_error_memory(error);
     suspects->items[suspects->count++] = one;

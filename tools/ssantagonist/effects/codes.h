@@ -17,7 +17,7 @@
 
 #define CODES_LENGTH       63 /* slots of one half */
 #define CODES_SUSPECTS_MAX 16
-#define CODES_GHOSTS       2 /* codes that throttle nothing: whatever they seem to do is chance */
+#define CODES_GHOSTS       2 /* codes that throttle nothing, so their effects are chance */
 #define CODES_MAX          (CODES_SUSPECTS_MAX + CODES_GHOSTS)
 
 struct codes {

@@ -3,7 +3,8 @@
 #define ANTAGONIST_EFFECTS_H
 
 /*
- * What throttling each suspect did to the victim, by least squares over the slots of a study:
+ * Estimates the effect of each throttled suspect on the victim, by least squares over the slots of
+ * a study:
  *
  *     ln figure = constant + cubic drift + sum over all codes of (b low + l low in the slot before)
  *
