@@ -84,7 +84,7 @@ kill_one() {
     sleep "$1"
     kill -KILL "$pid"
     { wait "$pid"; } 2>/dev/null || true
-    end=$((SECONDS + 5))
+    end=$((SECONDS + 60))
     while [ "$SECONDS" -lt "$end" ] && ! (check_left) 2>/dev/null; do
         sleep 0.1
     done

@@ -50,7 +50,7 @@ count_stopped() {
 }
 
 await_members() {
-    local limit=$((SECONDS + 30))
+    local limit=$((SECONDS + 300))
     while mapfile -t members < <(find_members "$1") && [ "${#members[@]}" -ne "$processes" ]; do
         [ "$SECONDS" -lt "$limit" ] || fail "${#members[@]} processes exist instead of $processes"
         sleep 0.05
@@ -60,7 +60,7 @@ await_members() {
 # Watches until all were seen stopped, then none, and so on. A process that is not reached is never seen
 # stopped.
 watch_stops() {
-    local limit=$((SECONDS + 60 + 2 * rounds)) turns=0 stopped all=$processes
+    local limit=$((SECONDS + 300 + 2 * rounds)) turns=0 stopped all=$processes
     looks=0 between=0 least=$all most=0
     while [ "$turns" -lt $((2 * rounds)) ] && [ "$SECONDS" -lt "$limit" ]; do
         stopped=$(count_stopped)

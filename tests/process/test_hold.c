@@ -56,7 +56,7 @@ static void share_member(void) {
 /* Dies with the test, which then is its parent, and not with the leader. */
 _Noreturn static void outlive(pid_t leader, pid_t test) {
     prctl(PR_SET_PDEATHSIG, 0);
-    alarm(100);
+    alarm(PROCESS_TIMEOUT);
     close(kin_gate[1]);
     for (;;) {
         if (getppid() == test)

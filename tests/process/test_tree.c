@@ -192,15 +192,14 @@ END_TEST
  * long after.
  */
 START_TEST(processes_that_appear_during_a_stop_are_stopped_at_once) {
-    struct run *run =
-        START("-v", "-n", "1", "-c", "fixed", "-l", "1%", "-D", "10s", PAYLOAD, "spawn", "7");
-    struct family before = {.count = 0};
-    for (int round = 0; round < 2; round++) {
+    static const struct family before;
+    for (int i = 0; i < 2; i++) {
+        struct run *run = START(
+            "-v", "-n", "1", "-c", "fixed", "-l", "0.1%", "-D", "100s", PAYLOAD, "spawn", "7");
         RUN_UNTIL(run, has_new("payload-spawned", &before));
-        RUN_UNTIL_WITHIN(8, run, family_all_stopped("payload")); /* a round lasts 10 s */
-        before = family_find("payload-spawned");
+        RUN_UNTIL_WITHIN(90, run, family_all_stopped("payload")); /* a round lasts 100 s */
+        end_politely(run);
     }
-    end_politely(run);
 }
 END_TEST
 

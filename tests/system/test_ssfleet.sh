@@ -129,7 +129,7 @@ a_task_that_leads_no_group_yet_is_canceled() {
     pid=$!
     echo r1 >study/.fleet/jobs/early
     echo "$(hostname) $pid $(started_at "$pid")" >study/.fleet/jobs/early.pid
-    timeout 60 ssfleet cancel study || { kill "$pid" && fail "the task was not canceled"; }
+    timeout "$patience" ssfleet cancel study || { kill "$pid" && fail "the task was not canceled"; }
     wait "$pid" || true
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
@@ -262,7 +262,7 @@ ended_nodes_do_not_read_from_the_pipe_of_all_nodes() {
 
 nodes_end_with_their_input() {
     write_node 1h
-    start_line | timeout 60 bash script a >out || fail "the node still runs"
+    start_line | timeout "$patience" bash script a >out || fail "the node still runs"
     says out 'done a 143'
 }
 

@@ -442,7 +442,7 @@ unchanged_urls_keep_their_connections() {
         "http://127.0.0.1:$port/" >out 2>err &
     local asker=$! status=0
     pids+=("$asker")
-    timeout 60 python3 - "http://127.0.0.1:$port/" <<'END' || fail "control: $(cat err)"
+    timeout "$patience" python3 - "http://127.0.0.1:$port/" <<'END' || fail "control: $(cat err)"
 import socket, sys, time
 connection = socket.socket(socket.AF_UNIX)
 while connection.connect_ex("control") != 0:
