@@ -497,7 +497,10 @@ a_signal_ends_ssrequest() {
     await has_rows 1
     kill -INT "$asker"
     wait "$asker" || status=$?
-    [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
+    # On a busy machine, a request may be due and not sent yet when the signal comes.
+    [ "$status" -eq "$(($(count waiting) > 0))" ] || fail "status $status: $(cat out err)"
+    expect failed 0
+    expect refused 0
     [ "$(count succeeded)" -gt 0 ] || fail "no request was sent: $(cat out)"
     expect unfinished 0
     end_server
