@@ -110,6 +110,19 @@ suspects_that_must_not_be_stopped_are_refused() {
     fi
 }
 
+suspects_of_a_group_are_its_topmost_processes() {
+    needs_ssantagonist
+    start sh -c 'sleep 1000 & echo $! >child; wait'
+    await test -s child
+    started+=("$(<child)")
+    mkdir group
+    printf '%s\n' "$(<child)" "$pid" >group/cgroup.procs
+    ssantagonist plan --victim true --suspects-of "../../..$work/group" study >out
+    grep -q -- "--attach $pid " out || fail "plan: $(cat out)"
+    ! grep -q -- "--attach $(<child) " out || fail "a child is a suspect: $(cat out)"
+    refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
+}
+
 server_of_the_url_is_refused_and_its_response_times_are_measured() {
     needs_ssantagonist
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "microhttpd: ssburn has no server"
@@ -204,6 +217,7 @@ kills_leave_no_suspect_stopped() {
 
 run_case simulated_studies_meet_the_bars
 run_case suspects_that_must_not_be_stopped_are_refused
+run_case suspects_of_a_group_are_its_topmost_processes
 run_case server_of_the_url_is_refused_and_its_response_times_are_measured
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case failing_command_is_reported
