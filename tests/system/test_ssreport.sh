@@ -713,7 +713,7 @@ sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[
     error_has 1 'the table replay has no rows'
     [ ! -s "$folder/out" ] || fail "unexpected output for a table without rows: $(cat "$folder/out")"
     report 125 --table nonsense "$folder/made"
-    error_has 1 '--table: there is no table "nonsense": findings, duet, duet-blocks, study, '
+    error_has 1 '--table: there is no table "nonsense": findings, duet, duet-blocks, loadline, '
     report 125 --format json "$folder/made"
     error_has 1 '--format needs a table'
     report 125 --table steps --format xml "$folder/made"

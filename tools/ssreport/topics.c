@@ -24,11 +24,11 @@
 const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_findings_topic,
     &ssreport_duet_topic,
+    &ssreport_loadline_topic,
     &ssreport_study_topic,
     &ssreport_runs_topic,
     &ssreport_requests_topic,
     &ssreport_published_topic,
-    &ssreport_loadline_topic,
     &ssreport_throughput_topic,
     &ssreport_comparison_topic,
     &ssreport_interference_topic,

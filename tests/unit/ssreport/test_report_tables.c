@@ -154,7 +154,7 @@ static void every_topic_lists_its_tables(void **state) {
     assert_null(ssreport_topics_table("none"));
     char names[1000];
     ssreport_topics_name_tables(names, sizeof names);
-    assert_non_null(strstr(names, "findings, duet, duet-blocks, study, "));
+    assert_non_null(strstr(names, "findings, duet, duet-blocks, loadline, "));
     ssreport_report_free(&report);
 }
 

@@ -177,10 +177,17 @@ static void divide_targets(struct ssreport_load_series *series) {
     series->highest_rate = most;
 }
 
+/* Extends a range; NaN changes nothing. */
+static void include(struct ssreport_range *range, double value) {
+    range->least = fmin(range->least, value);
+    range->most = fmax(range->most, value);
+}
+
 static void average_responses(struct ssreport_load_series *series) {
     for (size_t i = 0; i < series->line.count; i++) {
         struct ssreport_load_responses *level = &series->responses[i];
         double count = 0;
+        level->p95_range = level->watts_range = (struct ssreport_range){NAN, NAN};
         for (size_t j = 0; j < series->count; j++) {
             const struct ssreport_load_visit *one = &series->visits[j];
             if (one->is_burst || fabs(one->visit.target - series->line.levels[i].target) > 1e-4)
@@ -188,6 +195,8 @@ static void average_responses(struct ssreport_load_series *series) {
             level->mean += one->response.mean;
             level->p50 += one->response.p50;
             level->p95 += one->response.p95;
+            include(&level->p95_range, one->response.p95);
+            include(&level->watts_range, one->visit.watts);
             count++;
         }
         level->mean /= count;

@@ -16,9 +16,10 @@ struct ssreport_load_visit {
     bool is_burst;
 };
 
-/* Means over the visits of a level. */
+/* Means over the visits of a level, and the range of the visits; NaN if unknown. */
 struct ssreport_load_responses {
     double mean, p50, p95;
+    struct ssreport_range p95_range, watts_range;
 };
 
 struct ssreport_load_series {

@@ -75,18 +75,19 @@ static void plot_responses(struct ssreport_page *page, const struct ssreport_loa
     plot_axis(script, 'y', "response time, s", PLOT_LOGARITHMIC);
     fputs("$responses << END\n", script);
     for (size_t i = 0; i < series->line.count; i++)
-        fprintf(script, "%.6g %.6g %.6g %.6g\n", 100 * series->line.levels[i].load,
-            series->responses[i].p50, series->responses[i].p95, series->responses[i].mean);
+        fprintf(script, "%.6g %.6g %.6g %.6g %.6g %.6g\n", 100 * series->line.levels[i].load,
+            series->responses[i].p50, series->responses[i].p95, series->responses[i].mean,
+            series->responses[i].p95_range.least, series->responses[i].p95_range.most);
     fprintf(script,
         "END\n"
-        "plot $responses using 1:3 with linespoints pt 7 ps 0.7 lw 1.6 lc rgb \"%s\" title \"95 "
-        "%%\", "
+        "plot $responses using 1:5:6 with filledcurves " PLOT_SHADED " fc rgb \"%s\" notitle, "
+        "$responses using 1:3 with linespoints pt 7 ps 0.7 lw 1.6 lc rgb \"%s\" title \"95 %%\", "
         "$responses using 1:4 with linespoints pt 5 ps 0.7 lw 1.3 lc rgb \"%s\" title \"mean\", "
         "$responses using 1:2 with linespoints pt 9 ps 0.7 lw 1.3 lc rgb \"%s\" title \"median\"\n",
-        PLOT_ORANGE, PLOT_BLUE, PLOT_GREEN);
+        PLOT_ORANGE, PLOT_ORANGE, PLOT_BLUE, PLOT_GREEN);
     ssreport_page_figure(page, script, true,
-        "Response times against load, from when each request was due; means over the visits of a "
-        "level");
+        "Response times against load, from when each request was due; the band contains the "
+        "95th percentile of each visit");
 }
 
 static void plot_power(struct ssreport_page *page, const struct ssreport_load_series *series) {
@@ -98,17 +99,18 @@ static void plot_power(struct ssreport_page *page, const struct ssreport_load_se
     plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
     write_visits(script, series);
     fputs("$watts << END\n", script);
-    fprintf(script, "0 %.6g\n", series->line.idle_watts);
+    fprintf(script, "0 %.6g NaN NaN\n", series->line.idle_watts);
     for (size_t i = 0; i < series->line.count; i++)
         fprintf(
             script, "%.6g %.6g\n", 100 * series->line.levels[i].load, series->line.levels[i].watts);
     fprintf(script,
         "END\n"
-        "plot $watts with lines lw 1.6 lc rgb \"%s\" title \"mean\", "
+        "plot $watts using 1:3:4 with filledcurves " PLOT_SHADED " fc rgb \"%s\" notitle, "
+        "$watts using 1:2 with lines lw 1.6 lc rgb \"%s\" title \"mean\", "
         "$up using 1:3 with points pt 9 ps 0.7 lc rgb \"%s\" title \"going up\", "
         "$down using 1:3 with points pt 11 ps 0.7 lc rgb \"%s\" title \"going down\"\n",
-        PLOT_BLUE, PLOT_GREEN, PLOT_ORANGE);
-    ssreport_page_figure(page, script, true, "Power against load");
+        PLOT_BLUE, PLOT_BLUE, PLOT_GREEN, PLOT_ORANGE);
+    ssreport_page_figure(page, script, true, "Power against load; the band contains each visit");
 }
 
 void ssreport_loadline_plot(struct ssreport_page *page, const struct ssreport_report *report,

@@ -17,13 +17,13 @@ static const struct table_column level_columns[] = {
     {"done", "done, %", 2, true, .text = {"done, %", 8}}, {"done_low", "from", 2, true, .text = {"from", 7}},
     {"done_high", "to", 2, true, .text = {"to", 7}}, {"up_to_down", "up above down, %", 2, true},
     {"response_mean_seconds", "mean response, s", 4, .if_known = true},
-    {"response_p50_seconds", "median", 4, .if_known = true}, {"response_p95_seconds", "95 %", 4, .if_known = true},
-    {"watts", "W", 2, .if_known = true},
+    {"response_p50_seconds", "median", 4, .if_known = true}, {"response_p95_seconds", "95 %", 4, .if_known = true}, {"response_p95_least_seconds", NULL}, {"response_p95_most_seconds", NULL},
+    {"watts", "W", 2, .if_known = true}, {"watts_least", NULL}, {"watts_most", NULL},
 };
 static const struct table_column answer_columns[] = {
     {"set", NULL}, {"environment", NULL}, {"workload", "workload"}, {"method", "method"},
     {"at", "load, %", 1, true}, {"done", "done, %", 2, true}, {"done_low", "from", 2, true},
-    {"done_high", "to", 2, true}, {"left", "more is left, %", 2, true}, {"rounds", "rounds"},
+    {"done_high", "to", 2, true}, {"left", "more is left, %", 2, true}, {"rounds", "rounds"}, {"left_out", "levels left out"},
     {"error", "error, %", 3, true}, {"freedom", NULL},
     {"hysteresis", "up above down, %", 2, true}, {"hysteresis_low", NULL}, {"hysteresis_high", NULL},
     {"full_load", "maximum at, %", 1, true}, {"full_throughput", "maximum, /s", 4},
@@ -76,7 +76,11 @@ static void add_levels(
             CELL("up_to_down", expm1(level->log_way[LOADLINE_UP] - level->log_way[LOADLINE_DOWN])),
             CELL("response_mean_seconds", responses->mean),
             CELL("response_p50_seconds", responses->p50),
-            CELL("response_p95_seconds", responses->p95), CELL("watts", level->watts));
+            CELL("response_p95_seconds", responses->p95),
+            CELL("response_p95_least_seconds", responses->p95_range.least),
+            CELL("response_p95_most_seconds", responses->p95_range.most),
+            CELL("watts", level->watts), CELL("watts_least", responses->watts_range.least),
+            CELL("watts_most", responses->watts_range.most));
     }
 }
 
@@ -95,9 +99,9 @@ static void add_answer(
         line->hysteresis, line->hysteresis_error, report->settings.confidence);
     TABLE_CELLS(sheet, CELL("done", series->done.y), CELL("done_low", series->done.low),
         CELL("done_high", series->done.high), CELL("left", 1 / series->done.y - 1),
-        CELL("rounds", line->rounds), CELL("error", line->error.error),
-        CELL("freedom", line->error.freedom), CELL("hysteresis", expm1(line->hysteresis)),
-        CELL("hysteresis_low", expm1(hysteresis.low)),
+        CELL("rounds", line->rounds), CELL("left_out", line->left_out),
+        CELL("error", line->error.error), CELL("freedom", line->error.freedom),
+        CELL("hysteresis", expm1(line->hysteresis)), CELL("hysteresis_low", expm1(hysteresis.low)),
         CELL("hysteresis_high", expm1(hysteresis.high)),
         CELL("full_load", line->levels[line->full].load),
         CELL("full_throughput", exp(line->levels[line->full].log_mean)),
