@@ -191,6 +191,32 @@ static void savings_and_losses_compare_two_levels(void **state) {
     ssreport_report_free(&report);
 }
 
+/* ---- idle states ---- */
+
+/* The CPUs are active for 55 and 65 % of the seconds at the first rate, 2 s of each. */
+static void idle_states_of_each_rate_are_means_with_deviations(void **state) {
+    char text[2000] = "time,elapsed_seconds,active,frequency_mhz,C1,C6\n";
+    (void)state;
+    folder_open();
+    write_record("a", high, 4);
+    for (int i = 1; i <= 4 * STEP; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+            "2026-11-20T10:00:%02d.000Z,%d,%s,1400.000,%s\n", i, i, i % 2 ? "0.5500" : "0.6500",
+            i % 2 ? "0.0200,0.9800" : "0.0400,0.9600");
+    folder_write("a/idle.csv", text);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, "requests-idle", 3 * 2);
+    assert_cell(&report, "requests-idle", 0, "rate", 10);
+    assert_cell(&report, "requests-idle", 0, "seconds", 4);
+    assert_near(number(&report, "requests-idle", 0, "active"), 0.6, 1e-9);
+    assert_near(
+        number(&report, "requests-idle", 0, "active_deviation"), sqrt(4 * 0.0025 / 3), 1e-9);
+    assert_text(&report, "requests-idle", 1, "state", "C6");
+    assert_near(number(&report, "requests-idle", 1, "share"), 0.97, 1e-9);
+    assert_near(number(&report, "requests-idle", 1, "share_deviation"), sqrt(4e-4 / 3), 1e-9);
+    ssreport_report_free(&report);
+}
+
 /* ---- levels of knobs ---- */
 
 /* Writes a run of a study with this record of requests. */
@@ -286,6 +312,7 @@ UNIT_MAIN(
     cmocka_unit_test(lost_requests_exceed_the_limit),
     cmocka_unit_test(power_of_each_rate_is_reported),
     cmocka_unit_test(savings_and_losses_compare_two_levels),
+    cmocka_unit_test(idle_states_of_each_rate_are_means_with_deviations),
     cmocka_unit_test(levels_that_differ_in_cap_or_balance_are_two_series),
     cmocka_unit_test(knobs_are_reported_next_to_the_published_ones),
     cmocka_unit_test(losses_are_reported_without_a_source_of_power))

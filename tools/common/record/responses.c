@@ -34,6 +34,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
     free(responses->buckets);
     free(responses->loads);
     ssreport_energy_free(&responses->energy);
+    ssreport_idle_free(&responses->idle);
     *responses = (struct ssreport_responses){0};
 }
 

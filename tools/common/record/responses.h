@@ -16,6 +16,7 @@
 #include <showstopper/error.h>
 
 #include "energy.h"
+#include "idle.h"
 #include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"
@@ -94,6 +95,7 @@ struct ssreport_responses {
 
     /* Measurements without a record of showstopper. */
     struct ssreport_energy energy;
+    struct ssreport_idle idle;
     struct ssreport_response_load *loads;
     size_t load_count, load_room;
 

@@ -488,4 +488,8 @@ void ssreport_responses_read_beside(struct ssreport_responses *responses) {
     if (find_file(responses, "energy.csv", folder) &&
         ssreport_energy_read(&responses->energy, folder, &responses->notes, &error) < 0)
         ssreport_notes_add(&responses->notes, "power is unknown: %s", error.message);
+    error = (struct ss_error){0};
+    if (find_file(responses, "idle.csv", folder) &&
+        ssreport_idle_read(&responses->idle, folder, &responses->notes, &error) < 0)
+        ssreport_notes_add(&responses->notes, "idle states are unknown: %s", error.message);
 }

@@ -10,6 +10,7 @@
 #include "knobs.h"
 #include "latency.h"
 #include "points.h"
+#include "residency.h"
 #include "responses_findings.h"
 #include "responses_plots.h"
 #include "responses_read.h"
@@ -119,6 +120,14 @@ static const struct table_column saving_columns[] = {
     {"lost", "capacity lost, %", 1, true}, {"lost_per_saved", "lost for each % saved", 2, .if_known = true},
     {"knob", NULL}, {"high_knobs", NULL}, {"low_knobs", NULL}, {"arrival", NULL},
 };
+static const struct table_column idle_columns[] = {
+    {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method", .if_known = true},
+    {"environment", NULL}, {"arrival", "arrival"}, {"knobs", "knobs", .if_known = true},
+    {"rate", "asked, /s", 2}, {"seconds", "seconds"},
+    {"frequency_mhz", "MHz", 0, .if_known = true}, {"active", "active, %", 2, true},
+    {"active_deviation", "standard deviation", 2, true}, {"state", "state"},
+    {"share", "of idle, %", 2, true}, {"share_deviation", "standard deviation", 2, true},
+};
 static const struct table_column knob_columns[] = {
     {"knob", "knob"}, {"high", "from", .if_known = true}, {"low", "to", .if_known = true},
     {"arrival", "arrival", .if_known = true},
@@ -143,6 +152,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests-savings",
         "Power saved and capacity lost between two levels of a service, at the highest common rate",
         saving_columns),
+    TABLE_INIT("requests-idle", "Idle states of the CPUs by rate", idle_columns),
     TABLE_INIT("requests-knobs",
         "What each knob saves and costs, and what was published (Table 8, another machine)",
         knob_columns),
@@ -314,6 +324,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     if (ssreport_underload_fill(report) < 0)
         return ss_error_memory(error);
     ssreport_knobs_fill(report);
+    if (ssreport_residency_fill(report) < 0)
+        return ss_error_memory(error);
     return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 
@@ -337,6 +349,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     page_sheet(page->stream, ssreport_table(report, "requests-limits"));
     page_sheet(page->stream, ssreport_table(report, "requests-savings"));
     page_sheet(page->stream, ssreport_table(report, "requests-power"));
+    page_sheet(page->stream, ssreport_table(report, "requests-idle"));
     page_sheet(page->stream, ssreport_table(report, "requests-rates"));
     page_sheet(page->stream, ssreport_table(report, "requests"));
     ssreport_page_close(page);
