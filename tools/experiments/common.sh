@@ -95,22 +95,6 @@ check() {
     done
 }
 
-check_numbers() {
-    check "$@"
-}
-
-percent_of() {
-    value_of load "$@"
-}
-
-seconds_of() {
-    value_of duration "$@"
-}
-
-check_cpus() {
-    value_of cpus "$@" >/dev/null
-}
-
 # check_words OPTION KNOWN WORD...
 check_words() {
     local word

@@ -137,11 +137,11 @@ check_service_values() {
         command -v "$program" >/dev/null ||
             fail "$program is not there: build it (README.md says what it takes), or name --bin"
     done
-    check_numbers whole seed
-    [ -z "$workers" ] || check_numbers count workers
+    check whole seed
+    [ -z "$workers" ] || check count workers
     check_words when-full "delay drop" "$when_full"
     check_words spread "constant exponential" "$spread"
-    [ -z "$own_cpu" ] || check_cpus own-cpu "$own_cpu"
+    [ -z "$own_cpu" ] || value_of cpus own-cpu "$own_cpu" >/dev/null || exit 1
     check_rates
     check_steps
     check_times seconds timeout warmup
@@ -152,7 +152,7 @@ check_times() {
     local option value
     for option; do
         [ "$option ${!option}" != "warmup 0" ] || continue
-        value=$(seconds_of "$option" "${!option}") || exit 1
+        value=$(value_of duration "$option" "${!option}") || exit 1
         printf -v "$option" %s "$value"
     done
 }
@@ -172,7 +172,7 @@ check_steps() {
     [ -n "$steps" ] || return 0
     [[ $steps =~ ^[0-9.]*[1-9][0-9.]*:[0-9.]*[1-9][0-9.]*:[^:]+$ ]] ||
         fail "--steps: $steps: MAX:STEP:TIME is required, as 140:5:2s"
-    hold=$(seconds_of steps "${steps##*:}") || exit 1
+    hold=$(value_of duration steps "${steps##*:}") || exit 1
     steps=${steps%:*}:$hold
     IFS=: read -ra step <<<"$steps"
 }
