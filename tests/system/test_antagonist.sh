@@ -31,7 +31,7 @@ fail() {
 }
 
 needs_ssantagonist() {
-    [ -x "$build/bin/ssantagonist" ] || skip "gsl: ssantagonist is not built without GSL"
+    [ -x "$build/bin/ssantagonist" ] || skip "left-out: ssantagonist is not built without GSL"
 }
 
 # start COMMAND...: starts a process, whose pid is in $pid.
@@ -71,7 +71,7 @@ write_bench() {
 }
 
 simulated_studies_meet_the_bars() {
-    [ -x "$build/tests/antagonist-bench" ] || skip "gsl: the bench is not built without GSL"
+    [ -x "$build/tests/antagonist-bench" ] || skip "left-out: the bench is not built without GSL"
     "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$work/bars" || fail "$(cat "$work/bars")"
     [ "$(wc -l <"$work/bars")" -eq 8 ] || fail "not all bars: $(cat "$work/bars")"
 }
@@ -125,7 +125,7 @@ suspects_of_a_group_are_its_topmost_processes() {
 
 server_of_the_url_is_refused_and_its_response_times_are_measured() {
     needs_ssantagonist
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "microhttpd: ssburn has no server"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn has no server"
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
     pid=$!
     started+=("$pid")
