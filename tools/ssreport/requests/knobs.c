@@ -69,7 +69,7 @@ void ssreport_knobs_fill(struct ssreport_report *report) {
             continue;
         TABLE_ROW(ssreport_table(report, "requests-knobs"), CELL("knob", knobs[i].name),
             CELL("high", ""), CELL("low", ""), CELL("arrival", ""),
-            CELL("note", "no two levels differ in this knob only"));
+            CELL("note", "no two levels that differ in this knob only reached their capacity"));
         add_published(ssreport_table(report, "requests-knobs"), report, knobs[i].published);
     }
 }
