@@ -58,11 +58,15 @@ folder_of() {
     esac
 }
 
-# choose_generator FOLDER: sets `generator`, the option of cmake that builds the folder with ninja, which needs half the
-# CPU time of make. A folder that was configured before keeps its generator.
+# choose_generator FOLDER: sets `generator`, the option of cmake for ninja, which needs half the CPU time of make. A
+# folder that was configured before keeps its generator. build/ has the one of its preset, as in the README.
 choose_generator() {
-    generator=(-G Ninja)
-    [ ! -e "$1/CMakeCache.txt" ] || generator=()
+    generator=()
+    if [ -e "$1/CMakeCache.txt" ]; then
+        generator=(-G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$1/CMakeCache.txt")")
+    elif [ "$1" != build ]; then
+        generator=(-G Ninja)
+    fi
 }
 
 # build PRESET TARGET [DEFINITION]...: builds with warnings as errors, and with every part.
