@@ -347,6 +347,25 @@ nothing_is_made_after_close() {
     nothing_of_the_place_is_left
 }
 
+# A process that entered while the place is being closed would not be ended.
+places_that_are_being_closed_are_not_entered() {
+    choose_environment group cgroup-quota
+    { sed '$d' "$env" | sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,"
+        echo 'clean() { [ ! -e block ] || { touch cleaning && until [ -e closed ]; do sleep 0.02; done; }; }'
+        echo 'serve "$@"'; } >slow
+    chmod +x slow
+    env=$PWD/slow
+    open_place
+    touch block
+    kill -TERM "$holder"
+    await [ -e cleaning ]
+    refuses "$place: it is not open" enter "$place" -- true
+    touch closed
+    ends 0 "$holder"
+    holder=
+    nothing_of_the_place_is_left
+}
+
 # One of several holds at the same moment opens the place.
 simultaneous_holds_open_one_place() {
     local number pids=() status opened=0
@@ -509,6 +528,7 @@ run_case group_environment_follows_the_contract
 run_case guest_environment_follows_the_contract
 run_case reused_pids_are_never_entered
 run_case nothing_is_made_after_close
+run_case places_that_are_being_closed_are_not_entered
 run_case simultaneous_holds_open_one_place
 run_case options_and_names_are_checked
 run_case groups_of_version_one_are_limited_in_each_hierarchy

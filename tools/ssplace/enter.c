@@ -23,7 +23,8 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
     snprintf(file, sizeof file, "entered.%d", (int)pid);
     if (count == 0 && ssplace_write_process(place, file, &joining) < 0)
         return ss_error_fail(error, "%s: it cannot be entered", place->name);
-    return 0;
+    /* If it was closed meanwhile, the process may have come too late to be ended. */
+    return ssplace_read(place, &first, error);
 }
 
 int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {

@@ -209,6 +209,10 @@ static int remove_group(const struct ssplace *place, struct ss_error *error) {
 
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
     struct ssplace_process starter;
+    char path[4700];
+    /* From here on it is not open, and ssplace_join() fails. */
+    name_file(path, place, "place");
+    unlink(path);
     end_entered(place);
     if (remove_group(place, error) < 0)
         return -1;
