@@ -159,16 +159,30 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
     }
 }
 
+static void clear_attached(struct executor *executor) {
+    struct ss_instance *instance = &executor->instance;
+    ss_time begin = ss_platform_now(), deadline = begin + CLEAR_PATIENCE;
+    for (;;) {
+        ss_instance_clear(instance, &executor->row->wake, deadline);
+        ss_time now = ss_platform_now();
+        bool waits = now < begin + SS_HOLD_RUNNABLE_PATIENCE && ss_instance_is_runnable(instance);
+        if (now < deadline ? stays_empty(executor, deadline) : !waits)
+            return;
+        if (now >= deadline)
+            deadline = now + CLEAR_PATIENCE;
+    }
+}
+
 /*
  * The pid leaves the board before it is released to the system, but only after the whole tree is
  * gone: if this process dies in between, the guardian must still know the pid.
  */
 static int reap_instance(struct executor *executor) {
-    ss_time deadline = ss_platform_now() + CLEAR_PATIENCE;
-    do
-        ss_instance_clear(&executor->instance, &executor->row->wake, deadline);
-    while (executor->instance.attached && ss_platform_now() < deadline &&
-           !stays_empty(executor, deadline));
+    if (executor->instance.attached)
+        clear_attached(executor);
+    else
+        ss_instance_clear(
+            &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
     ss_perf_counts_end(&executor->perf_counts);
     if (executor->instance.attached)
         atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));

@@ -64,6 +64,12 @@ bool ss_hold_has_ended(const struct ss_hold *hold) {
     return !hold->by_pid || !ss_platform_process_lives(hold->pid, hold->started);
 }
 
+bool ss_hold_is_runnable(const struct ss_hold *hold) {
+    struct ss_process process;
+    return !ss_hold_has_ended(hold) && ss_platform_process_look(hold->pid, &process) &&
+           process.started == hold->started && process.state == 'R';
+}
+
 static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
     struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     return atomic_load(&branch->owner) == hold->row + 1 &&

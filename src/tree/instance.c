@@ -266,6 +266,16 @@ uint32_t ss_instance_count_left(const struct ss_instance *instance) {
     return left;
 }
 
+bool ss_instance_is_runnable(const struct ss_instance *instance) {
+    if (ss_hold_is_runnable(&instance->root))
+        return true;
+    for (uint32_t i = 0; i < instance->holds.count; i++) {
+        if (ss_hold_is_runnable(&instance->holds.list[i]))
+            return true;
+    }
+    return false;
+}
+
 bool ss_instance_is_empty(const struct ss_instance *instance) {
     if (instance->attached)
         return ss_instance_count_left(instance) == 0;

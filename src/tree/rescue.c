@@ -85,8 +85,11 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
     ss_holds_refresh(rescue->holds, rescue->board, SS_HOLDS_ALL, &fresh);
 }
 
-/* Returns how many processes of an attached instance have not ended. */
-static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index) {
+/*
+ * Returns how many processes of an attached instance have not ended. `runnable` becomes whether one
+ * of them is.
+ */
+static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool *runnable) {
     const struct ss_charge *charge = &rescue->charges[index];
     struct ss_hold leader = {
         .pid = charge->leader_pid,
@@ -95,9 +98,13 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index) {
         .by_pid = charge->leader_pid > 1 && charge->leader_pidfd < 0,
     };
     uint32_t left = !ss_hold_has_ended(&leader);
+    *runnable = ss_hold_is_runnable(&leader);
     for (uint32_t i = 0; i < rescue->holds->count; i++) {
         const struct ss_hold *hold = &rescue->holds->list[i];
-        left += hold->row == index && hold->pid != leader.pid && !ss_hold_has_ended(hold);
+        if (hold->row != index || hold->pid == leader.pid || ss_hold_has_ended(hold))
+            continue;
+        left++;
+        *runnable |= ss_hold_is_runnable(hold);
     }
     return left;
 }
@@ -108,11 +115,15 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index) {
  */
 static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
     static _Atomic uint32_t nothing;
-    ss_time deadline = ss_platform_now() + KILLED_PATIENCE;
-    ss_time now;
+    ss_time begin = ss_platform_now();
+    bool runnable;
     uint32_t left;
-    while ((left = count_left(rescue, index)) > 0 && (now = ss_platform_now()) < deadline)
+    while ((left = count_left(rescue, index, &runnable)) > 0) {
+        ss_time now = ss_platform_now();
+        if (now >= begin + (runnable ? SS_HOLD_RUNNABLE_PATIENCE : KILLED_PATIENCE))
+            break;
         ss_platform_sleep(&nothing, 0, now + KILLED_INTERVAL);
+    }
     atomic_store(&rescue->board->rows[index].left, left);
 }
 

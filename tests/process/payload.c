@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -247,6 +248,18 @@ static void linger(long milliseconds) {
     printf("ended late by %d\n", (int)caught);
 }
 
+/* Uses a CPU, and memory of small pages, which takes the kernel time to free. */
+static void spin_with(long megabytes) {
+    size_t size = (size_t)megabytes << 20;
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) {
+        madvise(memory, size, MADV_NOHUGEPAGE);
+        memset(memory, 1, size);
+        payload_say("ready");
+    }
+    payload_spin();
+}
+
 /* Adds a byte to a file. Exits with 7 when the file has `max` bytes, otherwise with 0. */
 static int count(const char *path, long max) {
     struct stat status;
@@ -327,6 +340,7 @@ static const struct {
     {"stops", .act_for = count_continuations},
     {"slow-catch", .act_for = catch_slowly},
     {"linger", .act_for = linger},
+    {"spin-with-mb", .act_for = spin_with},
     {"ticks", .act_for = print_ticks},
     {"ignore-term", .act_alone = ignore_term},
     {"catch", .act_alone = catch},

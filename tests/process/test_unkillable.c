@@ -117,6 +117,30 @@ START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
 }
 END_TEST
 
+/*
+ * A quota of 1 ms per second lets a killed process that has much memory end only after seconds. It
+ * is runnable until then, as on a machine that is busy.
+ */
+START_TEST(an_attached_process_that_ends_slowly_is_waited_for) {
+    struct control_group group;
+    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-v1: cannot create a cpu group");
+    char pid[16];
+    struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin-with-mb", "256"));
+    run_wait_text(target, "ready");
+    snprintf(pid, sizeof pid, "%d", (int)target->pid);
+    set(&group, "cgroup.procs", pid);
+    set(&group, "cpu.cfs_period_us", "1000000");
+    set(&group, "cpu.cfs_quota_us", "1000");
+    struct run *run = RUN("-l", "50%", "-c", "fixed", "--grace", "100m", "--duration", "100m",
+        "--end", "--attach", pid);
+    run_expect(run, 0);
+    ck_assert_int_eq(run_count(run, "had not ended"), 0);
+    run_free(run);
+    run_free(target);
+    control_group_remove(&group);
+}
+END_TEST
+
 /* The guardian kills what an executor has left, and has to look whether that ended. */
 START_TEST(survivors_of_a_killed_executor_are_reported) {
     struct control_group group;
@@ -180,6 +204,7 @@ PROCESS_MAIN(
     SS_CASE(the_run_ends_even_if_a_process_cannot_be_killed),
     SS_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process),
     SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
+    SS_CASE(an_attached_process_that_ends_slowly_is_waited_for),
     SS_CASE(survivors_of_a_killed_executor_are_reported),
     SS_CASE(a_process_that_ends_before_the_run_is_not_reported))
 /* clang-format on */
