@@ -124,6 +124,15 @@ static void bursts_replace_the_highest_level(void **state) {
         "and bursts at full load.");
 }
 
+/* A fused multiply-add can make the part done at the highest level 1 + 2e-16. */
+static void nothing_left_is_not_negative(void **state) {
+    (void)state;
+    struct ssreport_load_series series = {.done = {.y = nextafter(1, 2)}};
+    assert_false(signbit(ssreport_load_series_left(&series)));
+    series.done.y = NAN;
+    assert_true(isnan(ssreport_load_series_left(&series)));
+}
+
 /* ---- a service ---- */
 
 #define SECONDS 6 /* of a level, of which the first and the last are left out */
@@ -216,6 +225,7 @@ UNIT_MAIN(cmocka_unit_test(answer_names_the_work_done_and_the_rest),
     cmocka_unit_test(part_of_a_lower_highest_level_is_named_so),
     cmocka_unit_test(prediction_without_bursts_names_what_levels_cannot_show),
     cmocka_unit_test(bursts_replace_the_highest_level),
+    cmocka_unit_test(nothing_left_is_not_negative),
     cmocka_unit_test(saturated_service_shows_its_maximum),
     cmocka_unit_test(service_that_answers_all_requests_may_do_more),
     cmocka_unit_test(runs_without_throughput_have_no_line),

@@ -324,6 +324,12 @@ static bool is_below_maximum(const struct ssreport_load_series *series) {
     return full->target < FULL;
 }
 
+double ssreport_load_series_left(const struct ssreport_load_series *series) {
+    /* Below 0 only by noise, or by rounding, which would print as -0.0. */
+    double left = 1 / series->done.y - 1;
+    return left < 0 ? 0 : left;
+}
+
 /* Prints parts of 1 in percent, with as many decimals as the width of the range allows. */
 static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct ssreport_band *done = &series->done;
@@ -341,7 +347,8 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
         "At %.3g %% load it has done %.*f %% (%.*f to %.*f) of what it can do%s; %.*f %% more is "
         "left.",
         100 * series->at, decimals, 100 * done->y, decimals, 100 * done->low, decimals,
-        100 * done->high, is_below_maximum(series) ? below : "", decimals, 100 * (1 / done->y - 1));
+        100 * done->high, is_below_maximum(series) ? below : "", decimals,
+        100 * ssreport_load_series_left(series));
 }
 
 static void print_prediction(const struct ssreport_load_series *series, char *text, size_t size) {

@@ -48,6 +48,10 @@ SS_MUST_USE SS_NONNULL(1) int ssreport_load_series_find(struct ssreport_report *
 
 SS_NONNULL(1) void ssreport_load_series_free(struct ssreport_report *report);
 
+/* Returns how much more can be done than at the load of the question, as a part of what is done
+ * there. NAN: unknown. */
+SS_NONNULL(1) double ssreport_load_series_left(const struct ssreport_load_series *series);
+
 /* Writes the answer to "what is left?", as a sentence for each question. */
 SS_NONNULL(1, 2)
 void ssreport_load_series_answer(

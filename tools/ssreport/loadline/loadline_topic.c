@@ -98,7 +98,7 @@ static void add_answer(
     struct ssreport_interval hysteresis = ssreport_mean_interval(
         line->hysteresis, line->hysteresis_error, report->settings.confidence);
     TABLE_CELLS(sheet, CELL("done", series->done.y), CELL("done_low", series->done.low),
-        CELL("done_high", series->done.high), CELL("left", 1 / series->done.y - 1),
+        CELL("done_high", series->done.high), CELL("left", ssreport_load_series_left(series)),
         CELL("rounds", line->rounds), CELL("left_out", line->left_out),
         CELL("error", line->error.error), CELL("freedom", line->error.freedom),
         CELL("hysteresis", expm1(line->hysteresis)), CELL("hysteresis_low", expm1(hysteresis.low)),
