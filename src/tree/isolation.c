@@ -97,15 +97,25 @@ static bool is_alone(int report) {
     return poll(&outside, 1, 0) > 0 && (outside.revents & POLLERR);
 }
 
+/* Returns when the other end of a pipe is closed. */
+static void await_close(int pipe) {
+    char byte;
+    while (read(pipe, &byte, 1) < 0 && errno == EINTR) {
+    }
+    close(pipe);
+}
+
 /*
  * Runs the first process inside; everything inside ends with it. Returns only in the run. Both
  * processes have groups of their own, so that signals from the keyboard, or to the whole group of
  * the process outside, arrive only once, through that process.
  */
 static void run_init(int report, const struct ss_isolation *isolation) {
-    int why = ss_platform_isolation_settle(isolation);
+    int why = ss_platform_isolation_settle(isolation), named[2];
     if (why)
         send_last(report, FAILED, -why);
+    if (pipe2(named, O_CLOEXEC) < 0)
+        send_last(report, FAILED, errno);
     if (is_alone(report))
         _exit(SS_ERROR_FAILED);
     setpgid(0, 0);
@@ -113,11 +123,15 @@ static void run_init(int report, const struct ss_isolation *isolation) {
     if (run == 0) {
         setpgid(0, 0);
         close(report);
+        close(named[1]);
+        await_close(named[0]); /* an instance might see the name from before */
         return;
     }
     if (run < 0)
         send_last(report, FAILED, errno);
     ss_platform_set_name("ss-init");
+    close(named[0]);
+    close(named[1]);
     pass_signals_on(run);
     unblock_signals();
     for (;;) {
