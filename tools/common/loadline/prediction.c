@@ -30,6 +30,9 @@
 
 #define LEVELS_MIN 4
 
+/* Bursts with a smaller error are equal but for rounding, which says nothing about their error. */
+#define BURST_ERROR_MIN 1e-9
+
 /* One shape with its bend at one place. */
 struct shape {
     enum loadline_shape kind;
@@ -211,7 +214,7 @@ static void gather(struct data *data, const struct loadline *line, size_t count,
     data->loads[count] = 1;
     data->throughputs[count] = question->burst;
     data->weights[count] =
-        question->burst_error > 0 ? data->error.error / question->burst_error : 1;
+        question->burst_error > BURST_ERROR_MIN ? data->error.error / question->burst_error : 1;
     data->count++;
 }
 

@@ -218,22 +218,28 @@ static void read_knees(struct loadline_question *question, const char *text) {
     }
 }
 
+static bool is_counted_burst(const struct ssreport_load_visit *visit) {
+    return visit->is_burst && visit->visit.throughput > 0;
+}
+
 /* Sets the mean throughput of the bursts, and its error, from their logarithms. */
 static void read_bursts(
     struct loadline_question *question, const struct ssreport_load_series *series) {
     double sum = 0, squares = 0, count = 0;
     for (size_t i = 0; i < series->count; i++) {
-        double throughput = series->visits[i].visit.throughput;
-        if (!series->visits[i].is_burst || !(throughput > 0))
+        if (!is_counted_burst(&series->visits[i]))
             continue;
-        sum += log(throughput);
-        squares += log(throughput) * log(throughput);
+        sum += log(series->visits[i].visit.throughput);
         count++;
     }
     if (count < 2)
         return;
+    for (size_t i = 0; i < series->count; i++) {
+        if (is_counted_burst(&series->visits[i]))
+            squares += pow(log(series->visits[i].visit.throughput) - sum / count, 2);
+    }
     question->burst = exp(sum / count);
-    question->burst_error = sqrt(fmax(squares - sum * sum / count, 0) / (count - 1) / count);
+    question->burst_error = sqrt(squares / (count - 1) / count);
 }
 
 /*
