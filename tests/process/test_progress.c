@@ -159,6 +159,14 @@ START_TEST(an_unfinished_output_line_is_kept) {
 }
 END_TEST
 
+/* Moves `at` beyond all of these lines in a row. Returns their number. */
+static size_t skip_lines(const char **at, const char *line) {
+    size_t count = 0;
+    for (; strncmp(*at, line, strlen(line)) == 0; count++)
+        *at += strlen(line);
+    return count;
+}
+
 /* Instances write directly to the terminal, more than a window can hold. */
 START_TEST(direct_output_scrolls_above_the_block) {
     struct terminal *terminal =
@@ -175,10 +183,13 @@ START_TEST(direct_output_scrolls_above_the_block) {
     screen = screen_of(terminal->run->out.bytes);
     char *text = screen_text(&screen, screen.height);
     const char *at = text;
-    for (; strncmp(at, "done 12.5 ms\n", 13) == 0; at += 13)
-        lines--;
-    ck_assert_int_le((ssize_t)lines, 0);
-    ck_assert_msg(strncmp(at, "^C\nshowstopper: ", 16) == 0, "%s", at);
+    ck_assert_uint_ge(skip_lines(&at, "done 12.5 ms\n"), lines);
+    ck_assert_msg(strncmp(at, "^C", 2) == 0, "%s", at);
+    at += 2;
+    /* The instance may print once more before it ends. */
+    if (skip_lines(&at, "done 12.5 ms\n") == 0 && *at == '\n')
+        at++;
+    ck_assert_msg(strncmp(at, "showstopper: ", 13) == 0, "%s", text);
     ck_assert(!screen_has(&screen, BLOCK));
     terminal_free(terminal);
 }
