@@ -15,8 +15,8 @@ struct config {
 
 /* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
-    ss_time since;     /* when the run of control began to which the other fields belong */
-    double carried[2]; /* nanoseconds still owed to each state, indexed by enum ss_state */
+    ss_time since;     /* start of the run of control that the other fields belong to */
+    double carried[2]; /* nanoseconds owed to each state, indexed by enum ss_state */
     double round;      /* length of this round, nanoseconds */
     uint64_t random;   /* state of the random number generator */
     bool stop_is_next;
@@ -48,7 +48,7 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }
 
-/* Draws the length of a round. Without jitter no random number is needed. */
+/* Draws the length of a round. Uses no random number without jitter. */
 static double draw_round(struct memory *memory, const struct config *config) {
     double tau = (double)config->tau;
     if (config->jitter <= 0)

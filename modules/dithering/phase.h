@@ -83,7 +83,7 @@ static inline int phase_prepare(struct ss_self *self, const char *text, struct s
         text);
 }
 
-/* Returns a seed of random numbers that differs for each executor and each number of the option. */
+/* Returns a random seed that differs between executors and between values of the option. */
 static inline uint64_t phase_random_seed(const struct ss_self *self) {
     const struct phase *phase = self->prepared;
     return ss_random_hash(ss_random_hash(phase->seed + 1) + self->executor);

@@ -135,7 +135,7 @@ void ss_iterations_read(
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
-/* Sets the start of the window, before the first iteration is added. */
+/* Sets the start of the window. Call this before the first iteration is added. */
 SS_NONNULL() void ss_iterations_count_from(struct ss_iterations *iterations, ss_time from);
 
 /* Counts a line of output that was read at `now` and did not match. */

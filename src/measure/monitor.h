@@ -49,9 +49,9 @@ struct ss_monitor {
     double steal_sum;                 /* sum of stolen seconds per CPU ... */
     double steal_seconds;             /* ... over the counted time in which they were known */
     uint64_t doubts[SS_DOUBT_KINDS];  /* number of counted samples of each kind */
-    uint64_t running[SS_DOUBT_KINDS]; /* sum of the living instances in these samples */
+    uint64_t running[SS_DOUBT_KINDS]; /* sums over the living instances in these samples */
     uint64_t lost;                    /* number of samples that failed or were far too late */
-    uint64_t lost_counted;            /* of these, since counting began */
+    uint64_t lost_counted;            /* the part of `lost` after counting began */
     uint64_t late;                    /* number of counted samples that were a fifth too long */
 };
 

@@ -168,7 +168,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     sum->throttled += grown(quota.throttled, usage->quota.throttled);
 }
 
-/* Counts the use of the time from the reading that was just taken, unless it failed. */
+/* Counts the use of the interval that ended with the last reading, if the reading succeeded. */
 static void count_from_reading(struct ss_usage *usage, bool taken) {
     usage->first = usage->tree;
     usage->has_first = taken && ss_load_meter_read(&usage->whole) == 0;
@@ -182,8 +182,9 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now) {
 }
 
 /*
- * Adds the use since that reading. If this fails, all use is unknown. Reads processes and meter in
- * the same order as at the beginning, so that both spans are equally long.
+ * Adds the use since `first`. If this fails, the use of the whole window is unknown. Reads
+ * processes and meter in the same order as at the beginning, so that both spans have the same
+ * length.
  */
 static void add_to_whole(struct ss_usage *usage) {
     struct ss_load_span span;

@@ -65,9 +65,9 @@ struct ss_usage {
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
     struct ss_load_meter whole;    /* read when counting begins, ends, and at both ends of pauses */
     struct ss_usage_tree first;    /* CPU times at its latest reading */
-    bool has_first;                /* this reading exists, and time counts since then */
-    struct ss_usage_sum whole_sum; /* use in the counted time before that */
-    bool paused;                   /* time counted until a pause that is not over */
+    bool has_first;                /* `first` exists, and time counts since then */
+    struct ss_usage_sum whole_sum; /* use in the counted time before `first` */
+    bool paused;                   /* counting has stopped for a pause */
 };
 
 /* Opens the meters. If the counters cannot be opened, all use is unknown. */
@@ -83,7 +83,7 @@ void ss_usage_begin(struct ss_usage *usage, ss_time now);
  */
 SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 
-/* Exclude the time between both calls from the use of other processes. */
+/* Exclude the time between the two calls from the use of other processes. */
 SS_NONNULL() void ss_usage_pause(struct ss_usage *usage);
 SS_NONNULL() void ss_usage_continue(struct ss_usage *usage);
 

@@ -259,8 +259,8 @@ bool ss_platform_process_is_exiting(pid_t pid);
 uint64_t ss_platform_process_started(pid_t pid);
 
 /*
- * Returns when a thread was started, in clock ticks since boot; 0 if there is no such thread. The
- * thread may be the first one of its process.
+ * Returns when a thread started, in clock ticks since boot; 0 if it does not exist. `thread` may be
+ * a process ID.
  */
 uint64_t ss_platform_thread_started(pid_t thread);
 
@@ -535,10 +535,10 @@ SS_MUST_USE SS_NONNULL(1) int ss_platform_limit_group_make(
     struct ss_limit_group *group, struct ss_error *error);
 
 /*
- * Makes a group with these limits that has the same name at the root of each of their hierarchies
- * and of the one that counts CPU time. Other programs find it by the name, and it stays until
- * ss_platform_named_group_remove(). In version 2 the root gives the controllers to its children
- * from then on.
+ * Creates a group with these limits and this name at the root of each limit's hierarchy, and of the
+ * hierarchy that counts CPU time. Other programs find it by name. It stays until
+ * ss_platform_named_group_remove(). In version 2 this enables the controllers for all children of
+ * the root.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_named_group_make(struct ss_limit_group *group,
     unsigned limits, const char *name, const struct ss_platform_roots *roots,
@@ -563,19 +563,22 @@ struct ss_limit_setting {
     char value[80];
 };
 
-/* Returns how many settings limit a group to `cpus` CPUs; 0: no limit. They are in their order. */
+/*
+ * Returns the number of settings that limit a group to `cpus` CPUs, to be written in this order; 0:
+ * no limit.
+ */
 #define SS_QUOTA_SETTINGS 2
 SS_NONNULL()
 size_t ss_platform_quota_settings(
     struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified, double cpus, ss_time period);
 
-/* Returns the version of control groups that has a limit, 1 or 2; 0 if absent. */
+/* Returns the version of control groups, 1 or 2, that supports a limit; 0 if neither does. */
 int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots);
 
 /* Returns how many bytes of memory the group uses; 0 if unknown. */
 SS_NONNULL() uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group);
 
-/* Returns the tightest memory limit of our own group and those above it, in bytes; 0: no limit. */
+/* Returns the tightest memory limit of our own group and its parents, in bytes; 0: no limit. */
 uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots);
 
 /*
@@ -594,16 +597,19 @@ SS_NONNULL() int ss_platform_limit_group_remove(struct ss_limit_group *group);
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder, const char *home);
 
-/* These find a group by its name, in all hierarchies. A program may have made subgroups in it. */
+/*
+ * These functions find a group by name in all hierarchies. Other programs may have created
+ * subgroups in it.
+ */
 
 /*
- * Moves a process into the group: into the subgroups of the process `like`, or, if that is 0, into
- * the group itself. Returns in how many hierarchies, or a negative errno.
+ * Moves a process into the group, or into the subgroups of process `like` unless that is 0. Returns
+ * the number of hierarchies, or a negative errno.
  */
 SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_join(
     const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
 
-/* Returns the first process of a PID namespace in the group; 0 if there is none. */
+/* Returns the first process of a PID namespace in the group; 0 if absent. */
 SS_NONNULL(1)
 pid_t ss_platform_named_group_first(const char *name, const struct ss_platform_roots *roots);
 
@@ -617,7 +623,7 @@ bool ss_platform_named_group_exists(const char *name, const struct ss_platform_r
 SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_remove(
     const char *name, ss_time patience, const struct ss_platform_roots *roots);
 
-/* Gets the path of the group that counts the CPU time of a process. Returns -1 if unknown. */
+/* Writes the path of the group that counts the CPU time of a process. Returns -1 if unknown. */
 SS_MUST_USE SS_WRITES(2, 3) int ss_platform_account_of(
     pid_t pid, char *path, size_t size, const struct ss_platform_roots *roots);
 

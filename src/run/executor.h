@@ -8,7 +8,7 @@
 #include "tree/guardian.h"
 #include "tree/instance.h"
 
-/* What an executor gets from the master through fork(). */
+/* Everything that an executor gets from the master through fork(). */
 struct ss_executor_setup {
     const struct ss_plan *plan;
     struct ss_board *board;

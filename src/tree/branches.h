@@ -42,12 +42,12 @@ void ss_hold_close(struct ss_hold *hold);
 bool ss_hold_has_ended(const struct ss_hold *hold);
 
 /*
- * How long to wait for a killed process that is runnable: it only lacks CPU time to end. Other
- * survivors of SIGKILL are frozen by a control group, or wait for a device.
+ * How long to wait for a killed process that is runnable: it needs only CPU time to exit. Others
+ * that survive SIGKILL are frozen by a control group, or wait for a device.
  */
 #define SS_HOLD_RUNNABLE_PATIENCE (10 * SS_SECOND)
 
-/* Returns whether the process is running or waits for a CPU. */
+/* Returns whether the process is running or waiting for a CPU. */
 bool ss_hold_is_runnable(const struct ss_hold *hold);
 
 /*

@@ -89,7 +89,7 @@ bool ss_instance_is_empty(const struct ss_instance *instance);
 /* Returns how many known processes of an attached instance have not ended. */
 uint32_t ss_instance_count_left(const struct ss_instance *instance);
 
-/* Returns whether one of them is runnable. */
+/* Returns whether any process of the instance is runnable. */
 bool ss_instance_is_runnable(const struct ss_instance *instance);
 
 /* Reaps descendants that lost their parent and have exited, but not the leader. */

@@ -86,8 +86,8 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
 }
 
 /*
- * Returns how many processes of an attached instance have not ended. `runnable` becomes whether one
- * of them is.
+ * Returns the number of processes of an attached instance that have not exited, and sets `runnable`
+ * if any of them is runnable.
  */
 static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index, bool *runnable) {
     const struct ss_charge *charge = &rescue->charges[index];

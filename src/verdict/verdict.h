@@ -48,13 +48,13 @@ enum ss_check_name {
     SS_CHECKS,
 };
 
-/* A sample whose error is larger than this part of 1 is off target: SS_CHECK_SAMPLES_OFF. */
+/* A sample is off target if its error exceeds this part of 1: SS_CHECK_SAMPLES_OFF. */
 #define SS_OFF_TARGET 0.05
 
-/* The figures that are checked, in the units of ss_checks; NaN if unknown. */
+/* Figures to check, in the units of ss_checks; NaN if unknown. */
 struct ss_evidence {
     double figures[SS_CHECKS];
-    struct ss_change throughput; /* describes the figures of the same names, if it is checked */
+    struct ss_change throughput; /* describes the figures of the same name, if checked */
     struct ss_change response;
 };
 
@@ -64,7 +64,7 @@ struct ss_check {
     const char *unit; /* "points" */
     double doubtful;  /* limit; NaN if this check makes no run doubtful */
     double invalid;   /* likewise */
-    bool at_least;    /* a figure must not be below a limit; otherwise, not above it */
+    bool at_least;    /* figures below a limit fail; otherwise, figures above it */
 };
 
 extern const struct ss_check ss_checks[SS_CHECKS];
@@ -75,7 +75,7 @@ struct ss_verdict {
     enum ss_finding finding; /* the worst: passed, doubtful or invalid */
 };
 
-/* Makes all figures unknown. */
+/* Sets all figures to unknown. */
 SS_NONNULL() void ss_evidence_clear(struct ss_evidence *evidence);
 
 SS_NONNULL() struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence);

@@ -59,7 +59,7 @@ static bool has_file(const char *folder, const char *name, int mode) {
     return access(path, mode) == 0;
 }
 
-/* Returns whether this process may make a group in this one, and return to it. */
+/* Returns whether this process may create a group below this one, and return to this one. */
 static bool may_hold(const char *folder) {
     return access(folder, W_OK) == 0 && has_file(folder, "cgroup.procs", W_OK);
 }
@@ -205,7 +205,7 @@ int ss_platform_limit_group_find(struct ss_limit_group *group, unsigned limits, 
     return 0;
 }
 
-/* Finds the root of one limit's hierarchy, which in version 2 must have the limit's controller. */
+/* Finds the root of a limit's hierarchy. In version 2 the root must have the limit's controller. */
 static int find_root(struct ss_linux_hierarchy *hierarchy, int limit,
     const struct ss_platform_roots *roots, struct ss_error *error) {
     const char *controller = kinds[limit].controller;
@@ -216,7 +216,7 @@ static int find_root(struct ss_linux_hierarchy *hierarchy, int limit,
     return ss_error_fail(error, "no hierarchy of control groups has the controller %s", controller);
 }
 
-/* Makes the group that counts CPU time, if version 1 counts it in a hierarchy of its own. */
+/* Creates the group that counts CPU time, if version 1 has a separate hierarchy for that. */
 static int make_account(
     const char *name, const struct ss_platform_roots *roots, struct ss_error *error) {
     struct ss_linux_hierarchy hierarchy;
@@ -446,7 +446,7 @@ int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
 
 /* ---- removing ---- */
 
-/* How often processes are moved: they may start others meanwhile, or be about to exit. */
+/* Processes are moved up to this many times: they may start others meanwhile, or be exiting. */
 #define REMOVALS_MAX     400
 #define REMOVAL_INTERVAL 5 /* milliseconds */
 

@@ -71,8 +71,8 @@ struct ss_linux_hierarchy {
 };
 
 /*
- * Finds the hierarchy of "cpu", "cpuacct", "cpuset" or "memory": version 1 if the controller is
- * there, because it cannot be in both versions. Returns false if the hierarchy is unknown.
+ * Finds the hierarchy of "cpu", "cpuacct", "cpuset" or "memory". A controller is in one version
+ * only, so version 1 is chosen if it has the controller. Returns false if the hierarchy is unknown.
  */
 SS_NONNULL(1, 3)
 bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
@@ -93,7 +93,7 @@ struct ss_linux_quota {
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
 
-/* Finds the path of a process's group ("self" or a pid), as ss_linux_own_cgroup() does. */
+/* Like ss_linux_own_cgroup(), for any process ("self" or a pid). */
 SS_NONNULL(2, 4)
 SS_WRITES(4, 5)
 int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *process,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A control group that has the same name at the root of every hierarchy, so that a later process
- * finds it without a record of it. Programs that start containers make subgroups in it.
+ * A control group with the same name at the root of every hierarchy. A later process finds it by
+ * name alone. Programs that start containers create subgroups in it.
  */
 
 #include <dirent.h>
@@ -16,14 +16,14 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* How long to wait before groups are removed again whose processes were killed. */
+/* Delay before groups whose processes were killed are removed again. */
 #define REMOVAL_INTERVAL 10 /* milliseconds */
 
-/* A search in the folders of a group. */
+/* A walk through the folders of a group. */
 struct search {
     const char *name;
     const struct ss_platform_roots *roots;
-    bool deep; /* also in subgroups */
+    bool deep; /* include subgroups */
     void (*see)(struct search *search, const char *folder);
 
     pid_t pid, like;
@@ -36,7 +36,7 @@ static bool is_folder(const char *path) {
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Subgroups come first, because a group that has any cannot be removed. */
+/* Visits subgroups first, because a group with subgroups cannot be removed. */
 static void search_folder(struct search *search, const char *folder) {
     SS_OWNED(closedir) DIR *entries = search->deep ? opendir(folder) : NULL;
     const struct dirent *entry;
@@ -49,7 +49,7 @@ static void search_folder(struct search *search, const char *folder) {
     search->see(search, folder);
 }
 
-/* Searches the hierarchy that is mounted here. */
+/* Searches the hierarchy mounted at `root`. */
 static void search_hierarchy(struct search *search, const char *root) {
     char path[SS_GROUP_PATH_SIZE];
     snprintf(path, sizeof path, "%.4000s/%.255s", root, search->name);
@@ -57,7 +57,7 @@ static void search_hierarchy(struct search *search, const char *root) {
         search_folder(search, path);
 }
 
-/* The root is that of version 2, or has a folder for each hierarchy. */
+/* In version 2 the root is the hierarchy; in version 1 it has a folder for each one. */
 static void search_all(struct search *search) {
     const char *root = ss_linux_cgroup_root(search->roots);
     char path[SS_GROUP_PATH_SIZE];
@@ -120,7 +120,7 @@ int ss_platform_named_group_join(
 
 /* ---- processes ---- */
 
-/* Returns whether the process is the first one of a PID namespace below ours. */
+/* Returns whether the process is the first one of a PID namespace below our own. */
 static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
     char path[4096], text[8192];
     snprintf(path, sizeof path, "%s/%d/status", ss_linux_proc(roots), (int)pid);
@@ -173,7 +173,7 @@ int ss_platform_account_of(
 
 /* ---- removing ---- */
 
-/* Kills a process that is in the group. After its end the pid may belong to another process. */
+/* Kills a process if it is in the group: after it has ended, the pid may belong to another one. */
 static void kill_member(const struct search *search, pid_t pid) {
     char path[4096], text[8192];
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);
@@ -206,7 +206,7 @@ int ss_platform_named_group_remove(
         search_all(&search);
         if (search.count == 0)
             return 0;
-        /* Killed processes have not exited yet, or have forked before. */
+        /* Killed processes may still be exiting, or may have forked before they died. */
         if (ss_platform_now() >= deadline)
             return -EBUSY;
         poll(NULL, 0, REMOVAL_INTERVAL);
