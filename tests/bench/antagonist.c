@@ -16,40 +16,41 @@
 #include "trial.h"
 #include <showstopper/random.h>
 
-#define SLOT_SECONDS 5 /* the first fifth of a slot is left out */
+#define SLOT_SECONDS 5 /* the first fifth of a slot is skipped */
 #define SECONDS      (2 * CODES_LENGTH * SLOT_SECONDS)
 #define DEPTH        0.5
 #define NOISE        0.05 /* standard deviation of a second's logarithm */
 #define CORRELATION  0.5  /* from second to second */
 #define SUSPECTS     8
 
-/* In one of this many studies sssim simulates the throttles. */
+/* One in this many studies simulates throttles with sssim. */
 #define SIMULATED_EACH 20
 
-/* CPU time of the work that arrives at suspects with a queue, per time. */
+/* CPU time of arriving work per time, for suspects with a queue. */
 #define QUEUE_RATE    0.7
 #define CATCH_UP_RATE 0.4
 
 enum kind {
-    KIND_PLAIN,    /* it has always more to do */
-    KIND_QUEUE,    /* work arrives at a constant rate; at half speed it falls behind */
-    KIND_CATCH_UP, /* the same, but half speed is enough */
+    KIND_PLAIN,    /* always busy */
+    KIND_QUEUE,    /* work arrives at a constant rate, too fast for half speed */
+    KIND_CATCH_UP, /* the same, but half speed keeps up */
 };
 
 struct suspect {
     enum kind kind;
-    double cost; /* what all of its CPU time costs, as a logarithm; below 0: the victim needs it */
+    double cost; /* logarithm of the loss that all of its CPU time causes; negative: the victim
+                    needs it */
 };
 
 struct scene {
     struct suspect suspects[SUSPECTS];
     size_t count;
-    double pair;   /* what the first two cost in addition if neither is throttled */
+    double pair;   /* additional loss if neither of the first two is throttled */
     double drift;  /* of the logarithm, from the beginning to the end */
-    double hidden; /* deviation of a cause that slows the victim and gives work to the last one */
+    double hidden; /* deviation of a cause that slows the victim and feeds the last suspect */
 };
 
-/* The CPU time of each suspect in each second, as a part of its mean if it is not throttled. */
+/* CPU time of each suspect in each second, relative to its mean without a throttle. */
 static double used[SUSPECTS][SECONDS];
 
 static void fail(const char *message) {
@@ -64,7 +65,7 @@ static double draw_normal(uint64_t *state) {
 
 /* ---- CPU time on the machine of sssim ---- */
 
-/* Writes a trace of the code as `ssantagonist codes` does. */
+/* Writes the trace of a code, as `ssantagonist codes` does. */
 static void write_trace(const struct codes *codes, size_t suspect, int file) {
     FILE *stream = fdopen(file, "w");
     if (!stream)
@@ -80,7 +81,7 @@ static void write_trace(const struct codes *codes, size_t suspect, int file) {
 /* The samples of a trial. */
 struct seconds {
     double *used;
-    double usual; /* the load without throttle */
+    double usual; /* load without a throttle */
     size_t count;
 };
 
@@ -136,7 +137,7 @@ static void simulate_plain(const struct codes *codes, size_t suspect) {
         used[suspect][second] = codes_low(codes, suspect, second / SLOT_SECONDS) ? 1 - DEPTH : 1;
 }
 
-/* `rate` is the part of a CPU that the arriving work takes. */
+/* `rate` is the number of CPUs that the arriving work needs. */
 static void simulate_queue(const struct codes *codes, size_t suspect, double rate) {
     double left = 0;
     for (size_t second = 0; second < SECONDS; second++) {
@@ -173,7 +174,7 @@ static double mean_of_slot(const double *seconds, size_t slot, size_t first) {
     return sum / (double)(SLOT_SECONDS - first);
 }
 
-/* Adds to a series what is left of it from second to second, and new noise. */
+/* Continues a noise that is correlated from second to second. */
 static double follow_noise(double before, double deviation, uint64_t *random) {
     return CORRELATION * before +
            sqrt(1 - CORRELATION * CORRELATION) * deviation * draw_normal(random);
@@ -218,8 +219,8 @@ static struct effects run(const struct scene *scene, uint64_t seed) {
 }
 
 /*
- * Returns whether a study without throttles accuses one of these suspects, because its CPU time is
- * correlated with the figure.
+ * Returns whether a correlation of CPU time with the figure, without throttles, would accuse one of
+ * these suspects.
  */
 static bool correlates(const struct scene *scene, uint64_t seed, size_t first) {
     static double victim[SECONDS], figures[2 * CODES_LENGTH], cpu[2 * CODES_LENGTH];
@@ -248,7 +249,7 @@ enum question { INNOCENT, NAIVE, FOUND, ORDERED, QUEUE, DEPENDENCY, CATCH_UP, CO
 
 struct bar {
     const char *name;
-    double least, most; /* part of the runs */
+    double least, most; /* as parts of the runs */
 };
 
 static const struct bar bars[QUESTIONS] = {
@@ -267,7 +268,9 @@ static bool is_accused(const struct effects *effects, size_t suspect) {
     return verdict != EFFECTS_NOTHING && verdict != EFFECTS_UNTESTABLE;
 }
 
-/* Two suspects hurt, more if both run; a hidden cause slows the victim and feeds the last one. */
+/*
+ * Two suspects hurt, and more so together; a hidden cause slows the victim and feeds the last one.
+ */
 static void ask_of_innocents(uint64_t seed, long counts[QUESTIONS]) {
     const struct scene scene = {
         .count = SUSPECTS,
@@ -311,7 +314,7 @@ static void usage(FILE *file) {
         file);
 }
 
-/* Returns whether a share is within the bar; of few runs, within two standard errors of it. */
+/* Returns whether a share meets the bar, within two standard errors if there are few runs. */
 static bool meets(const struct bar *bar, double share, long runs) {
     double low = 2 * sqrt(bar->least * (1 - bar->least) / (double)runs);
     double high = 2 * sqrt(bar->most * (1 - bar->most) / (double)runs);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Checks the estimator of tools/experiments/duet on studies whose truth is known. See usage().
- */
+/* Checks the estimator of tools/experiments/duet on studies with a known truth. See usage(). */
 
 #include <getopt.h>
 #include <math.h>
@@ -17,23 +15,23 @@
 #include "statistics.h"
 #include "trial.h"
 
-/* The machine: 75 blocks of four runs of 3 s are 900 s, of which the first 10 compare A with A. */
+/* 75 blocks of four runs of 3 s take 900 s. The first 10 compare A with A. */
 #define RUN           (3 * SS_SECOND)
 #define FIRST         10
 #define PLANNED       65
 #define ALL_RUNS      (4 * (FIRST + PLANNED))
 #define DEVIATION     0.03  /* standard deviation of runs */
-#define CORRELATION   0.5   /* of successive runs */
-#define LAUNCH        0.005 /* standard deviation of what a launch keeps */
-#define DRIFT         0.05  /* by how much the machine gets slower from first to last */
-#define POSITION      0.02  /* by how much the first run of a block is slower than the others */
+#define CORRELATION   0.5   /* between successive runs */
+#define LAUNCH        0.005 /* standard deviation of a factor that lasts for one launch */
+#define DRIFT         0.05  /* slowdown of the machine from first to last run */
+#define POSITION      0.02  /* slowdown of the first run of a block */
 #define ITERATION     (10 * SS_MILLISECOND)
 #define ALARMS_MAX    0.05
 #define FOUND_MIN     0.9
 #define NAIVE_MIN     0.2
 #define EFFECT_TO_SEE 0.01
 
-/* How many studies excluded 0 at some look, by each estimator. */
+/* Number of studies that excluded 0 at some look, for each estimator. */
 struct counts {
     int studies;
     int bounded, plain, endless, naive;
@@ -41,9 +39,9 @@ struct counts {
 
 struct study {
     uint64_t seed, random;
-    double effect; /* by which part B is slower */
+    double effect; /* slowdown of B, as a part of 1 */
     bool simulated;
-    bool coin;     /* whether the first of these two blocks is A B B A */
+    bool coin;     /* the first of these two blocks is A B B A */
     double normal; /* logarithm of the speed in standard deviations, if it is not simulated */
 };
 
@@ -58,7 +56,7 @@ static void usage(FILE *file) {
         file);
 }
 
-/* Returns the throughput of a run on the machine of sssim; NaN if it cannot be simulated. */
+/* Returns the throughput of a run simulated by sssim; NaN if the simulation fails. */
 static double simulate(const struct study *study, int number, double speed) {
     static struct trial trial; /* static because it is too large for the stack */
     struct trial_options options = {
@@ -99,7 +97,10 @@ static double generate(struct study *study, double speed) {
     return throughput;
 }
 
-/* Carries out four runs. Returns their difference. Of two blocks, one has each order, by coin. */
+/*
+ * Carries out four runs. Returns their difference. A coin decides the order of each even block; the
+ * next block has the opposite order.
+ */
 static double carry_block(struct study *study, int block, enum stats_order *order) {
     double throughput[2][2];
     int used[2] = {0, 0};
@@ -120,7 +121,7 @@ static double carry_block(struct study *study, int block, enum stats_order *orde
     return stats_block_difference(throughput[0], throughput[1]);
 }
 
-/* Returns whether Student's t excludes 0, as if this were the only look. */
+/* Returns whether Student's t excludes 0, as if this look were the only one. */
 static bool excludes_by_t(const struct stats_look *look) {
     double n = (double)look->count;
     struct ssreport_interval interval = ssreport_mean_interval(
@@ -160,7 +161,7 @@ static void print_counts(const char *name, const struct counts *counts) {
             counts->bounded / all, counts->plain / all, counts->endless / all, counts->naive / all);
 }
 
-/* Carries out all studies of one kind, and returns their counts. */
+/* Carries out all studies of one kind. */
 static struct counts carry_all(double effect, int studies, int simulated, uint64_t seed) {
     struct counts counts[2] = {0};
     for (int i = 0; i < studies; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Measures simulated machines as tools/experiments/loadline does, and counts how often the truth is
- * inside the intervals. See usage().
+ * Measures simulated machines as tools/experiments/loadline does, and counts how often the
+ * intervals contain the truth. See usage().
  */
 
 #include <math.h>
@@ -18,14 +18,14 @@
 #include "prediction.h"
 #include "trial.h"
 
-/* With as many machines as this the bars are exact. */
+/* The bars apply exactly from this many machines on. */
 #define RUNS_EXACT 1000
 
 #define LEVELS  10
 #define ROUNDS  2
 #define SECONDS 40 /* counted time of a level */
 
-/* Bursts of five seconds at full load, without the edges. */
+/* Bursts of five seconds at full load, each without its edges. */
 #define BURSTS        10
 #define BURST_SECONDS 3
 
@@ -33,10 +33,10 @@ enum family {
     FAMILY_STRAIGHT,   /* T / L is linear */
     FAMILY_OVERLAP,    /* hardware threads that overlap at random */
     FAMILY_CORES,      /* hardware threads that fill cores first: a knee at 50 % */
-    FAMILY_TURBO,      /* a step of the frequency below the highest level of a prediction */
-    FAMILY_LIMIT,      /* the memory is saturated from a load below that level on */
+    FAMILY_TURBO,      /* the frequency drops below the highest level of a prediction */
+    FAMILY_LIMIT,      /* memory is saturated from a load below that level on */
     FAMILY_KNEE_ABOVE, /* a knee above that level */
-    FAMILY_LOCKS,      /* falls at high loads */
+    FAMILY_LOCKS,      /* throughput falls at high loads */
     FAMILIES,
 };
 
@@ -93,7 +93,7 @@ static struct model make_model(enum family family, uint64_t seed) {
     return model;
 }
 
-/* Returns the true throughput, without noise. */
+/* Returns the throughput without noise. */
 static double throughput_of(const struct model *model, double load) {
     double gain = model->slope;
     switch (model->family) {
@@ -112,7 +112,7 @@ static double throughput_of(const struct model *model, double load) {
     }
 }
 
-/* Returns the mean of the noise over some seconds. */
+/* Returns the mean noise of some seconds. */
 static double draw_noise(struct model *model, int seconds) {
     double sum = 0, state = draw_normal(model);
     for (int i = 0; i < seconds; i++) {
@@ -159,7 +159,7 @@ static struct ladder climb(struct model *model, double top) {
 
 #define CPUS_MAX 8
 
-/* The throughput of pairs of hardware threads whose instances have independent phases. */
+/* Throughput of pairs of hardware threads whose instances run in independent phases. */
 static double overlap_of(double gain, double cpus, double load) {
     return cpus * (load - (1 - gain / 2) * load * load);
 }
@@ -235,7 +235,7 @@ static bool is_inside(const struct ssreport_band *band, double truth) {
     return band->low <= truth && truth <= band->high;
 }
 
-/* Returns the largest true throughput at any of the levels. */
+/* Returns the highest noiseless throughput of all levels. */
 static double find_most(const struct model *model, const struct loadline *line) {
     double most = 0;
     for (size_t i = 0; i < line->count; i++)
@@ -244,8 +244,8 @@ static double find_most(const struct model *model, const struct loadline *line) 
 }
 
 /*
- * Returns the band of an estimator that takes the seconds of a level for independent: a level then
- * has the error noise / sqrt(n).
+ * Returns the band of an estimator that treats the seconds of a level as independent: the error of
+ * a level is then noise / sqrt(n).
  */
 static struct ssreport_band make_naive(const struct model *model, double done) {
     double half = 1.96 * M_SQRT2 * model->noise / sqrt(2.0 * ROUNDS * SECONDS);
@@ -253,8 +253,9 @@ static struct ssreport_band make_naive(const struct model *model, double done) {
 }
 
 /*
- * Returns the band of an estimator that takes ln T at the target of each visit, and all deviations
- * of ln up - ln down from their mean for errors: a drift, and loads that miss their targets.
+ * Returns the band of an estimator that takes ln T at the target of each visit. It treats all
+ * deviations of ln up - ln down from their mean as errors, including drift and loads that miss
+ * their targets.
  */
 static struct ssreport_band make_plain(
     const struct ladder *ladder, const struct ssreport_band *band) {
@@ -290,7 +291,7 @@ static void add(struct score *score, const struct loadline *line, const struct q
     score->plain += is_inside(&plain, question->truth);
 }
 
-/* Asks for one random level below the highest, and for any load. */
+/* Scores the bands at one random level below the highest, and at a random load. */
 static void score_bands(struct scores *scores, struct model *model) {
     struct loadline line;
     struct ladder ladder = climb(model, 1);
@@ -355,7 +356,7 @@ static double percent(unsigned part, unsigned whole) {
     return 100.0 * part / whole;
 }
 
-/* Fewer than the usual number of runs may miss a bar by two of their standard errors. */
+/* With fewer runs than usual, a bar may be missed by two standard errors. */
 static double slack_of(unsigned runs) {
     return runs < RUNS_EXACT ? 2 * sqrt(95.0 * 5 / runs) : 0;
 }

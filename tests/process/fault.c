@@ -12,7 +12,7 @@
 /* How many runs at a time; most of them only wait. */
 #define AT_ONCE 4
 
-/* Contains a time, because our pid is not unique on this machine if we are in a PID namespace. */
+/* The name includes a time, because in a PID namespace our pid is not unique on this machine. */
 static const char *report_path(const struct fault *fault) {
     static char path[128];
     static struct timespec begin;

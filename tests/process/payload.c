@@ -255,7 +255,7 @@ static void linger(long milliseconds) {
     printf("ended late by %d\n", (int)caught);
 }
 
-/* Uses a CPU, and memory of small pages, which takes the kernel time to free. */
+/* Uses a CPU, and memory in small pages, which takes the kernel time to free. */
 static void spin_with(long megabytes) {
     size_t size = (size_t)megabytes << 20;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

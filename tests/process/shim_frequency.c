@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Preloaded into the program under test, gives each CPU a frequency that falls with each reading.
- */
+/* Preload library: each reading of a CPU's frequency is lower than the one before. */
 
 #include <dlfcn.h>
 #include <stdio.h>

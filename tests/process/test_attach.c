@@ -243,7 +243,7 @@ END_TEST
 
 #define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo leader $$; wait' & "
 
-/* Returns the pid that LEADERLESS prints, before or after what its payload prints. */
+/* Returns the pid that LEADERLESS prints; its payload may print before or after it. */
 static pid_t wait_for_leader(struct run *target) {
     const char *at = NULL;
     RUN_UNTIL(target, (at = strstr(target->out.bytes, "leader ")) && strchr(at, '\n'));
@@ -631,7 +631,7 @@ START_TEST(limit_of_own_load_ignores_other_load) {
 }
 END_TEST
 
-/* Most CPU time of the instance was used by children that have ended. */
+/* Children that have ended used most of the instance's CPU time. */
 /* CPU time of all processes that have ended, in seconds. */
 static double ended_cpu_time(void) {
     struct rusage usage;
@@ -640,7 +640,7 @@ static double ended_cpu_time(void) {
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Compares the load with the CPU time, which may be little if the machine is busy. */
+/* Compares the load with the CPU time, which may be short on a busy machine. */
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];

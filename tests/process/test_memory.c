@@ -37,14 +37,14 @@ static void expect_no_half_summary(const char *folder) {
     closedir(directory);
 }
 
-/* What the next try_all() makes fail, and how many calls there must be. */
+/* What fails in the next try_all(), and how many calls are expected. */
 static struct {
     const char *kind;
     unsigned long count;
     unsigned long min;
 } trial;
 
-/* Includes every part of the program that needs memory or files. */
+/* Exercises every part of the program that needs memory or files. */
 static void try_all(void) {
     const char *folder = run_make_folder();
     const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200ms",
@@ -62,8 +62,8 @@ static void try_all_with_own_shared_memory(void) {
 }
 
 /*
- * In a PID namespace of its own, if possible: each look of the guardian opens the files of all
- * processes of the machine, so each process would only repeat the same failures.
+ * Runs in a PID namespace of its own, if possible: otherwise the guardian opens files of every
+ * process of the machine, and each one only repeats the same failures.
  */
 static void try_all_calls(const char *kind, unsigned long count, unsigned long min) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");

@@ -118,8 +118,8 @@ START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
 END_TEST
 
 /*
- * A quota of 1 ms per second lets a killed process that has much memory end only after seconds. It
- * is runnable until then, as on a machine that is busy.
+ * With a quota of 1 ms per second, a killed process with much memory takes seconds to exit, and
+ * stays runnable meanwhile, as on a busy machine.
  */
 START_TEST(an_attached_process_that_ends_slowly_is_waited_for) {
     struct control_group group;

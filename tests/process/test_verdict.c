@@ -53,7 +53,7 @@ START_TEST(setting_the_clock_makes_a_run_doubtful) {
 }
 END_TEST
 
-/* Each reading of a CPU's frequency is slower than the one before. */
+/* Each reading of a CPU's frequency is lower than the one before. */
 START_TEST(falling_frequency_makes_a_run_invalid) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {.environment = WORDS(SHIM("shim_frequency"))};

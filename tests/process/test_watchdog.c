@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A stuck process is detected by the CPU time it uses, not by elapsed time. The CPU time is what
- * the test says, so that nothing depends on how fast this machine is; test_stuck.c uses CPU time.
+ * The watchdog detects stuck processes by the CPU time they use, not by elapsed time. These tests
+ * supply the CPU time, so that nothing depends on the speed of this machine; test_stuck.c measures
+ * real CPU time.
  */
 
 #include "kin.h"
@@ -17,17 +18,17 @@ static struct ss_watchdog watchdog;
 /* Advances at the test's own pace, which must not matter. */
 static ss_time now = 1000 * SS_SECOND;
 
-/* The process that never sleeps, and the CPU time that it has used. Other processes use none. */
+/* The process that never sleeps, and the CPU time it has used. Others use none. */
 static pid_t spinner;
 static ss_time used = SS_SECOND;
 
-/* The linker lets the watchdog call this in place of ss_platform_process_cpu_time(). */
+/* The linker makes the watchdog call this instead of ss_platform_process_cpu_time(). */
 ss_time __wrap_ss_platform_process_cpu_time(pid_t pid);
 ss_time __wrap_ss_platform_process_cpu_time(pid_t pid) {
     return pid == spinner ? used : 0;
 }
 
-/* A byte from each child that answers; the end of file if they were killed before. */
+/* Children write a byte when they answer; end of file if they are killed before. */
 static int answers[2] = {-1, -1};
 
 static void answer(int signal) {
@@ -46,7 +47,7 @@ static pid_t start_child(void) {
     return kin_start(answer_signals);
 }
 
-/* Returns whether no signal has killed the child so far. Other children must have ended. */
+/* Returns whether the child was not killed so far. Other children must have exited. */
 static bool is_alive(pid_t child) {
     char byte;
     if (answers[1] >= 0)
@@ -83,13 +84,15 @@ static bool has_ended(pid_t pid) {
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid;
 }
 
-/* Looks again and again while the spinner uses this much more CPU time. */
+/* Lets the watchdog look repeatedly while the spinner uses this much more CPU time. */
 static void spend(ss_time time) {
     for (ss_time end = used + time; used < end; used += 10 * SS_MILLISECOND)
         look();
 }
 
-/* Looks while the spinner uses CPU time, until it has exited because of this signal. */
+/*
+ * Lets the watchdog look while the spinner uses CPU time, until this signal has ended the spinner.
+ */
 static void expect_end(int signal) {
     int status;
     RUN_UNTIL(NULL, (used += 10 * SS_MILLISECOND, look()) && has_ended(spinner));
@@ -165,7 +168,7 @@ END_TEST
 START_TEST(the_watchdog_checks_twice_a_second) {
     start_spinner();
     look();
-    look(); /* suspects it */
+    look(); /* the watchdog suspects it */
     used += 1500 * SS_MILLISECOND;
     ss_watchdog_look(&watchdog, now + 499 * SS_MILLISECOND);
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
@@ -179,7 +182,7 @@ END_TEST
 START_TEST(a_stuck_executor_may_use_one_second) {
     start_spinner();
     look();
-    look(); /* suspects it */
+    look(); /* the watchdog suspects it */
     used += SS_SECOND;
     look();
     ck_assert_uint_eq(board->rows[0].failure, SS_FAILURE_NONE);
@@ -190,7 +193,7 @@ START_TEST(a_stuck_executor_may_use_one_second) {
 }
 END_TEST
 
-/* The master is notified and ends itself. */
+/* The master gets SIGXCPU and ends by itself. */
 START_TEST(a_stuck_master_gets_sigxcpu) {
     spinner = start_child();
     open_board(spinner);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the load line, of its interval, and of power at parts of the maximum, on worked numbers.
- */
+/* Tests of the load line, its interval, and power at parts of the maximum, on worked examples. */
 
 #include "loadline.h"
 #include "power.h"
@@ -8,7 +7,7 @@
 
 #define LEVELS 4
 
-/* Student's t at 97.5 % with two and with four degrees of freedom. */
+/* Student's t at 97.5 % with two and four degrees of freedom. */
 #define T2 4.302653
 #define T4 2.776445
 
@@ -28,7 +27,7 @@ static void visit(
         .way = way};
 }
 
-/* Adds a round of four levels whose differences of up and down are `differences`. */
+/* Adds a round of four levels with these differences of up and down. */
 static void climb(struct ladder *ladder, const double differences[LEVELS], int round) {
     for (int i = 0; i < LEVELS; i++) {
         visit(ladder, 0.25 * (i + 1), differences[i] / 2, round, LOADLINE_UP);
@@ -44,7 +43,7 @@ static struct loadline line_of(const struct ladder *ladder) {
     return line;
 }
 
-/* Hysteresis 0.01; around it 0.02, -0.02, -0.02, 0.02, which have no slope. */
+/* Hysteresis 0.01, plus 0.02, -0.02, -0.02, 0.02, which have no slope. */
 static const double zigzag[LEVELS] = {0.03, -0.01, -0.01, 0.03};
 
 static void error_follows_from_differences_of_up_and_down(void **state) {
@@ -74,8 +73,7 @@ static void second_round_halves_the_variance(void **state) {
     assert_near(log(done.high / done.y), T4 * 0.02 / M_SQRT2, 1e-6);
 }
 
-/* A machine that becomes slower all the time is slower by more where the two visits are further
- * apart. */
+/* A machine that steadily slows down loses more at levels whose two visits are further apart. */
 static void steady_drift_does_not_widen_the_interval(void **state) {
     (void)state;
     struct ladder ladder = {0};
@@ -92,7 +90,10 @@ static void load_off_its_target_counts_where_it_was(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
-    /* Both visits of 50 % are off, by different amounts, and do work for the load that they had. */
+    /*
+     * Both visits at 50 % miss their target by different amounts, and do the work of their actual
+     * loads.
+     */
     ladder.visits[2].load *= 1.1;
     ladder.visits[2].throughput *= 1.1;
     ladder.visits[3].load *= 0.94;
@@ -125,7 +126,7 @@ static void lower_level_is_the_maximum_only_by_three_errors(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
-    /* T at 75 % is as high as at 100 %, and exceeds it by 2.9 errors of 0.02, then by 3.1. */
+    /* T at 75 % exceeds T at 100 % by 2.9 errors of 0.02, then by 3.1. */
     set_level(&ladder, 2, log(4 / 3.0) + 2.9 * 0.02);
     struct loadline line = line_of(&ladder);
     assert_int_equal(line.full, 3);
@@ -137,7 +138,7 @@ static void lower_level_is_the_maximum_only_by_three_errors(void **state) {
     assert_near(loadline_done(&line, 1, 0.95).y, exp(-3.1 * 0.02), 1e-9);
 }
 
-/* The line bends at 60 %, in the middle between levels at 50 and 75 % it is 5 points too low. */
+/* The line bends at 60 %: midway between the levels at 50 and 75 % it is 5 points too low. */
 static void interval_between_levels_covers_a_bend(void **state) {
     (void)state;
     struct ladder ladder = {0};
@@ -215,8 +216,8 @@ static struct ladder with_idle(double watts) {
 }
 
 /*
- * Throughput is 100 L and power 100 + 100 L, so parts of one are parts of the other: the sums over
- * 100 to 10 % and idle are 550 operations and 1650 watts.
+ * With throughput 100 L and power 100 + 100 L, parts of throughput are parts of load. Over 100 to
+ * 10 % and idle the sums are 550 operations and 1650 watts.
  */
 static void power_is_interpolated_at_parts_of_the_maximum(void **state) {
     (void)state;
@@ -232,7 +233,7 @@ static void power_is_interpolated_at_parts_of_the_maximum(void **state) {
     assert_near(power.per_joule, 550 / 1650.0, 1e-12);
 }
 
-/* With a convex line, half of the throughput is at more than half of the load and its power. */
+/* The line is convex: half of the throughput needs more than half of the load, and its power. */
 static void parts_are_of_the_throughput_and_not_of_the_load(void **state) {
     (void)state;
     struct ladder ladder = with_idle(100);

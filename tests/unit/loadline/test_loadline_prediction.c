@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of predictions of the throughput at loads that were not measured. */
+/* Tests of predictions of throughput at loads that were not measured. */
 
 #include "prediction.h"
 #include "unit.h"
@@ -71,7 +71,7 @@ static void straight_line_is_continued(void **state) {
     assert_near(prediction.highest, 0.6, 1e-12);
 }
 
-/* The error of a straight line alone is a third. */
+/* A straight line alone would be off by a third. */
 static void known_knee_in_the_levels_is_found(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_half);
@@ -100,7 +100,7 @@ static void falling_throughput_of_locks_is_continued(void **state) {
     assert_inside(&prediction.range, locked(0.9));
 }
 
-/* The levels below do not show it: the range includes a limit right above them. */
+/* The levels below do not show the knee; the range allows for a limit right above them. */
 static void knee_above_the_levels_is_not_identified(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_three_quarters);

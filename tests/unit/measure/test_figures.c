@@ -322,7 +322,7 @@ static void iterations_before_the_window_are_not_counted(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Compares the iterations in the two halves of the window that the verdict looks at. */
+/* Compares the throughput in the two halves of the window that the verdict checks. */
 static void assert_windows(
     const struct ss_iterations *iterations, ss_time to, double before, double after) {
     double parts[2];

@@ -111,7 +111,7 @@ static void cpu_time_of_this_process_is_read(void **state) {
     assert_false(ss_platform_process_times(0, &after));
 }
 
-/* This process is the master. */
+/* The calling process is the master. */
 static void load_of_other_processes_excludes_our_own(void **state) {
     (void)state;
     static struct ss_usage usage;
@@ -134,8 +134,7 @@ static void load_of_other_processes_excludes_our_own(void **state) {
     free(board);
 }
 
-/* One CPU: hours until a reading, and how many of them it was idle. Our own use is tiny in hours.
- */
+/* One CPU: hours until a reading, and idle hours among them. Our own use is negligible. */
 static const unsigned script[][2] = {{0, 0}, {1, 1}, {11, 1}, {13, 2}};
 
 static int read_script(void *context, struct ss_cpu_reading *reading) {
@@ -158,11 +157,11 @@ static void pauses_do_not_count_as_use_of_others(void **state) {
     assert_true(usage.measures);
     usage.whole.read = read_script;
     usage.whole.context = &next;
-    ss_usage_pause(&usage); /* before counting */
+    ss_usage_pause(&usage); /* counting has not begun */
     ss_usage_continue(&usage);
     assert_true(isnan(ss_usage_of_others(&usage)));
     ss_usage_begin(&usage, ss_platform_now());
-    ss_usage_pause(&usage);                                 /* an hour, idle */
+    ss_usage_pause(&usage);                                 /* after an idle hour */
     ss_usage_continue(&usage);                              /* ten busy hours later */
     assert_near(ss_usage_of_others(&usage), 1.0 / 3, 0.01); /* two more hours, half of them idle */
     assert_int_equal(next, 4);

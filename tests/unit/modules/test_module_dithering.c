@@ -189,7 +189,7 @@ static void averageq_loses_no_nanoseconds(void **state) {
 }
 
 /* The number of switches barely depends on the duty: two per round. */
-/* Returns the correlation of two executors, sampled at every millisecond of their walks. */
+/* Returns the correlation between two executors, sampled every millisecond of their walks. */
 static double correlate(const char *options) {
     struct rig rig;
     rig_open(&rig, "dithering/averageq", options, 2, 2);
@@ -213,7 +213,7 @@ static double correlate(const char *options) {
     return ((double)both / samples - parts[0] * parts[1]) / 0.25;
 }
 
-/* Rounds of equal length stay in step for ever; with jitter they lose it. */
+/* Rounds of equal length stay in step forever; jitter breaks the step. */
 static void averageq_jitter_makes_executors_independent(void **state) {
     (void)state;
     assert_that(correlate("100m,phase=together"), >, 0.98);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of groups that are found by their names, on recorded trees. tests/system/test_env.sh tests
- * them with the kernel.
+ * Tests of groups found by name, on recorded trees. tests/system/test_env.sh tests them with the
+ * kernel.
  */
 #include <errno.h>
 
@@ -98,8 +98,9 @@ static void group_that_counts_the_cpu_time_is_found(void **state) {
     assert_string_equal(path, "/there");
 }
 
-/* A name that ends in a number is not that of a process, as in groups of
- * ss_platform_limit_group_find(). */
+/*
+ * A trailing number in the name is not a pid, unlike in groups of ss_platform_limit_group_find().
+ */
 static void named_groups_do_not_remove_each_other(void **state) {
     struct ss_limit_group group;
     struct ss_error error = {0};

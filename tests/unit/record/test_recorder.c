@@ -261,7 +261,7 @@ static void row_of_the_maximum_number_of_cpus_fits(void **state) {
     assert_true(!*row);
 }
 
-/* Decisions that were made too fast, and samples for which the disk had no room. */
+/* Decisions were made too fast, and samples did not fit on the disk. */
 static void missing_lines_are_counted(void **state) {
     (void)state;
     open_record();

@@ -109,7 +109,7 @@ static void record_samples(enum ss_source source, const char *const rows[], int 
     close_monitor();
 }
 
-/* Makes one of four samples 99 ms too long, and another 101 ms. */
+/* Makes one of four samples 99 ms late, and another 101 ms. */
 static int read_late(void *context, struct ss_cpu_reading *reading) {
     static const ss_time excess[] = {0, 99, 99, 200};
     read_next(context, reading);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What ssrequest says about unfinished requests, as `instances` reads it. */
+/* Tests of how `instances` reads what ssrequest says about unfinished requests. */
 
 #include "generator_control.h"
 

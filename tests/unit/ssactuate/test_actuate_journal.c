@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of how a journal restores values, with plain files in place of the kernel's. */
+/* Tests of how a journal restores values, with plain files instead of the kernel's. */
 #include "journal.h"
 
 #include <unistd.h>
@@ -119,7 +119,7 @@ static void value_of_another_program_is_kept_and_named(void **state) {
     ssactuate_state_close(&folder);
 }
 
-/* Appends the last lines of a killed run to the journal. */
+/* Appends lines that a killed run could have left at the end of the journal. */
 static void append(const char *text) {
     assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
 }

@@ -86,7 +86,7 @@ static void all_codes_have_the_run_lengths_of_the_sequence(void **state) {
     }
 }
 
-/* In one half it would be, as the product of two codes of the sequence is another one of them. */
+/* In one half such products exist: the product of two shifts of the sequence is a third shift. */
 static void no_code_is_the_product_of_two_others(void **state) {
     (void)state;
     struct codes codes = draw(1);

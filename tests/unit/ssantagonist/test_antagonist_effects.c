@@ -9,7 +9,7 @@
 #define SUSPECTS 4
 #define DEPTH    0.2
 
-/* A study whose series the cases fill in. Each suspect loses the full depth of its CPU time. */
+/* A study whose series the test cases fill in. Suspects lose CPU time to the full depth. */
 struct study {
     struct codes codes;
     double figures[SLOTS], cpu[SUSPECTS][SLOTS];
@@ -45,7 +45,7 @@ static const struct effects_one *effect_of(const struct study *study, size_t sus
     return &study->effects.codes[suspect];
 }
 
-/* Adds an effect while a suspect is throttled, and one in the slot after. */
+/* Adds an effect in slots in which a suspect is throttled, and one in the slots after. */
 static void add_effect(struct study *study, size_t suspect, double now, double after) {
     for (size_t slot = 0; slot < SLOTS; slot++) {
         study->figures[slot] += now * is_low(study, suspect, slot);
@@ -77,14 +77,18 @@ static void effects_are_estimated_under_a_cubic_drift(void **state) {
     assert_false(study.effects.ghost_found);
 }
 
-/* With y = low exactly, the error is 0 but for rounding; noise of +-s on alternate slots gives it.
+/*
+ * If y depends on `low` alone, the error is 0 up to rounding; noise of +-s in alternate slots gives
+ * it.
  */
 static void error_is_that_of_least_squares(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
     estimate(&study);
-    /* Codes are almost orthogonal: se = 2 s / sqrt(n), times the little that they share. */
+    /*
+     * Codes are almost orthogonal: se = 2 s / sqrt(n), slightly more because they share a little.
+     */
     double half = effect_of(&study, 0)->now.value - effect_of(&study, 0)->now.interval.low;
     double error = 2 * study.effects.deviation / sqrt(SLOTS);
     assert_near(half / study.effects.quantile / error, 1, 0.1);
@@ -103,7 +107,7 @@ static void forecast_agrees_with_simulated_studies(void **state) {
     (void)state;
     struct codes codes;
     codes_draw(&codes, 8, true, 1);
-    /* 5 % a second with a correlation of 0.5: the mean of 4 s deviates by 3.59 %. */
+    /* With 5 % per second and a correlation of 0.5, the mean of 4 s deviates by 3.59 %. */
     assert_near(effects_percent(effects_found_from(&codes, 0.0359, 0.5)), 5.4, 0.2);
     assert_near(effects_percent(effects_found_from(&codes, 0.0359, 0.2)), 13.5, 0.6);
 }
@@ -145,7 +149,7 @@ static void effect_that_the_next_slot_takes_back_is_shifted_work(void **state) {
     assert_int_equal(effect_of(&study, 0)->verdict, EFFECTS_SHIFTS);
 }
 
-/* A backlog takes several slots, so the slot after shows little of it, but the CPU time does. */
+/* A backlog takes several slots, so the slot after shows little of it; the CPU time shows all. */
 static void cpu_time_that_is_used_later_is_shifted_work(void **state) {
     (void)state;
     struct study study;

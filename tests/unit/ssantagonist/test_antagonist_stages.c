@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Studies in a folder, with figures and CPU times that are written here. */
+/* Tests of studies in a folder. The tests write the figures and CPU times. */
 
 #include <ftw.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "unit.h"
 #include <showstopper/random.h>
 
-#define BEGIN 1700000000 /* of every run, seconds since 1970 */
+#define BEGIN 1700000000 /* start of every run, seconds since 1970 */
 
 static char folder[64];
 static struct suspects suspects;
@@ -73,11 +73,10 @@ static void write_text(const char *run, const char *name, const char *text) {
     fclose(file);
 }
 
-/* How much better the victim is while these suspects are throttled, as a logarithm at full depth.
- */
+/* Gain of the victim while each suspect is throttled, as a logarithm at full depth. */
 static double costs[300];
 
-/* Suspects whose CPU time is the same in every slot, or on average. */
+/* Suspects with the same CPU time in every slot, or on average. */
 static bool catches_up[300], returns_later[300];
 
 static bool is_low(const struct stage *stage, size_t group, size_t slot) {
@@ -104,7 +103,9 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
     fclose(file);
 }
 
-/* Carries out a run: its figures are 100, with 1 % of noise, and better by the costs. */
+/*
+ * Carries out a run: figures are 100 with 1 % of noise, plus the gains of the throttled suspects.
+ */
 static void carry_out(const struct stage *stage) {
     size_t count = stage->codes.slots > 0 ? stage->codes.slots : STAGES_LOOK;
     struct slots slots = {.count = count, .begin = BEGIN, .length = stage->slot};
@@ -127,7 +128,7 @@ static void carry_out(const struct stage *stage) {
         write_record(stage, group, count);
 }
 
-/* Carries out the last run that is known. */
+/* Carries out the last run of the plan so far. */
 static void carry_out_next(void) {
     struct stages stages = read_study();
     assert_false(stages.items[stages.count - 1].done);
@@ -135,7 +136,7 @@ static void carry_out_next(void) {
     stages_close(&stages);
 }
 
-/* Returns what a function prints about the study; valid until the next call. */
+/* Returns the text that `write` prints about the study; valid until the next call. */
 static const char *print(void (*write)(const struct stages *stages, FILE *stream)) {
     static char *text;
     size_t size;
@@ -318,7 +319,7 @@ static void times_are_better_if_they_are_shorter(void **state) {
     reset();
     open_study(2);
     options.victim.lower = true;
-    costs[0] = -0.2; /* its times are shorter while it is throttled */
+    costs[0] = -0.2; /* iterations are shorter while it is throttled */
     carry_out_next();
     carry_out_next();
     const char *text = print(answer_print);
@@ -351,7 +352,7 @@ static void groups_that_hurt_are_split(void **state) {
     assert_says(plan, "run together-2 ");
     struct stages stages = read_study();
     assert_int_equal(stages.items[1].groups, 16);
-    /* Groups have two or three suspects; 17, 18 and 19 are together. */
+    /* Groups have two or three suspects; 17, 18 and 19 form one. */
     assert_int_equal(stages.items[2].groups, 3);
     assert_int_equal(stages.items[2].members[0], 17);
     stages_close(&stages);

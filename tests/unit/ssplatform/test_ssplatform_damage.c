@@ -9,8 +9,8 @@
 #include "unit.h"
 
 /*
- * Reports are made in forked children. AddressSanitizer would keep the freed texts of all huge
- * files, whose page tables each fork copies.
+ * Reports are made in forked children. AddressSanitizer would retain the freed texts of all huge
+ * files, and each fork copies their page tables.
  */
 const char *__asan_default_options(void);
 

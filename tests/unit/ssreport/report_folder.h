@@ -50,7 +50,7 @@ static inline const char *folder_file(const char *name) {
     return path;
 }
 
-/* Creates missing parent folders. */
+/* Writes a file, and creates missing parent folders. */
 static inline void folder_write(const char *name, const char *text) {
     for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
         char folder[64];

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_PLOT_H
 #define SHOWSTOPPER_TESTS_REPORT_PLOT_H
 
-/* Finds the pictures of a run, and writes their gnuplot scripts to memory. */
+/* Finds the pictures of a run and writes their gnuplot scripts to memory. */
 
 #include "report_make.h"
 #include "run_plots.h"

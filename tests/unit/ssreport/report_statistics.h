@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_STATISTICS_H
 #define SHOWSTOPPER_TESTS_REPORT_STATISTICS_H
 
-/* Reads the tables of data/statistics, which other programs computed. */
+/* Reads the tables of data/statistics, which were computed by other programs. */
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of studies of two commands: what their blocks decide, and the sentences. */
+/* Tests of the decisions and sentences of studies of two commands. */
 
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 static struct ssreport_report report;
 static struct duet_study study;
 
-/* Columns of all runs of the next blocks. */
+/* Values of the columns in all runs of the following blocks. */
 static struct settings { const char *metric, *beside, *until, *at_most, *fail_above; } settings;
 
 static void set(struct ssreport_run *run, const char *name, const char *value) {
@@ -45,13 +45,15 @@ static struct ssreport_run *add_run(const char *pair, int block, int position, b
     return run;
 }
 
-/* Noise of a block: it has no trend, and its mean over four blocks is 0. */
+/* Returns the noise of a block. It has no trend, and a mean of 0 over four blocks. */
 static double noise(int block) {
     static const double noises[] = {0.01, -0.02, 0.02, -0.01};
     return noises[block % 4];
 }
 
-/* Adds four runs of 3 s, which begin a second after one another; B has `difference` more. */
+/*
+ * Adds four runs of 3 s that begin one second apart; the figures of B are higher by `difference`.
+ */
 static void add_block(const char *pair, int block, double difference) {
     for (int i = 0; i < 4; i++) {
         bool is_b = (i == 1 || i == 2) == (block % 2 == 1);
@@ -90,7 +92,7 @@ static void assert_says(const char *text) {
     assert_string_equal(answer, text);
 }
 
-/* A block takes 16 s: 400 s are 25 blocks, ten of which compare A with A. */
+/* A block takes 16 s: 25 blocks take 400 s, and the first ten compare A with A. */
 static void number_of_blocks_follows_from_the_first_ten(void **state) {
     (void)state;
     settings.at_most = "400";
@@ -114,7 +116,7 @@ static void study_ends_after_the_planned_blocks(void **state) {
     end();
 }
 
-/* 16 values with a deviation of 0.0169 within their order: half is 2.51 times that by 4. */
+/* 16 values with a deviation of 0.0169 within each order: half the width is 2.51 * 0.0169 / 4. */
 static void slower_command_is_named_with_its_interval(void **state) {
     (void)state;
     settings.at_most = "416";
@@ -222,7 +224,7 @@ static void nothing_is_decided_before_ten_blocks_of_each(void **state) {
     end();
 }
 
-/* A block of which a run is missing, and those after it, do not count yet. */
+/* A block that lacks a run does not count yet, nor do those after it. */
 static void incomplete_block_is_left_out(void **state) {
     (void)state;
     add_blocks("aa", 10, 0);
@@ -244,7 +246,7 @@ static void run_without_iterations_is_named(void **state) {
     end();
 }
 
-/* Iterations that were read in bursts have no exact throughput, but a number. */
+/* Iterations read in bursts give no exact throughput, but can be counted. */
 static void bursts_count_by_their_number(void **state) {
     (void)state;
     add_blocks("aa", 10, 0);

@@ -102,7 +102,7 @@ static void mean_load_of_each_cpu_is_reported(void **state) {
     assert_cell(&report, "cpus", 1, "samples", 1);
     if (!strstr(report.runs[0].record.notes.text, "cpus.csv:6: invalid row (and"))
         fail_msg("notes: %s", report.runs[0].record.notes.text);
-    /* The picture shows the whole run, in parts of half a second. */
+    /* The picture shows the whole run in steps of half a second. */
     struct text text = write_plot(&report.runs[0], "Load of each CPU over time");
     assert_has(&text, "\n4.5 5 -0.5 0.5 90\n");
     assert_has(&text, "\n14.5 15 0.5 1.5 50\n");

@@ -149,7 +149,7 @@ static double value_of_row(char **fields) {
     return strcmp(fields[4], "mean") == 0 ? sample.mean : sqrt(sample.variance);
 }
 
-/* Compares every figure that R computed for this case. */
+/* Compares all figures that R computed for this case. */
 static void expect_case(const char *name, size_t rows) {
     char line[DATA_LINE_MAX], *fields[6];
     size_t compared = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what a report answers to "what is left?", from steps of runs with known throughput. */
+/* Tests of the answer to "what is left?", from steps of runs with known throughput. */
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define LEVELS 11
 
-/* A run of eleven levels up and down, whose throughput is that of `work` times 0.1 % of noise. */
+/* A run of eleven levels up and down, with the throughput `work` and 0.1 % of noise. */
 struct ladder {
     struct ssreport_step steps[2 * LEVELS];
     struct ssreport_run run;
@@ -51,7 +51,7 @@ static void assert_answer(struct ssreport_run *runs, size_t count, const char *e
     assert_string_equal(answer, expected);
 }
 
-/* A load of 60 % is 74.4 % of the maximum, not 60 %. */
+/* At a load of 60 %, 74.4 % of the maximum is done, not 60 %. */
 static void answer_names_the_work_done_and_the_rest(void **state) {
     (void)state;
     struct ladder ladder;
@@ -68,7 +68,7 @@ static void load_above_the_highest_level_has_no_answer(void **state) {
         "What is left at 60 % load is unknown: loads from 5 to 50 % were measured.");
 }
 
-/* Other processes kept the machine busy: no level had a load near the question. */
+/* Other processes kept the machine busy, so no level is near the load in question. */
 static void load_far_below_all_levels_has_no_answer(void **state) {
     (void)state;
     struct ladder ladder;
@@ -103,7 +103,9 @@ static void prediction_without_bursts_names_what_levels_cannot_show(void **state
         "bursts can show.");
 }
 
-/* The bursts at full load do 812.5; 60 % does 73.8 % of that, and 90 % does 787.5. */
+/*
+ * Bursts at full load reach 812.5; a load of 60 % reaches 73.8 % of that, and 90 % reaches 787.5.
+ */
 static void bursts_replace_the_highest_level(void **state) {
     (void)state;
     struct ladder ladders[2];
@@ -124,7 +126,7 @@ static void bursts_replace_the_highest_level(void **state) {
         "and bursts at full load.");
 }
 
-/* A fused multiply-add can make the part done at the highest level 1 + 2e-16. */
+/* With a fused multiply-add the part done at the highest level can be 1 + 2e-16. */
 static void nothing_left_is_not_negative(void **state) {
     (void)state;
     struct ssreport_load_series series = {.done = {.y = nextafter(1, 2)}};
@@ -135,7 +137,7 @@ static void nothing_left_is_not_negative(void **state) {
 
 /* ---- a service ---- */
 
-#define SECONDS 6 /* of a level, of which the first and the last are left out */
+#define SECONDS 6 /* per level; the first and the last second are skipped */
 
 struct record {
     struct ssreport_response_second seconds[LEVELS * SECONDS];
@@ -143,8 +145,10 @@ struct record {
     struct ssreport_responses responses;
 };
 
-/* Sends 0, 10 ... 100 requests per second, or the other way round, to a service that answers up to
- * `capacity`. */
+/*
+ * Sends 0, 10 ... 100 requests per second, or in reverse, to a service that answers at most
+ * `capacity`.
+ */
 static void request(struct record *record, double capacity, bool down) {
     *record = (struct record){0};
     for (int i = 0; i < LEVELS * SECONDS; i++) {

@@ -9,8 +9,8 @@
 #define CPUS 32
 
 /*
- * The published fits of a machine with 32 cores, free and pinned: Krzywda and others, FGCS 2018,
- * Fig. 6; as in actuators-power.csv.
+ * Published fits for a machine with 32 cores, free and pinned: Krzywda et al., FGCS 2018, Fig. 6,
+ * as in actuators-power.csv.
  */
 static double free_power(double busy) {
     return -0.13 * busy * busy + 8.86 * busy + 188.53;
@@ -177,7 +177,7 @@ static void power_of_steps_is_fitted_and_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Each run has one load. */
+/* Runs at constant loads, one load per run. */
 static void runs_at_constant_loads_make_one_fit(void **state) {
     static const char *const names[] = {"a", "b", "c", "d"};
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of means that are looked at after every value. */
+/* Tests of means that are examined after every value. */
 
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static void bounded_interval_agrees_with_r(void **state) {
     assert_near(look.half, 0.04808094038222142, 1e-14);
 }
 
-/* The bound at the end is that of a single look at 97.5 %, nearly: 2.3 errors instead of 2. */
+/* At the end the bound is nearly that of a single look at 97.5 %: 2.3 errors instead of 2. */
 static void interval_is_narrowest_at_the_end(void **state) {
     (void)state;
     double values[PLANNED], last = INFINITY;
@@ -63,7 +63,7 @@ static void fewer_than_ten_values_have_no_interval(void **state) {
 static const enum stats_order alternating[10] = {STATS_ABBA, STATS_BAAB, STATS_ABBA, STATS_BAAB,
     STATS_ABBA, STATS_BAAB, STATS_ABBA, STATS_BAAB, STATS_ABBA, STATS_BAAB};
 
-/* A first run that is 10 % slow adds to one order what it takes from the other. */
+/* If the first run is 10 % slow, one order gains what the other loses. */
 static void effect_of_the_position_cancels(void **state) {
     (void)state;
     double shifted[10];
@@ -76,7 +76,9 @@ static void effect_of_the_position_cancels(void **state) {
     assert_that(stats_look_at(shifted, NULL, 10, PLANNED).half, >, 2 * look.half);
 }
 
-/* R: the intercept of lm(x ~ c(1, -1)[order]), its error times sqrt(10), qt(.9875, 8) of it. */
+/*
+ * R: the intercept of lm(x ~ c(1, -1)[order]), its error times sqrt(10), and qt(.9875, 8) times it.
+ */
 static void orders_of_unequal_number_agree_with_r(void **state) {
     (void)state;
     const enum stats_order orders[10] = {STATS_BAAB, STATS_BAAB, STATS_BAAB};
@@ -92,7 +94,7 @@ static void a_single_order_has_no_interval(void **state) {
     assert_true(isinf(stats_look_at(ten, orders, 10, PLANNED).half));
 }
 
-/* Student's t at every look fails the bar of 5 % that the interval for many looks meets. */
+/* Student's t at every look fails the bar of 5 %; the interval for many looks meets it. */
 static void t_at_every_look_fails_the_bar_that_the_interval_meets(void **state) {
     (void)state;
     uint64_t random = 1;

@@ -129,7 +129,7 @@ static bool say_interference(const struct pairs *pairs, const char *name, double
     return false;
 }
 
-/* Compares every figure that R computed for this case. */
+/* Compares all figures that R computed for this case. */
 static void expect_case(const char *name, size_t rows) {
     char line[DATA_LINE_MAX], *fields[4];
     size_t compared = 0;

@@ -62,7 +62,7 @@ static void run_is_shown_over_time(void **state) {
     }
     assert_int_equal(add_up(events, "i", "counting", 1).count, 1);
     assert_int_equal(add_up(events, "M", "process_name", -1).count, 1);
-    /* Instances are permitted to run for 30 and 50 % of the time: see report_folder.h. */
+    /* Instances may run for 30 and 50 % of the time: see report_folder.h. */
     for (int instance = 0; instance < 2; instance++) {
         double running = add_up(events, "X", "running", 2 + instance).length;
         double stopped = add_up(events, "X", "stopped", 2 + instance).length;

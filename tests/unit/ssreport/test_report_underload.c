@@ -193,7 +193,7 @@ static void savings_and_losses_compare_two_levels(void **state) {
 
 /* ---- idle states ---- */
 
-/* The CPUs are active for 55 and 65 % of the seconds at the first rate, 2 s of each. */
+/* At the first rate, CPUs are active for 55 and 65 % of two seconds each. */
 static void idle_states_of_each_rate_are_means_with_deviations(void **state) {
     char text[2000] = "time,elapsed_seconds,active,frequency_mhz,C1,C6\n";
     (void)state;
@@ -219,7 +219,7 @@ static void idle_states_of_each_rate_are_means_with_deviations(void **state) {
 
 /* ---- levels of knobs ---- */
 
-/* Writes a run of a study with this record of requests. */
+/* Writes a run of a study with these rates. */
 static void write_run(const char *name, const char *columns, const struct at_rate *rates) {
     char path[100], *text;
     size_t size;
@@ -258,7 +258,9 @@ static void levels_that_differ_in_cap_or_balance_are_two_series(void **state) {
     assert_cell(&report, "requests-limits", 0, "cap", 10);
     assert_cell(&report, "requests-limits", 6, "cap", 20);
     assert_text(&report, "requests-limits", 12, "balance", "least-connections");
-    /* a to b in cap, b to c in balance, a to d in knobs; the others differ in more than one. */
+    /*
+     * a and b differ in cap, b and c in balance, a and d in knobs; other pairs differ in several.
+     */
     assert_rows(&report, "requests-savings", 3);
     assert_text(&report, "requests-savings", 0, "high", "serve, pin=free, round-robin, cap 10");
     assert_text(&report, "requests-savings", 0, "knob", "");

@@ -17,7 +17,7 @@ static struct ssreport_verdict take(const char *text) {
     return verdict;
 }
 
-/* Returns the verdict on a record whose only check is that of steal: 2 % with this limit. */
+/* Returns the verdict on a record that checks only steal: 2 %, with this limit. */
 static struct ssreport_verdict take_steal(const char *result, int doubtful) {
     char text[512];
     snprintf(text, sizeof text,
@@ -59,7 +59,7 @@ static void recorded_reasons_are_kept_only_if_results_and_limits_are_the_same(vo
              "\"doubtful\": 1, \"invalid\": 5},"
              "{\"check\": \"of a later version\", \"result\": \"invalid\", \"figure\": 9}]}}"),
         "steal 2 % (limit 1)");
-    /* The shape of a change is not among the recorded figures. */
+    /* The recorded figures do not include the shape of a change. */
     assert_reasons(take("{\"verdict\": {\"reasons\": \"as recorded\", \"checks\": ["
                         "{\"check\": \"throughput\", \"result\": \"passed\", \"figure\": 2}]}}"),
         "change of throughput 2 % (limit 1)");

@@ -73,7 +73,7 @@ static void late_requests_are_found_unless_the_cap_made_them_wait(void **state) 
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
 
-/* The rate falls by a tenth after half of the time. In a closed loop, no request is late. */
+/* The rate falls by a tenth after half of the time. In a closed loop no request is late. */
 static void closed_loop_is_checked_by_its_throughput(void **state) {
     (void)state;
     it.account.rules.closed = 4;

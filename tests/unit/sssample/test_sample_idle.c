@@ -52,8 +52,7 @@ static const char *write_machine(void) {
     return root;
 }
 
-/* In a second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s. 0.1 s of that are in C1, the rest in
- * C6. */
+/* In one second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: 0.1 s in C1, the rest in C6. */
 static void states_are_shares_of_the_idle_time(void **state) {
     (void)state;
     struct sssample_idle idle;
@@ -76,7 +75,7 @@ static void a_second_without_idle_time_has_no_shares(void **state) {
     const char *root = write_machine();
     assert_true(sssample_idle_find(&idle, root, NULL));
     assert_sample(&idle, 0, NULL);
-    /* The counters of a CPU that was offline begin anew. */
+    /* The counters of a CPU that was offline restart at 0. */
     write_state(1, 1, "C1-HSW\n", "0\n");
     write_state(1, 2, "C6\n", "0\n");
     assert_sample(&idle, SS_SECOND, "1.0000,,,,");

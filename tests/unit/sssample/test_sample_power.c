@@ -6,7 +6,7 @@
 #include "tree.h"
 #include "unit.h"
 
-/* Returns the cell of a sample `spent` after the one before. */
+/* Returns the cell of a sample that is taken `spent` after the previous one. */
 static const char *sample(struct sssample_power *power, ss_time spent) {
     static char cell[64];
     cell[0] = '\0';
@@ -26,7 +26,7 @@ static void write_package(const char *zone, const char *name, const char *energy
     tree_write(path, energy);
 }
 
-/* Only package domains count, not their parts; a counter that restarted gives no value. */
+/* Counts package domains, not their parts. A counter that restarted yields no value. */
 static void power_is_summed_over_packages(void **state) {
     (void)state;
     struct sssample_power power;

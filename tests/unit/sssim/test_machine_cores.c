@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of hardware threads and of frequencies on the simulated machine. */
+/* Tests of hardware threads and frequencies of the simulated machine. */
 
 #include "loop.h"
 
@@ -28,12 +28,12 @@ static void busy_threads_that_fill_cores_first_do_84_percent_at_60(void **state)
     assert_near(6 * cores_speed(&by_cores, 10, 6) / (5 * 1.25), 0.84, 1e-12);
 }
 
-/* Six of ten CPUs have 15 pairs, of which 15 / 45 * 5 are on one core. */
+/* Six of ten CPUs form 15 pairs, and 15 / 45 * 5 of them share a core. */
 static void random_overlap_follows_the_mean_number_of_doubled_cores(void **state) {
     (void)state;
     double doubled = 15 / 45.0 * 5;
     assert_near(6 * cores_speed(&at_random, 10, 6), 6 - 0.75 * doubled, 1e-12);
-    /* A CPU that is busy for half of the time is a mean of two states. */
+    /* A CPU that is busy half of the time is the mean of two states. */
     assert_near(1.5 * cores_speed(&at_random, 2, 1.5), (1 + 1.25) / 2, 1e-12);
 }
 
@@ -51,7 +51,7 @@ static void frequency_depends_on_the_number_of_busy_cores(void **state) {
     const double expected[] = {1, 1.3, 1.3, 1.15, 1.15, 1, 1};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_near(cores_speed(&cores, 8, (double)i), expected[i], 1e-12);
-    /* With pairs of threads, eight busy CPUs are four busy cores. */
+    /* With paired threads, eight busy CPUs are four busy cores. */
     cores.gain = 1.25;
     assert_near(8 * cores_speed(&cores, 8, 8), 4 * 1.25 * 1.15, 1e-12);
 }
@@ -70,10 +70,10 @@ static void invalid_steps_are_refused(void **state) {
 
 /* ---- trials ---- */
 
-/* Returns the iterations per second of instances that are always held at a duty. */
+/* Returns the iterations per second of instances held at a constant duty. */
 static double measure(
     const struct cores *cores, uint32_t instances, const char *duty, const char *dithering) {
-    /* Rounds of different lengths, so that phases are independent. */
+    /* Phases are independent if rounds differ in length. */
     bool is_independent = strcmp(dithering, "averageq") == 0;
     struct trial_options options = make_options(10, instances, "100%");
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -86,8 +86,7 @@ static double measure(
     return run(&options, 300 * SS_SECOND).throughput;
 }
 
-/* Compares a load of 60 % with all CPUs: as six of ten CPUs, and as ten CPUs for 60 % of the time.
- */
+/* Compares two loads of 60 %: six of ten CPUs, and ten CPUs for 60 % of the time. */
 static void load_of_60_percent_does_84_or_74_percent_of_the_work(void **state) {
     (void)state;
     double all = measure(&by_cores, 10, "duty=100%", "averageq");
@@ -96,8 +95,7 @@ static void load_of_60_percent_does_84_or_74_percent_of_the_work(void **state) {
     assert_near(measure(&at_random, 10, "duty=60%", "averageq") / all, 0.744, 0.005);
 }
 
-/* Staggered executors keep the number of busy CPUs even, so fewer threads overlap than at random.
- */
+/* Stagger keeps the number of busy CPUs even, so fewer threads overlap than at random. */
 static void stagger_forces_its_own_overlap(void **state) {
     (void)state;
     double all = measure(&at_random, 10, "duty=100%", "averageq");

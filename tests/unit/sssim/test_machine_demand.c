@@ -121,7 +121,7 @@ static void blocking_and_forking_demand_changes_often(void **state) {
     assert_near(count_turns("forking"), 3 * 1111, 60);
 }
 
-/* Returns the load of a queue whose only instance has this duty. */
+/* Returns the load of a single instance with a queue, at this duty. */
 static double measure_queue(const char *class, const char *duty) {
     struct demand_mix mix = parse_mix(class);
     struct trial_options options = make_options(1, 1, "100%");

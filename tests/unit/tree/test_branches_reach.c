@@ -253,7 +253,7 @@ static void *tell_often(void *nothing) {
     return nothing;
 }
 
-/* Rescuers find every branch that the executor knows. */
+/* Rescuers can find every branch that the executor knows. */
 static void rescuers_see_a_change_before_the_executor(void **state) {
     (void)state;
     open_board();

@@ -22,7 +22,7 @@ static double normal(void) {
     return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
 }
 
-/* A series: noise around 1, in which each value depends on the one before, and a change. */
+/* A series of noise around 1, in which each value depends on the previous one, with a change. */
 struct recipe {
     size_t windows; /* 0: as many as possible */
     double deviation, memory;
@@ -66,7 +66,10 @@ static void steady_series_are_rarely_flagged(void **state) {
     }
 }
 
-/* Short series look less correlated than they are: without the correction, 486 exceed it. */
+/*
+ * Short series look less correlated than they are. Without the correction, 486 would exceed the
+ * limit.
+ */
 static void correlation_of_a_short_series_is_corrected(void **state) {
     (void)state;
     struct recipe recipe = {.windows = WINDOWS / 2, .deviation = 0.02, .memory = 0.75};
@@ -92,8 +95,7 @@ static void changes_of_twice_the_limit_are_found(void **state) {
     }
 }
 
-/* This would be certain if the noise were known to cancel itself out, which 240 values do not
- * prove. */
+/* Certain only if the noise were known to cancel out, which 240 values do not prove. */
 static void alternating_noise_adds_no_certainty(void **state) {
     (void)state;
     struct recipe recipe = {.deviation = 0.05, .memory = -0.9, .step = 0.02, .at = 0.5};

@@ -62,7 +62,7 @@ static void wider_cells_keep_the_amounts_in_their_windows(void **state) {
     assert_split(3600, 4, (double[]){900, 900, 1800, 1800});
 }
 
-/* The third cell is only half over. */
+/* Only half of the third cell has passed. */
 static void begun_cell_is_divided_evenly(void **state) {
     (void)state;
     open_at(0);
