@@ -85,7 +85,7 @@ static int refuse_verb(
     return ss_suggest_refuse(&known, name, error);
 }
 
-/* `follow` needs no command if its first side is a process group that runs already. */
+/* `follow` needs no command if its first side is a process group that is already running. */
 static bool has_running_side(const struct ssactuate_options *options) {
     const char *equals = options->side_count > 0 ? strchr(options->sides[0], '=') : NULL;
     return equals && equals[1] == '@';

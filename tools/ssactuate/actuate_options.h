@@ -6,7 +6,10 @@
 
 struct ssactuate_options;
 
-/* A verb of the command line: the words and options that it takes, and its action. */
+/*
+ * A verb of the command line, with the words and options it takes and the function that carries it
+ * out.
+ */
 struct ssactuate_verb {
     const char *name;
     bool takes_words, takes_command, takes_json, takes_record, takes_policy;
@@ -15,7 +18,7 @@ struct ssactuate_verb {
 
 /* The command line: ssactuate VERB [OPTION]... [WORD]... [-- COMMAND...] */
 struct ssactuate_options {
-    const struct ssactuate_verb *verbs; /* ended by a row without a name */
+    const struct ssactuate_verb *verbs; /* ends with a row without a name */
     const struct ssactuate_verb *verb;  /* never NULL, except for --help and --version */
     const char *verb_name;
     const char **words; /* the words after the verb, ended by NULL */

@@ -28,17 +28,17 @@ struct run {
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
     struct ssactuate_binding binding;
-    char *const *words; /* those that are executed */
+    char *const *words; /* words to execute */
     char **throttled;   /* owned; NULL without `duty` */
     struct ssactuate_child child;
-    struct ssactuate_copies copies; /* with `instances`, in place of `child` */
+    struct ssactuate_copies copies; /* replace `child` with the knob `instances` */
     struct ssactuate_record record;
     int signals_received; /* that end the run */
 };
 
 /* ---- the words of the command ---- */
 
-/* Puts the words of showstopper before those of the command. Returns NULL without memory. */
+/* Prepends showstopper and its options to the command. Returns NULL without memory. */
 static char **throttle_words(const struct run *run, const char *program) {
     static char duty[32], round[64];
     const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-l", duty, "-f",
@@ -58,7 +58,7 @@ static char **throttle_words(const struct run *run, const char *program) {
     return words;
 }
 
-/* Finds the words that are executed: with `duty`, showstopper executes the command. */
+/* Prepares the words to execute: with `duty`, showstopper executes the command. */
 static int make_words(struct run *run, struct ss_error *error) {
     static char program[4096];
     run->words = run->options->command;
@@ -88,14 +88,14 @@ static int check_control(const struct run *run, struct ss_error *error) {
     return 0;
 }
 
-/* Begins to measure the frequency with the first copy. */
+/* Starts to measure the frequency when the first copy has started. */
 static void note_first(void *context, pid_t pid) {
     struct run *run = context;
     if (run->options->record && !run->record.machine)
         ssactuate_record_open(&run->record, &run->machine, pid);
 }
 
-/* Makes the keeper end all copies if this process is killed. */
+/* Lets the keeper end all copies if this process is killed. */
 static int prepare_copies(struct run *run, struct ss_error *error) {
     struct ssactuate_copies *copies = &run->copies;
     if (run->plan.instances == 0)
@@ -162,7 +162,7 @@ static void reap(struct run *run) {
     }
 }
 
-/* Passes a signal on to the command, or to all its copies (0: the terminal sent it to them). */
+/* Passes a signal on to the command or to all copies. Signal 0: the terminal already sent it. */
 static void send_signal(struct run *run, int number) {
     if (run->plan.instances == 0 && number > 0)
         kill(run->child.pid, number);
@@ -205,14 +205,14 @@ static bool is_over(const struct run *run) {
     return run->plan.instances > 0 ? ssactuate_copies_are_over(&run->copies) : run->child.ended;
 }
 
-/* Returns for how many milliseconds to wait for a signal; -1: without end. */
+/* Returns how many milliseconds to wait for a signal; -1: forever. */
 static int choose_timeout(const struct run *run) {
     if (run->plan.each || run->record.samples_files)
         return INTERVAL;
     return run->plan.instances > 0 ? ssactuate_copies_timeout(&run->copies) : -1;
 }
 
-/* If a copy cannot be started, the others are ended. */
+/* Starts and ends copies. If one cannot be started, ends the others. */
 static int advance_copies(struct run *run, struct ss_error *error) {
     if (run->plan.instances == 0 || ssactuate_copies_advance(&run->copies, error) == 0)
         return 0;
@@ -236,7 +236,7 @@ static int await_command(struct run *run, struct ss_error *error) {
         }
     }
     if (run->plan.instances > 0)
-        ssactuate_copies_kill(&run->copies); /* what they left behind */
+        ssactuate_copies_kill(&run->copies); /* descendants that copies left behind */
     return result;
 }
 

@@ -9,11 +9,11 @@
 SS_MUST_USE SS_NONNULL() int ssactuate_run(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 
-/* Runs the command, and sets the levels that the policy gives for the present load. */
+/* Runs the command under the levels that the policy gives for the current load. */
 SS_MUST_USE SS_NONNULL() int ssactuate_follow(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 
-/* Restores what killed runs have left. */
+/* Restores what killed runs have changed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_restore(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 

@@ -9,8 +9,8 @@
 /* A command that is started, confined and watched. */
 struct ssactuate_child {
     char *const *words;
-    const struct ss_limit_group *group; /* NULL: that of this process */
-    const struct ss_cpus *mask;         /* NULL: that of this process */
+    const struct ss_limit_group *group; /* NULL: the group of this process */
+    const struct ss_cpus *mask;         /* NULL: the mask of this process */
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
 
@@ -41,7 +41,7 @@ SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int stat
  */
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
-/* Returns whether the terminal sent this signal, and so the command got it as well. */
+/* Returns whether the terminal sent this signal, and thus sent it to the command, too. */
 bool ssactuate_is_from_terminal(int number);
 
 /* Binds a thread to one CPU. */

@@ -15,12 +15,12 @@
 #include "base/owned.h"
 #include "generator_control.h"
 
-/* Ports below those that the kernel gives to connections, which could take one meanwhile. */
+/* Ports below the range of ephemeral ports, from which connections could take one. */
 #define PORT_MIN 16384
 #define PORTS    16384
 
-#define INTERVAL         20  /* between two looks at copies that start or end, in milliseconds */
-#define CONTROL_INTERVAL 200 /* between two looks for a new generator, likewise */
+#define INTERVAL         20  /* milliseconds between looks at copies that are starting or ending */
+#define CONTROL_INTERVAL 200 /* milliseconds between looks for a new generator */
 
 #define START_PATIENCE (60 * SS_SECOND)
 #define END_PATIENCE   (10 * SS_SECOND)
@@ -81,7 +81,7 @@ static bool is_free(const struct ssactuate_copies *copies, unsigned port) {
     return probe >= 0 && bind(probe, (const struct sockaddr *)&address, sizeof address) == 0;
 }
 
-/* Returns a free port, or 0. Random, so that other runs do not choose the same one. */
+/* Returns a free port, or 0. It is random, so that concurrent runs choose different ones. */
 static unsigned find_port(const struct ssactuate_copies *copies) {
     for (int i = 0; i < 1000; i++) {
         uint32_t random = (uint32_t)ss_platform_now();
@@ -161,7 +161,7 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     copy->child.words = copy->words;
     if (ssactuate_child_fork(&copy->child, error) < 0)
         return -1;
-    /* Before the command is executed, so that the keeper knows every command. */
+    /* Done before exec, so that the keeper knows every command. */
     copies->kept[number].started = ss_platform_process_started(copy->child.pid);
     copies->kept[number].pid = copy->child.pid;
     if (copies->forked)
@@ -174,7 +174,7 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     return 0;
 }
 
-/* Kills a process and its descendants, the latter first: later they would have another parent. */
+/* Kills a process after its descendants, which would otherwise get another parent. */
 static void kill_tree(void *context, pid_t pid) {
     uint64_t started = ss_platform_process_started(pid);
     ss_platform_process_children(pid, kill_tree, context);
@@ -199,7 +199,7 @@ void ssactuate_copies_end(struct ssactuate_copies *copies, int signal) {
     }
 }
 
-/* Orphans of copies are children of this process. */
+/* Kills an orphan of a copy, which has become a child of this process. */
 static void kill_unless_spared(void *context, pid_t pid) {
     const struct ssactuate_copies *copies = context;
     if (pid != *copies->spared && (!copies->side || pid != *copies->side))
@@ -244,7 +244,7 @@ bool ssactuate_copies_are_over(const struct ssactuate_copies *copies) {
 
 /* ---- the generator ---- */
 
-/* Forgets what a generator was told if another one has its place. */
+/* Forgets that a generator knows the URLs if another one has replaced it. */
 static void look_for_generator(struct ssactuate_copies *copies) {
     struct stat found;
     uint64_t identity[3] = {0};
@@ -278,7 +278,7 @@ static void tell_generator(struct ssactuate_copies *copies) {
     }
 }
 
-/* Returns whether no request to a leaving copy is unfinished. */
+/* Returns whether a copy that is leaving has no unfinished requests. */
 static bool is_unused(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
     if (!copies->control || !copies->has_generator)
         return true;
@@ -287,7 +287,7 @@ static bool is_unused(const struct ssactuate_copies *copies, const struct ssactu
 
 /* ---- changes ---- */
 
-/* Prints and remembers the URLs of the copies that serve. */
+/* Prints the URLs of the serving copies, and remembers them. */
 static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     char *urls = NULL;
     size_t size;
@@ -312,7 +312,7 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     return 0;
 }
 
-/* Starts or dismisses copies until as many as wanted are left. The last ones leave first. */
+/* Starts or dismisses copies until the requested number is left. The last ones leave first. */
 static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
     size_t count = count_in(copies, SSACTUATE_STARTING) + count_in(copies, SSACTUATE_SERVING);
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX && count < copies->wanted; i++) {
@@ -380,7 +380,7 @@ static bool kept_lives(const struct ssactuate_kept_copy *kept) {
     return kept->pid > 0 && ss_platform_process_lives(kept->pid, kept->started);
 }
 
-/* The copies got SIGTERM from the kernel when their parent died. */
+/* The kernel sent SIGTERM to the copies when their parent died. */
 void ssactuate_copies_end_orphaned(void *context) {
     const struct ssactuate_copies *copies = context;
     const struct timespec pause = {.tv_nsec = INTERVAL * 1000000L};

@@ -11,10 +11,10 @@
 
 #include "base/owned.h"
 
-/* The answers of ssrequest are shorter. */
+/* Answers of ssrequest are shorter than this. */
 #define ANSWER_ROOM 40000
 
-/* How long ssrequest may take to answer. */
+/* Time limit for an answer of ssrequest. */
 static const struct timeval patience = {.tv_sec = 2};
 
 static int send_all(int connection, const char *text) {
@@ -28,7 +28,7 @@ static int send_all(int connection, const char *text) {
     return 0;
 }
 
-/* Receives a line without its line feed. */
+/* Receives a line and drops its newline. */
 static int receive_line(int connection, char *line, size_t size) {
     size_t used = 0;
     while (used + 1 < size) {
@@ -46,7 +46,7 @@ static int receive_line(int connection, char *line, size_t size) {
     return -EMSGSIZE;
 }
 
-/* Sends a line and receives the answer. Returns -ENOENT if no program listens. */
+/* Sends a line and receives the answer. Returns -ENOENT if no program is listening. */
 static int ask(const char *path, const char *line, char *answer, size_t size) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     *answer = '\0';

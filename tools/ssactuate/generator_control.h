@@ -8,24 +8,25 @@
 
 #include <showstopper/contract.h>
 
-/* The control socket of ssrequest, as a client. */
+/* A client of the control socket of ssrequest. */
 
 /*
- * Tells ssrequest its URLs, separated by blanks. Returns 0, -ENOENT if no ssrequest listens at the
- * socket, or another negative errno; `answer` is then the reason that it gave, or empty.
+ * Sets the URLs of ssrequest, separated by blanks. Returns 0, -ENOENT if no ssrequest is listening
+ * at the socket, or another negative errno; `answer` then has the reason given by ssrequest, or is
+ * empty.
  */
 SS_MUST_USE SS_NONNULL() SS_WRITES(3, 4) int ssactuate_generator_tell(
     const char *path, const char *urls, char *answer, size_t size);
 
 /*
- * Returns how many requests to this URL are unfinished: 0 if no ssrequest listens, or if its run is
- * over; a negative errno if it does not say.
+ * Returns the number of unfinished requests to this URL; 0 if no ssrequest is listening or its run
+ * is over; a negative errno if it does not answer.
  */
 SS_MUST_USE SS_NONNULL() int64_t ssactuate_generator_unfinished(const char *path, const char *url);
 
 /*
- * Finds the number of unfinished requests to this URL in the answer to `status`, which is one line.
- * Returns a negative errno if the answer does not say.
+ * Finds the number of unfinished requests to this URL in the answer to `status`, a single line.
+ * Returns a negative errno if it is not there.
  */
 SS_MUST_USE SS_NONNULL() int64_t
     ssactuate_generator_find_unfinished(const char *answer, const char *url);

@@ -77,8 +77,8 @@ static void add_time(void *context, pid_t pid) {
 }
 
 /*
- * CPU time of processes that have ended without being waited for is lost, so the sum may fall. The
- * load of a side that has exited is 0.
+ * CPU time of processes that end without being waited for is lost, so the sum may fall. A side that
+ * has exited has a load of 0.
  */
 static double sample_side(struct ssactuate_load *load, ss_time now) {
     uint64_t used = 0, before = load->used;

@@ -16,7 +16,7 @@ const struct ssactuate_restorer ssactuate_restorer = {
 
 /* ---- the keeper ---- */
 
-/* Runs in the keeper. If a value cannot be restored, the journal stays for `ssactuate restore`. */
+/* Runs in the keeper. If a value cannot be restored, keeps the journal for `ssactuate restore`. */
 static void restore_orphaned(void *context) {
     struct ssactuate_undoing *undoing = context;
     struct ss_error error = {0};

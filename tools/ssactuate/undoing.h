@@ -13,7 +13,7 @@ struct ssactuate_undoing {
     struct ss_keeper keeper;
     bool has_state, has_journal, has_keeper;
 
-    /* Called by the keeper after values were restored, if the run is killed; NULL: nothing else. */
+    /* called by the keeper after it has restored values, if the run was killed; NULL: no call */
     void (*orphaned)(void *context);
     void *context;
 };
@@ -22,20 +22,21 @@ struct ssactuate_undoing {
 struct ssactuate_changes {
     const struct ssactuate_plan *plan;      /* its files */
     const struct ss_limit_group *groups[2]; /* NULL: absent */
-    pid_t running[2]; /* process groups that run already; 0: absent. They are numbered in order */
+    pid_t running[2]; /* process groups that are already running, in the order of their numbers; 0:
+                         absent */
 };
 
-/* Reports on standard error; removes groups by the platform. */
+/* Reports to standard error, and removes groups through the platform. */
 extern const struct ssactuate_restorer ssactuate_restorer;
 
 /*
- * Locks the knobs, turns back what killed runs have left, and notes the values before in a journal,
- * which is on disk then. Does nothing if there is nothing to turn back.
+ * Locks the knobs, restores what killed runs have changed, and saves the current values in a
+ * journal on disk. Does nothing if there is nothing to restore.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     const struct ssactuate_changes *changes, const char *root, struct ss_error *error);
 
-/* Starts the keeper, if it has a duty. Call this before the first file is changed. */
+/* Starts the keeper if it is needed. Call this before the first file is changed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(
     struct ssactuate_undoing *undoing, struct ss_error *error);
 

@@ -225,7 +225,7 @@ static void running_knob(pid_t group, char knob[64]) {
     snprintf(knob, 64, "process-group-%d", (int)group);
 }
 
-/* There is no end of process groups, so their locks are removed after use. */
+/* The number of process groups is unlimited, so their locks are removed after use. */
 static int lock_running(struct ssactuate_journal *journal, pid_t group, struct ss_error *error) {
     char knob[64];
     running_knob(group, knob);
@@ -247,8 +247,8 @@ static int note_member(struct ssactuate_journal *journal, size_t number,
 }
 
 /*
- * Nothing of this is synced: it serves after a kill, but not after a restart of the machine, which
- * ends all processes.
+ * Nothing here is synced: it is needed after a kill, but not after a reboot, which ends all
+ * processes.
  */
 int ssactuate_journal_look(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error) {
@@ -299,7 +299,7 @@ int ssactuate_journal_confine(struct ssactuate_journal *journal, size_t number,
     const struct ss_cpus *cpus, struct ss_error *error) {
     if (cpus && ssactuate_journal_note_cpus(journal, number, cpus, error) < 0)
         return -1;
-    /* A second time, for what was started meanwhile with the earlier affinity. */
+    /* Twice, for threads that were started meanwhile with the previous affinity. */
     for (int i = 0; i < 2; i++) {
         int status = ssactuate_journal_look(journal, number, error);
         if (status <= 0)
@@ -478,7 +478,7 @@ int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
         return ss_error_memory(error);
     mark(journal, restorer, marked);
     write_marked(journal, marked);
-    write_marked(journal, marked); /* once more what differs */
+    write_marked(journal, marked); /* writes values again that differ */
     int status = check_marked(journal, marked, error);
     return restore_running(journal, restorer, error) < 0 ? -1 : status;
 }
@@ -550,7 +550,7 @@ static int read_processes(
     return 0;
 }
 
-/* Finds the process group of a line. Lines are in order, so it was read before. */
+/* Finds the process group of a line. The line that defines it comes first. */
 static struct ssactuate_running *find_running(struct ssactuate_journal *journal, const char *word) {
     size_t number = strtoul(word, NULL, 10);
     return number < journal->running_count ? &journal->running[number] : NULL;

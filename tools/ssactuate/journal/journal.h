@@ -37,7 +37,7 @@ struct ssactuate_setting {
 
 #define SSACTUATE_ROUNDING 0.01
 
-/* Where journals and locks are, and the files that they describe. */
+/* The folders of journals and locks, and the root of the files that journals describe. */
 struct ssactuate_state {
     int root;         /* descriptor of / or of a recorded tree */
     char folder[600]; /* exists */
@@ -54,7 +54,7 @@ SS_NONNULL() void ssactuate_state_close(struct ssactuate_state *state);
 
 /* A file in a journal. */
 struct ssactuate_entry {
-    struct ssactuate_setting setting; /* `value` is the latest value to be set */
+    struct ssactuate_setting setting; /* `value` is the last value that was or will be set */
     char before[SSACTUATE_VALUE];
     char got[SSACTUATE_VALUE];
     bool touched; /* it may have been changed */
@@ -69,7 +69,7 @@ struct ssactuate_group {
 struct ssactuate_lock {
     char knob[64];
     int file;
-    bool transient; /* its file is removed together with the journal */
+    bool transient; /* the file is removed together with the journal */
 };
 
 struct ssactuate_journal {
@@ -108,8 +108,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_group(struct ssactuate_journa
     const char *folder, const char *home, struct ss_error *error);
 
 /*
- * Locks and adds a process group that runs already, with the affinity of its threads. Fails if
- * there is no such group. Returns its number.
+ * Locks and adds a process group that is already running, with the affinity of its threads. Returns
+ * its number. Fails if the group does not exist.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_running(
     struct ssactuate_journal *journal, pid_t group, struct ss_error *error);
@@ -125,42 +125,40 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(
     struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error);
 
-/*
- * Adds threads that a process group has started. Returns 1, or 0 once the group has exited.
- */
+/* Adds new threads of a process group. Returns 1, or 0 once the group has exited. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_look(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error);
 
-/* Notes that threads of a process group may get this affinity. */
+/* Notes that threads of a process group may be about to get this affinity. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_note_cpus(struct ssactuate_journal *journal,
     size_t number, const struct ss_cpus *cpus, struct ss_error *error);
 
 /*
- * Sets the affinity of all threads of a process group; `cpus` NULL: each thread's affinity before.
+ * Sets the affinity of all threads of a process group; `cpus` NULL: restores each thread's own.
  * Fails if a thread does not get it.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssactuate_journal_confine(struct ssactuate_journal *journal,
     size_t number, const struct ss_cpus *cpus, struct ss_error *error);
 
-/* Calls that restoring needs besides the kernel's files. */
+/* Calls that restoring needs in addition to the kernel's files. */
 struct ssactuate_restorer {
     void *context;
-    /* Reports a value that was not restored: a line without its end. */
+    /* Reports a value that was not restored. The line has no newline. */
     void (*report)(void *context, const char *line);
     /* Moves the group's processes to its home and removes it. Returns 0 or a negative errno. */
     int (*remove_group)(const char *folder, const char *home);
 };
 
 /*
- * Sets the files to their values before, in reverse order, and then the affinity of threads, and
- * removes the groups. Reports files
- * that another program has changed meanwhile, and keeps their values. Writes each value once more
- * if it differs after that. Fails, and names the file, if it still differs. May be called again.
+ * Restores the files in reverse order, then the affinity of threads, and removes the groups.
+ * Reports files that another program has changed meanwhile, and leaves them alone. If a value
+ * differs after writing, writes it once more; if it still differs, fails and names the file. May be
+ * called again.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
-/* The same without removing the groups, while they are in use. */
+/* The same, but keeps the groups, which are in use. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
@@ -175,7 +173,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_remove(
 /* Releases the locks and the memory. The journal stays, if it was not removed. */
 SS_NONNULL() void ssactuate_journal_close(struct ssactuate_journal *journal);
 
-/* How many journals of other runs ssactuate_restore_dead() found. */
+/* Number of journals of other runs that ssactuate_restore_dead() found. */
 struct ssactuate_dead {
     size_t restored; /* journals of killed runs that were carried out */
     size_t outdated; /* journals of an earlier boot */

@@ -20,12 +20,12 @@ static bool is_same(const struct ss_cpus *left, const struct ss_cpus *right) {
     return memcmp(left, right, sizeof *left) == 0;
 }
 
-/* Sets the affinity of a member. Returns 0, also if it has exited, or a negative errno. */
+/* Sets the affinity of a member. Returns 0, even if it has exited, or a negative errno. */
 static int set_affinity(const struct ssactuate_member *member, const struct ss_cpus *cpus) {
     struct ss_cpus found;
     /*
-     * The kernel sets affinity by ID only. The ID is checked right before: within microseconds, it
-     * is not assigned once more.
+     * The kernel takes only an ID. The ID is checked just before the call: it is not reused within
+     * microseconds.
      */
     if (ss_platform_thread_started(member->id) != member->started ||
         !get_affinity(member->id, &found) || is_same(&found, cpus))
@@ -65,10 +65,10 @@ bool ssactuate_running_add(
     return true;
 }
 
-/* A look at all processes of a group. */
+/* A walk through all processes of a group. */
 struct look {
     struct ssactuate_running *running;
-    size_t known, known_seen; /* members before the look, and how many of them still exist */
+    size_t known, known_seen; /* number of members before the walk, and of those that still exist */
     pid_t process, parent;    /* the process whose threads are visited */
 };
 
@@ -110,7 +110,7 @@ static void see_thread(void *context, pid_t thread) {
         return;
     birth.before = find_before(look, &now);
     if (!ssactuate_running_add(running, &birth))
-        return; /* without memory, the next look finds it */
+        return; /* if memory is exhausted, the next look finds it */
 }
 
 static void see_process(void *context, pid_t pid) {

@@ -21,16 +21,16 @@ SS_MUST_USE SS_NONNULL(1) int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error);
 SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 
-/* As many as the URLs that ssrequest takes. */
+/* The maximum number of URLs of ssrequest. */
 #define SSACTUATE_INSTANCES_MAX 64
 #define SSACTUATE_URL           300
 
-/* The changes that the knobs of a run make. */
+/* All changes that the knobs of a run make. */
 struct ssactuate_plan {
     struct ssactuate_setting *settings; /* in the order in which they are set */
     size_t count, room;
 
-    /* The rest limits the command only, not the machine. */
+    /* The following fields limit the command only, not the machine. */
     bool pinned; /* a scheme other than free is given */
     bool each;   /* bind threads one to one */
     struct topology_order cpus;
@@ -77,7 +77,7 @@ struct ssactuate_actuator {
     bool (*probe)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
         char reason[SSACTUATE_REASON]);
 
-    /* Writes the levels that this machine has. If absent, `form` is written. */
+    /* Writes the levels available on this machine. If NULL, `form` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
     /* Writes the present level, in a form that can be set. */
@@ -96,8 +96,8 @@ extern const struct ssactuate_actuator ssactuate_frequency, ssactuate_pin, ssact
     ssactuate_idle;
 
 /*
- * Plans the CPUs of the command (`side` 0) or of the side command (1) by a level of `pin`. A
- * division gives each of them one of its halves.
+ * Plans the CPUs of the command (`side` 0) or of the side command (1) for a level of `pin`. A
+ * division gives one half to each.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_pin_place(const struct ssactuate_machine *machine,
     const char *level, int side, struct ssactuate_plan *plan, struct ss_error *error);
@@ -120,7 +120,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
 SS_NONNULL() void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream);
 SS_NONNULL() void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream);
 
-/* Writes the line of a knob: its name and target, `=` and the level. */
+/* Writes the line of a knob: name and target, `=`, level. */
 SS_FORMAT(3, 4)
 void ssactuate_level_print(
     const struct ssactuate_output *output, const char *name, const char *format, ...);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Knobs that limit the command only: where it runs, and how much of the machine it may use. */
+/* Knobs that limit the command only: its CPUs, and its share of the machine. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -26,9 +26,9 @@
 enum ssactuate_source {
     SSACTUATE_MACHINE,
     SSACTUATE_GROUP,  /* a control group */
-    SSACTUATE_TRACE,  /* a trace, which begins with the run */
+    SSACTUATE_TRACE,  /* a trace that starts with the run */
     SSACTUATE_RECORD, /* the record of a running showstopper */
-    SSACTUATE_SIDE,   /* a side, by its name or by default the last one */
+    SSACTUATE_SIDE,   /* a side, by name; by default the last one */
 };
 
 struct ssactuate_rule {
