@@ -15,7 +15,7 @@
 
 #define SENTENCE 600
 
-/* With a larger standard deviation, a loss of 30 % is less than three of them. */
+/* With a larger standard deviation, a loss of 30 % is within three of them. */
 #define NOISE_MAX 0.12
 
 /* ---- results of one suspect ---- */
@@ -23,7 +23,7 @@
 /* The results of a suspect; members are NULL without a result. */
 struct result {
     const struct suspect *suspect;
-    const struct stage *stage; /* together with the other suspects */
+    const struct stage *stage; /* throttled together with other suspects */
     size_t group;
     const struct effects_one *together;
     const struct effects_one *alone;
@@ -49,7 +49,7 @@ static struct result result_of(const struct stages *stages, size_t suspect) {
     return result;
 }
 
-/* Suspects that hurt come first, the most expensive one before the others. */
+/* Ranks suspects that hurt first, the most expensive one at the top. */
 static int rank_of(const struct result *result) {
     static const int ranks[] = {
         [EFFECTS_HURTS] = 0,
@@ -71,7 +71,7 @@ static int compare_results(const void *left, const void *right) {
     return (one < other) - (one > other);
 }
 
-/* Returns the results in the order in which they are shown; free() them. */
+/* Returns the results in the order of display; free() them. */
 static struct result *sort_results(const struct stages *stages) {
     size_t count = stages->suspects->count;
     struct result *results = calloc(count, sizeof *results);
@@ -84,7 +84,7 @@ static struct result *sort_results(const struct stages *stages) {
 
 /* ---- sentences ---- */
 
-/* A number with two digits. */
+/* A number printed with two digits. */
 struct digits {
     char text[32];
 };
@@ -100,12 +100,12 @@ static bool is_lower_better(const struct stages *stages) {
     return watch_is_lower_better(&stages->options->victim);
 }
 
-/* Returns by how many percent a gain changes the figure, as a positive number. */
+/* Returns the change of the figure for a gain, in percent and positive. */
 static double gain_percent(const struct stages *stages, double gain) {
     return is_lower_better(stages) ? -effects_percent(-gain) : effects_percent(gain);
 }
 
-/* Returns the percentage that a cost takes from a throughput, or adds to a time. */
+/* Returns the percentage by which a cost reduces a throughput, or raises a time. */
 static double cost_percent(const struct stages *stages, double cost) {
     return is_lower_better(stages) ? effects_percent(cost) : -effects_percent(-cost);
 }
@@ -190,7 +190,7 @@ static void write_sentence(
         snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
 }
 
-/* Calls `take` with a sentence for each suspect, the answer first. */
+/* Passes a sentence for each suspect to `take`, the answer first. */
 static void list_results(const struct stages *stages, const struct result *results,
     void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];
@@ -202,7 +202,7 @@ static void list_results(const struct stages *stages, const struct result *resul
     }
 }
 
-/* Calls `take` with each reason to doubt the answer, and with its condition. */
+/* Passes each reason to doubt the answer, and its condition, to `take`. */
 static void list_warnings(
     const struct stages *stages, void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];
@@ -307,7 +307,7 @@ static void add_suspect(struct table_sheet *sheet, const struct result *result) 
             CELL("cost_alone_high", alone->cost.interval.high));
 }
 
-/* How the CPU time of each suspect depends on the codes of the others. */
+/* Adds how the CPU time of each suspect depends on the codes of the others. */
 static void add_crossed(struct table_sheet *sheet, const struct stages *stages) {
     for (size_t i = 1; i < stages->count; i++) {
         const struct stage *stage = &stages->items[i];

@@ -2,7 +2,7 @@
 #ifndef ANTAGONIST_ANSWER_H
 #define ANTAGONIST_ANSWER_H
 
-/* Who hurts the victim: sentences, a table, a page. */
+/* Reports who hurts the victim: sentences, a table, a page. */
 
 #include <stdio.h>
 
@@ -11,10 +11,12 @@
 
 #include "antagonist_stages.h"
 
-/* Prints what the next run will find, and what it costs, if it is the first one with throttles. */
+/*
+ * Prints which effects the next run can find, and its cost, if it is the first one with throttles.
+ */
 SS_NONNULL() void answer_print_forecast(const struct stages *stages, FILE *stream);
 
-/* Prints a line for each suspect, beginning with the one that hurts most, and warnings. */
+/* Prints a line for each suspect, the most harmful first, and warnings. */
 SS_NONNULL() void answer_print(const struct stages *stages, FILE *stream);
 
 /* Prints the same as a JSON document. */

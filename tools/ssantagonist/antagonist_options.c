@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 
-/* A plan has room for this. */
+/* The longest text that fits in a plan. */
 #define TEXT_MAX 4000
 
 #define AT(member) .offset = offsetof(struct antagonist_options, member)

@@ -21,7 +21,7 @@ enum antagonist_command {
 struct antagonist_options {
     enum antagonist_command command;
     struct ss_option_store store;
-    const char *folder; /* of the study; or of the run, where results are written */
+    const char *folder; /* folder of the study, or of the run for commands that write results */
     const char *suspects, *group, *victim_pids;
     const char *victim, *iteration, *start_at, *shifts, *page;
     double depth, rate, usual;
@@ -36,7 +36,7 @@ SS_MUST_USE SS_NONNULL() int antagonist_options_parse(
 
 SS_NONNULL() void antagonist_options_print_help(const struct antagonist_options *options);
 
-/* Returns the options of a study that plan and answer share. */
+/* Returns the study options shared by plan and answer. */
 SS_NONNULL()
 struct stages_options antagonist_options_study(const struct antagonist_options *options);
 

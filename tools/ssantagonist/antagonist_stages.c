@@ -9,15 +9,15 @@
 #include "record_read.h"
 #include <showstopper/random.h>
 
-/* A slot is at least as long as each of these. */
+/* Each of these is a lower bound of the length of a slot. */
 #define SLOT_SECONDS    5
 #define SLOT_ITERATIONS 10
 #define SLOT_ROUNDS     50
 
-/* With less CPU time, a suspect is idle. */
+/* A suspect that uses fewer CPUs is idle. */
 #define CPUS_MIN 0.001
 
-/* A suspect alone gets slots this many times as long. */
+/* Factor of the slot length for a suspect alone. */
 #define ALONE_SLOTS 2
 
 /* ---- results ---- */
@@ -137,7 +137,10 @@ static void draw_codes(const struct stages *stages, struct stage *stage, bool bo
     codes_draw(&stage->codes, stage->groups, both_halves, ss_random_hash(seed) + stages->count);
 }
 
-/* Returns the usual CPU time of a suspect; NaN for a group, whose parts are unknown. */
+/*
+ * Returns the usual CPU time of a suspect; NaN for a group whose members were not measured
+ * separately.
+ */
 static struct effects_usual find_usual(const struct stage *stage, size_t group) {
     double known[STAGES_LOOK];
     size_t count = 0;
@@ -151,7 +154,10 @@ static struct effects_usual find_usual(const struct stage *stage, size_t group) 
     return (struct effects_usual){mean.mean, mean.deviation / sqrt((double)count)};
 }
 
-/* In the first run all suspects are measured, each group of those that are later together. */
+/*
+ * Plans the first run. It measures all suspects; suspects that later form a group are measured
+ * together.
+ */
 static int look(struct stages *stages, struct ss_error *error) {
     double slot = ss_time_seconds(stages->options->slot);
     struct stage *stage = add_stage(stages, 0, slot > 0 ? slot : SLOT_SECONDS);

@@ -26,17 +26,17 @@
 
 #define STAGES_MAX          40
 #define STAGES_LOOK         12  /* slots of the first run */
-#define STAGES_TOGETHER     4   /* stages of groups; three suffice for 4,096 suspects */
-#define STAGES_ALONE        0.5 /* depth of a suspect that is throttled alone */
+#define STAGES_TOGETHER     4   /* stages of groups; three are enough for 4,096 suspects */
+#define STAGES_ALONE        0.5 /* depth for a suspect that is throttled alone */
 #define STAGES_SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
 
 struct stages_options {
     const char *folder; /* the study */
     struct watch_options victim;
     double depth;
-    ss_time slot; /* 0: chosen by the first run */
+    ss_time slot; /* 0: the first run decides */
     ss_time tau;
-    uint64_t seed; /* 0: from the suspects */
+    uint64_t seed; /* 0: derived from the suspects */
 };
 
 struct stage {
@@ -48,7 +48,7 @@ struct stage {
     double slot; /* seconds */
     struct codes codes;
     bool done;
-    struct slots slots;                               /* the rest is known if it is done */
+    struct slots slots; /* this and the next field are set if the stage is done */
     double cpu[CODES_SUSPECTS_MAX][2 * CODES_LENGTH]; /* CPUs; NaN: unknown */
     bool estimated;
     struct effects effects;
@@ -62,18 +62,18 @@ struct stages {
     struct effects_usual usual[STAGES_SUSPECTS_MAX]; /* of the groups of the first run */
 };
 
-/* Finds the runs that are done, reads them, and adds the next ones. */
+/* Finds and reads the runs that are done, and adds the next ones. */
 SS_MUST_USE SS_NONNULL() int stages_open(struct stages *stages,
     const struct stages_options *options, const struct suspects *suspects, struct ss_error *error);
 SS_NONNULL() void stages_close(struct stages *stages);
 
-/* Prints the plan of the runs that are known so far. */
+/* Prints the plan of the runs known so far. */
 SS_NONNULL() void stages_print_plan(const struct stages *stages, FILE *stream);
 
 /* Returns whether all runs are done. */
 SS_NONNULL() bool stages_are_done(const struct stages *stages);
 
-/* Returns the stage that says most about a suspect: alone, or in a group of its own; or NULL. */
+/* Returns the most specific stage of a suspect: alone, or in a group of its own; NULL if absent. */
 SS_NONNULL()
 const struct stage *stages_of_suspect(
     const struct stages *stages, size_t suspect, bool alone, size_t *group);

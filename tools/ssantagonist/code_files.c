@@ -37,7 +37,7 @@ static int finish(FILE *file, struct ss_error *error) {
     return fflush(file) == EOF ? ss_error_fail(error, "cannot write: %s", strerror(errno)) : 0;
 }
 
-/* Two points at the same time make a step. */
+/* Writes a trace. Two points at the same time form a step. */
 static void write_trace(
     FILE *file, const struct codes *codes, size_t suspect, double slot, double depth) {
     for (size_t i = 0; i < codes->slots; i++) {

@@ -17,7 +17,7 @@ static int find_suspects(
                           : suspects_add(suspects, options->suspects, error);
 }
 
-/* Finds the processes of the victim, as far as they can be found. */
+/* Finds as many processes of the victim as possible. */
 static int find_victims(
     const struct antagonist_options *options, struct suspects *victims, struct ss_error *error) {
     enum watch_kind kind = watch_kind(options->victim, options->iteration);

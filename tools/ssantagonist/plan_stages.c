@@ -2,11 +2,11 @@
 #include "antagonist_stages.h"
 #include "base/words.h"
 
-/* Time to start all programs of a run before its first slot, and to end them. */
+/* Time before the first slot to start all programs of a run, and after the last to end them. */
 #define LEAD_SECONDS 3
 #define END_SECONDS  2
 
-/* Prints a word of a command, in which braces are no placeholders. */
+/* Prints a word of a command with its braces escaped: they are not placeholders. */
 static void print_literal(FILE *stream, const char *word) {
     char doubled[8192];
     size_t used = 0;

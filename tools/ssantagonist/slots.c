@@ -34,7 +34,7 @@ int slots_read(struct slots *slots, const char *path, struct ss_error *error) {
     while (slots->count < 2 * CODES_LENGTH && fgets(line, sizeof line, file)) {
         size_t slot = slots->count;
         double begin, figure = NAN;
-        if (!strchr(line, '\n')) /* a killed run leaves it */
+        if (!strchr(line, '\n')) /* cut off by a kill */
             break;
         if (sscanf(line, "%*u,%lf,%lf,%lf,%lf", &begin, &slots->length, &slots->figures[slot],
                 &figure) < 3)

@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* Processes that the machine or its users cannot do without, by the beginning of their names. */
+/* Processes that the machine or its users depend on, by prefix of the name. */
 static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "dbus", "udevd",
     "NetworkManager", "polkitd", "agetty", "login", "wpa_supplicant", "dhclient", "dhcpcd",
     "rsyslogd", "containerd", "dockerd", "runc", "conmon", "kubelet", "crio", NULL};

@@ -2,7 +2,7 @@
 #ifndef ANTAGONIST_SUSPECTS_H
 #define ANTAGONIST_SUSPECTS_H
 
-/* The processes that are throttled, each with all of its descendants. */
+/* The processes to throttle, each with all of its descendants. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,27 +26,27 @@ struct suspects {
     size_t count, room;
 };
 
-/* Adds the processes of a list such as 812,900. */
+/* Adds processes of a list such as 812,900. */
 SS_MUST_USE SS_NONNULL() int suspects_add(
     struct suspects *suspects, const char *pids, struct ss_error *error);
 
 /*
- * Adds the processes of a control group, a path below /sys/fs/cgroup, whose parents are not in it.
+ * Adds those processes of a control group, a path below /sys/fs/cgroup, whose parents are outside
+ * it.
  */
 SS_MUST_USE SS_NONNULL() int suspects_add_group(
     struct suspects *suspects, const char *group, struct ss_error *error);
 
 /*
- * Fails if a suspect must not be throttled: because it is the victim or related to it, because it
- * is this program or one of those that started it, or because the system depends on it. `victims`
- * are the processes of the victim.
+ * Fails if a suspect must not be throttled: it is the victim or related to it, it is this program
+ * or an ancestor, or the system depends on it. `victims` are the processes of the victim.
  */
 SS_MUST_USE SS_NONNULL() int suspects_check(
     const struct suspects *suspects, const struct suspects *victims, struct ss_error *error);
 
 /*
- * Adds the processes that listen at the port of a URL on this machine, or that have a file open.
- * Finds only processes that we may examine.
+ * Adds the processes that listen on the port of a URL on this machine, or have a file open. Finds
+ * only processes that we may examine.
  */
 SS_MUST_USE SS_NONNULL() int suspects_add_listeners(
     struct suspects *victims, const char *url, struct ss_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Finds processes by the files and sockets that they have open, as Linux shows them in /proc. */
+/* Finds processes by their open files and sockets, as listed in /proc. */
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void see_process(void *context, pid_t pid) {
         if (fstatat(dirfd(folder), entry->d_name, &status, 0) < 0 || !is_wanted(search, &status))
             continue;
         snprintf(number, sizeof number, "%d", (int)pid);
-        struct ss_error ended = {0}; /* a process that has ended is no victim */
+        struct ss_error ended = {0}; /* a process that has ended is not a victim */
         if (suspects_add(search->found, number, &ended) == 0)
             return;
     }
@@ -79,7 +79,7 @@ static long port_of(const char *url) {
     return strncmp(url, "https", 5) == 0 ? 443 : 80;
 }
 
-/* Adds the inodes of sockets that listen at this port: state 0A of /proc/net/tcp. */
+/* Adds the inodes of sockets that listen on this port: state 0A in /proc/net/tcp. */
 static int add_listening(
     struct search *search, const char *table, long port, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(table, "re");

@@ -23,7 +23,7 @@
 #define LOSS_MAX   0.3
 #define LOSS_SLOTS 2
 
-/* A command that ends at once is not repeated more often than this. */
+/* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
 
 /* ssrequest writes lines when a second has ended. */
@@ -38,19 +38,20 @@ struct watch {
     const struct watch_options *options;
     char **words; /* the command whose lines are read */
     regex_t pattern;
-    bool requests; /* lines are those of ssrequest --each */
-    bool counts;   /* the figure is the rate of lines, not a number in them */
+    bool requests; /* lines come from ssrequest --each */
+    bool counts;   /* the figure is the rate of lines rather than a number in them */
     pid_t child;
     int lines;       /* the command's output; -1: closed */
-    ss_time started; /* when the command was started last */
+    ss_time started; /* last start of the command */
     char line[LINE_ROOM];
     size_t used;
     struct slots slots;
-    size_t slot;                  /* the first slot that is not written yet */
+    size_t slot;                  /* the first slot not yet written */
     double sum[2 * CODES_LENGTH]; /* of the figures in a slot */
-    double first[2 * CODES_LENGTH], last[2 * CODES_LENGTH]; /* times of its lines */
-    double born; /* wall clock at which the command was started */
-    size_t lost; /* slots with too large a loss */
+    double first[2 * CODES_LENGTH],
+        last[2 * CODES_LENGTH]; /* times of the first and last line of a slot */
+    double born;                /* wall clock at which the command was started */
+    size_t lost;                /* number of slots with too large a loss */
     FILE *output;
 };
 
@@ -80,7 +81,7 @@ static double last_number(const char *line) {
     return last;
 }
 
-/* Returns the figure of a line: 1 if lines are counted, NaN if it has no figure. */
+/* Returns the figure of a line: 1 if lines are counted, NaN if absent. */
 static double figure_of(struct watch *watch, const char *line) {
     regmatch_t groups[2];
     if (!watch->options->iteration)
@@ -226,7 +227,7 @@ static int start_command(struct watch *watch, struct ss_error *error) {
     return 0;
 }
 
-/* Reaps the command. Only one that is repeated may end, and only with success. */
+/* Reaps the command. It may end only if it is repeated, and only with success. */
 static int end_command(struct watch *watch, struct ss_error *error) {
     int status = 0;
     close(watch->lines);
@@ -242,7 +243,7 @@ static int end_command(struct watch *watch, struct ss_error *error) {
         WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* A response time belongs to the slot in which the request ended. */
+/* A response time counts in the slot in which the request ended. */
 static void take_line(struct watch *watch, const char *line) {
     double due, finished;
     if (!watch->requests)
@@ -274,7 +275,7 @@ static int read_lines(struct watch *watch, struct ss_error *error) {
 
 /* ---- the run ---- */
 
-/* Waits for a line, but not beyond this time. */
+/* Waits for a line, at most until this time. */
 static int wait_until(struct watch *watch, double until, struct ss_error *error) {
     struct pollfd poller = {.fd = watch->lines, .events = POLLIN};
     bool repeats = watch->lines < 0;

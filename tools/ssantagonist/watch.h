@@ -13,25 +13,25 @@ struct watch_options {
     const char *victim;    /* a URL, a log, or a command; see watch_kind() */
     const char *iteration; /* pattern of lines that end an iteration; NULL: none */
     double rate;           /* requests per second */
-    bool lower;            /* a smaller figure is better */
+    bool lower;            /* smaller figures are better */
     const char *output;    /* the table of slots */
     uint64_t slots;
     ss_time slot;     /* length of a slot */
-    int64_t start_at; /* wall clock; the first slot begins */
+    int64_t start_at; /* wall clock at which the first slot begins */
     double usual;     /* the figure without throttles; NaN: unknown */
 };
 
 enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
 
-/* A file that exists is a log if there is a pattern for its lines. */
+/* A file that exists is a log if a pattern for its lines is given. */
 SS_NONNULL(1) enum watch_kind watch_kind(const char *victim, const char *iteration);
 
-/* Returns whether a smaller figure is better: response times, and the times of iterations. */
+/* Returns whether smaller figures are better: response times and times of iterations. */
 SS_NONNULL() bool watch_is_lower_better(const struct watch_options *options);
 
 /*
- * Measures the victim slot by slot until the last one has ended. Fails with WATCH_LOSS if it lost
- * too much in two slots.
+ * Measures the victim slot by slot until the last slot has ended. Fails with WATCH_LOSS if the
+ * victim lost too much in two slots.
  */
 SS_MUST_USE SS_NONNULL() int watch_victim(
     const struct watch_options *options, struct ss_error *error);

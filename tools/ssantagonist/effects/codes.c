@@ -4,8 +4,8 @@
 #include <showstopper/random.h>
 
 /*
- * The distance between two codes. With multiples of 3, codes also differ if one is a slot or two
- * later than the other.
+ * Distance between two codes. As a multiple of 3, it keeps codes different even if one is delayed
+ * by a slot or two.
  */
 #define SHIFT 3
 
@@ -13,7 +13,7 @@
 
 /* Returns bit `index` of the sequence s[n] = s[n-6] xor s[n-5], which begins with 000001. */
 static bool sequence(uint32_t index) {
-    uint32_t bits = 1; /* the next bit to be read is bit 5 */
+    uint32_t bits = 1; /* the next bit to read is bit 5 */
     for (uint32_t i = 0; i < index; i++)
         bits = (bits << 1 & 0x3f) | ((bits >> 5 ^ bits >> 4) & 1);
     return bits >> 5 & 1;

@@ -3,10 +3,10 @@
 #define ANTAGONIST_CODES_H
 
 /*
- * Codes that say in which slots a suspect is throttled. All are shifts of one sequence of maximal
- * length, so each suspect is throttled in half of the slots, and no code resembles another one,
- * even a slot later. The second half of a study repeats the first with every code inverted: the
- * effect of two suspects together is then the code of no third one.
+ * Codes decide in which slots each suspect is throttled. All are shifts of one sequence of maximal
+ * length: each suspect is throttled in half of the slots, and no code resembles another, even a
+ * slot later. The second half of a study repeats the first with all codes inverted. Without it, the
+ * combined effect of two suspects would look like the effect of a third.
  */
 
 #include <stdbool.h>
@@ -17,20 +17,20 @@
 
 #define CODES_LENGTH       63 /* slots of one half */
 #define CODES_SUSPECTS_MAX 16
-#define CODES_GHOSTS       2 /* codes that throttle nothing, so their effects are chance */
+#define CODES_GHOSTS       2 /* codes that throttle nothing: any effect they show is chance */
 #define CODES_MAX          (CODES_SUSPECTS_MAX + CODES_GHOSTS)
 
 struct codes {
-    size_t suspects; /* the ghosts follow them */
+    size_t suspects; /* ghosts come after them */
     size_t slots;    /* 2 CODES_LENGTH, or CODES_LENGTH without the inverted half */
-    uint32_t start;  /* where in the sequence the study begins */
+    uint32_t start;  /* position in the sequence at which the study begins */
     uint32_t shifts[CODES_MAX];
 };
 
-/* Draws the start, and a code for each suspect and ghost. */
+/* Draws the start of the sequence, and a code for each suspect and ghost. */
 SS_NONNULL() void codes_draw(struct codes *codes, size_t suspects, bool both_halves, uint64_t seed);
 
-/* Returns the number of codes, with those of the ghosts. */
+/* Returns the number of codes, including ghosts. */
 SS_NONNULL() size_t codes_count(const struct codes *codes);
 
 /* Returns whether suspect or ghost `code` is throttled in this slot. */

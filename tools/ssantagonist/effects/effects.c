@@ -10,19 +10,19 @@
 #include "group_tests.h"
 #include "regression.h"
 
-/* A constant and a cubic. */
+/* Regressors of the drift: a constant and a cubic. */
 #define DRIFT 4
 
-/* Family-wise probability that chance accuses a suspect. */
+/* Probability that chance accuses any of the suspects. */
 #define ALPHA 0.05
 
-/* How often the smallest effect that is announced is found. */
+/* Probability of finding the smallest effect that is announced. */
 #define POWER 0.9
 
-/* A suspect must lose this part of what it was to lose, or its effect cannot be tested. */
+/* A suspect must lose at least this part of the CPU time it was to lose, or it cannot be tested. */
 #define LOST_MIN (1.0 / 3)
 
-/* A suspect that uses more than this part of the withheld CPU time later only shifts work. */
+/* A suspect that makes up for more than this part of the withheld CPU time only shifts work. */
 #define RETURNED_MIN 0.5
 
 double effects_quantile(size_t suspects, double freedom) {
@@ -49,7 +49,7 @@ double effects_found_from(const struct codes *codes, double deviation, double de
 
 /* ---- regressors ---- */
 
-/* Writes a constant and the Legendre polynomials of the slot's place in the study, -1 to 1. */
+/* Writes a constant and Legendre polynomials, for a slot's position in the study from -1 to 1. */
 static void write_drift(double *row, size_t slot, size_t slots) {
     double x = 2 * ((double)slot + 0.5) / (double)slots - 1;
     row[0] = 1;
@@ -67,8 +67,8 @@ static void write_row(double *row, const struct codes *codes, size_t slot) {
 }
 
 /*
- * Fits the known values of a series with one value for each slot, and keeps the fit in
- * `regression`, which the caller closes. Returns false if there is no fit.
+ * Fits the known values of a series that has one value per slot. The caller closes `regression`,
+ * which holds the fit. Returns false if there is no fit.
  */
 static bool fit_series(
     struct regression *regression, const struct codes *codes, const double *series) {
@@ -97,7 +97,7 @@ static struct effects_value value_of(struct regression_sum sum, double quantile)
 
 /* ---- CPU time ---- */
 
-/* Returns the mean of the known values in the slots in which the suspect is not throttled. */
+/* Returns the mean of the known values in slots in which the suspect is not throttled. */
 static double usual_cpu(const struct codes *codes, size_t suspect, const double *cpu) {
     double sum = 0;
     size_t count = 0;
@@ -111,8 +111,8 @@ static double usual_cpu(const struct codes *codes, size_t suspect, const double 
 }
 
 /*
- * Sets how much CPU time the suspect lost while it was throttled, and how its CPU time depended on
- * the other codes. Returns the standard error of the part that it lost.
+ * Sets how much CPU time the suspect lost while throttled, and how its CPU time depended on the
+ * other codes. Returns the standard error of the lost part.
  */
 static double estimate_cpu(
     struct effects *effects, const struct effects_input *input, size_t suspect) {
@@ -139,8 +139,8 @@ static double estimate_cpu(
 
 /*
  * Estimates how much of the withheld CPU time the suspect used later. A queue catches up at full
- * speed until it is empty, which may take many slots, so no coefficient for the slot after shows
- * it. The mean over the whole study does: it is what the suspect usually uses.
+ * speed until it is empty. This may take many slots, so the coefficient for the slot after does not
+ * show it. The mean over the whole study does: it equals the usual CPU time of the suspect.
  */
 static void estimate_return(
     struct effects_one *one, const struct effects_input *input, size_t suspect) {
@@ -171,7 +171,7 @@ static void estimate_return(
 
 /* ---- effects ---- */
 
-/* Returns the sum divided by the part of CPU time that was withheld, which has an error, too. */
+/* Divides a sum by the part of CPU time that was withheld, which has an error, too. */
 static struct effects_value per_withheld(
     struct regression_sum sum, struct regression_sum withheld, double quantile) {
     struct regression_sum ratio = {.value = sum.value / withheld.value};
@@ -190,8 +190,7 @@ static enum effects_verdict judge(const struct effects_one *one, double depth) {
         return EFFECTS_NOTHING;
     if (one->now.value < 0)
         return EFFECTS_SUPPORTS;
-    /* A small effect leaves zero in the interval of the net effect by chance, so that is no proof.
-     */
+    /* Chance alone can put zero into the interval of a small net effect, so more is required. */
     if ((contains_zero(&one->net) && one->after.interval.high < 0) ||
         (one->returned.value > RETURNED_MIN && one->returned.interval.low > 0))
         return EFFECTS_SHIFTS;
@@ -229,9 +228,9 @@ static void estimate_one(struct effects *effects, const struct effects_input *in
 #define HALVES_DRIFT 3
 
 /*
- * Writes for each slot of the first half the mean of its figure and that of the slot with the
- * inverted codes. The effects of single suspects are the same in all of them; those of pairs are
- * not. Returns the number of known means.
+ * Averages each slot of the first half with the slot of the inverted codes. Effects of single
+ * suspects cancel to a constant in these means; effects of pairs remain. Returns the number of
+ * known means.
  */
 static size_t fold(const struct effects_input *input, double *means, size_t *slots) {
     size_t count = 0;
@@ -272,7 +271,7 @@ static struct effects_pair fit_pair(const struct codes *codes, const double *mea
     return found;
 }
 
-/* Keeps a pair among those with the largest t. */
+/* Keeps a pair if it is among those with the largest t. */
 static void keep_pair(struct effects *effects, struct effects_pair pair) {
     size_t place = effects->pairs;
     while (place > 0 && fabs(effects->pair[place - 1].t) < fabs(pair.t))

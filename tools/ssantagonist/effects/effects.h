@@ -27,9 +27,9 @@ struct effects_usual {
 
 struct effects_input {
     const struct codes *codes;
-    double depth;          /* part of its running time that a throttled suspect loses, 0 to 1 */
+    double depth; /* part of its running time that throttling takes from a suspect, 0 to 1 */
     const double *figures; /* logarithm for each slot; NaN: unknown */
-    /* The CPU time of each suspect, in any unit of time per second; NaN: unknown. */
+    /* CPU time of each suspect, in any unit of time per second; NaN: unknown. */
     const double *cpu[CODES_SUSPECTS_MAX];          /* in each slot */
     struct effects_usual usual[CODES_SUSPECTS_MAX]; /* before the study, without throttles */
 };
@@ -43,7 +43,7 @@ struct effects_value {
 enum effects_verdict {
     EFFECTS_NOTHING,    /* no effect was found */
     EFFECTS_HURTS,      /* the victim is better off while the suspect is throttled */
-    EFFECTS_SHIFTS,     /* so it is, but the suspect does later what it could not do then */
+    EFFECTS_SHIFTS,     /* so it is, but the suspect catches up later */
     EFFECTS_SUPPORTS,   /* the victim is worse off while the suspect is throttled */
     EFFECTS_UNTESTABLE, /* it lost too little CPU time */
 };
@@ -52,18 +52,18 @@ enum effects_verdict {
 struct effects_one {
     struct effects_value now;      /* b: while it is throttled */
     struct effects_value after;    /* l: in the slot after */
-    double withheld;               /* g: part of its CPU time that it lost while throttled; NaN:
-                                      unknown */
-    struct effects_value returned; /* the part of that which it used later */
-    struct effects_value cost;     /* b / g: what all of its CPU time costs, by extrapolation */
+    double withheld;               /* g: part of its CPU time lost while throttled; NaN: unknown */
+    struct effects_value returned; /* part of the lost CPU time that it used later */
+    struct effects_value cost;     /* b / g: extrapolated cost of all of its CPU time */
     struct effects_value net;      /* (b + l) / g */
     enum effects_verdict verdict;
 };
 
-/* Two suspects whose common effect is not the sum of their effects. */
+/* Two suspects whose combined effect is not the sum of their effects. */
 struct effects_pair {
     size_t one, other;
-    double value; /* half of the difference that it makes whether both are in the same state */
+    double value; /* half the difference between slots in which both are in the same state, and the
+                     others */
     double t;
 };
 
@@ -73,37 +73,34 @@ struct effects {
     size_t slots;                        /* slots with a figure */
     double deviation;                    /* of a slot's logarithm from the fit */
     double quantile;                     /* an effect is found if |t| is larger */
-    struct effects_one codes[CODES_MAX]; /* those of the suspects, then those of the ghosts */
-    bool ghost_found;                    /* a code that throttles nothing seems to have an effect */
-    size_t pairs; /* significant ones, at most EFFECTS_PAIRS_MAX: those with the largest t */
+    struct effects_one codes[CODES_MAX]; /* suspects first, then ghosts */
+    bool ghost_found;                    /* a ghost seems to have an effect */
+    size_t pairs; /* number of significant pairs, at most EFFECTS_PAIRS_MAX: those with the largest
+                     t */
     struct effects_pair pair[EFFECTS_PAIRS_MAX];
     /*
-     * By what part of its usual CPU time suspect [i] changed it while suspect [j] was throttled,
-     * and whether that is significant.
+     * By which part the CPU time of suspect [i] changed while suspect [j] was throttled, and
+     * whether that is significant.
      */
     double crossed[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
     bool crossed_found[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
 };
 
-/* Returns the |t| beyond which one of `suspects` effects is found by chance in 5 % of the studies.
- */
+/* Returns the |t| that some of `suspects` effects exceeds by chance in 5 % of the studies. */
 double effects_quantile(size_t suspects, double freedom);
 
 /*
- * Returns the smallest cost, as a logarithm, that a study will find in 90 % of the cases, if the
- * logarithm of a slot's figure has this standard deviation.
+ * Returns the smallest cost, as a logarithm, that a study finds with a probability of 90 %, given
+ * the standard deviation of the logarithm of a slot's figure.
  */
 SS_NONNULL()
 double effects_found_from(const struct codes *codes, double deviation, double depth);
 
-/*
- * Estimates the effects. Returns false if there are too few slots with a figure, or if memory is
- * exhausted.
- */
+/* Estimates the effects. Returns false if too few slots have a figure, or memory is exhausted. */
 SS_MUST_USE SS_NONNULL() bool effects_estimate(
     struct effects *effects, const struct effects_input *input);
 
-/* Returns the change in percent for the logarithm of a ratio. */
+/* Converts the logarithm of a ratio to a change in percent. */
 double effects_percent(double logarithm);
 
 #endif

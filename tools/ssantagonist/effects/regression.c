@@ -6,7 +6,7 @@
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_linalg.h>
 
-/* A pivot below this part of the largest one means that a column depends on those before it. */
+/* A pivot below this part of the largest one shows that a column depends on the previous ones. */
 #define SINGULAR 1e-9
 
 static bool is_determined(const gsl_matrix *factors, size_t columns) {

@@ -2,7 +2,7 @@
 #ifndef ANTAGONIST_REGRESSION_H
 #define ANTAGONIST_REGRESSION_H
 
-/* Least squares of several series over the same regressors. */
+/* Least squares for several series with the same regressors. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct regression_sum {
 
 /*
  * Opens a regression of `rows` values over these regressors, stored row by row. Returns false if
- * memory is exhausted, or if the regressors do not determine their coefficients. Close it in any
+ * memory is exhausted, or the regressors do not determine their coefficients. Close it in either
  * case.
  */
 SS_MUST_USE SS_NONNULL() bool regression_open(
@@ -46,7 +46,7 @@ SS_NONNULL() void regression_fit(struct regression *regression, const double *va
 SS_NONNULL()
 struct regression_sum regression_at(const struct regression *regression, size_t column);
 
-/* Returns the sum of all coefficients, each times its weight. */
+/* Returns the weighted sum of all coefficients. */
 SS_NONNULL()
 struct regression_sum regression_sum_of(const struct regression *regression, const double *weights);
 
