@@ -6,25 +6,25 @@
 
 #include "base/owned.h"
 
-/* Visits of one level have the same target, which records have with six decimals. */
+/* Visits of a level have the same target, which records give with six decimals. */
 #define SAME_TARGET 1e-4
 
 /* A level below this is idle. */
 #define IDLE 1e-3
 
-/* Another level is the maximum if it exceeds the highest by this many standard errors. */
+/* A lower level is the maximum if it exceeds the highest by this many standard errors. */
 #define ERRORS_TO_EXCEED 3
 
-/* With fewer levels the deviations of d from a line say nothing. */
+/* With fewer levels, deviations of d from a line say nothing. */
 #define LEVELS_MIN 4
 
-/* How far a load may be above that of the highest level, which is rarely reached exactly. */
+/* A load may exceed that of the highest level by this much, which is rarely reached exactly. */
 #define BEYOND_HIGHEST 0.005
 
 /* Levels at the same load count as this far apart. */
 #define LOADS_APART 1e-6
 
-/* ln T / L of all visits. */
+/* ln(T / L) of all visits. */
 struct visited {
     double logs[LOADLINE_LEVELS_MAX][LOADLINE_ROUNDS_MAX][LOADLINE_WAYS]; /* NaN: missing */
 };
@@ -100,7 +100,7 @@ static bool is_complete(const struct loadline *line, const struct visited *visit
     return line->rounds > 0;
 }
 
-/* Drops incomplete levels, and computes the means of the others. */
+/* Drops incomplete levels, and averages the visits of the others. */
 static void sum_levels(struct loadline *line, struct visited *visited) {
     size_t kept = 0;
     for (size_t i = 0; i < line->count; i++) {
@@ -130,7 +130,7 @@ static double difference(const struct visited *visited, size_t level, size_t rou
     return logs[LOADLINE_UP] - logs[LOADLINE_DOWN];
 }
 
-/* Adds the squares of d around its line over the levels of a round, and the mean of d. */
+/* Adds the squared deviations of d from its line over the levels of a round, and the mean of d. */
 static void add_round(
     const struct loadline *line, const struct visited *visited, size_t round, double sums[2]) {
     double levels = (double)line->count, middle = (levels - 1) / 2;
@@ -157,7 +157,7 @@ static void find_errors(struct loadline *line, const struct visited *visited) {
     line->hysteresis_error = (struct ssreport_sureness){sqrt(variance / levels / rounds), freedom};
 }
 
-/* The highest level is that of the highest target: saturated levels have the same load. */
+/* Finds the level with the highest target: saturated levels all have the same load. */
 static void find_full(struct loadline *line) {
     size_t highest = 0;
     for (size_t i = 1; i < line->count; i++) {
@@ -197,12 +197,12 @@ const char *loadline_of(struct loadline *line, const struct loadline_visit *visi
 
 /* ---- values ---- */
 
-/* The throughput at a load, which is a mean of that at two neighboring levels. */
+/* Where a load is among the levels: its throughput is a mean of two neighboring levels. */
 struct place {
     size_t below, above; /* the same level at and beyond the ends */
-    double part;         /* of `above` in the throughput at the load, 0 to 1 */
+    double part;         /* weight of `above` in the throughput at the load, 0 to 1 */
     double throughput;
-    double bend; /* by how much the line may bend between the levels, as a part of the throughput */
+    double bend; /* how far the line may bend between the levels, as a part of the throughput */
 };
 
 static double throughput_of(const struct loadline *line, size_t level) {
@@ -222,12 +222,15 @@ static double bend_at(const struct loadline *line, size_t level) {
 }
 
 /*
- * Finds the place of a load. Between two levels the throughput is on their line, unless it bends
- * there: a change of the slope by b in the middle between levels at a distance h is b h / 4 away
- * from the line, and changes the slopes around both levels by b / 2. So the sum of their bends, as
- * bend_at() returns them, times way (1 - way), bounds the distance. Below the lowest level the
- * throughput is proportional to the load. Returns false beyond the highest level, and further below
- * the lowest level than the next one is above it.
+ * Finds the place of a load.
+ *
+ * Between two levels the throughput is on the line through them, unless the line bends: if its
+ * slope changes by b midway between levels at a distance h, the throughput is b h / 4 away from the
+ * line, and the slopes around both levels change by b / 2. So the sum of their bends, as bend_at()
+ * returns them, times way (1 - way), bounds the distance.
+ *
+ * Below the lowest level the throughput is proportional to the load. Returns false beyond the
+ * highest level, and if the load is further below the lowest level than the next level is above it.
  */
 static bool find_place(struct place *place, const struct loadline *line, double load) {
     const struct loadline_level *levels = line->levels;
@@ -256,8 +259,8 @@ static bool find_place(struct place *place, const struct loadline *line, double 
 }
 
 /*
- * Returns the half of an interval around ln T at a place, or around its difference from the full
- * level. The full level itself then has no error, because it is divided by itself.
+ * Returns half the width of an interval around ln T at a place, or around its difference from the
+ * full level, which is without error if the place is the full level itself.
  */
 static double half_width(
     const struct loadline *line, const struct place *place, bool is_relative, double confidence) {

@@ -3,20 +3,20 @@
 #define LOADLINE_H
 
 /*
- * How much of its maximum throughput a machine has reached at a load, from levels of load that were
- * each held on the way up and on the way down.
+ * Computes which part of its maximum throughput a machine reaches at a load, from levels of load
+ * that were each held on the way up and on the way down.
  *
- * Throughputs T are compared at the load L that was observed. With d = ln(T / L) up - ln(T / L)
- * down of a level, R rounds and n levels above idle, and r what is left of d after a line over the
- * levels of its round,
+ * Throughputs T are compared at the observed load L. Let d = ln(T / L) up - ln(T / L) down of a
+ * level, for R rounds and n levels above idle, and let r be the residuals of d around a line over
+ * the levels of its round. Then
  *
  *     s^2 = sum(r^2) / (2 R (n - 2)) / R
- *     ln F(L) = mean ln T(L) - mean ln T(full), with standard error s and R (n - 2) degrees of
- * freedom:
+ *     ln F(L) = mean ln T(L) - mean ln T(full)
  *
- * each mean has half of the variance of one way, and there are two of them. The line over the
- * levels takes out what cancels in the means: a machine that becomes slower all the time is slower
- * by more at the levels whose two visits are further apart.
+ * with standard error s and R (n - 2) degrees of freedom: each mean has half the variance of one
+ * way, and the difference has two means. The line over the levels removes drift, which cancels in
+ * the means: a machine that steadily slows down loses more at levels whose two visits are further
+ * apart.
  */
 
 #include <showstopper/contract.h>
@@ -32,7 +32,7 @@ enum loadline_way {
     LOADLINE_WAYS,
 };
 
-/* A level that was held once. */
+/* One visit of a level. */
 struct loadline_visit {
     double target, load; /* 0 to 1 */
     double throughput;   /* operations per second */
@@ -65,22 +65,22 @@ struct loadline {
 };
 
 /*
- * Computes the line. Levels without a throughput in each round and way are left out. Returns NULL,
- * or why there is no line.
+ * Computes the line. Skips levels that lack a throughput in some round or way. Returns NULL, or the
+ * reason why there is no line.
  */
 SS_READS(2, 3)
 SS_MUST_USE SS_NONNULL(1) const
     char *loadline_of(struct loadline *line, const struct loadline_visit *visits, size_t count);
 
 /*
- * Returns F at a load, and its interval at this confidence. Between two levels the
- * throughput is interpolated, and the interval grows by how far the line may bend there. NaN beyond
- * the highest level, and far below the lowest.
+ * Returns F at a load, with its interval at this confidence. Interpolates between levels, and
+ * widens the interval by how far the line may bend there. Returns NaN beyond the highest level and
+ * far below the lowest.
  */
 SS_NONNULL()
 struct ssreport_band loadline_done(const struct loadline *line, double load, double confidence);
 
-/* Returns the throughput at a load with its interval. */
+/* Returns the throughput at a load, with its interval. */
 SS_NONNULL()
 struct ssreport_band loadline_throughput(
     const struct loadline *line, double load, double confidence);
@@ -89,7 +89,10 @@ struct loadline_bands {
     struct ssreport_band done, throughput;
 };
 
-/* Computes both for a level. Several levels may have the same load, if the machine is saturated. */
+/*
+ * Computes F and throughput of a level. Several levels may have the same load, if the machine is
+ * saturated.
+ */
 SS_NONNULL()
 void loadline_bands_of_level(
     const struct loadline *line, size_t level, double confidence, struct loadline_bands *bands);

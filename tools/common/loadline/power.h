@@ -3,7 +3,7 @@
 #define LOADLINE_POWER_H
 
 /*
- * Power at equal parts of the maximum throughput, as SPECpower defines its levels: 100, 90 ... 10 %
+ * Power at equal parts of the maximum throughput. As in SPECpower, the parts are 100, 90 ... 10 %
  * of the throughput, not of the load, and idle.
  */
 

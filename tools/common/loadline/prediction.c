@@ -9,38 +9,38 @@
 
 #define TERMS_MAX 3
 
-/* The levels contradict a shape if its residuals had a smaller probability than this. */
+/* The levels contradict a shape if its residuals were less probable than this. */
 #define CONTRADICTED 0.01
 
-/* Distance of the bends that are tried where their place is unknown. */
+/* Step between the bends that are tried if their place is unknown. */
 #define BEND_STEP 0.0025
 
-/* A load that is above the highest level by up to this has been measured. */
+/* A load counts as measured if it is above the highest level by at most this. */
 #define SAME_LOAD 0.005
 
 /* Loads from here on are full load. */
 #define FULL 0.995
 
-/* A bend is placed where the squares of the residuals exceed the smallest by less than this. */
+/* A bend may be where the sum of squared residuals exceeds the smallest one by less than this. */
 #define BEND_SQUARES 3.84
 
-/* Levels that must be above a bend to show it, and below it. */
+/* Number of levels needed above a bend to show it, and below it. */
 #define LEVELS_ABOVE 2
 #define LEVELS_BELOW 2
 
 #define LEVELS_MIN 4
 
-/* Bursts with a smaller error are equal but for rounding, which says nothing about their error. */
+/* Bursts with a smaller error differ by rounding only, which says nothing about their error. */
 #define BURST_ERROR_MIN 1e-9
 
-/* One shape with its bend at one place. */
+/* A shape with its bend at one place. */
 struct shape {
     enum loadline_shape kind;
     double bend;
     bool is_placed; /* the place of the bend was chosen, which costs a degree of freedom */
 };
 
-/* The levels, and the bursts as a further one. */
+/* The levels, with the bursts as one more. */
 struct data {
     double loads[LOADLINE_LEVELS_MAX + 1];
     double throughputs[LOADLINE_LEVELS_MAX + 1];
@@ -57,7 +57,7 @@ struct result {
     bool fits;
 };
 
-/* Sets the terms of T / L, or of L / T, at a load. Returns their number. */
+/* Sets the terms of T / L, or L / T, at a load. Returns their number. */
 static size_t find_terms(const struct shape *shape, double load, double terms[TERMS_MAX]) {
     double below = fmin(load, shape->bend);
     terms[0] = 1;
@@ -89,7 +89,7 @@ static bool is_shown(const struct shape *shape, const struct data *data) {
            (above >= enough && below >= LEVELS_BELOW);
 }
 
-/* Returns the range of T at a load from that of T / L, or of L / T. */
+/* Converts a range of T / L, or L / T, at a load to a range of T. */
 static struct ssreport_band range_of(double load, double rate, double half, bool is_inverse) {
     if (!is_inverse)
         return (struct ssreport_band){load * rate, load * (rate - half), load * (rate + half)};
@@ -98,8 +98,8 @@ static struct ssreport_band range_of(double load, double rate, double half, bool
 }
 
 /*
- * Fits by least squares of relative residuals, whose error is known, so that the intervals do not
- * depend on how well a shape fits. Returns false if the points do not determine the shape.
+ * Fits by least squares of relative residuals. Their error is known, so the intervals do not depend
+ * on how well a shape fits. Returns false if the points do not determine the shape.
  */
 static bool fit(struct result *result, const struct shape *shape, const struct data *data,
     const struct loadline_question *question) {
@@ -125,7 +125,7 @@ static bool fit(struct result *result, const struct shape *shape, const struct d
             gsl_matrix_set(matrix, i, j, scale * terms[j]);
     }
     gsl_multifit_linear(matrix, ones, fitted, covariance, &squares, workspace);
-    /* The covariance is for errors as large as the residuals. */
+    /* GSL scales the covariance to the size of the residuals. */
     double variance = squares / (double)(data->count - count);
     gsl_multifit_linear_est(place, fitted, covariance, &rate, &deviation);
     double known = data->error.error * data->error.error;
@@ -156,8 +156,8 @@ static void unite(struct ssreport_band *all, const struct ssreport_band *one) {
 }
 
 /*
- * Returns a bound of the throughput: if it is higher at full load than below, it is not higher
- * still in between.
+ * Returns an upper bound of the throughput: if full load does more than the levels below, no load
+ * in between does more than full load.
  */
 static double find_most(const struct data *data, double errors) {
     size_t last = data->count - 1;
@@ -168,8 +168,8 @@ static double find_most(const struct data *data, double errors) {
 }
 
 /*
- * Fits a shape with a bend anywhere in a range: `result` has the squares of the best of them, the
- * middle of all that are not much worse, and the union of their ranges.
+ * Fits a shape with a bend anywhere in a range. `result` gets the squares of the best fit, the
+ * middle of all fits that are not much worse, and the union of their ranges.
  */
 static bool fit_anywhere(struct result *result, enum loadline_shape kind, const double range[2],
     const struct data *data, const struct loadline_question *question) {
@@ -222,7 +222,7 @@ static void gather(struct data *data, const struct loadline *line, size_t count,
 
 struct sum {
     double weights, logs, best;
-    struct result least; /* with the fewest squares, whether it fits or not */
+    struct result least; /* the fit with the smallest sum of squares, even if it does not fit */
     bool has_least;
 };
 
@@ -249,8 +249,8 @@ static void add_fit(struct loadline_prediction *prediction, struct sum *sum,
 }
 
 /*
- * Returns the range of a shape that does not fit, as wide as its residuals make it. Without any,
- * all of it is NaN.
+ * Returns the range of a shape that does not fit, widened to the size of its residuals. Returns NaN
+ * if no shape was fitted.
  */
 static struct ssreport_band widened(const struct result *result) {
     const struct ssreport_band *range = &result->range;
@@ -280,7 +280,7 @@ static void fit_all(struct loadline_prediction *prediction, const struct data *d
     const double below[] = {lowest, prediction->highest}, above[] = {prediction->highest, 1};
     if (fit_anywhere(&result, LOADLINE_LIMIT, below, data, question))
         add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_LIMIT, .knee = NAN}, &result);
-    /* With bursts, the line may bend anywhere up to full load. */
+    /* Bursts allow a bend anywhere up to full load. */
     if (has_burst && fit_anywhere(&result, LOADLINE_KNEE, above, data, question))
         add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_KNEE, .knee = NAN}, &result);
     if (has_burst)

@@ -4,7 +4,7 @@
 
 /*
  * Predicts the throughput at a load that was not measured, from the levels below it. Assumes no
- * shape: fits several, drops those that the levels contradict, and prints the union of the ranges
+ * shape: fits several, drops those that the levels contradict, and reports the union of the ranges
  * of the others.
  */
 
@@ -19,7 +19,7 @@ enum loadline_shape {
     LOADLINE_STRAIGHT, /* T / L is linear */
     LOADLINE_CURVE,    /* L / T is a parabola: contention and coherence, as of locks */
     LOADLINE_KNEE,     /* T is bent at a known load: busy cores, a step of the frequency */
-    LOADLINE_LIMIT,    /* T no longer grows from a load on that the levels show: the memory */
+    LOADLINE_LIMIT,    /* T stops growing at a load that the levels show: the memory */
     LOADLINE_SHAPES,
 };
 
@@ -36,14 +36,14 @@ struct loadline_fit {
     enum loadline_shape shape;
     double knee;                /* NaN without one */
     struct ssreport_band range; /* of the throughput */
-    bool fits;                  /* the levels do not contradict it */
+    bool fits;                  /* the levels do not contradict the shape */
 };
 
 struct loadline_prediction {
     struct ssreport_band range; /* the union, with what may limit the throughput above the levels */
     struct ssreport_band free;  /* the union if nothing bends the line above the highest level */
     double highest;             /* load of the highest level */
-    double missed;       /* error of predicting the highest level from those below it, of 1 */
+    double missed; /* relative error of predicting the highest level from the levels below it */
     double unidentified; /* the lowest known knee between the highest level and the predicted load,
                             NaN without one */
     struct loadline_fit fits[LOADLINE_FITS_MAX];

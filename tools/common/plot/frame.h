@@ -28,7 +28,7 @@ void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned heig
 /* Begins a picture of the usual size on a page; the caller adds axes. */
 void plot_begin_on_page(FILE *script) SS_NONNULL();
 
-/* What the range of an axis must include besides its data. */
+/* What the range of an axis has to include besides its data. */
 enum plot_range {
     PLOT_FROM_ZERO,   /* the axis begins at 0 */
     PLOT_AROUND_ZERO, /* the axis includes 0, for deviations */
@@ -45,12 +45,14 @@ void plot_axis(FILE *script, char axis, const char *name, enum plot_range range)
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
-/* Returns the unit of an axis of time up to `end` seconds, in seconds: a minute for long times. */
+/*
+ * Returns the unit, in seconds, of a time axis that ends at `end` seconds: a minute for long times.
+ */
 double plot_time_unit(double end);
 
 /*
- * Sets the horizontal axis to the time from 0 to `end` seconds, in units of plot_time_unit().
- * `what` is the name of the axis without its unit.
+ * Sets the horizontal axis to 0 to `end` seconds, in units of plot_time_unit(). `what` is the label
+ * of the axis without the unit.
  */
 void plot_axis_time(FILE *script, const char *what, double end) SS_NONNULL();
 

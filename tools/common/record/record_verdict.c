@@ -7,7 +7,7 @@
 
 #include "json_document.h"
 
-/* Returns the check that a record describes; SS_CHECKS for a check of a later version. */
+/* Returns the check that a record describes; SS_CHECKS for one of a later version. */
 static size_t find_check(struct json_object *check) {
     const char *key = document_text(check, "check");
     size_t i = 0;
@@ -21,7 +21,7 @@ static bool is_limit(struct json_object *check, const char *name, double limit) 
     return isnan(limit) ? isnan(recorded) : recorded == limit;
 }
 
-/* Returns whether the record has the result of this verdict for a check, and the same limits. */
+/* Returns whether the record has the same result and limits for a check as this verdict. */
 static bool agrees(struct json_object *check, const struct ss_verdict *verdict) {
     size_t which = find_check(check);
     const char *result = document_text(check, "result");
@@ -48,7 +48,7 @@ void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object 
             evidence.figures[which] = document_number(check, "figure");
     }
     ssreport_verdict_reach(verdict, &evidence);
-    /* Only the recorded reasons say in which shape a figure changed. */
+    /* Only the recorded reasons describe how a figure changed. */
     for (size_t i = 0; i < count; i++)
         agreed += agrees(json_object_array_get_idx(checks, i), &verdict->verdict);
     if (agreed == count) {

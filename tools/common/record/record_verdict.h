@@ -11,23 +11,23 @@
 #include "verdict/verdict.h"
 
 /*
- * The verdict on a record. The checks are made again with the figures that the record keeps, so
- * that all records of a report are judged alike.
+ * The verdict on a record. Checks are repeated with the recorded figures, so that all records of a
+ * report are judged alike.
  */
 struct ssreport_verdict {
-    bool recorded; /* the record has figures of the checks: it is not one of an earlier version */
+    bool recorded; /* the record has figures for the checks; those of earlier versions do not */
     struct ss_verdict verdict;
-    char *reasons; /* of `verdict`; owned */
+    char *reasons; /* reasons for `verdict`; owned */
 };
 
 /*
- * Reads the verdict of summary.json or requests.json; without one, sets only `recorded`. Keeps the
- * recorded reasons unless a result or a limit differs from that of this version.
+ * Reads the verdict of summary.json or requests.json; if absent, sets only `recorded`. Keeps the
+ * recorded reasons unless this version comes to another result or has another limit.
  */
 SS_NONNULL(1)
 void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object *summary);
 
-/* Reaches the verdict on a record by this evidence, and prints its reasons. */
+/* Judges a record by this evidence, and prints the reasons. */
 SS_NONNULL()
 void ssreport_verdict_reach(struct ssreport_verdict *verdict, const struct ss_evidence *evidence);
 

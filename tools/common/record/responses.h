@@ -93,7 +93,7 @@ struct ssreport_responses {
     struct ssreport_response_bucket *buckets; /* buckets of all seconds, in order */
     size_t bucket_count, bucket_room;
 
-    /* Measurements without a record of showstopper. */
+    /* Measurements made by other programs. */
     struct ssreport_energy energy;
     struct ssreport_idle idle;
     struct ssreport_response_load *loads;
@@ -101,15 +101,15 @@ struct ssreport_responses {
 
     char *balance; /* among several targets; NULL if unknown */
 
-    /* Values from a manifest; NULL and 0 if absent. */
+    /* Values of the manifest; NULL and 0 if absent. */
     char *knobs; /* their levels, joined by +, such as "instances=2+pin=free" */
-    bool caps_differ, balances_differ; /* among the records with knobs, so they name a series */
+    bool caps_differ, balances_differ; /* among records with knobs: they name a series */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
     double edge;        /* see struct ssreport_settings */
     double others;      /* see struct ssreport_run */
     size_t manifest;    /* number of the manifest, from 1; 0 if none */
-    double at, predict; /* these and the next, see struct ssreport_run */
+    double at, predict; /* this and the next two: see struct ssreport_run */
     char *knees;
 };
 

@@ -404,10 +404,7 @@ static void compare_with_figures(struct ssreport_responses *responses) {
             responses->sent, sent);
 }
 
-/*
- * Judges a record without a verdict, of an earlier version or interrupted, by the figures that it
- * has.
- */
+/* Judges a record without a verdict, from an earlier version or interrupted, by its figures. */
 static void judge(struct ssreport_responses *responses) {
     struct ss_evidence evidence;
     ss_evidence_clear(&evidence);

@@ -54,10 +54,7 @@ static void set_iterations(struct ssreport_run *run) {
         take_times(run, record->iteration_times.count > count);
 }
 
-/*
- * Judges a record without a verdict, of an earlier version or interrupted, by the figures that it
- * has.
- */
+/* Judges a record without a verdict, from an earlier version or interrupted, by its figures. */
 static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
     struct ssreport_record *record = &run->record;
     struct ss_evidence evidence;

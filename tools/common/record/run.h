@@ -69,9 +69,9 @@ struct ssreport_run {
     double tau;                /* mean length of a round, seconds */
     double speed;              /* speed of a replay: 2 is twice as fast as the trace */
     double round;              /* number of the round, from 1 */
-    double others;             /* part of the machine that other processes used; NaN if unknown */
+    double others;             /* part of the machine used by other processes; NaN if unknown */
     size_t manifest;           /* number of the manifest or study, from 1; 0 if none */
-    double at, predict;        /* loads about which a study asks; 0 if none */
+    double at, predict;        /* loads that a study asks about; 0 if none */
     double bursts;             /* length of bursts at full load, seconds; 0 without bursts */
     char *knees;               /* loads at which throughput may bend, "0.5,0.75" */
 

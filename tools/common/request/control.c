@@ -130,7 +130,7 @@ static size_t first_of(const struct ssrequest_control_targets *targets, size_t n
 void ssrequest_control_describe_targets(
     char *buffer, size_t size, const struct ssrequest_control_targets *targets) {
     size_t used = strlen(buffer), left_out = 0;
-    /* Room for the last part, whose number has at most 20 digits. */
+    /* Reserves room for the last part, whose number has at most 20 digits. */
     size_t room = size > sizeof " left_out=" + 20 ? size - sizeof " left_out=" - 20 : 0;
     for (size_t i = 0; i < targets->count; i++) {
         bool is_current = false;

@@ -45,7 +45,7 @@ SS_WRITES(1, 2)
 void ssrequest_control_describe(
     char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);
 
-/* The targets of a run, by label. The last `current` ones get requests. */
+/* The targets of a run, by label. The last `current` of them get requests. */
 struct ssrequest_control_targets {
     const char *const *urls;
     const uint64_t *unfinished; /* requests */
@@ -54,7 +54,7 @@ struct ssrequest_control_targets {
 
 /*
  * Appends ` unfinished_of=NUMBER,URL` to the answer for each URL that gets requests or has
- * unfinished ones. If the buffer is too small for some of them, ends with ` left_out=NUMBER`.
+ * unfinished ones. If some do not fit, ends with ` left_out=NUMBER`.
  */
 SS_NONNULL()
 void ssrequest_control_describe_targets(

@@ -127,7 +127,7 @@ SS_NONNULL()
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
 
-/* Counts the unfinished requests by their labels, of which there are `labels`. */
+/* Counts unfinished requests by label, from 0 to `labels` - 1. */
 SS_NONNULL()
 SS_WRITES(2, 3)
 void ssrequest_generator_count_unfinished(

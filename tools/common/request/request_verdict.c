@@ -35,8 +35,8 @@ static void judge_changes(const struct ssrequest_account *account, struct ss_evi
 }
 
 /*
- * Returns the lateness; NaN if requests have to wait by design: in a closed loop, and after as many
- * were unfinished as are allowed.
+ * Returns the lateness; NaN if requests wait by design: in a closed loop, and after the limit of
+ * unfinished requests was reached.
  */
 static double find_lateness(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;

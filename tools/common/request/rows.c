@@ -328,7 +328,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
     if (rows->each.file >= 0)
-        ss_lines_flush(&rows->each); /* a program may read them while requests are sent */
+        ss_lines_flush(&rows->each); /* a program may read the rows while the run lasts */
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
         ss_histogram_merge(&rows->before[origin], &rows->times[origin]);

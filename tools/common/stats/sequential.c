@@ -5,16 +5,16 @@
 #include <math.h>
 
 /*
- * With an end, the sum of n values of N is compared with one bound for all n. A Brownian motion W
- * has P(max |W(t)| > 2.24 for t from 0 to 1) = 5 %: by reflection, a path that crosses 2.24 ends
- * above it in half of the cases, so 2.24 is the normal quantile at 1 - 5 % / 4. The quantile of
- * Student's t replaces it, because the deviation is estimated.
+ * With a planned end N, the sum of n values is compared with the same bound for all n up to N. For
+ * a Brownian motion W, P(max |W(t)| > 2.24 for t from 0 to 1) = 5 %: by reflection, half of the
+ * paths that cross 2.24 end above it, so 2.24 is the normal quantile at 1 - 5 % / 4. Student's t
+ * replaces the normal quantile, because the deviation is estimated.
  */
 #define LEVEL 0.9875
 
 /*
- * Without an end, the boundary is that of a normal mixture (Robbins): half^2 = s^2 (n + rho) (2
- * ln(1/0.05) + ln((n + rho) / rho)) / n^2. It is narrowest after a few times rho values.
+ * Without an end, the boundary of a normal mixture (Robbins) is used: half^2 = s^2 (n + rho) (2
+ * ln(1/0.05) + ln((n + rho) / rho)) / n^2. It is narrowest at a few times rho values.
  */
 #define MIXTURE      12
 #define MIXTURE_BASE 6
@@ -27,7 +27,7 @@ double stats_percent_of(double difference) {
     return 100 * expm1(difference);
 }
 
-/* The mean of values of one order; without orders, of all values. */
+/* The mean of the values of one order; without orders, of all values. */
 struct part {
     size_t count;
     double sum, mean;
@@ -37,7 +37,7 @@ static size_t part_of(const enum stats_order *orders, size_t i) {
     return orders ? (size_t)orders[i] : 0;
 }
 
-/* Returns half the width of the interval after `count` values with this standard deviation. */
+/* Returns half the width of the interval after `count` values with this deviation. */
 static double half_width(double deviation, size_t count, double freedom, size_t planned) {
     double n = (double)count;
     if (planned > 0)
@@ -66,7 +66,7 @@ struct stats_look stats_look_at(
         squares += pow(values[i] - parts[part_of(orders, i)].mean, 2);
     if (!isfinite(look.mean) || count <= used)
         return look;
-    /* Orders that occur unequally often make the mean of both less certain. */
+    /* The mean of both orders is less certain if they occur unequally often. */
     look.deviation = sqrt(squares / (double)(count - used) * unbalance);
     if (count >= STATS_LOOK_MIN)
         look.half = half_width(look.deviation, count, (double)(count - used), planned);

@@ -3,44 +3,45 @@
 #define STATS_SEQUENTIAL_H
 
 /*
- * A mean that is looked at after every value, until it is decided. Student's t at every look would
- * exclude the true mean far too often; these intervals contain it at all looks in 95 % of studies.
+ * A mean that is examined after every value, until it is decided. Student's t at every look would
+ * exclude the true mean far too often; these intervals contain it at all looks in 95 % of the
+ * studies.
  */
 
 #include <stddef.h>
 
 #include <showstopper/contract.h>
 
-/* There is no interval with fewer values. */
+/* With fewer values there is no interval. */
 #define STATS_LOOK_MIN 10
 
-/* The two orders of a block of four runs: A B B A and B A A B. */
+/* The orders of a block of four runs: A B B A or B A A B. */
 enum stats_order { STATS_ABBA, STATS_BAAB, STATS_ORDERS };
 
 struct stats_look {
     size_t count;
     double mean;      /* NaN without values */
     double deviation; /* standard deviation of one value; NaN if unknown */
-    double half;      /* half the width of the interval; infinite if there is none yet */
+    double half;      /* half the width of the interval; infinite if unknown */
 };
 
 /* Returns the mean of ln(B) minus the mean of ln(A) in a block of A, A, B, B. */
 double stats_block_difference(const double a[2], const double b[2]) SS_NONNULL();
 
 /*
- * Returns what `count` values say. `planned` is the number of values after which the study ends,
- * fixed before its first value; 0 if it has no end, for which the interval is wider.
+ * Estimates the mean of `count` values. `planned` is the number of values after which the study
+ * ends, fixed before its first value; 0 if it has no end, which makes the interval wider.
  *
- * `orders` are those of the blocks; NULL: not used. An effect of the position in a block, such as a
- * slow first run, shifts blocks of one order up and of the other down. With the orders, the mean is
- * that of both orders, and the deviation is that within an order, so that this effect cancels.
+ * `orders` are the orders of the blocks; NULL: not used. An effect of the position in a block, such
+ * as a slow first run, raises blocks of one order and lowers those of the other. With orders, the
+ * mean is that of both orders and the deviation is within each order, so that the effect cancels.
  */
 SS_NONNULL(1)
 SS_READS(1, 3)
 struct stats_look stats_look_at(
     const double *values, const enum stats_order *orders, size_t count, size_t planned);
 
-/* Returns the percentage that a difference of logarithms stands for. */
+/* Converts a difference of logarithms to percent. */
 double stats_percent_of(double difference);
 
 #endif
