@@ -29,11 +29,11 @@ struct ssbatch_workload {
     const char *name;
     const char *file;                 /* the file that defines it */
     const char *values[SSBATCH_KEYS]; /* NULL if absent */
-    unsigned lines[SSBATCH_KEYS];     /* numbers of the values' lines in the file, from 1 */
-    bool typed; /* defined by a command line, whose shell has expanded variables; no {work} */
+    unsigned lines[SSBATCH_KEYS];     /* line numbers of the values in the file, from 1 */
+    bool typed; /* defined on a command line, where the shell has expanded variables; no {work} */
 };
 
-/* A workload that no file defines. */
+/* A workload that is not in a file. */
 struct ssbatch_definition {
     const char *name;
     const char *command;   /* quoted words */
@@ -51,7 +51,7 @@ struct ssbatch_catalogue {
 
 void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue);
 
-/* Adds a workload. The catalogue keeps the texts, so they must outlive it. */
+/* Adds a workload. The catalogue does not copy the texts, so they must outlive it. */
 SS_NONNULL(1, 2)
 int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
     const struct ssbatch_definition *definition, struct ss_error *error);

@@ -7,7 +7,7 @@
 #include "base/suggest.h"
 
 /*
- * All but `default` measure by idle time, as published figures do, so that their errors can be
+ * All methods but `default` measure idle time, as published figures do, so that errors can be
  * compared.
  */
 #define REALTIME    "-f realtime"
@@ -17,7 +17,7 @@
 #define RBPID(name) "-d averageq -D {tau} -c rbpid{pi} -s " name
 #define GEOM(name)  "-d averageq -D {tau} -c geom -s " name
 
-/* Rounding errors of a load times a number of CPUs that is a half. */
+/* Allows for rounding errors of a load times a number of CPUs that ends in a half. */
 #define ROUNDING 1e-9
 
 static const struct ssbatch_method methods[] = {
@@ -55,7 +55,7 @@ bool ssbatch_method_has_rounds(const struct ssbatch_method *method) {
     return strstr(method->modules, "{tau}") != NULL;
 }
 
-/* Rounds a number of instances that is not negative. */
+/* Rounds a non-negative number of instances. */
 static uint64_t round_copies(double number) {
     return number < 1 ? 1 : (uint64_t)(number + 0.5);
 }
@@ -83,7 +83,7 @@ double ssbatch_control_stands_for(const struct ssbatch_control *control) {
     return NAN;
 }
 
-/* Writes options with their placeholders replaced. */
+/* Writes options and replaces their placeholders. */
 static void put_options(FILE *stream, const char *options, const struct ssbatch_control *control) {
     const struct {
         const char *name, *before, *text;

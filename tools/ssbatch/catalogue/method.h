@@ -2,7 +2,7 @@
 #ifndef SSBATCH_METHOD_H
 #define SSBATCH_METHOD_H
 
-/* Methods that hold a load, as options of showstopper; accuracy --help describes them. */
+/* Methods of holding a load, as options of showstopper. accuracy --help describes them. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,15 +10,15 @@
 
 #include <showstopper/error.h>
 
-/* How many instances run. */
+/* The number of instances. */
 enum ssbatch_copies {
     SSBATCH_COPIES_GIVEN,
     SSBATCH_COPIES_ONE,
     SSBATCH_COPIES_WHOLE,    /* the load times the number of CPUs, rounded */
-    SSBATCH_COPIES_MEASURED, /* as many as make the load, by the load of one */
+    SSBATCH_COPIES_MEASURED, /* as many as make up the load, given the load of one */
 };
 
-/* What limits the instances besides showstopper. */
+/* Limits on the instances other than showstopper's. */
 enum ssbatch_limiter {
     SSBATCH_LIMITER_NONE,
     SSBATCH_LIMITER_CPULIMIT, /* one cpulimit for each instance */
@@ -34,20 +34,20 @@ struct ssbatch_method {
     enum ssbatch_limiter limiter;
 };
 
-/* How a method is used. */
+/* The parameters of a method. */
 struct ssbatch_control {
     const struct ssbatch_method *method;
     const char *tau;      /* mean length of a round; NULL if the method has none */
     const char *cdc;      /* further options of the dithering of a constant duty; NULL: none */
     const char *pi;       /* options of the control rbpid; NULL: none */
-    const char *feedback; /* replaces the feedback of the method; NULL: keeps it */
+    const char *feedback; /* replaces the feedback of the method; NULL: does not */
     double target;        /* the load, from 0 to 1 */
-    uint64_t cpus;        /* CPUs that are a load of 1 */
-    uint64_t instances;   /* unless the method has a number of its own */
+    uint64_t cpus;        /* number of CPUs, which are a load of 1 together */
+    uint64_t instances;   /* unless the method sets the number */
     double one;           /* load of one instance; NaN: unknown */
 };
 
-/* Returns the method of this name; NULL with the error set if there is none. */
+/* Returns the method of this name. If unknown, returns NULL and sets the error. */
 SS_NONNULL(1)
 const struct ssbatch_method *ssbatch_method_find(const char *name, struct ss_error *error);
 
@@ -57,10 +57,10 @@ SS_NONNULL() bool ssbatch_method_has_rounds(const struct ssbatch_method *method)
 /* Returns the number of instances, at least 1. */
 SS_NONNULL() uint64_t ssbatch_control_instances(const struct ssbatch_control *control);
 
-/* Returns the load that uncontrolled instances stand for; NaN if showstopper controls the load. */
+/* Returns the load that uncontrolled instances represent; NaN if showstopper controls the load. */
 SS_NONNULL() double ssbatch_control_stands_for(const struct ssbatch_control *control);
 
-/* Writes the options of feedback and other modules, each after a blank. */
+/* Writes the options of feedback and other modules, each preceded by a blank. */
 SS_NONNULL() void ssbatch_control_print(FILE *stream, const struct ssbatch_control *control);
 
 #endif

@@ -11,10 +11,10 @@
 #include "base/words.h"
 #include "platform/platform.h"
 
-/* Shorter times in `m` were most likely meant in minutes, as showstopper --warmup says. */
+/* Shorter times in `m` were probably meant in minutes, as showstopper --warmup warns. */
 #define SENSIBLE (500 * SS_MILLISECOND)
 
-/* Bounds of the length of a round, those of the dithering averageq. */
+/* Bounds of the length of a round, as in the dithering averageq. */
 #define ROUND_MIN SS_MILLISECOND
 #define ROUND_MAX (3600 * SS_SECOND)
 
@@ -33,7 +33,7 @@ static bool is_decimal(const char *text) {
 
 /* ---- times ---- */
 
-/* Reads a time with a unit; warns of one below `sensible` that was probably meant in minutes. */
+/* Reads a time with a unit, and warns if it is below `sensible`, as if meant in minutes. */
 static int read_time(const struct ssbatch_option_value *value, const char *text, ss_time sensible,
     ss_time *time, struct ss_error *error) {
     struct ss_units_doubt doubt;
@@ -44,7 +44,7 @@ static int read_time(const struct ssbatch_option_value *value, const char *text,
     return 0;
 }
 
-/* Writes a time in seconds; a number without a unit is in seconds already. */
+/* Writes a time in seconds. A number without a unit is in seconds. */
 static int print_seconds(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     ss_time sensible, double *seconds, struct ss_error *error) {
     ss_time time;
@@ -125,7 +125,7 @@ static int read_percent(const char *text, double *percent, struct ss_error *erro
     return 0;
 }
 
-/* Writes a load in percent, as it was written if that is in percent already. */
+/* Writes a load in percent; with `as_written`, keeps the text if it is in percent. */
 static void put_percent(FILE *stream, const char *text, double percent, bool as_written) {
     if (as_written || is_bare_percent(text))
         fprintf(stream, "%s", text);
@@ -153,7 +153,7 @@ static int print_target(FILE *stream, const struct ssbatch_option_value *value, 
 
 /* ---- lists ---- */
 
-/* Prints each item of a list; empty items are left out. */
+/* Prints the items of a list, and skips empty ones. */
 static int print_list(FILE *stream, const struct ssbatch_option_value *value, printer *print_item,
     struct ss_error *error) {
     SS_OWNED(free) char **items = ss_words_split_list(value->text, NULL, error);
@@ -222,7 +222,7 @@ static int print_percent(FILE *stream, const struct ssbatch_option_value *value,
 
 /* ---- CPUs ---- */
 
-/* Writes how many CPUs the list has, all of which must be available. */
+/* Writes the number of CPUs in a list. All of them must be available. */
 static int print_cpus(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {
     struct ss_cpus cpus, available;
@@ -240,7 +240,7 @@ static int print_cpus(FILE *stream, const struct ssbatch_option_value *value, co
     return 0;
 }
 
-/* Writes both sets of "A/B", how many CPUs each has, and the first CPU that both have, or -. */
+/* Writes both sets of "A/B", the number of CPUs in each, and the first CPU in both, or -. */
 static int print_sets(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {
     SS_OWNED(free) char *left = strdup(text);
@@ -285,7 +285,7 @@ static int split_levels(char *text, char *parts[3]) {
 
 /*
  * Writes the levels HIGH:LOW:STEP in percent, and the number of steps down and up again. Levels
- * without any sign are in percent, also below 2.
+ * without a sign are in percent, even below 2.
  */
 static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {

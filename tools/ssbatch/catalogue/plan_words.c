@@ -50,7 +50,7 @@ struct request {
     const char *type, *option, *program;
     const char **files; /* owned */
     size_t file_count, file_room;
-    char **rest; /* words that are no options */
+    char **rest; /* words that are not options */
     struct ss_option_store store;
 };
 
@@ -230,7 +230,7 @@ static int print_words(FILE *stream, const struct request *request,
     return ssbatch_workload_print(stream, workload, &use, error);
 }
 
-/* Prints a value as a line, which is empty if the value is absent. */
+/* Prints a value on a line of its own, which is empty if the value is absent. */
 static void print_line(FILE *stream, const char *value) {
     fprintf(stream, "%s\n", value ? value : "");
 }
@@ -271,7 +271,7 @@ static int print_workload(FILE *stream, const struct request *request,
 
 /* ---- a workload under a method ---- */
 
-/* Returns the value `one` that a study found, or NAN. */
+/* Returns the value `one` found by a study, or NaN. */
 static double read_found(const char *study) {
     char path[4200], name[256], value[256];
     double found = NAN;
@@ -284,7 +284,7 @@ static double read_found(const char *study) {
     return found;
 }
 
-/* Sets the load of one instance: known, given or found by a study. */
+/* Sets the load of one instance, which is known, given, or found by a study. */
 static int read_one(const struct request *request, const struct ssbatch_workload *workload,
     struct ssbatch_control *control, struct ss_error *error) {
     control->one = NAN;
@@ -348,7 +348,7 @@ static int print_one(FILE *stream, const struct request *request,
                            : print_workload(stream, request, workload, error);
 }
 
-/* Checks workloads, or finds those that represent others. */
+/* Checks workloads, or finds those that replace published ones. */
 static int print_lists(FILE *stream, const struct request *request,
     const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
     const struct ssbatch_workload_checks checks = {.catalogue = catalogue,

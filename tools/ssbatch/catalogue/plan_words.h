@@ -3,8 +3,8 @@
 #define SSBATCH_PLAN_WORDS_H
 
 /*
- * The options of ssbatch for scripts that print plans: workloads of the catalogue, runs in which a
- * method holds their load, pairs, and values of the script's options.
+ * Options of ssbatch for scripts that print plans: workloads of the catalogue, runs whose load is
+ * held by a method, pairs, and option values of the script.
  */
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 SS_NONNULL() bool ssbatch_plan_words_requested(char *const *words);
 
 /*
- * Prints the words that the command line requests. Prints an error itself if the command line has
- * another name for its messages, and sets `status`.
+ * Prints what the command line requests, and sets `status`. Prints an error itself if the command
+ * line names another program for messages.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error);

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* The control group of a run with a quota; ssbatch replaces both. */
+/* The control group of a run with a quota. ssbatch replaces both placeholders. */
 #define GROUP "'{place}.{run}'"
 
 /* ---- words with placeholders ---- */
@@ -19,7 +19,7 @@ static void put_number(FILE *stream, double number) {
         fprintf(stream, "%.10g", number);
 }
 
-/* Writes a text with {instances}, {stands_for} and {target} replaced. `{{` stays as it is. */
+/* Writes a text with {instances}, {stands_for} and {target} replaced. Keeps `{{`. */
 static void put_replaced(FILE *stream, const char *text, const struct ssbatch_control *control) {
     const struct {
         const char *name;
@@ -42,7 +42,7 @@ static void put_replaced(FILE *stream, const char *text, const struct ssbatch_co
     }
 }
 
-/* Returns the text with its placeholders replaced; free() it. NULL: no memory. */
+/* Returns the text with its placeholders replaced; free() it. NULL if memory is exhausted. */
 static char *replace(const char *text, const struct ssbatch_control *control) {
     char *bytes = NULL;
     size_t size;
@@ -56,7 +56,7 @@ static char *replace(const char *text, const struct ssbatch_control *control) {
     return NULL;
 }
 
-/* Writes a word after a blank. */
+/* Writes a blank and a word. */
 static void put_word(FILE *stream, const char *word) {
     fputc(' ', stream);
     ss_words_quote_line(stream, word);
@@ -114,7 +114,7 @@ static int put_options(
 
 /* ---- the command ---- */
 
-/* Returns whether the installed cpulimit knows parts of a percent, and -i for children. */
+/* Returns whether the installed cpulimit accepts fractions of a percent, and -i for children. */
 static bool cpulimit_knows_parts(void) {
     char text[4096];
     FILE *help = popen("cpulimit --help 2>&1", "re");
@@ -126,7 +126,9 @@ static bool cpulimit_knows_parts(void) {
     return strstr(text, "--include-children") != NULL;
 }
 
-/* Two programs are called cpulimit. The other one knows whole percents, and -m for children. */
+/*
+ * There are two programs named cpulimit. The other one takes whole percents, and -m for children.
+ */
 static void put_cpulimit(FILE *stream, const struct ssbatch_planned_run *run) {
     const struct ssbatch_control *control = run->control;
     bool parts = cpulimit_knows_parts();
@@ -140,7 +142,7 @@ static void put_cpulimit(FILE *stream, const struct ssbatch_planned_run *run) {
         parts ? 2 : 0, fmax(percent, 1));
 }
 
-/* Writes the path of env/group, with % doubled if showstopper replaces it. */
+/* Writes the path of env/group, with % doubled if showstopper would replace it. */
 static void put_group_tool(FILE *stream, const char *tools, bool doubled) {
     SS_OWNED(free) char *path = calloc(2, strlen(tools) + sizeof "/env/group");
     char *to = path;
@@ -169,7 +171,7 @@ static void put_limiter(FILE *stream, const struct ssbatch_planned_run *run) {
     }
 }
 
-/* Writes the words of the workload: how its iterations are counted, `--`, and its command. */
+/* Writes the words of the workload: the option that counts iterations, `--`, and the command. */
 static int put_workload(FILE *stream, const struct ssbatch_planned_run *run, char *const *words) {
     char *const *word = words;
     for (; *word && strcmp(*word, "--") != 0; word++)
@@ -198,7 +200,7 @@ static char **read_words(const struct ssbatch_planned_run *run, struct ss_error 
     return status < 0 ? NULL : ss_words_split(line, NULL, error);
 }
 
-/* What ssburn prints is dropped, because its iterations are in the record. */
+/* Drops the output of ssburn, whose iterations are in the record. */
 static void put_output(FILE *stream, const struct ssbatch_planned_run *run, char *const *words) {
     while (*words && strcmp(*words, "--") != 0)
         words++;
@@ -238,7 +240,7 @@ static const char *published_of(const struct ssbatch_workload *workload) {
     return workload->values[SSBATCH_PUBLISHED];
 }
 
-/* Writes the line of a role, which has columns of its own. */
+/* Writes the line of a role, which has its own columns. */
 static int print_role(FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
     fputs("main", stream);
     if (run->use->role)
@@ -252,7 +254,7 @@ static int print_role(FILE *stream, const struct ssbatch_planned_run *run, struc
     return put_showstopper(stream, run, error);
 }
 
-/* Writes the first line of the run. A / in the name of a workload is a point in that of the run. */
+/* Writes the first line of the run. A / in the workload's name becomes a dot in the run's. */
 static int print_heading(
     FILE *stream, const struct ssbatch_planned_run *run, struct ss_error *error) {
     SS_OWNED(free) char *name = replace(run->name, run->control);

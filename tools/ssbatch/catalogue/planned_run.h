@@ -13,11 +13,11 @@ struct ssbatch_planned_run {
     const struct ssbatch_workload *workload;
     const struct ssbatch_use *use;
     const struct ssbatch_control *control;
-    const char *name;     /* of the run; NULL: only the line of showstopper is printed */
-    const char *takes;    /* the time it takes; not NULL with a name */
-    const char *round;    /* number of the round; NULL: no such column */
-    const char *lines;    /* further lines of the run; NULL: none */
-    const char *tools;    /* the folder with env/group, for methods with a control group */
+    const char *name;     /* of the run; NULL: print the line of showstopper only */
+    const char *takes;    /* duration of the run; required with a name */
+    const char *round;    /* number of the round; NULL: no column */
+    const char *lines;    /* more lines of the run; NULL: none */
+    const char *tools;    /* the folder that has env/group, for methods with a control group */
     const char *pinned;   /* CPUs of --cpus; NULL: all */
     const char *around;   /* quoted words before showstopper; NULL: none */
     const char *entering; /* quoted words before the command; NULL: none */
@@ -27,9 +27,8 @@ struct ssbatch_planned_run {
 };
 
 /*
- * Writes the run or, without a name, one line `main` with the role. In the name, in columns and in
- * options, {instances}, {stands_for} and {target} are replaced. Columns without a value are left
- * out.
+ * Writes the run; without a name, writes a single line `main` with the role. Replaces {instances},
+ * {stands_for} and {target} in the name, in columns and in options. Skips columns without a value.
  */
 SS_NONNULL(1, 2)
 int ssbatch_planned_run_print(

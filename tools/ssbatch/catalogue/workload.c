@@ -142,8 +142,8 @@ static const struct {
 };
 
 /*
- * Writes the placeholder at the beginning of the text. Returns its length; 0 without one. A typed
- * command has no {work}, the last one.
+ * Writes the placeholder at the beginning of the text. Returns its length, or 0 if there is no
+ * placeholder. The last one, {work}, is not available in typed commands.
  */
 static size_t put_placeholder(FILE *stream, const char *text, const struct filling *filling) {
     size_t count = sizeof placeholders / sizeof *placeholders - filling->workload->typed;
@@ -214,7 +214,7 @@ static void print_grace(FILE *stream, const char *stop) {
         stream, " --grace %s%s", stop, isdigit((unsigned char)stop[strlen(stop) - 1]) ? "s" : "");
 }
 
-/* Returns whether each end of the command counts as an iteration. */
+/* Returns whether each exit of the command counts as an iteration. */
 static bool is_repeated_workload(const struct ssbatch_workload *workload) {
     const char *repeat = workload->values[SSBATCH_REPEAT];
     return repeat ? strcmp(repeat, "yes") == 0 : !workload->values[SSBATCH_ITERATION];

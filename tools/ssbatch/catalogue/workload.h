@@ -48,13 +48,13 @@ void ssbatch_workload_print_once(
 SS_NONNULL()
 bool ssbatch_workload_print_missing(FILE *stream, const struct ssbatch_workload *workload);
 
-/* Returns whether showstopper counts the iterations of the workload. */
+/* Returns whether showstopper can count iterations of the workload. */
 SS_NONNULL() bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload);
 
 /*
- * Writes what runs of the workload have in common, for a plan that continues a study only if that
- * is the same: each word of ssbatch_workload_print() but `--` in a line of its own, and the setup
- * of one instance.
+ * Writes everything that runs of the workload have in common: each word of ssbatch_workload_print()
+ * but `--` on its own line, and the setup of one instance. A study continues only if the plan has
+ * the same text.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_workload_print_definition(FILE *stream, const struct ssbatch_workload *workload,

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "workload.h"
 
-/* Sets `lacks` to what the machine lacks for the workload, NULL if nothing; free() it. */
+/* Sets `lacks` to whatever the workload needs and the machine lacks, or NULL; free() it. */
 static int find_lacks(
     const struct ssbatch_workload *workload, char **lacks, struct ss_error *error) {
     size_t size;
@@ -39,7 +39,7 @@ static int check_missing(const struct ssbatch_workload_checks *checks,
     return 0;
 }
 
-/* Returns a time in seconds. A number without a unit is in seconds already. */
+/* Returns a time in seconds. A number without a unit is in seconds. */
 static double seconds_of(const char *text) {
     ss_time time;
     return ss_units_time(text, &time, NULL) == 0 ? ss_time_seconds(time) : strtod(text, NULL);
@@ -85,7 +85,7 @@ int ssbatch_workloads_check(FILE *stream, const struct ssbatch_workload_checks *
 
 /* ---- published workloads ---- */
 
-/* Returns the stand-in that represents a program; NULL if there is none. */
+/* Returns the stand-in for a program; NULL if absent. */
 static const char *find_stand_in(
     const struct ssbatch_catalogue *catalogue, const char *program, char *const *stand_ins) {
     for (; *stand_ins; stand_ins++) {
