@@ -24,29 +24,30 @@
 #define ANSWER_PATIENCE  (300 * SS_SECOND)
 #define OFF_PATIENCE     2000 /* milliseconds */
 
-/* Of this many answers, the quickest gives the difference of the clocks. */
+/* Number of answers; the quickest one gives the difference of the clocks. */
 #define CLOCK_ANSWERS 5
 
-/* How often the clock is set, because on a busy machine one answer may be late. */
-#define CLOCK_ATTEMPTS   6
-#define CLOCK_DIFFERENCE 500 /* microseconds that are good enough at the first attempt */
+/* The clock may be set this many times, because answers may be late on a busy machine. */
+#define CLOCK_ATTEMPTS 6
+#define CLOCK_DIFFERENCE                                                                           \
+    500 /* microseconds; a smaller difference is good enough at the first attempt */
 
 #define VCPUS_MAX 1024
 
 struct driver {
     const struct ssguest_driven *driven;
     int to, from, machine, caller, signals; /* descriptors */
-    char text[4096];                        /* what has arrived and was not used yet */
+    char text[4096];                        /* text that has arrived but was not used yet */
     size_t length;
-    char value[4096]; /* what follows the word that was awaited */
-    bool is_running;  /* the command */
-    int interrupted;  /* status for the signal that was passed on; 0: none was */
-    int stopped;      /* status to end with at once; 0: none */
-    ss_time deadline; /* of a command that was interrupted */
+    char value[4096]; /* the text after the awaited word */
+    bool is_running;  /* the command is running */
+    int interrupted;  /* exit status for a signal that was passed on; 0: no signal */
+    int stopped;      /* exit status if the run must end at once; 0: it need not */
+    ss_time deadline; /* deadline of a command that was interrupted */
     pid_t threads[VCPUS_MAX];
 };
 
-/* What a wait ended with. FOUND is the word, or for wait_once() anything that may be one. */
+/* The outcome of a wait. FOUND: the word, or in wait_once() anything that may be one. */
 enum outcome { FOUND, GONE, LATE, STOPPED };
 
 /* ---- what the guest says ---- */
@@ -55,10 +56,10 @@ static void say(const struct driver *driver, const char *word) {
     char line[80];
     snprintf(line, sizeof line, "%s\n", word);
     ssize_t length = write(driver->to, line, strlen(line));
-    (void)length; /* if the machine has ended, its pidfd says so */
+    (void)length; /* if the machine has exited, its pidfd reports it */
 }
 
-/* Takes the next line. Returns false if none is complete. A line may arrive in parts. */
+/* Takes the next line. Returns false if no line is complete: lines may arrive in parts. */
 static bool take_line(struct driver *driver, char line[4096]) {
     char *end = memchr(driver->text, '\n', driver->length);
     if (!end) {
@@ -72,7 +73,7 @@ static bool take_line(struct driver *driver, char line[4096]) {
     return true;
 }
 
-/* The first signal is passed on to the command; another one ends the guest at once. */
+/* Passes the first signal on to the command; the next one ends the guest at once. */
 static void read_signal(struct driver *driver) {
     struct signalfd_siginfo arrived;
     if (read(driver->signals, &arrived, sizeof arrived) != sizeof arrived)
@@ -87,7 +88,7 @@ static void read_signal(struct driver *driver) {
     say(driver, status == 130 ? "INT" : "TERM");
 }
 
-/* Waits for something to happen, at most until `deadline`. */
+/* Waits for an event until `deadline`. */
 static enum outcome wait_once(struct driver *driver, ss_time deadline) {
     struct pollfd files[] = {{driver->from, POLLIN, 0}, {driver->signals, POLLIN, 0},
         {driver->caller, POLLIN, 0}, {driver->machine, POLLIN, 0}};
@@ -111,7 +112,7 @@ static enum outcome wait_once(struct driver *driver, ss_time deadline) {
     return files[3].revents ? GONE : FOUND;
 }
 
-/* Waits for a line that begins with the word, and puts the rest into `value`. */
+/* Waits for a line that begins with the word, and copies the rest to `value`. */
 static enum outcome await_word(struct driver *driver, const char *word, ss_time patience) {
     ss_time limit = ss_platform_now() + patience;
     size_t length = strlen(word);
@@ -134,7 +135,7 @@ static enum outcome await_word(struct driver *driver, const char *word, ss_time 
 
 /* ---- failures ---- */
 
-/* Finds the last line of a file that has printable characters. */
+/* Finds the last line of a file with printable characters. */
 static bool find_last_line(const char *folder, const char *name, char said[512]) {
     char path[4200], line[512];
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
@@ -153,7 +154,7 @@ static bool find_last_line(const char *folder, const char *name, char said[512])
     return *said;
 }
 
-/* Fails with the last line that qemu, virtiofsd or the guest's kernel printed. */
+/* Fails with the last line printed by qemu, virtiofsd or the guest's kernel. */
 static int fail(const struct driver *driver, const char *what, struct ss_error *error) {
     static const char *const names[] = {"machine.log", "files.log", "console"};
     char said[512] = "it printed nothing";
@@ -164,7 +165,7 @@ static int fail(const struct driver *driver, const char *what, struct ss_error *
     return ss_error_fail(error, "%s: it printed nothing", what);
 }
 
-/* Returns 0 if a word was found; otherwise fails, or leaves the status of a signal in `stopped`. */
+/* Returns 0 if a word was found; otherwise fails, or leaves the exit status in `stopped`. */
 static int expect(struct driver *driver, enum outcome outcome, const char *gone, const char *late,
     struct ss_error *error) {
     if (outcome == FOUND)
@@ -210,7 +211,7 @@ static int find_threads(struct driver *driver, struct ss_error *error) {
     }
 }
 
-/* Pins each virtual CPU to one of the CPUs, in their order. */
+/* Pins each virtual CPU to one CPU of the list, in order. */
 static int pin_threads(const struct driver *driver, struct ss_error *error) {
     struct ss_cpus cpus;
     uint64_t number = 0;
@@ -310,7 +311,7 @@ static enum outcome set_clock(struct driver *driver) {
     return FOUND;
 }
 
-/* Writes a line of the file of clocks, after its heading for the first one. */
+/* Writes a line to the file of clocks, and before the first one a heading. */
 static void keep_clock(struct driver *driver, const char *when, const char *mode) {
     struct reading reading = {0};
     if (!driver->driven->clock || ask_clock(driver, &reading) != FOUND)
@@ -338,7 +339,7 @@ static int boot(struct driver *driver, struct ss_error *error) {
         driver, set_clock(driver), "the guest does not answer", "the guest does not answer", error);
 }
 
-/* Runs the command. A guest that does not end it in time after a signal is ended without it. */
+/* Runs the command. If the command does not end in time after a signal, ends the guest. */
 static int run(struct driver *driver, int *status, struct ss_error *error) {
     int64_t before[VCPUS_MAX];
     for (uint64_t i = 0; i < driver->driven->vcpus; i++)

@@ -7,22 +7,22 @@
 
 #include <showstopper/error.h>
 
-/* A guest that was started, and what to do with it. */
+/* A guest that was started, and the options for running its command. */
 struct ssguest_driven {
     const char *folder;     /* of the run: control.in and control.out, and logs */
     uint64_t machine;       /* pid of qemu */
-    uint64_t caller;        /* pid of the process that must not end before the command does */
-    uint64_t vcpus;         /* how many virtual CPUs it has */
-    const char *pins;       /* the list of CPUs that these are pinned to; NULL: not pinned */
-    uint64_t grace;         /* seconds that the command may take to end after a signal */
-    const char *clock;      /* receives how far the clocks are apart; NULL: not requested */
-    const char *vcpu_times; /* receives the CPU time of the virtual CPUs; NULL: not requested */
+    uint64_t caller;        /* pid of a process that must outlive the command */
+    uint64_t vcpus;         /* number of virtual CPUs */
+    const char *pins;       /* list of CPUs for the virtual CPUs; NULL: not pinned */
+    uint64_t grace;         /* seconds that the command may take to exit after a signal */
+    const char *clock;      /* file for the differences of the clocks; NULL: not requested */
+    const char *vcpu_times; /* file for the CPU time of the virtual CPUs; NULL: not requested */
 };
 
 /*
- * Sets the guest's clock, runs its command, passes SIGINT and SIGTERM on, and turns the guest off.
- * `status` becomes that of the command, or 128 and the number of the signal. guest_serve.h has the
- * other end.
+ * Sets the guest's clock, runs the command, passes SIGINT and SIGTERM on, and turns the guest off.
+ * `status` becomes the status of the command, or 128 plus the number of the signal. The guest runs
+ * guest_serve.h.
  */
 SS_MUST_USE SS_NONNULL() int ssguest_drive(
     const struct ssguest_driven *driven, int *status, struct ss_error *error);

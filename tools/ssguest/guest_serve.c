@@ -18,17 +18,19 @@
 
 #define PORTS 3
 
-/* How long output may take to be passed on after the command; other processes may keep it open. */
+/*
+ * How often to try to drain the output after the command, because other processes may keep it open.
+ */
 #define DRAIN_TURNS    40
 #define DRAIN_INTERVAL 10 /* milliseconds */
 
 struct server {
     const struct ssguest_served *served;
     int port, signals; /* descriptors */
-    char line[256];    /* what has arrived of it */
+    char line[256];    /* a request that has not arrived in full */
     size_t length;
-    pid_t command;  /* 0: not started, or it has exited */
-    pid_t pumps[2]; /* pass on output and errors; 0: they have exited */
+    pid_t command;  /* 0: not started, or exited */
+    pid_t pumps[2]; /* processes that pass on output and errors; 0: exited */
     bool is_off;
 };
 
@@ -36,7 +38,7 @@ static void name_port(char path[256], const struct server *server, int number) {
     snprintf(path, 256, "%.200s%d", server->served->ports, number);
 }
 
-/* The kernel adds the ports one by one. */
+/* Waits for all ports, which the kernel adds one by one. */
 static void await_ports(const struct server *server) {
     for (int number = 1; number <= PORTS;) {
         char path[256];
@@ -56,7 +58,7 @@ SS_FORMAT(2, 3) static void say(const struct server *server, const char *format,
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     ssize_t length = write(server->port, text, strlen(text));
-    (void)length; /* without the other end this guest is ended */
+    (void)length; /* if the other end is gone, this guest is ended */
 }
 
 /* ---- the clock ---- */
@@ -68,8 +70,8 @@ static void tell_time(const struct server *server) {
 }
 
 /*
- * Under emulation the first pass through code is slow, so the first two passes set a clock that
- * does not exist. Outside of a guest, the clock stays as it is.
+ * Under emulation, code is slow when it first runs, so the first two calls set a clock that does
+ * not exist. Outside of a guest, the clock is not changed.
  */
 static void shift_clock(long long microseconds) {
     const clockid_t clocks[] = {99, 99, CLOCK_REALTIME};
@@ -79,7 +81,7 @@ static void shift_clock(long long microseconds) {
         long long moment = now.tv_sec * 1000000LL + now.tv_nsec / 1000 + microseconds;
         now = (struct timespec){moment / 1000000, moment % 1000000 * 1000};
         if (clock_settime(clocks[i], &now) < 0)
-            continue; /* `drive` measures the difference again */
+            continue; /* `drive` will measure the difference again */
     }
 }
 
@@ -111,7 +113,9 @@ _Noreturn static void execute(const struct server *server, const int outputs[2])
     _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
 }
 
-/* Starts the command and the processes that pass on its output; on failure its status is 125. */
+/*
+ * Starts the command and the processes that pass on its output. If that fails, its status is 125.
+ */
 static void run_command(struct server *server) {
     int outputs[2] = {-1, -1};
     for (int i = 0; i < 2; i++) {
@@ -136,7 +140,7 @@ static void run_command(struct server *server) {
     ss_owned_close(&outputs[1]);
 }
 
-/* Reaps children, and orphans of the whole guest. */
+/* Reaps children, and orphans from the whole guest. */
 static void reap(struct server *server) {
     struct signalfd_siginfo arrived;
     pid_t pid;
@@ -180,7 +184,7 @@ static void answer(struct server *server, const char *line) {
     }
 }
 
-/* Reads what has arrived, and answers the lines that are complete. */
+/* Reads requests, and answers those that are complete. */
 static void read_requests(struct server *server) {
     char *end;
     ssize_t length =

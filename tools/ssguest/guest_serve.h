@@ -17,8 +17,8 @@
  * It begins with `missing FOLDER`, if a shared folder is missing, and `ready`.
  */
 struct ssguest_served {
-    const char *ports;   /* path of the ports, without their number */
-    const char *missing; /* NULL: all shared folders are there */
+    const char *ports;   /* path of the ports without the number */
+    const char *missing; /* a shared folder that is missing; NULL: all are there */
     char *const *command;
 };
 

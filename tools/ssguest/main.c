@@ -68,7 +68,7 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
     while (*end && strcmp(*end, "--") != 0)
         end++;
     request->command = *end ? end + 1 : end;
-    *end = NULL; /* the command's words are not ours */
+    *end = NULL; /* options after this point belong to the command */
     return ss_arguments_parse(rows, request, &request->store, argv, NULL, error);
 }
 

@@ -23,7 +23,7 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
     snprintf(file, sizeof file, "entered.%d", (int)pid);
     if (count == 0 && ssplace_write_process(place, file, &joining) < 0)
         return ss_error_fail(error, "%s: it cannot be entered", place->name);
-    /* If it was closed meanwhile, the process may have come too late to be ended. */
+    /* If the place was closed meanwhile, the process may have joined too late to be ended. */
     return ssplace_read(place, &first, error);
 }
 
@@ -43,7 +43,7 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
 
 /* ---- entering a container ---- */
 
-/* The folder of namespaces in /proc, opened, never refers to a later process with the same pid. */
+/* An open descriptor of /proc/PID/ns never refers to a later process with the same pid. */
 static int enter_namespaces(const struct ssplace_process *first, int process) {
     static const char *const names[] = {
         "ns/cgroup", "ns/ipc", "ns/uts", "ns/net", "ns/pid", "ns/mnt"};
@@ -62,7 +62,9 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
             status = -errno;
         ss_owned_close(&files[i]);
     }
-    /* If the container was started in a chroot, its root is not that of the mount namespace. */
+    /*
+     * If the container was started in a chroot, its root differs from that of the mount namespace.
+     */
     if (status == 0 && (fchdir(root) < 0 || chroot(".") < 0))
         status = -errno;
     return status;
@@ -79,7 +81,7 @@ _Noreturn static void execute(char *const *words, const char *folder) {
     _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
 }
 
-/* Waits for the command, and passes on the signals that are blocked. */
+/* Waits for the command, and passes on the blocked signals. */
 static int await_end(pid_t child, const sigset_t *signals) {
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
@@ -90,7 +92,7 @@ static int await_end(pid_t child, const sigset_t *signals) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Only a child is in the PID namespace that was entered. */
+/* Forks, because only a child enters the PID namespace. */
 static int run_child(
     char *const *words, const char *folder, bool instance, struct ss_error *error) {
     sigset_t signals, before;
@@ -98,7 +100,7 @@ static int run_child(
     sigaddset(&signals, SIGCHLD);
     if (!instance)
         sigaddset(&signals, SIGTERM);
-    signal(SIGCHLD, SIG_DFL); /* the caller may ignore it, which would lose the status */
+    signal(SIGCHLD, SIG_DFL); /* the caller may ignore SIGCHLD, which would lose the exit status */
     sigprocmask(SIG_BLOCK, &signals, &before);
     pid_t child = fork();
     if (child < 0)

@@ -14,18 +14,18 @@
 #include "base/words.h"
 
 #define OPEN_PATIENCE (30 * SS_SECOND)
-#define END_PATIENCE  1000 /* milliseconds: how long a container may take to end by itself */
+#define END_PATIENCE  1000 /* milliseconds that a container may take to exit by itself */
 
 struct holder {
     struct ssplace *place;
     int signals;       /* descriptor */
-    sigset_t before;   /* the mask of the caller */
-    int life;          /* the container's input, which no other process keeps open */
-    int said;          /* what the program prints */
+    sigset_t before;   /* the caller's signal mask */
+    int life;          /* the container's input; no other process keeps it open */
+    int said;          /* output of the program */
     pid_t child;       /* the program; 0: it has exited */
-    int status;        /* of the program, if it has exited */
-    bool is_container; /* its first process has printed `open` */
-    bool is_ended;     /* by a signal */
+    int status;        /* exit status of the program, once it has exited */
+    bool is_container; /* the first process of the container has printed `open` */
+    bool is_ended;     /* ended by a signal */
 };
 
 /* ---- signals ---- */
@@ -34,7 +34,7 @@ static int open_signals(struct holder *holder, struct ss_error *error) {
     sigset_t set;
     ss_end_signals(&set);
     sigaddset(&set, SIGCHLD);
-    signal(SIGCHLD, SIG_DFL); /* the caller may ignore it, which would lose the status */
+    signal(SIGCHLD, SIG_DFL); /* the caller may ignore SIGCHLD, which would lose the exit status */
     sigprocmask(SIG_BLOCK, &set, &holder->before);
     holder->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (holder->signals < 0)
@@ -42,7 +42,7 @@ static int open_signals(struct holder *holder, struct ss_error *error) {
     return 0;
 }
 
-/* Notes which signals have arrived, and whether the program has exited. */
+/* Records which signals have arrived, and whether the program has exited. */
 static void read_signals(struct holder *holder) {
     struct signalfd_siginfo signal;
     while (read(holder->signals, &signal, sizeof signal) == sizeof signal)
@@ -59,7 +59,7 @@ _Noreturn static void execute(
     char path[4700];
     snprintf(path, sizeof path, "%s/log", holder->place->state);
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    /* Until this process executes, it keeps the lock, so `close` finds the file even now. */
+    /* This process keeps the lock until exec, so `close` always finds the file. */
     if (ssplace_write_process(holder->place, "starter", &self) == 0 && log >= 0 &&
         dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
         dup2(log, STDERR_FILENO) >= 0) {
@@ -101,7 +101,7 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     return 0;
 }
 
-/* Reads what the program prints. Returns whether a line of it is `open`. */
+/* Reads the program's output. Returns whether one line is `open`. */
 static bool has_said_open(const struct holder *holder, char text[256]) {
     size_t length = strlen(text);
     ssize_t more = read(holder->said, text + length, 255 - length);
@@ -110,7 +110,7 @@ static bool has_said_open(const struct holder *holder, char text[256]) {
     return strncmp(text, "open\n", 5) == 0 || strstr(text, "\nopen\n");
 }
 
-/* Fails with the last line that the program wrote to standard error. */
+/* Fails with the last line of the program's standard error. */
 static int fail(const struct holder *holder, const char *what, struct ss_error *error) {
     char path[4700], line[512], said[512] = "";
     snprintf(path, sizeof path, "%s/log", holder->place->state);
@@ -123,7 +123,7 @@ static int fail(const struct holder *holder, const char *what, struct ss_error *
     return ss_error_fail(error, "%s: %s%s%s", holder->place->name, what, *said ? ": " : "", said);
 }
 
-/* Waits until the program has exited or its container runs, or until a signal arrives. */
+/* Waits until the program exits, its container runs, or a signal arrives. */
 static int await_start(struct holder *holder, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + OPEN_PATIENCE;
     struct pollfd files[] = {{holder->signals, POLLIN, 0}, {holder->said, POLLIN, 0}};
@@ -134,7 +134,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
         poll(files, 2, 100);
         holder->is_container = files[1].revents & POLLIN && has_said_open(holder, text);
         if (files[1].revents && !(files[1].revents & POLLIN))
-            files[1].fd = -1; /* the program has closed it, and is about to exit */
+            files[1].fd = -1; /* the program has closed it and is about to exit */
         read_signals(holder);
     }
     if (holder->child == 0 && !holder->is_container && holder->status != 0)
@@ -142,7 +142,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
     return 0;
 }
 
-/* Writes the file that shows that the place is open. */
+/* Writes the file that marks the place as open. */
 static int publish(const struct holder *holder, struct ss_error *error) {
     const struct ssplace *place = holder->place;
     char path[4700], unfinished[4700];
@@ -165,7 +165,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
 
 static int open_place(struct holder *holder, char *const *words, struct ss_error *error) {
     struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
-    /* Remove what is left of a hold that was killed. */
+    /* Remove leftovers of a killed hold. */
     if (ssplace_clear(holder->place, words[0], error) < 0)
         return -1;
     int status = ssplace_write_process(holder->place, "holder", &self);

@@ -106,7 +106,7 @@ int ssplace_options_parse(struct ssplace_options *options, char **argv, struct s
         count++;
     if (argv[count]) {
         options->command = argv + count + 1;
-        argv[count] = NULL; /* the command's words are not ours */
+        argv[count] = NULL; /* options after this point belong to the command */
     }
     options->words = calloc(count + 1, sizeof *options->words);
     if (!options->words)

@@ -19,12 +19,12 @@ extern char **environ;
 
 #define POLLING 10 /* milliseconds */
 
-/* How long processes may take to end after SIGTERM, and after SIGKILL. */
+/* Time that processes get to exit after SIGTERM, and after SIGKILL. */
 #define TERM_PATIENCE  (5 * SS_SECOND)
 #define KILL_PATIENCE  (1 * SS_SECOND)
 #define GROUP_PATIENCE (2 * SS_SECOND)
 
-/* How long another command may have the lock. */
+/* Time for which another command may hold the lock. */
 #define LOCK_PATIENCE  (5 * SS_SECOND)
 #define CLOSE_PATIENCE (20 * SS_SECOND)
 
@@ -32,7 +32,7 @@ extern char **environ;
 
 /* ---- names ---- */
 
-/* A name is a part of paths, and its last part is a host name. */
+/* A name is used in paths; its last component is also a host name. */
 static bool is_name(const char *name) {
     size_t length = strlen(name);
     return length > 0 && length <= 200 && strspn(name, LETTERS "._+-") == length &&
@@ -105,7 +105,7 @@ int ssplace_read(
 
 /* ---- the lock ---- */
 
-/* Returns whether the descriptor is that of the folder that has this path now. */
+/* Returns whether the descriptor refers to the folder that now has this path. */
 static bool is_current(int folder, const char *path) {
     struct stat opened, named;
     return fstat(folder, &opened) == 0 && stat(path, &named) == 0 &&
@@ -113,8 +113,8 @@ static bool is_current(int folder, const char *path) {
 }
 
 /*
- * Locks the place and makes its folder, which another command may remove at any time. Returns 0,
- * -EWOULDBLOCK if another process has the lock, or another negative errno.
+ * Locks the place and creates its folder, which another command may remove at any time. Returns 0,
+ * -EWOULDBLOCK if another process holds the lock, or another negative errno.
  */
 static int try_lock(struct ssplace *place) {
     for (;;) {
@@ -137,7 +137,7 @@ static int fail_to_lock(const struct ssplace *place, int status, struct ss_error
     return ss_error_fail(error, "%s cannot be made: %s", place->state, strerror(-status));
 }
 
-/* A program that a killed process was starting may keep the lock for a moment. */
+/* The lock may stay held briefly by a program that a killed process was just starting. */
 int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + LOCK_PATIENCE;
     int status;
@@ -157,7 +157,7 @@ void ssplace_unlock(struct ssplace *place) {
 
 /* ---- closing ---- */
 
-/* Signals a process; returns whether it ended within the time. */
+/* Signals a process. Returns whether it exited in time. */
 static bool end_by(const struct ssplace_process *process, int signal, ss_time patience) {
     ss_time deadline = ss_platform_now() + patience;
     if (ss_platform_process_signal_once(process->pid, process->started, signal) == -ESRCH)
@@ -186,7 +186,7 @@ static void end_entered(const struct ssplace *place) {
     }
 }
 
-/* Calls `ENVIRONMENT --clean PLACE`, which removes the files. */
+/* Calls `ENVIRONMENT --clean PLACE`, which removes its files. */
 static int clean(const struct ssplace *place, char *environment, struct ss_error *error) {
     char option[] = "--clean", name[256];
     char *const words[] = {environment, option, name, NULL};
@@ -210,13 +210,13 @@ static int remove_group(const struct ssplace *place, struct ss_error *error) {
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
     struct ssplace_process starter;
     char path[4700];
-    /* From here on it is not open, and ssplace_join() fails. */
+    /* From here on the place is not open, and ssplace_join() fails. */
     name_file(path, place, "place");
     unlink(path);
     end_entered(place);
     if (remove_group(place, error) < 0)
         return -1;
-    /* The program that was opening the place may have made the group anew. */
+    /* The program that was opening the place may have created the group again. */
     if (ssplace_read_process(place, "starter", &starter)) {
         end_by(&starter, SIGKILL, KILL_PATIENCE);
         if (remove_group(place, error) < 0)
@@ -231,7 +231,7 @@ void ssplace_remove(struct ssplace *place) {
     ssplace_unlock(place);
 }
 
-/* Locks a place, and ends the process that holds or opens it. */
+/* Locks a place, and ends the process that holds or is opening it. */
 static int take_over(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + CLOSE_PATIENCE;
     int status;

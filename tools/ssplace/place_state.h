@@ -26,7 +26,7 @@ struct ssplace {
     const struct ss_platform_roots *roots;
 };
 
-/* A process, which its start distinguishes from later ones with the same pid. */
+/* A process. The start time distinguishes it from later ones with the same pid. */
 struct ssplace_process {
     pid_t pid;
     uint64_t started;
@@ -36,21 +36,21 @@ struct ssplace_process {
 SS_MUST_USE SS_NONNULL(1, 2) int ssplace_name(struct ssplace *place, const char *name,
     const struct ss_platform_roots *roots, struct ss_error *error);
 
-/* Locks a place that no process holds, and makes its folder. */
+/* Locks a place that no process holds, and creates its folder. */
 SS_MUST_USE SS_NONNULL() int ssplace_lock_free(struct ssplace *place, struct ss_error *error);
 SS_NONNULL() void ssplace_unlock(struct ssplace *place);
 
 /*
- * Ends the processes of a locked place, removes its control group, and lets the environment remove
- * the rest.
+ * Ends the processes of a locked place, removes the control group, and lets the environment clean
+ * up.
  */
 SS_MUST_USE SS_NONNULL() int ssplace_clear(
     const struct ssplace *place, char *environment, struct ss_error *error);
 
-/* Removes the folder of a place that was cleared. */
+/* Removes the folder of a cleared place. */
 SS_NONNULL() void ssplace_remove(struct ssplace *place);
 
-/* Clears and removes a place in any state, also one that a process holds or opens now. */
+/* Clears and removes a place in any state, even if a process holds it or is opening it. */
 SS_MUST_USE SS_NONNULL() int ssplace_close(
     struct ssplace *place, char *environment, struct ss_error *error);
 
@@ -69,7 +69,7 @@ SS_NONNULL() bool ssplace_lives(const struct ssplace_process *process);
 
 /*
  * Fails unless the place is open: a process holds it, and its container, if any, has not exited.
- * `first` becomes the container's first process; its pid is 0 without a container.
+ * `first` becomes the first process of the container, with pid 0 if there is no container.
  */
 SS_MUST_USE SS_NONNULL() int ssplace_read(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error);
