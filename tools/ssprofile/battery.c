@@ -148,7 +148,7 @@ int ssprofile_battery_read(
 
 #define KERNEL "'ssburn kernel "
 
-/* Returns the text with --time in the commands of kernels; NULL without memory. */
+/* Returns the text with --time added to commands of kernels; NULL if memory is exhausted. */
 static char *add_time(const char *text, const char *time) {
     char *timed = NULL;
     size_t size = 0;

@@ -40,8 +40,8 @@ int ssprofile_battery_parse(
     struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);
 
 /*
- * Lets the kernels of ssburn run for this long instead of their default: adds --time to commands
- * that are written as 'ssburn kernel NAME', in the text, too.
+ * Replaces the default duration of ssburn's kernels: adds --time to commands of the form 'ssburn
+ * kernel NAME', including those in the text.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_set_time(
     struct ssprofile_battery *battery, const char *time, struct ss_error *error);

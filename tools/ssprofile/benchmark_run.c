@@ -69,7 +69,7 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     runner->idle_latency = with_idle_states ? -1 : ssprofile_idle_states_hold(SSPROFILE_LATENCY);
 }
 
-/* Asks ssactuate once whether it can set the frequency, so that its reason is reported early. */
+/* Asks ssactuate once whether it can set the frequency, to report early if not. */
 static int check_frequency(struct ssprofile_runner *runner, struct ss_error *error) {
     char program[] = "ssactuate", verb[] = "get", knob[] = "frequency", root[] = "--root";
     char *command[] = {program, verb, knob, root, (char *)runner->throttle.root, NULL};

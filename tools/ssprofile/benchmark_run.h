@@ -37,8 +37,8 @@ void ssprofile_runner_close(struct ssprofile_runner *runner);
 bool ssprofile_is_interrupted(void);
 
 /*
- * Sets the throttle of later benchmarks. A quota creates a control group. Fails if the machine does
- * not have the throttle.
+ * Sets the throttle of all later benchmarks. A quota creates a control group. Fails if this machine
+ * does not support the throttle.
  */
 SS_NONNULL(1, 2)
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,

@@ -109,7 +109,7 @@ struct calibration {
     struct ssprofile_results base_results;
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
-    struct ssprofile_throttle throttle; /* throttle, with another setting in each test */
+    struct ssprofile_throttle throttle; /* the throttle, with another setting in each test */
     char sys[4300];                     /* where the frequencies are */
     size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
@@ -350,8 +350,7 @@ static int refuse_slower(double ratio, struct ss_error *error) {
         "this machine is slower than the base (mean ratio %.4f): throttle the base instead", ratio);
 }
 
-/* Returns the row of a setting, which a frequency may have twice; the number of rows without one.
- */
+/* Returns the row of a setting; the number of rows if absent. A frequency may be tested twice. */
 static size_t find_test(const struct calibration *calibration, double setting) {
     size_t row = 0, count = table_rows(&calibration->sheets[TESTS]);
     while (row < count && test_number(calibration, row, "setting") != setting)
@@ -361,7 +360,7 @@ static size_t find_test(const struct calibration *calibration, double setting) {
 
 static int run_search(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_search state;
-    size_t tests[SSPROFILE_TESTS], found = 0; /* the row of each setting */
+    size_t tests[SSPROFILE_TESTS], found = 0; /* row of each setting */
     ssprofile_search_begin(&state);
     for (int setting; (setting = ssprofile_search_next(&state)) != 0;) {
         if (begin_setting(calibration, setting / 10000.0, error) < 0)
@@ -415,7 +414,7 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
     return 0;
 }
 
-/* Settings of a frequency are rounded to those that the CPU has. */
+/* Settings of a frequency are rounded to available ones. */
 static bool was_tested(const struct ssprofile_closed *state) {
     for (size_t i = 0; i < state->count; i++) {
         if (state->settings[i] == state->setting)
@@ -424,7 +423,7 @@ static bool was_tested(const struct ssprofile_closed *state) {
     return false;
 }
 
-/* Ends between two frequencies with the nearer one, and fails beyond the lowest one. */
+/* Chooses the nearer one of two frequencies, and fails beyond the lowest one. */
 static int end_between(
     struct calibration *calibration, const struct ssprofile_closed *state, struct ss_error *error) {
     struct ssprofile_frequency_levels levels;
@@ -575,7 +574,7 @@ static int write_files(struct calibration *calibration, struct ss_error *error) 
     return result;
 }
 
-/* Prints the frequency of the setting that was found. */
+/* Prints the frequency of the chosen setting. */
 static void print_frequency(const struct calibration *calibration, char text[32]) {
     struct ssprofile_throttle throttle = calibration->throttle;
     struct ss_error ignored = {0};

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_FORWARDED_H
 #define SSPROFILE_FORWARDED_H
 
-/* Options of measure that other commands take and hand on to it, which checks their values. */
+/* Options of measure that other commands accept and pass on. measure checks their values. */
 
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ struct ssprofile_forwarded {
 #define SSPROFILE_FORWARDED_AT(type, field, member)                                                \
     .offset = offsetof(type, field) + offsetof(struct ssprofile_forwarded, member)
 
-/* The rows of these options. `field` of `type` is a struct ssprofile_forwarded. */
+/* Rows of these options. `type` has a struct ssprofile_forwarded named `field`. */
 // clang-format off
 #define SSPROFILE_FORWARDED(type, field)                                                           \
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, only),          \

@@ -25,7 +25,7 @@ double ssprofile_frequency_mean(const struct ssprofile_frequency *frequency) {
 
 /* ---- levels ---- */
 
-/* Opens a file of the CPU's policy, which is linked from the CPU and otherwise has its number. */
+/* Opens a file of the CPU's policy: the CPU links to it, or the policy has the CPU's number. */
 static FILE *open_policy_file(const char *sys, uint32_t cpu, const char *name) {
     for (int i = 0; i < 2; i++) {
         char folder[40], path[4400];

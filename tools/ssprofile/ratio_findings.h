@@ -42,7 +42,7 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
 /* Returns "narrows", "widens" or "stays the same"; `scatter` is that of repeated runs, 0 to 1. */
 const char *ssprofile_spread_change(double before, double after, double scatter);
 
-/* Why a frequency, unlike other throttles, may change the relative spread. */
+/* Explains why a frequency, unlike other throttles, may change the relative spread. */
 #define SSPROFILE_WHY_FREQUENCY                                                                    \
     "A lower frequency slows benchmarks that wait for memory less than those that compute."
 

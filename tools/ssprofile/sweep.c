@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Measures speed over the setting of a throttle. */
+/* Measures speed at several settings of a throttle. */
 
 #include <math.h>
 #include <stdio.h>
@@ -79,8 +79,7 @@ static const struct table_column columns[] = {{"limits", "Throttle"}, {"setting"
 
 /* ---- one setting ---- */
 
-/* Adds the box of a setting: the speed of each benchmark relative to its speed without a throttle.
- */
+/* Adds the box of a setting: speeds of all benchmarks relative to those without a throttle. */
 static int add_box(struct table_sheet *sheet, const struct ssprofile_ratios *ratios,
     const char *limits, struct ss_error *error) {
     double setting = ssprofile_throttle_setting_of(limits);
@@ -115,7 +114,7 @@ static const struct ssprofile_profile *find_next(
     return next;
 }
 
-/* Adds the boxes of all throttled profiles of the machine. */
+/* Adds boxes for all throttled profiles of the machine. */
 static int add_boxes(const struct request *request, const struct ssprofile_results *results,
     struct table_sheet *sheet, struct ss_error *error) {
     struct ssprofile_matching matching = {
@@ -149,7 +148,7 @@ static double number_at(const struct table_sheet *sheet, size_t row, const char 
     return table_cell_at(sheet, row, name)->number;
 }
 
-/* Says where the median speed is farthest from the setting, and where benchmarks differ most. */
+/* Reports where the median speed is farthest from the setting, and where benchmarks differ most. */
 static void say_farthest(struct table_sheet *findings, const struct table_sheet *sheet) {
     size_t off = 0, wide = 0;
     for (size_t i = 0; i < table_rows(sheet); i++) {

@@ -26,7 +26,7 @@ const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind) {
     return kinds[kind].name;
 }
 
-/* Parses a percentage, or for SSPROFILE_FREQUENCY also a frequency. */
+/* Parses a percentage; SSPROFILE_FREQUENCY may also be a frequency. */
 static int parse_setting(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
     uint64_t hertz;
@@ -76,7 +76,7 @@ int ssprofile_throttle_resolve(
             (unsigned)cpu, sys);
     if (throttle->setting > 0)
         throttle->frequency = ssprofile_frequency_nearest(&levels, throttle->setting);
-    /* Names of throttles have whole MHz. */
+    /* Names of throttles have whole MHz, so a frequency may be off by a rounding error. */
     if (fabs(throttle->frequency - levels.highest) < 1e6)
         throttle->frequency = levels.highest;
     if (fabs(throttle->frequency - levels.lowest) < 1e6)
@@ -138,7 +138,7 @@ double ssprofile_throttle_setting_of(const char *name) {
                                          : number / 10000;
 }
 
-/* Sets the words of ssactuate, which turns the frequency back, however the benchmark ends. */
+/* Sets the words of ssactuate, which restores the frequency however the benchmark ends. */
 static size_t frequency_words(
     const struct ssprofile_throttle *throttle, const char *words[SSPROFILE_THROTTLE_WORDS]) {
     static char knob[64] = "frequency=";

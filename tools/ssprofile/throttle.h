@@ -3,10 +3,10 @@
 #define SSPROFILE_THROTTLE_H
 
 /*
- * Throttles, which slow benchmarks down. A new throttle needs a kind and a choice here, and a row
- * in throttle.c. If it is a run of showstopper or ssactuate, it needs words in
- * ssprofile_throttle_words(), otherwise an action in benchmark_run.c. In measure.c it belongs to
- * the throttles that have a period or to those that have a quantum.
+ * Throttles slow benchmarks down. A new throttle needs a kind and a choice here, and a row in
+ * throttle.c. If showstopper or ssactuate carries it out, it needs words in
+ * ssprofile_throttle_words(), otherwise an action in benchmark_run.c. In measure.c it is one of the
+ * throttles with a period or of those with a quantum.
  */
 
 #include <stdbool.h>
@@ -22,41 +22,42 @@ enum ssprofile_throttle_kind {
     SSPROFILE_DUTY,      /* showstopper in an open loop */
     SSPROFILE_LOAD,      /* showstopper's control */
     SSPROFILE_QUOTA,     /* the CPU quota of a control group */
-    SSPROFILE_FREQUENCY, /* of all CPUs, by ssactuate */
+    SSPROFILE_FREQUENCY, /* the frequency of all CPUs, set by ssactuate */
     SSPROFILE_THROTTLES,
 };
 
-/* The choices of --throttle, in the order of the kinds from SSPROFILE_DUTY on. */
+/* Choices of --throttle, in the order of the kinds from SSPROFILE_DUTY on. */
 #define SSPROFILE_THROTTLE_CHOICES "duty load quota frequency"
 
 struct ssprofile_throttle {
     enum ssprofile_throttle_kind kind;
-    double setting;   /* 0 to 1; of SSPROFILE_FREQUENCY as a part of the highest frequency, or 0 if
+    double setting;   /* 0 to 1; SSPROFILE_FREQUENCY: part of the highest frequency, or 0 if
                          `frequency` was given */
-    double frequency; /* of SSPROFILE_FREQUENCY, in Hz; 0: not yet known */
-    const char *root; /* for SSPROFILE_FREQUENCY: the machine's files; NULL: of this one */
-    ss_time period;   /* for SSPROFILE_QUOTA */
-    ss_time quantum;  /* for SSPROFILE_DUTY and SSPROFILE_LOAD: length of one run and one stop */
+    double frequency; /* Hz, for SSPROFILE_FREQUENCY; 0: not yet known */
+    const char
+        *root;      /* root of the machine's files, for SSPROFILE_FREQUENCY; NULL: this machine's */
+    ss_time period; /* for SSPROFILE_QUOTA */
+    ss_time quantum; /* length of one run and one stop, for SSPROFILE_DUTY and SSPROFILE_LOAD */
 };
 
 /* Returns the name of a kind: "without", "duty" and so on. */
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind);
 
-/* Parses "without", "duty=40%" or "frequency=1.4GHz". Does not change period and quantum. */
+/* Parses "without", "duty=40%" or "frequency=1.4GHz". Leaves period and quantum alone. */
 SS_NONNULL(1, 2)
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
 
 /*
- * Chooses the frequency of the CPU that is nearest to the setting, or completes the setting of a
- * given frequency; `sys` is "/sys" or a copy of it. Fails if the machine has no such frequency.
- * Leaves other kinds alone.
+ * Chooses the available frequency nearest to the setting, or computes the setting of a given
+ * frequency; `sys` is "/sys" or a copy. Fails if the machine does not have the frequency. Leaves
+ * other kinds alone.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssprofile_throttle_resolve(
     struct ssprofile_throttle *throttle, const char *sys, uint32_t cpu, struct ss_error *error);
 
 /*
- * Prints the name of a throttle as in results.csv: "without", "quota-4000", "frequency-1400" in
+ * Prints the name of a throttle in results.csv: "without", "quota-4000", or "frequency-1400" for
  * MHz.
  */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
@@ -64,19 +65,20 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
 /* Explains the name of a throttle, as in "a quota of 40% of a CPU"; empty for other names. */
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
 
-/* Writes the throttle of such a name as for ssprofile_throttle_parse(). Returns false for others.
+/*
+ * Converts such a name to the form that ssprofile_throttle_parse() reads. Returns false for other
+ * names.
  */
 SS_NONNULL() bool ssprofile_throttle_word(char text[64], const char *name);
 
-/* Returns the setting of such a name, 0 to 1, or the frequency in MHz; NaN for other names. */
+/* Returns the setting in such a name, 0 to 1, or its frequency in MHz; NaN for other names. */
 SS_NONNULL() double ssprofile_throttle_setting_of(const char *name);
 
 #define SSPROFILE_THROTTLE_WORDS 32
 
 /*
- * Sets the words of a command line that precede the benchmark: showstopper or ssactuate, and its
- * options. Returns their number, which is 0 for a throttle without either. The words are valid
- * until the next call.
+ * Sets the words to put before the benchmark: showstopper or ssactuate with options. Returns their
+ * number, 0 if the throttle needs neither. The words are valid until the next call.
  */
 SS_NONNULL()
 size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,

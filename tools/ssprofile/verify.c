@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Measures applications under a calibrated throttle, and checks a prediction by them. */
+/* Measures applications under a calibrated throttle, and checks a prediction against them. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "results.h"
 #include "throttle.h"
 
-#define SPREAD "10%" /* of applications, which vary more than benchmarks do */
+#define SPREAD "10%" /* for applications, which vary more than benchmarks */
 
 struct request {
     struct ssprofile_forwarded measure; /* options for measure */
@@ -73,7 +73,7 @@ static void print_help(void) {
 
 /* ---- the comparison ---- */
 
-/* A machine under a throttle, MACHINE:LIMITS. */
+/* A machine under a throttle: MACHINE:LIMITS. */
 struct subject {
     char name[600], machine[600], throttle[64]; /* `throttle` is written as for --under */
 };
@@ -94,7 +94,7 @@ static bool is_throttled(const char *name) {
     return colon && strcmp(colon + 1, SSPROFILE_WITHOUT) != 0;
 }
 
-/* Finds the target that is named, or the only throttled one. */
+/* Finds the target with this name, or the only throttled one. */
 static const char *find_target(
     const struct request *request, struct json_object *document, struct ss_error *error) {
     struct json_object *ranges = document_get(document, "ranges", json_type_array);
@@ -119,7 +119,7 @@ static const char *find_target(
     return found;
 }
 
-/* Reads the names of the base and of the target. */
+/* Reads the names of base and target. */
 static int read_comparison(const struct request *request, struct subject *base,
     struct subject *target, struct ss_error *error) {
     struct json_object *document = document_read(request->words[0], "compare.json",
@@ -183,8 +183,7 @@ static bool has_result(
     return false;
 }
 
-/* Names the applications that could not be run; the reasons were printed while they were measured.
- */
+/* Names the applications that could not run. The reasons were printed during measurement. */
 static int name_missing(const struct request *request, struct ss_error *error) {
     struct ssprofile_battery battery = {0};
     struct ssprofile_results results = {0};
