@@ -135,7 +135,7 @@ static int check_output(const char *folder, struct ss_error *error) {
     return 0;
 }
 
-/* Checks the name of a table. Called before any record is read. */
+/* Checks the name of a table before any record is read. */
 static int check_table(const char *name, struct ss_error *error) {
     char names[1000] = "";
     if (!name || ssreport_topics_table(name))
@@ -230,8 +230,8 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
 /* ---- input ---- */
 
 /*
- * Reads published figures, but only for runs of experiments, because no others are compared with
- * them; nor are two commands of a user.
+ * Reads published figures for runs of experiments. Other runs are not compared with them, nor is a
+ * user's comparison of two commands.
  */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
@@ -287,7 +287,7 @@ static bool has_results(const struct ssreport_report *report) {
     return any;
 }
 
-/* Prints the verdicts on the records; with --quiet, only the status says the result. */
+/* Prints the verdicts on the records; with --quiet, only the exit status reports them. */
 static int check_records(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
     const struct table_sheet *verdicts = ssreport_table(report, "verdicts");
@@ -320,7 +320,7 @@ static struct ssreport_report begin_report(const struct ssreport_request *reques
     return report;
 }
 
-/* Prints what the study of two commands decides; `status` becomes that of its decision. */
+/* Prints the decision of a study of two commands, and sets `status` accordingly. */
 static int decide(const struct ssreport_request *request, int *status, struct ss_error *error) {
     struct ssreport_report report = begin_report(request);
     struct duet_study study = {0};

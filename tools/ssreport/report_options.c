@@ -145,7 +145,7 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
     return 0;
 }
 
-/* Refuses files with --check and --decide, which make no report. */
+/* Refuses output files with --check and --decide, which make no report. */
 static int check_printing(const struct ssreport_request *request, struct ss_error *error) {
     const char *name = request->output     ? "output"
                        : request->profile  ? "profile"

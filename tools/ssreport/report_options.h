@@ -31,7 +31,7 @@ struct ssreport_request {
     double confidence; /* 0 to 1 */
     double deviation;  /* relative deviation */
     int check;         /* print verdicts instead of a report */
-    int decide;        /* print what a study of two commands decides instead of a report */
+    int decide;        /* print the decision of a study of two commands instead of a report */
     int leave_out;     /* 0: doubtful and invalid records, 1: invalid ones; negative: none */
     int help, version, quiet;
     bool against;

@@ -4,20 +4,20 @@
 
 #include "duet_study.h"
 
-/* The exit statuses of ssreport --decide. */
+/* Exit statuses of ssreport --decide. */
 enum duet_status {
     DUET_STATUS_DONE = 0,      /* decided; with a limit, B is worse by less than the limit */
     DUET_STATUS_FAILED = 1,    /* B is worse by more than the limit */
     DUET_STATUS_CONTINUES = 2, /* more blocks are needed */
-    DUET_STATUS_UNDECIDED = 3, /* the time is over, but the limit is within the interval */
+    DUET_STATUS_UNDECIDED = 3, /* time is up, but the limit is inside the interval */
 };
 
 SS_NONNULL() enum duet_status duet_status_of(const struct duet_study *study);
 
-/* Prints the answer in a line, and why it is doubtful in another one. */
+/* Prints the answer on one line, and reasons to doubt it on another. */
 SS_NONNULL() void duet_print(FILE *stream, const struct duet_study *study);
 
-/* Prints one line of Markdown, with the commands. */
+/* Prints one line of Markdown that names the commands. */
 SS_NONNULL() void duet_print_markdown(FILE *stream, const struct duet_study *study);
 
 #endif

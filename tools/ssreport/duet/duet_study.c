@@ -8,17 +8,17 @@
 #include "base/grow.h"
 #include "statistics.h"
 
-/* The largest number of a block; no study is that long. */
+/* The largest block number. No study is that long. */
 #define BLOCKS_MAX 1000000
 
-/* By how many percent the background may differ beside A and B. */
+/* The background may differ by this many percent between A and B. */
 #define BESIDE_MAX 1
 
 static const char *column(const struct ssreport_run *run, const char *name) {
     return ssreport_columns_get(&run->columns, name);
 }
 
-/* Returns a column as a number; NaN if it is none. */
+/* Returns a column as a number; NaN if it is not one. */
 static double number(const struct ssreport_run *run, const char *name) {
     const char *text = column(run, name);
     char *end;
@@ -28,7 +28,7 @@ static double number(const struct ssreport_run *run, const char *name) {
 
 /* ---- blocks ---- */
 
-/* Returns a block, which is new if needed; NULL if its number is invalid or memory is exhausted. */
+/* Returns a block, and adds it if needed; NULL if the number is invalid or memory is exhausted. */
 static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
     size_t count = index >= 1 && index <= BLOCKS_MAX ? (size_t)index : 0;
     if (count == 0 || !SS_GROW(blocks->items, count, blocks->room))
@@ -41,8 +41,9 @@ static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
 }
 
 /*
- * Returns the iterations per second. If they were read in bursts, a run has no exact throughput;
- * how many were counted is then a figure with more noise, which the interval includes.
+ * Returns the iterations per second. If iterations were read in bursts, a run has no exact
+ * throughput. The number of counted iterations then serves, with more noise, which the interval
+ * includes.
  */
 static double throughput_of(const struct ssreport_run *run) {
     double seconds = ssreport_record_counted_to(&run->record) - run->record.counted_from;
@@ -60,7 +61,7 @@ static void add_run(struct duet_study *study, const struct ssreport_run *run) {
     struct duet_block *block =
         block_at(same ? &study->same : &study->different, number(run, "block"));
     if (!block || !(position >= 1 && position <= 4))
-        return; /* a block without this run is not complete */
+        return; /* without this run, the block is incomplete */
     struct duet_run *one = &block->runs[(int)position - 1];
     if (ssreport_is_word(run->role, "background")) {
         one->beside = throughput_of(run);
@@ -73,7 +74,7 @@ static void add_run(struct duet_study *study, const struct ssreport_run *run) {
     one->is_b = strcmp(column(run, "side"), "b") == 0;
 }
 
-/* Returns the difference of a figure of B and A; NaN unless there are two of each. */
+/* Returns the difference between B and A of a figure; NaN unless there are two values of each. */
 static double difference_of(const struct duet_block *block, bool beside) {
     double values[2][2] = {{NAN, NAN}, {NAN, NAN}};
     int used[2] = {0, 0};
@@ -87,8 +88,8 @@ static double difference_of(const struct duet_block *block, bool beside) {
 }
 
 /*
- * Compares the runs of each block, and drops blocks after the first that is not complete. Returns
- * -1 if memory is exhausted.
+ * Compares the runs in each block, and drops all blocks after the first incomplete one. Returns -1
+ * if memory is exhausted.
  */
 static int compare(struct duet_blocks *blocks) {
     size_t complete = 0;
@@ -141,7 +142,7 @@ static enum duet_decision decide(const struct duet_study *study, const struct st
     return look->count == study->planned ? DUET_ENDED : DUET_CONTINUES;
 }
 
-/* Finds the first look that decides: what ran later must not change the answer. */
+/* Finds the first look that decides. Later runs must not change the answer. */
 static void judge(struct duet_study *study) {
     size_t count = study->different.count, n = count < STATS_LOOK_MIN ? count : STATS_LOOK_MIN;
     bool ready = study->same.count >= DUET_FIRST;
@@ -152,7 +153,7 @@ static void judge(struct duet_study *study) {
     study->worse = duet_study_percent(study, study->look.mean, study->look.half);
 }
 
-/* A against A has a fixed number of blocks, and is looked at once. */
+/* A against A has a fixed number of blocks, so there is only one look. */
 static void judge_same(struct duet_study *study) {
     size_t count = study->same.count < DUET_FIRST ? study->same.count : DUET_FIRST;
     struct ssreport_mean mean = ssreport_mean_of(study->same.differences, count, 0.95);
@@ -169,9 +170,9 @@ static void judge_beside(struct duet_study *study) {
 }
 
 /*
- * Returns the number of blocks of A and B that fit in the time; 0 without a limit. How long a block
- * takes is the median of A against A, by the times at which its runs began, so that neither an
- * interruption nor the time between blocks counts.
+ * Returns the number of blocks of A and B that fit into the time; 0 without a limit. A block takes
+ * the median time of A against A, between the starts of its runs, so interruptions and pauses
+ * between blocks do not count.
  */
 static size_t plan_blocks(const struct duet_study *study) {
     double seconds = ssreport_median_of(study->same.seconds, study->same.count);
@@ -193,7 +194,7 @@ static void take_settings(struct duet_study *study, const struct ssreport_run *r
     study->at_most = number(run, "at_most_seconds");
 }
 
-/* Adds all runs; `is_present` becomes true if there are any. */
+/* Adds all runs; sets `is_present` if there are any. */
 static void add_runs(struct duet_study *study, const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];

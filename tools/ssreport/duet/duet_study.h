@@ -2,21 +2,21 @@
 #ifndef SSREPORT_DUET_STUDY_H
 #define SSREPORT_DUET_STUDY_H
 
-/* The blocks of tools/experiments/duet, and what they decide. */
+/* Blocks of tools/experiments/duet, and their decision. */
 
 #include <showstopper/contract.h>
 
 #include "report.h"
 #include "sequential.h"
 
-/* Blocks of A against A come first. */
+/* Blocks of A against A, which come first. */
 #define DUET_FIRST 10
 
-/* One of the four runs of a block; figures are NaN if it is missing. */
+/* One of four runs of a block. Figures are NaN if it is missing. */
 struct duet_run {
     double figure; /* iterations per second or seconds */
     double beside; /* iterations per second of the background */
-    double wall;   /* when it began, seconds since 1970 */
+    double wall;   /* start, in seconds since 1970 */
     bool is_b;
 };
 
@@ -24,16 +24,16 @@ struct duet_block {
     struct duet_run runs[4]; /* in the order in which they ran */
 };
 
-/* Blocks that compare the same two commands, up to the first one that is not complete. */
+/* Blocks that compare the same two commands, up to the first incomplete one. */
 struct duet_blocks {
     struct duet_block *items;
     size_t count, room;
 
-    /* For each block; owned, like `items`. */
-    double *differences; /* of the logarithms, B minus A */
+    /* Arrays with an element per block; owned, like `items`. */
+    double *differences; /* difference of the logarithms, B minus A */
     enum stats_order *orders;
-    double *seconds; /* how long it took; sorted once the study is read */
-    double *beside;  /* differences of the background, of the blocks that have one */
+    double *seconds; /* duration; sorted once the study has been read */
+    double *beside;  /* difference of the background, for blocks that have one */
     size_t beside_count;
 };
 
@@ -42,7 +42,7 @@ enum duet_decision {
     DUET_PRECISE,   /* the interval is as narrow as requested */
     DUET_PASSED,    /* B is worse by less than the limit */
     DUET_FAILED,    /* B is worse by more than the limit */
-    DUET_ENDED,     /* the time is over */
+    DUET_ENDED,     /* time is up */
 };
 
 /* A difference in percent of A, positive if B is worse; bounds are infinite if unknown. */
@@ -51,28 +51,28 @@ struct duet_percent {
 };
 
 struct duet_study {
-    bool is_present;        /* the report has such a study */
-    const char *unmeasured; /* name of a run without a figure, of which no block can be complete;
-                               NULL without one */
-    bool by_time;           /* the figure is a time, so that less is better */
+    bool is_present;            /* the report has such a study */
+    const char *unmeasured;     /* a run without a figure; NULL if absent */
+    bool by_time;               /* the figure is a time: less is better */
     const char *a, *b, *beside; /* as in the plan; "" if absent */
     double until, fail_above;   /* percent; NaN if not given */
     double at_most;             /* seconds; NaN if the study has no end */
     struct duet_blocks same, different;
     size_t planned; /* number of blocks of A and B; 0 if the study has no end */
 
-    struct stats_look look; /* the look that decides, or the last one */
+    struct stats_look look; /* the deciding look, or the last one */
     enum duet_decision decision;
     struct duet_percent worse;
-    struct duet_percent worse_same; /* of A against A */
-    bool same_differs;              /* A against A excludes 0 at 99 % */
-    double beside_percent; /* by how much more the background does beside B; NaN if unknown */
+    struct duet_percent worse_same; /* for A against A */
+    bool same_differs;              /* the interval of A against A excludes 0 at 99 % */
+    double beside_percent; /* difference of the background between A and B, percent of A; NaN if
+                              unknown */
     bool beside_differs;
 };
 
 /*
- * Reads the runs of a study and judges them; texts belong to the report. Returns -1 if memory is
- * exhausted.
+ * Reads the runs of a study and judges them. Its texts belong to the report. Returns -1 if memory
+ * is exhausted.
  */
 SS_MUST_USE SS_NONNULL() int duet_study_read(
     struct duet_study *study, const struct ssreport_report *report);

@@ -67,8 +67,8 @@ static void add_answer(struct ssreport_report *report, const struct duet_study *
 }
 
 /*
- * Adds the blocks of one comparison; those of A and B up to the one that decides, with what was
- * known after each.
+ * Adds the blocks of one comparison. For A and B, stops at the deciding block, and adds the
+ * estimate after each block.
  */
 static void add_blocks(struct ssreport_report *report, const struct duet_study *study, bool same) {
     const struct duet_blocks *blocks = same ? &study->same : &study->different;

@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Numbers that round to 0 have no sign. */
+/* Numbers that round to 0 are printed without a sign. */
 static double shown(double percent) {
     return fabs(percent) < 0.05 ? 0 : percent;
 }
 
-/* Writes " beside h2 at 60 %" for h2@60%; nothing without a background. */
+/* Writes " beside h2 at 60 %" for h2@60%, or nothing without a background. */
 static void describe_beside(const struct duet_study *study, char text[120]) {
     const char *at = strrchr(study->beside, '@');
     *text = '\0';
@@ -18,7 +18,7 @@ static void describe_beside(const struct duet_study *study, char text[120]) {
             (int)strcspn(at + 1, "%"), at + 1);
 }
 
-/* Writes "B is 1.8 % (1.1 to 2.5) slower than A"; a negative percentage is faster. */
+/* Writes "B is 1.8 % (1.1 to 2.5) slower than A", or faster for a negative percentage. */
 static void describe_difference(
     const struct duet_study *study, struct duet_percent worse, char text[120]) {
     bool better = worse.mean < 0;

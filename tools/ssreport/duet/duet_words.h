@@ -4,9 +4,9 @@
 
 #include "duet_study.h"
 
-/* The question and the answer of a study, as sentences. */
+/* Question and answer of a study, as sentences. */
 
-/* Room for any of them. */
+/* Size limit of each sentence. */
 #define DUET_TEXT 600
 
 SS_NONNULL() SS_WRITES(2, 3) void duet_ask(const struct duet_study *study, char *text, size_t size);
@@ -15,7 +15,7 @@ SS_NONNULL() SS_WRITES(2, 3) void duet_ask(const struct duet_study *study, char 
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_answer(const struct duet_study *study, char *text, size_t size);
 
-/* Writes why the answer is doubtful; an empty text if it is not. */
+/* Writes why the answer is doubtful, or an empty text. */
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_doubt(const struct duet_study *study, char *text, size_t size);
 

@@ -46,7 +46,7 @@ static struct stats_groups group_runs(const struct table_sheet *sheet) {
     return ssreport_group_rows(sheet, columns, has_placement);
 }
 
-/* Draws a line for each run of a picture, from its data: $r and the number of its first row. */
+/* Draws a line for each run of a picture. $r has its number and its first row. */
 static void plot_runs(FILE *script, const struct table_sheet *sheet,
     const struct stats_groups *pictures, const struct stats_groups *runs, size_t picture,
     const char *style) {
@@ -92,7 +92,7 @@ void ssreport_energy_plots_write(
 
 /* ---- power over time ---- */
 
-/* The maximum number of points of a line. Longer runs have means of neighboring samples. */
+/* Maximum number of points in a line. Longer runs show means of neighboring samples. */
 #define POINTS_MAX 400
 
 static const struct ssreport_run *find_run(

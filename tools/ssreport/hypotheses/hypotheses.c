@@ -77,7 +77,7 @@ static int make_tables(struct hypotheses *hypotheses, int decimals) {
     return 0;
 }
 
-/* Returns false if a known p-value says that the values are not normally distributed. */
+/* Returns false if the p-value is known and rejects normality. */
 static bool is_normal(const struct stats_test *test) {
     return !(test->p < HYPOTHESES_NORMALITY);
 }

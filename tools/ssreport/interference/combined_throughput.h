@@ -4,7 +4,7 @@
 
 #include "pairs.h"
 
-/* Measures of the work that two programs do side by side. */
+/* Measures of the combined work of two programs side by side. */
 enum ssreport_measure {
     SSREPORT_OF_FOREGROUND, /* iterations per second of the foreground */
 

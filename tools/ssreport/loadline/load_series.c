@@ -14,15 +14,15 @@
 /* The experiment has ten bursts in a round. */
 #define BURSTS_FREEDOM 9
 
-/* A level of at least this load is full load. */
+/* Levels from this load on are full load. */
 #define FULL 0.995
 
-/* A service that answers this part of the requests can do more. */
+/* A service that answers at least this part of the requests has capacity left. */
 #define RATE_ANSWERED 0.98
 
 /* ---- what was measured ---- */
 
-/* Properties that runs and records of requests have in common. */
+/* Properties common to runs and records of requests. */
 struct origin {
     int set;
     const char *workload, *environment, *method, *name, *knees;
@@ -30,7 +30,7 @@ struct origin {
     bool is_service;
 };
 
-/* Returns the series of a record, which may be new. Returns NULL if memory is exhausted. */
+/* Returns the series of a record, and adds it if needed. Returns NULL if memory is exhausted. */
 static struct ssreport_load_series *find_series(
     struct ssreport_report *report, const struct origin *origin) {
     for (size_t i = 0; i < report->load_series_count; i++) {
@@ -103,7 +103,7 @@ static int add_run(struct ssreport_report *report, const struct ssreport_run *ru
     return 0;
 }
 
-/* Returns whether the last rate of a record is not below the first. */
+/* Returns whether the last rate of a record is at least the first. */
 static bool do_rates_rise(const struct ssreport_responses *responses) {
     struct ssreport_stretch stretch;
     double first = NAN, last = NAN;
@@ -115,7 +115,7 @@ static bool do_rates_rise(const struct ssreport_responses *responses) {
     return !(last < first);
 }
 
-/* Targets are rates until divide_targets() divides them by the highest. */
+/* Adds the rates as targets. divide_targets() later divides them by the highest one. */
 static int add_responses(
     struct ssreport_report *report, const struct ssreport_responses *responses) {
     const struct origin origin = {.set = responses->set,
@@ -243,8 +243,8 @@ static void read_bursts(
 }
 
 /*
- * Returns the part of the throughput of bursts that is done at a load. Their error and that of the
- * levels are independent.
+ * Returns the part of the bursts' throughput that is done at a load. Errors of bursts and levels
+ * are independent.
  */
 static struct ssreport_band done_of_bursts(
     const struct ssreport_load_series *series, const struct loadline_question *question) {
@@ -257,7 +257,7 @@ static struct ssreport_band done_of_bursts(
     return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
 }
 
-/* Returns whether bursts are the maximum: no level exceeds them by three errors. */
+/* Returns whether the bursts are the maximum: no level exceeds them by three errors. */
 static bool are_bursts_highest(
     const struct loadline *line, const struct loadline_question *question) {
     double error = hypot(line->error.error / M_SQRT2, question->burst_error);
@@ -318,8 +318,8 @@ void ssreport_load_series_free(struct ssreport_report *report) {
 /* ---- the answer ---- */
 
 /*
- * Returns whether the highest level is not the maximum: a load below 100 %, or a rate that a
- * service still answers.
+ * Returns whether the highest level is not the maximum: its load is below 100 %, or the service
+ * still answers its rate.
  */
 static bool is_below_maximum(const struct ssreport_load_series *series) {
     const struct loadline_level *full = &series->line.levels[series->line.full];
@@ -331,12 +331,12 @@ static bool is_below_maximum(const struct ssreport_load_series *series) {
 }
 
 double ssreport_load_series_left(const struct ssreport_load_series *series) {
-    /* Below 0 only by noise, or by rounding, which would print as -0.0. */
+    /* Values below 0 are noise, or rounding that would print as -0.0. */
     double left = 1 / series->done.y - 1;
     return left < 0 ? 0 : left;
 }
 
-/* Prints parts of 1 in percent, with as many decimals as the width of the range allows. */
+/* Prints parts of 1 in percent, with decimals that match the width of the range. */
 static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct ssreport_band *done = &series->done;
     int decimals = done->high - done->low < 0.01 ? 1 : 0;

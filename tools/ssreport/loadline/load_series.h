@@ -2,14 +2,14 @@
 #ifndef SSREPORT_LOAD_SERIES_H
 #define SSREPORT_LOAD_SERIES_H
 
-/* The runs of the experiment loadline of one workload, as a load line with an answer. */
+/* Runs of the experiment loadline, grouped by workload, each with a load line and an answer. */
 
 #include "loadline.h"
 #include "power.h"
 #include "prediction.h"
 #include "report.h"
 
-/* A level that was held once, or a burst at full load. */
+/* One visit of a level, or a burst at full load. */
 struct ssreport_load_visit {
     struct loadline_visit visit;
     struct ssreport_response response; /* NaN unless requests were sent */
@@ -28,31 +28,34 @@ struct ssreport_load_series {
     const char *name;                            /* of its first record */
     bool is_service;
     double highest_rate; /* of a service, requests per second */
-    double at, predict;  /* loads of the questions; 0 if not asked */
-    bool has_bursts;     /* the maximum is that of bursts at full load */
-    const char *knees;   /* NULL if none are known */
+    double at, predict;  /* loads that were asked about; 0: not asked */
+    bool has_bursts;     /* the maximum is the throughput of bursts at full load */
+    const char *knees;   /* NULL if unknown */
     struct ssreport_load_visit *visits;
     size_t count, room;
     struct loadline line;
     struct ssreport_load_responses responses[LOADLINE_LEVELS_MAX]; /* by level of `line` */
-    const char *failure; /* why there is no line; NULL if there is one */
+    const char *failure; /* why there is no line; NULL if there is a line */
     struct ssreport_band done;
     struct loadline_prediction prediction;
-    const char *unpredicted; /* why there is no prediction; NULL if there is one, or if not asked */
+    const char
+        *unpredicted; /* why there is no prediction; NULL if there is one, or none was requested */
     struct loadline_power power;
     bool has_power;
 };
 
-/* Fills the series of the report. Returns -1 if memory is exhausted. */
+/* Finds the series of the report. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL(1) int ssreport_load_series_find(struct ssreport_report *report);
 
 SS_NONNULL(1) void ssreport_load_series_free(struct ssreport_report *report);
 
-/* Returns how much more can be done than at the load of the question, as a part of what is done
- * there. NAN: unknown. */
+/*
+ * Returns how much more can be done than at the load in question, relative to what is done there;
+ * NaN if unknown.
+ */
 SS_NONNULL(1) double ssreport_load_series_left(const struct ssreport_load_series *series);
 
-/* Writes the answer to "what is left?", as a sentence for each question. */
+/* Writes the answer to "what is left?", one sentence per question. */
 SS_NONNULL(1, 2)
 void ssreport_load_series_answer(
     const struct ssreport_load_series *series, char *text, size_t size);

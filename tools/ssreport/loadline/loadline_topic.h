@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* How much of what it can do a machine has done at a load, and what is left. */
+/* Which part of its maximum a machine does at a load, and what is left. */
 extern const struct ssreport_topic ssreport_loadline_topic;
 
 #endif

@@ -141,7 +141,7 @@ bool ssreport_overlay_plots_write(
     return true;
 }
 
-/* Returns whether a run is of this experiment and has samples. */
+/* Returns whether a run belongs to this experiment and has samples. */
 static bool is_of(const struct ssreport_run *run, const void *experiment) {
     return ssreport_is_word(run->experiment, experiment) && run->record.sample_count > 0;
 }

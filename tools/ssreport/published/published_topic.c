@@ -171,7 +171,7 @@ static void print_constant_load(struct ssreport_page *page, const struct ssrepor
     ssreport_page_close(page);
 }
 
-/* Replays and published ones have different traces, which matters most at high speeds. */
+/* Published runs replay another trace than ours, which matters most at high speeds. */
 static void print_traces(FILE *stream) {
     fputs("<p>The published trace is not available: published ranges of the mean squared error are "
           "of another trace. After a jump of the target, the load needs some rounds to follow, "

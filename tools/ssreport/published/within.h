@@ -5,9 +5,8 @@
 #include "report.h"
 
 /*
- * Fills the table of how often a constant load was held within 5 % of the target: a row for all
- * runs, then one for each method, next to the same part of the published values. Returns -1 if
- * memory is exhausted.
+ * Fills the table of how often a constant load stayed within 5 % of the target: a row for all runs,
+ * then one per method, next to the published values. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_within_fill(const struct ssreport_report *report);
 

@@ -258,8 +258,8 @@ static void read_idle(struct ssreport_run *run, const char *folder) {
 }
 
 /*
- * Finds a file in the record's folder; for runs side by side and runs of a study, also in the
- * parent folder. Returns how far up its folder is; -1 if no folder has it.
+ * Finds a file in the record's folder or, for runs side by side and runs of a study, in the parent
+ * folder. Returns how many levels up it is; -1 if absent.
  */
 static int find_folder(
     const struct ssreport_run *run, const char *path, const char *name, char folder[8500]) {
@@ -311,7 +311,7 @@ static int copy_text(char **text, const char *value) {
     return *text ? 0 : -1;
 }
 
-/* Sets the level of a service, which sets series apart, from the columns of a study. */
+/* Sets the level of a service, which separates series, from the columns of a study. */
 static int set_level(struct ssreport_responses *responses, const struct ssreport_columns *columns) {
     const char *cap = columns ? ssreport_columns_get(columns, "cap") : NULL;
     if (!columns || copy_text(&responses->knobs, ssreport_columns_get(columns, "knobs")) < 0)

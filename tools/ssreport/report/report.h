@@ -15,10 +15,10 @@
 #include "run.h"
 #include "sheet.h"
 
-/* A record that cannot be reported, or is left out. */
+/* A record that cannot be reported, or that was left out. */
 struct ssreport_failure {
     char *name, *why;
-    enum ss_finding finding; /* invalid, unless it is left out because it is doubtful */
+    enum ss_finding finding; /* SS_DOUBTFUL if it was left out for that; otherwise invalid */
 };
 
 #define SSREPORT_NO_ROW SIZE_MAX
@@ -39,9 +39,9 @@ struct ssreport_differences {
 
 struct ssreport_report {
     struct ssreport_settings settings;
-    enum ss_finding leave_out; /* leave out records with this finding or a worse one;
-                                  SS_NOT_CHECKED: report all */
-    const char *trace;         /* trace over which the throughput is predicted; NULL if not given */
+    enum ss_finding
+        leave_out; /* leave out records with this finding or a worse one; SS_NOT_CHECKED: none */
+    const char *trace; /* trace over which the throughput is predicted; NULL if not given */
     struct ssreport_run *runs;
     size_t run_count, run_capacity;
     struct ssreport_responses *responses; /* records of ssrequest */
@@ -70,9 +70,10 @@ struct ssreport_report {
     size_t pooled_count;
     struct ssreport_pair *pairs; /* topic interference: pairs of `runs`, in the order of tables */
     size_t pair_count, pair_capacity;
-    struct ssreport_rate_point *points; /* topic requests: points of `responses`, in their order */
+    struct ssreport_rate_point
+        *points; /* topic requests: points of `responses`, in the same order */
     size_t point_count, point_capacity;
-    struct ssreport_load_series *load_series; /* topic loadline: load lines of workloads */
+    struct ssreport_load_series *load_series; /* topic loadline: load lines by workload */
     size_t load_series_count, load_series_room;
 };
 

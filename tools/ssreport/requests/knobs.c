@@ -8,7 +8,7 @@
 
 #define PUBLISHED "actuators-savings"
 
-/* Actuators, and what their changes are called in the publication. */
+/* Actuators, with the publication's names for changing them. */
 static const struct {
     const char *name, *published;
 } knobs[] = {{"frequency", "frequency"}, {"pin", "pinning"}, {"instances", "horizontal"},
@@ -36,7 +36,7 @@ static const char *text_at(const struct table_sheet *sheet, size_t row, const ch
     return text ? text : "";
 }
 
-/* Adds the pairs of levels that differ in this knob only. Returns their number. */
+/* Adds all pairs of levels that differ in this knob only. Returns their number. */
 static size_t add_pairs(struct ssreport_report *report, size_t knob) {
     const struct table_sheet *savings = ssreport_table(report, "requests-savings");
     struct table_sheet *sheet = ssreport_table(report, "requests-knobs");

@@ -5,7 +5,7 @@
 #include "report.h"
 
 /*
- * Fills the table of what each knob saves and costs, next to what was published. Reads the table of
+ * Fills the table of savings and costs of each knob, with the published ones. Reads the table of
  * savings.
  */
 SS_NONNULL() void ssreport_knobs_fill(struct ssreport_report *report);

@@ -160,7 +160,7 @@ static int add_points(struct ssreport_report *report, const struct ssreport_resp
     return 0;
 }
 
-/* Finds which of cap and balance differ among the records with knobs. */
+/* Finds out whether caps or balances differ among the records with knobs. */
 static void compare_levels(struct ssreport_report *report) {
     const struct ssreport_responses *first = NULL;
     bool caps = false, balances = false;

@@ -270,7 +270,7 @@ static void add_power(struct table_sheet *sheet, const struct ssreport_rate_poin
 
 /* ---- savings ---- */
 
-/* Returns the level of an actuator, with its name; of instances 1 if absent, else empty. */
+/* Returns the level of an actuator, including its name. If absent, it is instances=1 or empty. */
 static struct ss_words_part find_level(const char *knobs, const char *name) {
     struct ss_words_part part;
     while (ss_words_next(&knobs, '+', &part)) {
@@ -284,9 +284,9 @@ static struct ss_words_part find_level(const char *knobs, const char *name) {
 }
 
 /*
- * Returns the name of the only actuator that differs between two levels, or that is at one of them
- * only; NULL if several do. One instance is the default. `workers` is of the service, so levels in
- * which they differ are not compared.
+ * Returns the name of the only actuator in which two levels differ; NULL if there are several. The
+ * default is one instance. `workers` belongs to the service, so levels that differ in it are not
+ * compared.
  */
 static const char *find_knob(const struct level *one, const struct level *other) {
     static const char *const names[] = {
@@ -306,9 +306,7 @@ static const char *find_knob(const struct level *one, const struct level *other)
     return found;
 }
 
-/*
- * Returns whether two levels have no knobs, or differ in only one of them, in balance or in cap.
- */
+/* Returns whether two levels have no knobs, or differ in one knob, in balance or in cap only. */
 static bool is_one_step(const struct level *one, const struct level *other) {
     const struct ssreport_responses *left = one->first->of, *right = other->first->of;
     bool is_level = ssreport_is_same(left->knobs, right->knobs);
@@ -349,7 +347,7 @@ static void add_saving(
     if (!find_common(one, other, at))
         return;
     bool has_power = isfinite(at[0]->watts + at[1]->watts);
-    /* Without a source of power, the costs of knobs are reported alone. */
+    /* Without a source of power, only the costs of knobs are reported. */
     if (!has_power && !(one->first->of->knobs && isfinite(capacity[0] + capacity[1])))
         return;
     if (has_power ? at[0]->watts < at[1]->watts : capacity[0] < capacity[1]) {

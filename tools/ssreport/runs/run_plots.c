@@ -166,7 +166,7 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
 
-/* Begins a picture of parts of 1, of `count` numbered things. */
+/* Begins a picture with values from 0 to 1 of `count` numbered items. */
 static void begin_fields(FILE *script, const struct ssreport_run *run, const char *things,
     size_t count, const char *value) {
     begin_over_time(script, run);

@@ -6,7 +6,7 @@
 
 #include "topic.h"
 
-/* The verdict on each record, and its checks. */
+/* The verdict on each record, with its checks. */
 extern const struct ssreport_topic ssreport_verdicts_topic;
 
 /* Prints a line for each record: its name, verdict and reasons. */
