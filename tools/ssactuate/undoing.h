@@ -31,7 +31,7 @@ extern const struct ssactuate_restorer ssactuate_restorer;
 
 /*
  * Locks the knobs, restores what killed runs have changed, and saves the current values in a
- * journal on disk. Does nothing if there is nothing to restore.
+ * journal on disk. Does nothing if there is nothing to undo.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     const struct ssactuate_changes *changes, const char *root, struct ss_error *error);

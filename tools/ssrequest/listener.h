@@ -12,7 +12,7 @@
 
 struct ssrequest_listener;
 
-/* Size limit of an answer. */
+/* Maximum size of an answer. */
 #define SSREQUEST_ANSWER_ROOM 32768
 
 #define SSREQUEST_ANSWER_LATER 1

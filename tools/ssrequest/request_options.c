@@ -96,7 +96,7 @@ void ssrequest_options_print_help(void) {
            "with --capacity: 0 if it was found, 1 if not.\n");
 }
 
-/* Takes the URLs of a word, which are separated by blanks. */
+/* Adds the URLs of a word, separated by blanks. */
 static int take_url(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct ssrequest_options *options = config;

@@ -16,7 +16,7 @@
 #include "sample_idle.h"
 #include "sample_power.h"
 
-/* --settle ends when the power is at most this part of the given one, or after this time. */
+/* --settle ends when power is at most this multiple of the given one, or after this time. */
 #define SETTLED        1.02
 #define SETTLE_SECONDS 120
 
@@ -73,7 +73,7 @@ static int require_output(const struct options *options, struct ss_error *error)
     return options->output ? 0 : ss_error_fail(error, "--output is missing: see --help");
 }
 
-/* Samples, or says for --why-not that there is something to sample. */
+/* Takes samples; for --why-not, prints nothing because sampling is possible. */
 static int sample(const struct options *options, const struct sssample_source *source, int *status,
     struct ss_error *error) {
     if (options->why_not) {
@@ -83,7 +83,7 @@ static int sample(const struct options *options, const struct sssample_source *s
     return require_output(options, error) < 0 ? -1 : sssample_loop(source, options->output, error);
 }
 
-/* Says why there is nothing to sample: as the answer to --why-not, or else as an error. */
+/* Reports why there is nothing to sample: as the answer to --why-not, otherwise as an error. */
 static int refuse(const struct options *options, const char *reason, struct ss_error *error) {
     if (!options->why_not)
         return ss_error_fail(error, "%s", reason);

@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 
-/* Digits of a share, which is cut, not rounded. */
+/* Resolution of a share, which is truncated rather than rounded. */
 #define SHARE 10000
 
 static bool read_number(const char *path, uint64_t *number) {
@@ -21,7 +21,7 @@ static bool read_number(const char *path, uint64_t *number) {
     return true;
 }
 
-/* Sets `name` to that of a state, with letters, digits and _ only. */
+/* Copies the name of a state, reduced to letters, digits and _. */
 static void name_state(const char *folder, char *name, size_t size) {
     char path[4200];
     const char *slash = strrchr(folder, '/');
@@ -36,7 +36,7 @@ static void name_state(const char *folder, char *name, size_t size) {
     }
 }
 
-/* Returns the index of the state of this name, which is added if it is new. */
+/* Returns the index of a state, and adds the state if it is new. */
 static size_t find_state(struct sssample_idle *idle, const char *name) {
     for (size_t i = 0; i < idle->state_count; i++) {
         if (strcmp(idle->states[i], name) == 0)
@@ -108,8 +108,8 @@ void sssample_idle_free(struct sssample_idle *idle) {
 /* ---- samples ---- */
 
 /*
- * Adds the microseconds since the last sample to `spent`, by state. A counter that went back, or
- * whose CPU is offline, adds nothing.
+ * Adds the microseconds since the last sample to `spent`, by state. Skips counters that went
+ * backward and CPUs that are offline.
  */
 static void read_counters(struct sssample_idle *idle, uint64_t spent[SSSAMPLE_STATES_MAX]) {
     for (size_t i = 0; i < idle->counter_count; i++) {
@@ -136,7 +136,7 @@ static void print_frequency(FILE *stream, const struct sssample_idle *idle) {
             (unsigned long long)(sum / count % 1000));
 }
 
-/* Prints a part of a whole, at most 1; nothing without a whole. */
+/* Prints part / whole, at most 1, or nothing if `whole` is 0. */
 static void print_share(FILE *stream, uint64_t part, uint64_t whole) {
     if (whole == 0)
         return;

@@ -2,7 +2,7 @@
 #ifndef SSSAMPLE_SAMPLE_IDLE_H
 #define SSSAMPLE_SAMPLE_IDLE_H
 
-/* How long CPUs were active and in which idle states they were otherwise, and their frequency. */
+/* Samples how long CPUs were active, how long they were in each idle state, and their frequency. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,26 +21,26 @@ struct sssample_counter {
 };
 
 struct sssample_idle {
-    char states[SSSAMPLE_STATES_MAX][64]; /* names, the lightest first */
+    char states[SSSAMPLE_STATES_MAX][64]; /* names, lightest state first */
     size_t state_count;
     struct sssample_counter *counters; /* owned */
     size_t counter_count, counter_room;
     char **frequencies; /* files in kHz; owned */
     size_t frequency_count, frequency_room;
-    size_t cpus; /* those with idle states */
+    size_t cpus; /* number of CPUs with idle states */
 };
 
 /*
- * Finds the idle states below `root` of these CPUs, NULL for all. Returns whether there are any.
- * Free the states in either case.
+ * Finds the idle states of these CPUs below `root`; `cpus` NULL: of all CPUs. Returns whether there
+ * are any. Free the states in either case.
  */
 SS_NONNULL(1, 2)
 bool sssample_idle_find(struct sssample_idle *idle, const char *root, const struct ss_cpus *cpus);
 SS_NONNULL() void sssample_idle_free(struct sssample_idle *idle);
 
 /*
- * Returns the samples: the active share of all CPUs, their mean frequency, and the share of each
- * state in the idle time.
+ * Returns a source of samples: the active share of all CPUs, their mean frequency, and the share of
+ * each state in the idle time.
  */
 SS_NONNULL() struct sssample_source sssample_idle_source(struct sssample_idle *idle);
 

@@ -12,7 +12,7 @@
 #include "base/owned.h"
 #include "platform/platform.h"
 
-/* Reads the first line of FOLDER/NAME, or of FOLDER if there is no name. */
+/* Reads the first line of FOLDER/NAME; without a name, of the file FOLDER. */
 static bool read_line(const char *folder, const char *name, char *text, size_t size) {
     char path[4096];
     snprintf(path, sizeof path, "%s%s%s", folder, name ? "/" : "", name ? name : "");
@@ -51,8 +51,7 @@ static bool find_files(const char *root, const char *pattern, glob_t *found) {
 
 /* ---- where the sources are ---- */
 
-/* Returns whether the folder is that of a whole package, as intel-rapl:0; parts have another colon.
- */
+/* Returns whether the folder is a whole package, such as intel-rapl:0. Parts have another colon. */
 static bool is_package(const char *folder) {
     char name[64];
     const char *zone = strrchr(folder, '/') + 1;
@@ -70,7 +69,10 @@ static void name_package(struct sssample_power *power, const char *folder) {
         power->count > 1 ? " " : "rapl: CPU packages only (", name);
 }
 
-/* Often only root may read the counters. Parts of a package would be counted twice. */
+/*
+ * Finds packages only: counting their parts, too, would count power twice. Often only root may read
+ * the counters.
+ */
 static bool find_rapl(struct sssample_power *power, const char *root) {
     glob_t found;
     int64_t number;
@@ -115,7 +117,7 @@ static bool find_hwmon(struct sssample_power *power, const char *root) {
            find_sensor(power, root, "hwmon/hwmon*/power1_input");
 }
 
-/* A battery tells the power of the machine only while it is discharged. */
+/* Finds a battery. It reports the power of the machine only while discharging. */
 static bool find_battery(struct sssample_power *power, const char *root) {
     glob_t found;
     int64_t number;
@@ -170,7 +172,7 @@ void sssample_power_free(struct sssample_power *power) {
 
 /* ---- samples ---- */
 
-/* A counter that begins anew gives no power for that second. */
+/* Returns false for a second in which a counter restarted. */
 static bool sample_rapl(struct sssample_power *power, ss_time spent, double *watts) {
     uint64_t sum = 0, before = power->before;
     bool is_known = power->has_before && spent > 0;
@@ -209,7 +211,7 @@ static bool sample_battery(struct sssample_power *power, double *watts) {
     return true;
 }
 
-/* Prints the first line of the command if that is a number and the command succeeds. */
+/* Prints the first line of the command's output if it is a number and the command succeeds. */
 static void print_command(FILE *stream, const struct sssample_power *power) {
     char line[256] = "", rest[256];
     setenv("SHOWSTOPPER_POWER", power->command, 1);
@@ -262,7 +264,7 @@ struct sssample_source sssample_power_source(struct sssample_power *power) {
 
 /* ---- a few seconds ---- */
 
-/* Waits a second and returns its power; NaN if unknown. */
+/* Waits a second and returns its mean power; NaN if unknown. */
 static double measure_second(struct sssample_power *power) {
     const struct timespec second = {.tv_sec = 1};
     char cell[64] = "";

@@ -2,7 +2,7 @@
 #ifndef SSSAMPLE_SAMPLE_POWER_H
 #define SSSAMPLE_SAMPLE_POWER_H
 
-/* Power in watts, from the kernel's files or from a command. */
+/* Samples power in watts, from the kernel's files or from a command. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,27 +18,29 @@ struct sssample_power {
     const char *command;             /* SSSAMPLE_COMMAND */
     char *files[SSSAMPLE_FILES_MAX]; /* folders of packages or batteries, or one file; owned */
     size_t count;
-    char scope[1024]; /* what is measured, as "rapl: CPU packages only (package-0)" */
+    char scope[1024]; /* measured parts, such as "rapl: CPU packages only (package-0)" */
     bool has_before;
-    uint64_t before; /* microjoules of the last sample */
+    uint64_t before; /* microjoules at the last sample */
 };
 
 /*
- * Finds the source `name` below `root`: rapl, hwmon, battery, auto (the first of these that is
- * there) or a command that prints watts. Returns whether it is there. Free the power in either
- * case.
+ * Finds the source `name` below `root`: rapl, hwmon, battery, auto (the first of these that exists)
+ * or a command that prints watts. Returns whether it exists. Free the power in either case.
  */
 SS_NONNULL()
 bool sssample_power_find(struct sssample_power *power, const char *name, const char *root);
 SS_NONNULL() void sssample_power_free(struct sssample_power *power);
 
-/* Returns its samples. A second without one has an empty cell: a watt for a sample is a joule. */
+/*
+ * Returns the source of samples. A second without a value has an empty cell. With one sample per
+ * second, watts are joules.
+ */
 SS_NONNULL() struct sssample_source sssample_power_source(struct sssample_power *power);
 
-/* Returns the mean power over these seconds; NaN if it was never known. */
+/* Returns the mean power over this many seconds; NaN if always unknown. */
 SS_NONNULL() double sssample_power_mean(struct sssample_power *power, unsigned seconds);
 
-/* Waits until the power of a second is at most this, but no longer than these seconds. */
+/* Waits until the power in a second is at most `watts`, up to this many seconds. */
 SS_NONNULL()
 void sssample_power_await(struct sssample_power *power, double watts, unsigned seconds);
 

@@ -17,7 +17,7 @@ static void end(int signal_number) {
     _exit(0);
 }
 
-/* Each line is written by one call, so that a signal leaves whole lines. */
+/* Lets signals end the process at any time: each line is a single write, so none is torn. */
 static void end_on_signals(void) {
     const struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);

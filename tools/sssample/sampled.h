@@ -2,7 +2,7 @@
 #ifndef SSSAMPLE_SAMPLED_H
 #define SSSAMPLE_SAMPLED_H
 
-/* What a source of samples has, and its loop. */
+/* A source of samples, and the loop that records them. */
 
 #include <showstopper/error.h>
 #include <showstopper/time.h>
@@ -12,22 +12,24 @@ struct sssample_source {
     void (*print_columns)(FILE *stream, void *source);
 
     /*
-     * Writes the cells of a sample. `spent` is the time since the sample before; the first call,
-     * with 0, only reads counters, and what it writes is dropped.
+     * Writes the cells of a sample. `spent` is the time since the previous sample. The first call
+     * has 0 and only reads counters; its output is dropped.
      */
     void (*print_sample)(FILE *stream, void *source, ss_time spent);
     void *source;
 };
 
-/* Appends the line of a sample: the wall clock in nanoseconds since 1970, and the time since the
- * beginning. */
+/*
+ * Appends the line of a sample: wall clock in nanoseconds since 1970, time since the start, and
+ * cells.
+ */
 SS_NONNULL()
 void sssample_print(FILE *stream, const struct sssample_source *source, int64_t wallclock,
     ss_time elapsed, ss_time spent);
 
 /*
- * Writes samples to the file, once a second at absolute times, until SIGTERM or SIGINT ends the
- * process with status 0. Prints `open` first. Returns only if the file cannot be written.
+ * Appends a sample to the file every second, at absolute times, until SIGTERM or SIGINT ends the
+ * process with status 0. First prints `open`. Returns only if the file cannot be written.
  */
 SS_NONNULL(1, 2)
 int sssample_loop(const struct sssample_source *source, const char *path, struct ss_error *error);

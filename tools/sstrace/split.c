@@ -285,7 +285,7 @@ static int sync_folder(const char *folder) {
     return descriptor < 0 ? -1 : syncfs(descriptor);
 }
 
-/* Writes the traces to a folder next to the final one, which then takes its name. */
+/* Writes the traces to a folder next to the final one, then renames it. */
 static int write_folder(struct machines *machines, const char *folder, struct ss_error *error) {
     char hidden[4200];
     size_t length = strlen(folder);

@@ -12,13 +12,13 @@ static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return mean * ss_random_exponential(ss_random_next(state));
 }
 
-/* Returns a number from the standard normal distribution, by the Box-Muller transform. */
+/* Returns a standard normal random number (Box-Muller transform). */
 static inline double chance_draw_normal(uint64_t *state) {
     double radius = sqrt(chance_draw_exponential(state, 2));
     return radius * cos(2 * M_PI * ss_random_next(state));
 }
 
-/* Returns a number from the lognormal distribution with mean 1 and this standard deviation. */
+/* Returns a lognormal random number with mean 1 and this standard deviation. */
 static inline double chance_draw_lognormal(uint64_t *state, double deviation) {
     double variance = log1p(deviation * deviation);
     return exp(sqrt(variance) * chance_draw_normal(state) - variance / 2);

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The highest speed that a step may have. */
+/* Maximum speed of a step. */
 #define SPEED_MAX 100
 
-/* Parses "CORES:SPEED" at `text`. Returns the end, or NULL if it is invalid. */
+/* Parses "CORES:SPEED" at `text`. Returns its end; NULL if invalid. */
 static const char *parse_step(const char *text, struct cores_step *step) {
     char *end;
     step->cores = strtod(text, &end);
@@ -39,7 +39,7 @@ int cores_parse_steps(struct cores *cores, const char *text, struct ss_error *er
     }
 }
 
-/* Returns how many cores have two busy threads, on average over the choices of busy CPUs. */
+/* Returns the number of cores with two busy threads, averaged over the choices of busy CPUs. */
 static double count_doubled(const struct cores *cores, double cpus, double busy) {
     if (cores->gain <= 0)
         return 0;

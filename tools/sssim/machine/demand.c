@@ -50,7 +50,7 @@ static const struct phase forking[] = {
     {0, 100000},
 };
 
-/* A queue without a backlog works once in this time. */
+/* A queue without a backlog wakes up once in this time. */
 #define QUEUE_PERIOD (10 * SS_MILLISECOND)
 
 static const struct table tables[] = {
@@ -165,8 +165,8 @@ static void take_all(struct demand *demand) {
 }
 
 /*
- * Works until nothing waits, including what arrives meanwhile; then waits for more. Without a
- * backlog both together take one period.
+ * Works until the queue is empty, including work that arrives meanwhile; then waits for more.
+ * Without a backlog, both take one period together.
  */
 static void take_queue(struct demand *demand) {
     double rate = demand->class->rate, idle = (1 - rate) * (double)QUEUE_PERIOD;
@@ -229,8 +229,8 @@ void demand_next(struct demand *demand) {
 }
 
 /*
- * Collects what is left of the present work, or what has arrived since the last work ended, and
- * adds what arrived during the stop.
+ * Collects the unfinished work, or the work that arrived since the last one ended, and adds the
+ * work that arrived during the stop.
  */
 void demand_skip(struct demand *demand, ss_time stopped) {
     double rate = demand->class->rate;

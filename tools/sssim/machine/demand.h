@@ -9,9 +9,8 @@
 #include "profile.h"
 
 /*
- * How many threads of an instance are runnable over time. Only time in which the instance is not
- * stopped counts: a stop freezes its demand, too. The exception is a queue, whose work arrives all
- * the time.
+ * The number of runnable threads of an instance over time. It advances only while the instance is
+ * not stopped: a stop freezes the demand, too. The exception is a queue, whose work keeps arriving.
  */
 
 enum demand_kind {
@@ -19,14 +18,14 @@ enum demand_kind {
     DEMAND_PARALLEL, /* a thread for each CPU, always runnable */
     DEMAND_BLOCKING,
     DEMAND_FORKING,
-    DEMAND_QUEUE, /* one thread, which works on what has arrived */
+    DEMAND_QUEUE, /* one thread, which works off whatever has arrived */
     DEMAND_PROFILE,
 };
 
 struct demand_class {
     enum demand_kind kind;
     struct profile profile; /* for DEMAND_PROFILE */
-    double rate;            /* for DEMAND_QUEUE: CPU time of the work that arrives per time */
+    double rate;            /* for DEMAND_QUEUE: CPU time of arriving work per time */
     uint64_t weight;        /* number of successive instances of this class */
 };
 
@@ -57,7 +56,7 @@ struct demand {
     const struct memory_use *use; /* memory use of each thread; NULL: the default */
     ss_time left;                 /* running time until the demand changes; SS_TIME_NEVER: never */
     ss_time gathered;             /* how long its threads will still share one CPU */
-    double backlog;               /* of a queue: CPU time of the work that waits, nanoseconds */
+    double backlog;               /* CPU time of the waiting work of a queue, nanoseconds */
 };
 
 /* Initializes the demand. Random numbers of different instances and seeds are independent. */
@@ -73,8 +72,8 @@ SS_NONNULL()
 void demand_resume(struct demand *demand, ss_time start_lateness);
 
 /*
- * Counts the time for which the instance was stopped, in which work for a queue arrived. Call this
- * before demand_resume().
+ * Adds the time for which the instance was stopped, during which work for a queue arrived. Call
+ * this before demand_resume().
  */
 SS_NONNULL()
 void demand_skip(struct demand *demand, ss_time stopped);

@@ -42,7 +42,7 @@ struct machine_group {
  */
 struct machine {
     uint32_t cpus;
-    double background; /* CPUs that the rest of the system demands */
+    double background; /* CPUs used by the rest of the system */
     double steal;      /* part of the time of busy CPUs that a hypervisor takes */
     uint32_t count;    /* number of instances */
     struct machine_instance *instances;
@@ -54,7 +54,7 @@ struct machine {
     double idle_part; /* fraction of a nanosecond that is not yet in `idle` */
     uint64_t used;    /* nanoseconds for which tasks ran, including the background */
     double used_part;
-    uint64_t stolen; /* nanoseconds that the hypervisor took */
+    uint64_t stolen; /* nanoseconds taken by the hypervisor */
     double stolen_part;
     double overhead;     /* nanoseconds spent each time a CPU becomes idle */
     double owed;         /* nanoseconds of overhead not yet spent */
@@ -73,8 +73,7 @@ SS_MUST_USE SS_NONNULL(1) int machine_open(struct machine *machine, uint32_t cpu
 SS_NONNULL()
 void machine_set_overhead(struct machine *machine, ss_time overhead);
 
-/* Sets the part of the time of busy CPUs that a hypervisor takes. Call this before the first
- * change. */
+/* Sets the part of busy CPUs' time that a hypervisor takes. Call this before the first change. */
 SS_NONNULL()
 void machine_set_steal(struct machine *machine, double steal);
 

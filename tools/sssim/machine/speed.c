@@ -3,7 +3,7 @@
 
 #include "chance.h"
 
-/* Makes the random numbers of the speed independent of those of the instances. */
+/* Makes the random numbers of the speed independent of those of instances. */
 #define SPEED_SALT UINT64_C(0x7370656564)
 
 static void set_factor(struct speed *speed) {

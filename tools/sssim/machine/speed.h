@@ -8,29 +8,29 @@
 #include <showstopper/time.h>
 
 /*
- * The speed of a machine that is not always equally fast: constant in windows of equal length,
- * lognormal with mean 1, and autoregressive from window to window. Two trials with the same options
- * see the same speed at the same time.
+ * The varying speed of a machine: constant within windows of equal length, lognormal with mean 1,
+ * and autoregressive between windows. Two trials with the same options see the same speed at the
+ * same time.
  */
 
 struct speed_options {
     double deviation;   /* standard deviation of the speed; 0: constant */
-    double correlation; /* of the logarithms of the speeds in successive windows, 0 to below 1 */
-    double launch;  /* standard deviation of a factor that an instance keeps from start to end */
-    ss_time window; /* length of a window; above 0 if there is a deviation */
-    ss_time uptime; /* how long the machine ran before the trial */
+    double correlation; /* between logarithms of the speeds in successive windows, 0 to below 1 */
+    double launch;      /* standard deviation of a factor that an instance keeps for its life */
+    ss_time window;     /* length of a window; above 0 if `deviation` is */
+    ss_time uptime;     /* time for which the machine ran before the trial */
     uint64_t seed;
 };
 
 struct speed {
     struct speed_options options;
     uint64_t random; /* state of the random number generator */
-    double normal;   /* logarithm of the speed in standard deviations */
-    double factor;   /* the speed in this window */
+    double normal;   /* logarithm of the speed, in standard deviations */
+    double factor;   /* speed in this window */
     ss_time until;   /* end of this window; SS_TIME_NEVER if the speed is constant */
 };
 
-/* Opens the speed of a trial that starts at `start`. */
+/* Opens the speed for a trial that starts at `start`. */
 SS_NONNULL()
 void speed_open(struct speed *speed, const struct speed_options *options, ss_time start);
 

@@ -183,7 +183,7 @@ static void keep_point(struct work *work, ss_time now) {
     work->points[work->point_count++] = work->last;
 }
 
-/* Follows the speed of the machine, whose changes are changes of the pace, too. */
+/* Follows the speed of the machine, which changes the pace, too. */
 static void follow_speed(struct work *work, ss_time now) {
     while (work->speed.until < now) {
         keep_point(work, work->speed.until);

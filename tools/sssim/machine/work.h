@@ -17,7 +17,7 @@
 struct work_options {
     ss_time iteration;          /* CPU time of an undisturbed iteration; 0: work is not counted */
     double noise;               /* standard deviation of its length, relative to the mean */
-    struct memory_use use;      /* memory use of each thread, unless its profile has another one */
+    struct memory_use use;      /* of each thread, unless the profile has its own */
     struct speed_options speed; /* of the machine and of the instances */
 };
 
@@ -31,7 +31,7 @@ struct work_instance {
     uint32_t threads; /* number of runnable threads */
     struct memory_use use;
     uint64_t random;        /* state of the random number generator */
-    double slowness;        /* factor of the length of all of its iterations */
+    double slowness;        /* factor for the length of all iterations */
     ss_time began;          /* start of the current iteration */
     double length;          /* length of the iteration in nanoseconds of undisturbed CPU time */
     double left;            /* the part of `length` that is left at `seen` */

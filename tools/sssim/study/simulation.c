@@ -28,7 +28,7 @@ enum simulation_law {
     LAW_RECORDED,
 };
 
-/* Which CPUs are busy if they are pairs of hardware threads. */
+/* Which CPUs are busy first if pairs of them are hardware threads. */
 enum simulation_fill {
     FILL_CORES,
     FILL_RANDOM,
@@ -347,7 +347,7 @@ static struct trial_options make_options(const struct simulation *simulation) {
         .cores = simulation->cores,
         .seed = simulation->seed,
     };
-    options.work.speed.seed = simulation->seed; /* one machine for both sides of a study */
+    options.work.speed.seed = simulation->seed; /* both sides of a study use the same machine */
     memcpy(options.modules, simulation->modules, sizeof options.modules);
     memcpy(options.options, simulation->options, sizeof options.options);
     return options;

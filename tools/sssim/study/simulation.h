@@ -35,11 +35,11 @@ struct simulation {
     ss_time start_lateness;
     double quota; /* quota in CPUs; 0: no quota */
     ss_time quota_period;
-    double background; /* use of the background, as a part of the whole machine */
+    double background; /* CPU use of the background, as a part of the machine */
     ss_time background_period;
     double steal;
     struct work_options work;
-    double memory_rate; /* accesses per second that the memory serves; 0: no limit */
+    double memory_rate; /* maximum number of memory accesses per second; 0: no limit */
     double smt;         /* see struct cores; 0: every CPU is a core */
     int smt_fill;       /* enum simulation_fill */
     const char *turbo;  /* frequency steps; NULL: none */

@@ -46,8 +46,8 @@ struct trial_options {
     double background;            /* CPUs that the rest of the system uses at every moment */
     ss_time background_period;    /* if not 0, the background runs only in the first half of each
                                      such period */
-    ss_time switch_cost;          /* CPU time that an executor needs for each wake-up */
-    double steal;                 /* part of the time of busy CPUs that a hypervisor takes */
+    ss_time switch_cost;          /* CPU time of an executor per wake-up */
+    double steal;                 /* part of busy CPUs' time that a hypervisor takes */
     double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
     ss_time quota_period;         /* the period over which the mean is taken */
     bool inside;                  /* the quota throttles the executors, too */
@@ -83,8 +83,8 @@ struct trial_options {
 /* Parts of an instance that executors and modules cannot access. */
 struct trial_instance {
     struct demand demand;
-    ss_time held;    /* time until its demand changes, while it is throttled */
-    ss_time stopped; /* when it was stopped; SS_TIME_NEVER: it is not */
+    ss_time held;    /* time until its demand changes, while throttled */
+    ss_time stopped; /* time of the stop; SS_TIME_NEVER: not stopped */
     bool awake;      /* the lateness of its executor's wake-up has been drawn */
     struct ss_journal journal;
 };
