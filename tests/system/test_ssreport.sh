@@ -613,6 +613,13 @@ records_are_checked_and_left_out() {
     report 125 --check --table runs bad
     report 125 --check --perfetto timeline bad
     grep -qxF "ssreport: --perfetto and --check exclude each other" err || fail "wrong message: $(cat err)"
+    report 125 --check --policy policy bad
+    grep -qxF "ssreport: --policy and --check exclude each other" err || fail "wrong message: $(cat err)"
+    report 125 --pair a,b bad
+    grep -qxF "ssreport: --pair belongs to a policy: --policy FILE" err || fail "wrong message: $(cat err)"
+    report 125 --policy policy bad
+    grep -q "^ssreport: --policy: no pair has two placements" err || fail "wrong message: $(cat err)"
+    [ ! -e policy ] || fail "a policy was written"
     # A record of an earlier version has no verdict, but samples.
     sed -i -e '/^  "verdict": {/,$d' bad/summary.json
     sed -i -e '$ s/,$/}/' bad/summary.json

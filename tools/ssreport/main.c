@@ -13,6 +13,7 @@
 #include "load_inputs.h"
 #include "memory_profile.h"
 #include "page.h"
+#include "placement_policy.h"
 #include "report_options.h"
 #include "timeline.h"
 #include "topics.h"
@@ -119,6 +120,19 @@ static int write_timeline(
         return -1;
     }
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
+static int write_policy(const struct ssreport_report *report,
+    const struct ssreport_request *request, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (ss_whole_file_open(&file, request->policy) < 0)
+        return cannot_write(request->policy, error);
+    if (ssreport_policy_write(file.stream, report, request->pair, request->best_by == 1, error) <
+        0) {
+        ss_whole_file_abandon(&file);
+        return -1;
+    }
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(request->policy, error) : 0;
 }
 
 /* Fails if the folder is a record, because some tables have the names of its files. */
@@ -366,6 +380,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         result = write_profile(&report, request->profile, error);
     if (result == 0 && request->perfetto)
         result = write_timeline(&report, request->perfetto, error);
+    if (result == 0 && request->policy)
+        result = write_policy(&report, request, error);
     if (result == 0)
         result = print_output(&report, request, error);
     if (result == 0 && !has_results(&report))

@@ -60,6 +60,14 @@ static const struct ss_argument rows[] = {
         .help = "write the profile of one instance of a run with counters to this file, for sssim"}},
     {0, "FILE", {"perfetto", SS_OPTION_TEXT, AT(perfetto),
         .help = "write the records over time to this file, for ui.perfetto.dev"}},
+    {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
+        .help = "of a study of pairs: write to this file, for ssactuate follow, at which loads "
+                "which placement is best for both sides"}},
+    {0, "PAIR", {"pair", SS_OPTION_TEXT, AT(pair),
+        .help = "of the pair FOREGROUND,BACKGROUND[,ENVIRONMENT]; default: the only one"}},
+    {0, "MEASURE", {"best-by", SS_OPTION_CHOICE, AT(best_by), .choices = "throughput energy",
+        .help = "which placement is best for that: the one with the highest throughput, or with "
+                "the most work per watt-hour; default: throughput"}},
     {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
@@ -123,8 +131,8 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
         {"interval", request->interval != INTERVAL}, {"deviation", request->deviation != DEVIATION},
         {"published", request->published}, {"against", request->against}, {"names", request->names},
         {"predict", request->predict}, {"profile", request->profile},
-        {"perfetto", request->perfetto}, {"check", request->check}, {"decide", request->decide},
-        {"leave-out", request->leave_out >= 0}};
+        {"perfetto", request->perfetto}, {"policy", request->policy}, {"check", request->check},
+        {"decide", request->decide}, {"leave-out", request->leave_out >= 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
             return ss_error_fail(error, "--%s and --test exclude each other", others[i].name);
@@ -150,6 +158,7 @@ static int check_printing(const struct ssreport_request *request, struct ss_erro
     const char *name = request->output     ? "output"
                        : request->profile  ? "profile"
                        : request->perfetto ? "perfetto"
+                       : request->policy   ? "policy"
                                            : NULL;
     if (request->check && request->decide)
         return ss_error_fail(error, "--check and --decide exclude each other");
@@ -189,6 +198,9 @@ static int check_report(struct ssreport_request *request, struct ss_error *error
             : request->group ? "group"
             : request->run   ? "run"
                              : "of");
+    if ((request->pair || request->best_by >= 0) && !request->policy)
+        return ss_error_fail(
+            error, "--%s belongs to a policy: --policy FILE", request->pair ? "pair" : "best-by");
     if (check_printing(request, error) < 0 || check_names(request, error) < 0)
         return -1;
     if (!request->against)
@@ -201,8 +213,12 @@ static int check_report(struct ssreport_request *request, struct ss_error *error
 
 int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
     /* The folders move to the front of argv, replacing words that were parsed. */
-    *request = (struct ssreport_request){
-        .edge = SS_TIME_NEVER, .format = -1, .leave_out = -1, .test = -1, .folders = argv + 1};
+    *request = (struct ssreport_request){.edge = SS_TIME_NEVER,
+        .format = -1,
+        .leave_out = -1,
+        .test = -1,
+        .best_by = -1,
+        .folders = argv + 1};
     if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;
     if (request->help || request->version)

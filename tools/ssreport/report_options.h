@@ -19,6 +19,9 @@ struct ssreport_request {
     const char *predict;  /* path of a trace */
     const char *profile;  /* path of the output for sssim */
     const char *perfetto; /* path of the output for Perfetto */
+    const char *policy;   /* path of the output for ssactuate */
+    const char *pair;     /* pair of the policy */
+    int best_by;          /* measure of the policy: 0 throughput, 1 energy; negative if not given */
     const char *table;    /* name of a table, printed instead of the summary */
     int format;           /* format of the table; negative if not given */
     int test;             /* enum hypothesis; negative: report records */

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "placement_policy.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "placement_crossings.h"
+
+/*
+ * Both sides of a change keep at least this distance from it, as a part of all CPUs, so that the
+ * noise of the load causes no switches if the interval is narrow.
+ */
+#define GAP 0.01
+
+#define ONE_POLICY (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
+
+/* The placements that `pin` of ssactuate has, each of which gives both sides half of the CPUs. */
+static const char *const schemes[] = {"per-chip", "per-core", "per-thread"};
+
+/* ---- the pair ---- */
+
+/* Returns whether the text names this pair; NULL names any. */
+static bool is_named(const struct ssreport_pair *pair, const char *text) {
+    const char *const words[] = {
+        pair->program, pair->background_program, ssreport_run_environment(pair->foreground)};
+    struct ss_words_part part;
+    size_t i = 0;
+    if (!text)
+        return true;
+    while (ss_words_next(&text, ',', &part)) {
+        if (i == sizeof words / sizeof *words || !ss_words_is(&part, words[i++]))
+            return false;
+    }
+    return i >= 2;
+}
+
+/* Explains why there is not one pair. */
+static int refuse(const struct ssreport_pair *first, size_t named, const char *pair,
+    enum ssreport_measure measure, struct ss_error *error) {
+    if (first)
+        return ss_error_fail(error,
+            "--policy is for one pair, but several have more than one placement: choose one, such "
+            "as --pair %.100s,%.100s,%s",
+            first->program, first->background_program, ssreport_run_environment(first->foreground));
+    if (named == 0 && pair)
+        return ss_error_fail(error, "--pair: there is no pair \"%s\"", ss_words_show(pair).text);
+    return ss_error_fail(error,
+        "--policy: no pair has two placements with three steps in common in which the %s of both "
+        "sides is known",
+        measure == SSREPORT_PER_WATT_HOUR ? "work per watt-hour" : "throughput");
+}
+
+/* Finds the pair and compares its placements. On success, the caller frees the result. */
+static int find_pair(struct ssreport_placements *found, const struct ssreport_report *report,
+    const char *pair, enum ssreport_measure measure, struct ss_error *error) {
+    SS_OWNED(groups) struct stats_groups groups = ssreport_pairs_group(report, ONE_POLICY);
+    size_t named = 0, comparable = 0;
+    bool failed = !groups.first;
+    *found = (struct ssreport_placements){0};
+    for (size_t i = 0; !failed && i < groups.count; i++) {
+        const struct ssreport_pair *first = &report->pairs[groups.first[i]];
+        struct ssreport_placements placements;
+        if (first->foreground->set > 0 || !is_named(first, pair))
+            continue;
+        named++;
+        failed = ssreport_placements_compare(&placements, report, first, measure) < 0;
+        if (!failed && placements.count >= 2 && comparable++ == 0)
+            *found = placements;
+        else
+            ssreport_placements_free(&placements);
+    }
+    if (!failed && comparable == 1)
+        return 0;
+    const struct ssreport_pair *first = found->pair;
+    ssreport_placements_free(found);
+    return failed ? ss_error_memory(error) : refuse(first, named, pair, measure, error);
+}
+
+/* ---- rules ---- */
+
+/* The loads at which a placement holds, relative to all CPUs. */
+struct rule {
+    size_t placement;
+    double from, to;
+};
+
+/*
+ * Fills the rules from the changes that are certain. An uncertain change leaves the placement of
+ * the certain one before it. Returns their number.
+ */
+static size_t find_rules(struct rule rules[SSREPORT_CHANGES_MAX + 1],
+    const struct ssreport_placements *placements, double share) {
+    size_t count = 0;
+    for (size_t i = 0; i < placements->change_count; i++) {
+        const struct ssreport_change *change = &placements->changes[i];
+        if (!change->is_clear)
+            continue;
+        if (count == 0)
+            rules[count++] = (struct rule){.placement = change->below, .from = -INFINITY};
+        if (rules[count - 1].placement == change->above)
+            continue;
+        rules[count - 1].to = fmin(share * change->interval.low, share * change->load - GAP);
+        rules[count++] = (struct rule){.placement = change->above,
+            .from = fmax(share * change->interval.high, share * change->load + GAP)};
+    }
+    if (count > 0)
+        rules[count - 1].to = INFINITY;
+    return count;
+}
+
+/* Fails if a rule has a placement that ssactuate cannot set, or if there are no rules. */
+static int check_rules(const struct ssreport_placements *placements, const struct rule *rules,
+    size_t count, struct ss_error *error) {
+    if (count < 2)
+        return ss_error_fail(error,
+            "--policy: no change of the best placement is certain; %s is the best one on average",
+            placements->placed[placements->best].name);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = placements->placed[rules[i].placement].name;
+        bool known = false;
+        for (size_t j = 0; j < sizeof schemes / sizeof *schemes; j++)
+            known |= strcmp(name, schemes[j]) == 0;
+        if (!known)
+            return ss_error_fail(error,
+                "--policy: %s is the best placement at some loads, but pin of ssactuate(1) has "
+                "only "
+                "per-chip, per-core and per-thread",
+                name);
+    }
+    return 0;
+}
+
+/*
+ * Returns the part of all CPUs that the background has. The load of a study is relative to the CPUs
+ * of the background, that of a policy to all CPUs.
+ */
+static double find_share(const struct ssreport_pair *pair) {
+    double foreground = pair->foreground->record.cpu_count;
+    double background = pair->background->record.cpu_count;
+    return foreground > 0 && background > 0 ? background / (foreground + background) : 0.5;
+}
+
+static void write_rule(FILE *stream, const struct rule *rule, const char *placement) {
+    double from = 100 * rule->from, to = 100 * rule->to;
+    if (isinf(rule->from))
+        fprintf(stream, "below %.1f%%", to);
+    else if (isinf(rule->to))
+        fprintf(stream, "above %.1f%%", from);
+    else
+        fprintf(stream, "between %.1f%% %.1f%%", from, to);
+    fprintf(stream, " pin=%s\n", placement);
+}
+
+int ssreport_policy_write(FILE *stream, const struct ssreport_report *report, const char *pair,
+    bool by_energy, struct ss_error *error) {
+    struct rule rules[SSREPORT_CHANGES_MAX + 1];
+    struct ssreport_placements placements;
+    enum ssreport_measure measure = by_energy ? SSREPORT_PER_WATT_HOUR : SSREPORT_OF_SYSTEM;
+    if (find_pair(&placements, report, pair, measure, error) < 0)
+        return -1;
+    double share = find_share(placements.pair);
+    size_t count = find_rules(rules, &placements, share);
+    int result = check_rules(&placements, rules, count, error);
+    if (result == 0)
+        fprintf(stream,
+            "# %s of both sides: %s beside %s (%s), %zu steps, confidence %g %%.\n"
+            "# The load is that of the background, relative to all CPUs; it has %.3g %% of them.\n"
+            "load side\n",
+            by_energy ? "Work per watt-hour" : "Throughput", placements.pair->program,
+            placements.pair->background_program, placements.pair->environment, placements.steps,
+            100 * report->settings.confidence, 100 * share);
+    for (size_t i = 0; result == 0 && i < count; i++)
+        write_rule(stream, &rules[i], placements.placed[rules[i].placement].name);
+    ssreport_placements_free(&placements);
+    return result;
+}
