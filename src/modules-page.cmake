@@ -1,7 +1,7 @@
 # Writes the manual page of all modules from the output of --help-module.
 #   cmake -DPROGRAM=showstopper -DPAGE=FILE -P modules-page.cmake
 execute_process(COMMAND ${PROGRAM} --list-modules OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
-set(page [[.TH SHOWSTOPPER-MODULES 7 "" "showstopper" "Miscellaneous"
+set(page [[.TH SHOWSTOPPER-MODULES 7 2026-11-24 "Showstopper" "Miscellaneous"
 .SH NAME
 showstopper-modules \- modules of showstopper and their options
 .SH DESCRIPTION

@@ -40,7 +40,7 @@ install_what_tests_need() {
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
         time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl \
         slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
-        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime
+        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc
 }
 
 # find_python: where python3 is a script that looks for the program, as of pyenv, tests find the program at once.

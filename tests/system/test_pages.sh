@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe every option of --help, with the same default, and documents name only existing
-# files. Argument: the build folder.
+# Manual pages describe the options of --help and no others, with the same defaults; mandoc has nothing
+# against them, and documents name only existing files. Argument: the build folder.
 set -eu
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
-# options_of PROGRAM: a line for each option in its help, "--NAME DEFAULT", without one "--NAME".
+# options_of PROGRAM: a line for each option in its help, "--NAME DEFAULT", without one "--NAME". The default
+# is * if the help describes it in words, or the option has options of its own.
 options_of() {
     # PROGRAM may have a second word: one of its commands.
     local words
@@ -14,11 +17,13 @@ options_of() {
     "${words[@]}" --help | awk '
         function finish() {
             gsub(/ +/, " ", text)
-            if (name)
-                print name (match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : "")
+            initial = match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : ""
+            sub(/\. .*/, "", initial)
+            if (text ~ /^ *--[a-z]+ [A-Z:]+,\.\.\.|[Dd]efault/ && initial == "") initial = " *"
+            if (name) print name initial
             name = ""
         }
-        /^  (-.,|   ) --/ {
+        /^  ((-.,|   ) )?--/ {
             finish()
             match($0, /--[a-z0-9-]+/)
             name = substr($0, RSTART, RLENGTH)
@@ -43,26 +48,51 @@ paragraphs_of() {
         grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s)\b/\1\2/g'
 }
 
-# check PROGRAM PAGE: prints one line for each difference.
+# tags_of PAGE: prints the long options that paragraphs of the page are about.
+tags_of() {
+    awk '
+        /^\.(TP|TQ)/ { tag = 1; next }
+        /^\.IP/ || tag { print }
+        { tag = 0 }' "$1" |
+        sed -E 's/\\f[A-Z]//g; s/\\-/-/g; s/^\.[A-Z]+ +//; s/"//g' | grep -E '^-' |
+        grep -oE '(^|, *)--[a-z0-9-]+' | tr -d ', ' | sort -u
+}
+
+# check_tags PAGE PROGRAM...: prints one line for each option in the page that no program has.
+check_tags() {
+    local page=$1 program
+    shift
+    for program; do
+        options_of "$program"
+    done | cut -d ' ' -f 1 | sort -u >"$folder/options"
+    tags_of "$page" >"$folder/tags"
+    [ -s "$folder/tags" ] || echo "${page##*/} describes no option"
+    comm -13 "$folder/options" "$folder/tags" | sed "s,\$, is described in ${page##*/}; --help does not list it,"
+}
+
+# check PROGRAM PAGE DEFAULTS: prints one line for each difference. The file DEFAULTS has the options that
+# have a default in any command of the page.
 check() {
-    local name initial paragraph value said
+    local name initial paragraphs value said
     paragraphs_of "$2" >"$folder/page"
     options_of "$1" >"$folder/options"
     [ -s "$folder/options" ] || echo "${1##*/} --help lists no option"
     while read -r name initial; do
         # Options of the five kinds have one common paragraph.
         [[ $name != --*-options || $name == --trace-options ]] || continue
-        paragraph=$(grep -E -m 1 -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
+        # Commands of a program may have options of the same name.
+        paragraphs=$(grep -E -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
             { echo "${2##*/} lacks $name"; continue; }
+        [ "$initial" != '*' ] || continue
         # Help and page may write a time differently: 2m is 2ms.
         value="$initial"
         case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
         said="default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\((the )?default"
-        if [ "$initial" ] && ! grep -qiE "$said" <<<"$paragraph"; then
-            echo "${2##*/} does not say that the default of $name is $initial: $paragraph"
+        if [ "$initial" ] && ! grep -qiE "$said" <<<"$paragraphs"; then
+            echo "${2##*/} does not say that the default of $name is $initial: $paragraphs"
         fi
-        if [ -z "$initial" ] && grep -qE "[Dd]efault:? [0-9]" <<<"$paragraph"; then
-            echo "${2##*/} gives $name a default that it does not have: $paragraph"
+        if ! grep -qxe "$name" "$3" && grep -qE "[Dd]efault:? [0-9]" <<<"$paragraphs"; then
+            echo "${2##*/} gives $name a default that it does not have: $paragraphs"
         fi
     done <"$folder/options"
 }
@@ -77,31 +107,56 @@ check_paths() {
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
 
+# lint: prints what mandoc finds in the pages, but for long lines: pages have a sentence per line.
+lint() {
+    find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
+        grep -v 'input text line longer than 80 bytes' || true
+    grep -h '^\.TH' -r "$source/src" "$source/tools" --include='*.[1357]' | cut -d ' ' -f 4 | sort -u >"$folder/dates"
+    [ "$(wc -l <"$folder/dates")" -eq 1 ] || echo "pages differ in their dates: $(paste -sd ' ' "$folder/dates")"
+}
+
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 {
     # Terminals that lack these characters print nothing: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
+    ! command -v mandoc >/dev/null || lint "$1"
     for document in README.md CONTRIBUTING.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done
-    check "$1/bin/showstopper" "$source/src/showstopper.1"
-    for program in ssactuate ssbatch ssload ssrequest sssim ssreport; do
-        # Programs whose libraries are missing are not built.
-        [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
-    done
-    check "$1/bin/sssim queue" "$source/tools/sssim/sssim.1"
-    check "$1/bin/sssim fleet" "$source/tools/sssim/sssim.1"
-    for command in measure compare calibrate predict index; do
-        [ ! -x "$1/bin/ssprofile" ] ||
-            check "$1/bin/ssprofile $command" "$source/tools/ssprofile/ssprofile.1"
-    done
-    for command in plan answer watch codes; do
-        [ ! -x "$1/bin/ssantagonist" ] ||
-            check "$1/bin/ssantagonist $command" "$source/tools/ssantagonist/ssantagonist.1"
-    done
-    ! "$1/bin/ssburn" serve --help >"$folder/help" 2>&1 ||
-        check "$1/bin/ssburn serve" "$source/tools/ssburn/ssburn.1"
+    while read -r page programs; do
+        read -ra commands <<<"$programs"
+        programs=()
+        for command in "${commands[@]}"; do
+            programs+=("$1/bin/${command/:/ }")
+        done
+        : >"$folder/defaults"
+        for command in "${programs[@]}"; do
+            # Programs whose libraries are missing are not built.
+            # shellcheck disable=SC2086 # a program and its command
+            $command --help >"$folder/help" 2>&1 || continue 2
+            options_of "$command" | sed -n 's/ .*//p' >>"$folder/defaults"
+        done
+        for command in "${programs[@]}"; do
+            check "$command" "$source/$page" "$folder/defaults"
+        done
+        check_tags "$source/$page" "${programs[@]}"
+    done <<'END'
+src/showstopper.1 showstopper
+tools/ssactuate/ssactuate.1 ssactuate
+tools/ssantagonist/ssantagonist.1 ssantagonist:plan ssantagonist:answer ssantagonist:watch ssantagonist:codes
+tools/ssbatch/ssbatch.1 ssbatch
+tools/ssburn/ssburn.1 ssburn ssburn:kernel ssburn:serve
+tools/ssfleet/ssfleet.1 ssfleet
+tools/ssload/ssload.1 ssload
+tools/ssplatform/showstopper-platform.1 showstopper-platform
+tools/ssprofile/ssprofile.1 ssprofile:measure ssprofile:compare ssprofile:calibrate ssprofile:predict ssprofile:verify ssprofile:sweep ssprofile:index
+tools/ssreport/ssreport.1 ssreport
+tools/ssrequest/ssrequest.1 ssrequest
+tools/sssim/sssim.1 sssim sssim:queue sssim:fleet
+tools/sstrace/sstrace.1 sstrace
+END
 } >"$folder/found"
 [ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }
+command -v mandoc >/dev/null || skip "mandoc: not installed, so the pages were not checked by it"
