@@ -63,8 +63,7 @@ static void install_all(void) {
 /* Returns what pkg-config says about the installed tree. */
 static char *ask_pkg_config(const char *what, const char *also) {
     char variable[4096];
-    snprintf(variable, sizeof variable, "PKG_CONFIG_PATH=%s/lib/pkgconfig:%s/lib64/pkgconfig",
-        prefix, prefix);
+    snprintf(variable, sizeof variable, "PKG_CONFIG_PATH=%s/share/pkgconfig", prefix);
     struct run_setup setup = {.environment = WORDS(variable)};
     struct run *run = run_wait(run_start(&setup, WORDS("pkg-config", what, also, "showstopper")));
     run_expect(run, 0);

@@ -85,10 +85,86 @@ done
 sort -o "$scratch/installed" "$scratch/installed"
 names "$scratch/all" >"$scratch/expected"
 same parts
-[ "$(ls "$scratch/sdk")" = $'include\nlib\nshare' ] || fail "sdk: $(ls "$scratch/sdk")"
+[ "$(ls "$scratch/sdk")" = $'include\nshare' ] || fail "sdk: $(ls "$scratch/sdk")"
 "$scratch/core/bin/showstopper" --list-modules >"$scratch/listed" || fail "the core does not run alone"
 
 # An installed tree must work without the build tree.
 PATH=$scratch/all/bin:$PATH
 showstopper --list-modules >"$scratch/listed"
 grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"
+
+# check_moved FOLDER: everything in an installed tree that was moved finds what it needs. Its path has a space.
+check_moved() {
+    local tree=$1 flags path
+    env -i PATH=/usr/bin:/bin "$tree/bin/showstopper" --list-modules | diff "$scratch/listed" - >&2 ||
+        fail "moved: other modules"
+    cd "$scratch"
+    showstopper -n 1 -f own -l 50% --duration 300m --record record yes >output 2>&1 || fail "moved: $(<output)"
+    showstopper --replay record >output 2>&1 || fail "moved: --replay: $(<output)"
+    ssbatch --workload serial >output 2>&1 || fail "moved: catalogue: $(<output)"
+    ! ssprofile measure --battery own --benchmarks none profile >output 2>&1 || fail "moved: a benchmark named none"
+    grep -q "has no benchmark 'none'" output || fail "moved: batteries: $(<output)"
+    sssim --foreground serial --iteration 50m --record simulated >output 2>&1 || fail "moved: sssim: $(<output)"
+    ssreport -o report simulated >output 2>&1 || fail "moved: ssreport: $(<output)"
+    [ -s report/published-values.csv ] || fail "moved: the report has no published values: $(ls report)"
+    "$tree/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 || fail "moved: experiments: $(<output)"
+    grep -q "^run " output || fail "moved: experiments: $(<output)"
+    printf '%s\n' 'run one takes 1s' 'main -- true' >plan
+    ssfleet run --engine local --nodes a study plan >output 2>&1 || fail "moved: ssfleet: $(<output)"
+    [ -s study/one/run.json ] || fail "moved: ssfleet: $(<output)"
+
+    # The module interface, by pkg-config and as a CMake package.
+    cp "$source/modules/control/geom.c" mine.c
+    PKG_CONFIG_PATH=$tree/share/pkgconfig
+    export PKG_CONFIG_PATH
+    flags=$(pkg-config --cflags showstopper) || fail "moved: pkg-config"
+    eval "cc -shared -fPIC $flags -o mine.so mine.c" || fail "moved: no module can be compiled with $flags"
+    showstopper --dry-run -l 50% -c ./mine.so true >output 2>&1 || fail "moved: $(<output)"
+    path=$(pkg-config --variable=moduledir showstopper)
+    [ -e "$(eval "echo $path")/control/geom.so" ] || fail "moved: moduledir is $path"
+    mkdir project
+    cp mine.c project
+    cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.20)
+project(mine C)
+find_package(showstopper REQUIRED)
+if(NOT EXISTS ${showstopper_MODULE_DIR}/control/geom.so)
+    message(FATAL_ERROR "showstopper_MODULE_DIR is ${showstopper_MODULE_DIR}")
+endif()
+add_library(mine MODULE mine.c)
+target_link_libraries(mine PRIVATE showstopper::sdk)
+END
+    { cmake -S project -B made -DCMAKE_PREFIX_PATH="$tree" && cmake --build made; } >output 2>&1 ||
+        fail "moved: CMake package: $(tail -n 20 output)"
+    showstopper --dry-run -l 50% -c ./made/libmine.so true >output 2>&1 || fail "moved: $(<output)"
+}
+
+# Everything works after a move. No text names the folder of the build, of the source or of the installation.
+if grep -rIlF -e "$build" -e "$source" -e "$scratch" "$scratch/all" >&2; then
+    fail "these files name a folder of this machine"
+fi
+mkdir "$scratch/moved here"
+mv "$scratch/all" "$scratch/moved here/tree"
+(PATH="$scratch/moved here/tree/bin:/usr/bin:/bin" && check_moved "$scratch/moved here/tree")
+
+# DESTDIR precedes the prefix, and the target `uninstall` removes what was installed, but nothing of others. A build
+# folder of its own, because other tests install from $build at the same time.
+cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TESTING=OFF \
+    -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
+export DESTDIR=$scratch/root
+! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
+for part in sdk documents; do
+    cmake --install "$scratch/own" --component "$part" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
+done
+names "$DESTDIR/opt/tree" >"$scratch/installed"
+names "$scratch/sdk" >"$scratch/expected"
+names "$scratch/documents" >>"$scratch/expected"
+sort -o "$scratch/expected" "$scratch/expected"
+same "DESTDIR"
+echo mine >"$DESTDIR/opt/tree/share/showstopper/mine"
+cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstall: $(tail -n 5 "$scratch/log")"
+names "$DESTDIR" | grep -vx opt/tree/share/showstopper/mine >"$scratch/left" &&
+    fail "uninstall left files: $(<"$scratch/left")"
+[ -e "$DESTDIR/opt/tree/share/showstopper/mine" ] || fail "uninstall removed a file that it had not installed"
+[ "$(find "$DESTDIR" -name showstopper)" = "$DESTDIR/opt/tree/share/showstopper" ] ||
+    fail "uninstall left folders: $(find "$DESTDIR" -name showstopper)"
