@@ -16,15 +16,16 @@
  * on disk before anything that it describes is changed, and the run and its keeper hold a lock on
  * it, so a journal without a lock belongs to a run that was killed together with its keeper.
  *
- *   boot ID                         the boot in which it is valid
+ *   boot ID                       the boot in which it is valid
  *   run PID
- *   set KNOB PATH ROUNDED BEFORE    a file that may be changed, and its value
- *   group FOLDER HOME               a control group; its processes return to HOME
- *   processes PGID                  a process group that runs already, whose affinity may be
- * changed armed                           the lines above are complete want N VALUE file N is about
- * to get this value got N VALUE                     the value that was then read back thread N PID
- * TID STARTED CPUS   a thread of process group N, and its affinity cpus N CPUS threads of process
- * group N are about to get this affinity
+ *   set KNOB PATH ROUNDED BEFORE  a file that may be changed, and its value
+ *   group FOLDER HOME             a control group; its processes return to HOME
+ *   processes PGID                a process group that is already running
+ *   armed                         the lines above are complete
+ *   want N VALUE                  file N is about to get this value
+ *   got N VALUE                   the value that was then read back
+ *   thread N PID TID STARTED CPUS a thread of process group N, and its affinity
+ *   cpus N CPUS                   threads of group N are about to get this affinity
  */
 
 /* A file of the kernel, and the value that it gets. */
