@@ -75,8 +75,8 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     struct memory *memory = self->own;
 
     /*
-     * `since` is when the present run of control began. After a free section of the trace, or a
-     * pause of the whole run, the last update predates it and says nothing about the present.
+     * `since` is the start of the current run of control. After a free section of the trace, or a
+     * pause of the whole run, the last update is older and says nothing about the present.
      */
     if (!memory->started || memory->last < input->moment.since)
         *memory = (struct memory){

@@ -3,7 +3,7 @@
 
 #include <showstopper/control.h>
 
-/* Which value to use as D_prev, in the order of the option's words. */
+/* Values for D_prev, in the order of the option's words. */
 enum previous {
     PREVIOUS_OWN,    /* this executor's output, before averaging */
     PREVIOUS_GLOBAL, /* the average that this executor used */

@@ -12,7 +12,7 @@ struct config {
 };
 
 struct memory {
-    ss_time since; /* when the run of control began to which `owed` belongs */
+    ss_time since; /* start of the run of control that `owed` belongs to */
     double owed;   /* quanta of running still owed, from -0.5 to 0.5 */
 };
 

@@ -67,7 +67,7 @@ struct run {
 
 /* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
-    ss_time since;     /* when the run of control began to which the other fields belong */
+    ss_time since;     /* start of the run of control that the other fields belong to */
     uint64_t round;    /* number of the present round, counted from 1; 0: none yet */
     ss_time end;       /* end of its running part; SS_TIME_NEVER: the whole round runs */
     double carried;    /* nanoseconds of running still owed */
@@ -202,8 +202,8 @@ static int64_t count_turns(
 static double plan_run(struct memory *memory, const struct config *config, const struct pace *pace,
     const struct ss_dithering_input *input, int64_t round, double all) {
     bool low = input->duty <= 0.5;
-    double part = low ? input->duty : 1 - input->duty; /* duty of the shorter state, to which `due`
-                                                          and `length` also refer */
+    double part =
+        low ? input->duty : 1 - input->duty; /* of the shorter state, like `due` and `length` */
     int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
     double due = part * (turns == 1 ? all : (double)turns * pace->tau);
     if ((round + input->place.rank) % turns != 0)
@@ -281,8 +281,8 @@ static double square_of_change(double now, double before) {
 /*
  * Returns how much the workload changes. A wrong reading changes the duties of two rounds in
  * opposite directions, so little of it remains in the sum of a block. A workload that changes in
- * every round changes rounds and blocks alike, and one that changes seldom changes blocks more than
- * rounds. The smaller of the two is therefore the workload's. `part` is the weight of a round.
+ * every round changes rounds and blocks alike, and one that changes rarely changes blocks more than
+ * rounds. So the smaller of the two comes from the workload. `part` is the weight of a round.
  */
 static double find_change(struct run *run, struct memory *memory, double asked, double part) {
     double change = follow_change(&run->change, square_of_change(asked, memory->asked), part);

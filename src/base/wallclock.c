@@ -157,8 +157,8 @@ static time_t floor_seconds(int64_t nanoseconds) {
 }
 
 /*
- * Finds the time after `now` at which the clock shows `clock` on this day, which may be twice.
- * Returns false if the clock does not show it any more.
+ * Finds the next time at which the clock shows `clock` on this day, which may happen twice. Returns
+ * false if there is no such time after `now`.
  */
 static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
     bool found = false;

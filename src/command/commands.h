@@ -6,7 +6,7 @@
 
 #include <showstopper/error.h>
 
-/* One command as it was given, with placeholders, and the instances that run it. */
+/* One command as given, with placeholders, and the instances that run it. */
 struct ss_command_line {
     char **words; /* ends with NULL */
     uint32_t first;

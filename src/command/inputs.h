@@ -22,7 +22,7 @@ struct ss_input {
     const char *kind;   /* kind of the module that has the option; NULL: an option of the command
                            line */
     const char *option; /* the option's name */
-    const char *path;   /* the path as it was given */
+    const char *path;   /* the path as given */
     const char **slot;  /* where the reader takes the path from */
     int file;           /* open if the file was found; -1: it cannot be copied */
     char spool[32];     /* for a pipe, which can be read only once: the path that is read instead */
@@ -40,8 +40,8 @@ struct ss_inputs {
 
 /*
  * Registers an input. Call this before the file named in `*slot` is read: until check() the reader
- * must take the path from there. Texts are not copied. A file that cannot be opened is no error
- * here: its reader reports it.
+ * must take the path from there. Texts are not copied. Does not fail if the file cannot be opened:
+ * its reader reports that.
  */
 SS_MUST_USE int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
     const char **slot, struct ss_error *error);

@@ -321,7 +321,7 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
-/* Parses --decisions: "all", "none", or how much time at the end is kept. */
+/* Parses --decisions: "all", "none", or the length of time to keep at the end. */
 static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
     plan->no_decisions = strcmp(text, "none") == 0;
     plan->decisions_last = 0;

@@ -25,11 +25,11 @@ struct ss_plan {
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     char ***commands;               /* command of each instance, ending with NULL, placeholders
                                        replaced */
-    struct ss_command_line *lines;  /* the commands as they were given */
+    struct ss_command_line *lines;  /* the commands as given */
     uint32_t line_count;
     char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
-    const char *const *words; /* the command as it was given, or "-w" and its file */
+    const char *const *words; /* the command as given, or "-w" and its file */
     const char *workloads[3]; /* "-w" and its file, or "--attach" and its pids */
 
     struct ss_cpus cpus; /* the CPUs that are measured */

@@ -11,7 +11,7 @@
 
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
 
-/* A sample of the machine, as it is shown and counted. */
+/* A sample of the machine, as shown and counted. */
 struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;

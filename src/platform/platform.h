@@ -317,7 +317,7 @@ struct ss_process_times {
     pid_t pid;
     pid_t parent;
     uint64_t used;   /* CPU time of all its threads */
-    uint64_t waited; /* CPU time of the children that it has waited for, and of theirs */
+    uint64_t waited; /* CPU time of children that it has waited for, and of their children */
 };
 
 /* Gets the CPU times of a process. Returns false if it does not exist. */

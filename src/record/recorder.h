@@ -56,7 +56,7 @@ struct ss_recorder {
 SS_MUST_USE int ss_recorder_open(
     struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 
-/* Sets when control begins, as far as it is known. */
+/* Sets the start of control, if known. */
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin);
 
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample);

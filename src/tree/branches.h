@@ -63,7 +63,7 @@ void ss_branches_tell(struct ss_board *board, uint32_t row);
 
 /*
  * Opens new branches of this row, or of all rows, and continues and closes those that have left the
- * board. `fresh` becomes the index of the first new entry of the list. Returns false at once if
+ * board. Sets `fresh` to the index of the first new entry of the list. Returns false at once if
  * nothing has changed.
  */
 bool ss_holds_refresh(

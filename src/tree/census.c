@@ -433,7 +433,10 @@ static uint32_t cover(
         !is_closed(census, row, &leader))
         return claim(census, row, pid, process, false);
     uint32_t slot = claim(census, row, group, &leader, true);
-    /* Its leader may have ended since; an executor that was faster must not be alone with it. */
+    /*
+     * The leader may have ended meanwhile. An executor that was faster must not be left alone with
+     * the branch.
+     */
     if (slot < SS_BOARD_BRANCHES && census->source->is_gone(census->source->holder, slot)) {
         ss_branch_release(census->board, slot);
         return claim(census, row, pid, process, false);

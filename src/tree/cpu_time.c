@@ -110,8 +110,8 @@ static void list_orphans(struct ss_cpu_time *meter) {
 }
 
 /*
- * Lists all processes, and the executor itself for the times that it has waited for: it is the
- * parent of orphans.
+ * Lists all processes, including the executor itself: it adopts orphans, so its waited-for time
+ * includes theirs.
  */
 static void list_processes(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];

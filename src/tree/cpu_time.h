@@ -23,7 +23,7 @@ struct ss_cpu_time_process {
     pid_t pid;
     pid_t parent; /* its parent in the list; 0: not listed */
     uint64_t used;
-    uint64_t waited;   /* time used by children that it has waited for */
+    uint64_t waited;   /* CPU time of children that it has waited for */
     uint64_t waited_0; /* `waited` at first sight */
     uint64_t before;   /* excluded from the count: time used before the process was known */
     uint64_t ended;    /* time used by children that disappeared before the previous listing */

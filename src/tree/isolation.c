@@ -32,7 +32,7 @@ struct caller {
 };
 
 /*
- * The process to which signals are passed on: outside, the first process inside; there, the run.
+ * The process that gets signals passed on: outside, the first process inside; inside, the run.
  * Global, because handlers get no argument of ours.
  */
 static volatile sig_atomic_t next_process;

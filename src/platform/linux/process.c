@@ -11,8 +11,8 @@
 #include "platform/linux/linux.h"
 
 /*
- * Returns whether an ID is that of a thread, which /proc shows like a process if it is looked up by
- * its ID.
+ * Returns whether an ID belongs to a thread. /proc shows threads like processes if they are looked
+ * up by ID.
  */
 static bool is_thread(pid_t pid) {
     return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
@@ -69,8 +69,8 @@ bool ss_platform_process_may_signal(pid_t pid) {
 }
 
 /*
- * Looking at a process takes a descriptor for a moment; without one, a living process would be
- * mistaken for a dead one. So pidfds leave some descriptors free.
+ * Looking at a process briefly takes a descriptor. Without a free one, a living process would be
+ * mistaken for a dead one, so pidfds leave some descriptors free.
  */
 #define SPARE 8
 

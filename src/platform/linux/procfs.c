@@ -196,7 +196,7 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
 #define EXITING       0x4
 #define KERNEL_THREAD 0x200000
 
-/* Reads field 9 of a stat file. Returns false if there is no such file. */
+/* Reads field 9 of a stat file. Returns false if the file does not exist. */
 static bool read_flags(const char *path, unsigned *flags) {
     char text[1024];
     const char *at = ss_linux_read_stat(path, text, sizeof text);
