@@ -271,7 +271,7 @@ static int do_fork_storm(char **words) {
     }
 }
 
-/* After so many milliseconds, or when the file exists. */
+/* After this many milliseconds, or once the file exists. */
 static int do_late_setsid(char **words) {
     if (fork_named("payload-early") == 0) {
         if (*words[0] != '/')

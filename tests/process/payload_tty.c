@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances that use the terminal of the run, of which they are a background job. */
+/* Instances that use the terminal of a run while they are in the background. */
 
 #include "payload.h"
 

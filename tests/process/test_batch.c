@@ -149,7 +149,7 @@ static size_t kill_all(struct run *run) {
 START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
     struct run *run = start_endless();
     ck_assert_uint_ge(kill_all(run), 5); /* itself, its keeper, three minders */
-    expect_completion();                 /* of which daemons may be left, and what `after` undoes */
+    expect_completion(); /* although daemons, and what `after` undoes, may be left */
     run_free_clean(run);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Valid command lines are understood, and invalid ones start nothing. */
+/* Valid command lines are accepted, and invalid ones start nothing. */
 
 #include <sched.h>
 #include <stdio.h>

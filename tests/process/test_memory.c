@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Memory and open files run out: a run continues, or says why it cannot, and leaves nothing. */
+/*
+ * When memory or open files run out, a run continues or reports why it cannot, and leaves nothing.
+ */
 
 #include <dirent.h>
 #include <errno.h>
@@ -252,7 +254,7 @@ static void end_all(void) {
     }
 }
 
-/* The kernel may choose any process: also the master, before there is a new guardian. */
+/* The kernel may choose any process, even the master before there is a new guardian. */
 static bool was_guarded(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
         return true;

@@ -504,7 +504,7 @@ START_TEST(summary_starts_on_a_clean_line_after_ctrl_c) {
 }
 END_TEST
 
-/* While the run waits for instances to end, there is nothing to show. */
+/* Nothing is shown while the run waits for instances to exit. */
 START_TEST(block_disappears_during_the_grace_period) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");

@@ -14,7 +14,7 @@
 #include "process.h"
 #include "run.h"
 
-/* For the CPU time that proves it, of which a busy machine gives little to each process. */
+/* Waits for CPU time as proof, of which a busy machine gives little to each process. */
 #define STUCK_PATIENCE (2 * RUN_PATIENCE)
 
 #define LOOP                                                                                       \
@@ -90,7 +90,7 @@ static void build(const char *folder, const char *source) {
     chmod(module, 0755);
 }
 
-/* Without real-time priority, but ahead of others that want the CPU. */
+/* Has no real-time priority, but a higher one than other processes. */
 static void be_ordinary(void) {
     setpriority(PRIO_PROCESS, 0, -10); /* where it is allowed */
     if (geteuid() == 0)

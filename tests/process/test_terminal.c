@@ -13,7 +13,7 @@
 
 #define TWO "-v -n 2 -l 50% -c fixed "
 
-/* Several rounds of control; no process under control keeps its state for so long. */
+/* Several rounds of control: longer than any controlled process keeps its state. */
 #define STANDSTILL 0.6 /* seconds */
 
 /* Returns whether all have been stopped since `since`, which is advanced if one is not. */

@@ -51,7 +51,7 @@ static void end_politely(struct run *run) {
     run_free(run);
 }
 
-/* All are stopped at one moment, run later, and so run for about the requested part. */
+/* All are stopped at one moment, run at a later one, and run for about the requested share. */
 static void expect_throttled(struct run *run, size_t count) {
     double used[RUN_PIDS_MAX];
     RUN_UNTIL(run, family_is_stopped("payload", count));
@@ -308,7 +308,7 @@ START_TEST(sessions_are_killed_after_the_grace_period) {
 }
 END_TEST
 
-/* `linger`: how long each instance stays; the census may have seen what it leaves, or not. */
+/* `linger` is how long each instance lives, so the census may or may not have seen its children. */
 static void expect_no_heirs(const char *linger) {
     const char *folder = run_make_folder();
     struct run *run = RUN("-q", "-n", "1", "-c", "fixed", "-l", "50%", "-D", "30m", "--repeat",

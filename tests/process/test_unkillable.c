@@ -169,7 +169,9 @@ START_TEST(survivors_of_a_killed_executor_are_reported) {
 }
 END_TEST
 
-/* Its instance is over while others run: only the end shows whether it is left. */
+/*
+ * The instance ends while others run; whether its process remains is checked at the end of the run.
+ */
 START_TEST(a_process_that_ends_before_the_run_is_not_reported) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");

@@ -119,10 +119,7 @@ static void even_duties_hold_short_windows_with_ticks(void **state) {
     assert_windows_held(&options, classes, max);
 }
 
-/*
- * The published bounds are those of the class `fop`: see constant-load-*.csv among the published
- * figures.
- */
+/* Published bounds of the class `fop`: see constant-load-*.csv among the published figures. */
 static void serial_instances_are_held_as_published(void **state) {
     (void)state;
     static const struct {
@@ -138,7 +135,7 @@ static void serial_instances_are_held_as_published(void **state) {
     }
 }
 
-/* The published bounds are those of `sunflow`, of which one instance saturates the machine. */
+/* Published bounds of `sunflow`, a single instance of which saturates the machine. */
 static void parallel_instances_are_held_as_published(void **state) {
     (void)state;
     static const struct {

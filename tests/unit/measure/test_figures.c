@@ -516,7 +516,7 @@ static void rate_uncertainty_follows_the_spread_of_lengths(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* If there is no other, an iteration before the window provides the length. */
+/* Without a later one, an iteration before the window provides the length. */
 static void iteration_before_the_window_provides_a_length(void **state) {
     (void)state;
     struct ss_iterations iterations;

@@ -119,7 +119,7 @@ static void perf_counts_are_increments(void **state) {
     assert_near(counts[SS_PERF_CYCLES], 0, 1e-6);
 }
 
-/* There are more events than counters, so each event is counted for part of the time. */
+/* Each event is counted for part of the time, because there are more events than counters. */
 static void counts_of_shared_counters_are_extrapolated(void **state) {
     (void)state;
     begin();

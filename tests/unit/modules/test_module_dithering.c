@@ -395,7 +395,7 @@ static void fixedq_resets_when_control_restarts(void **state) {
 
 #define EXECUTORS 100
 
-/* Returns the phases of so many executors, in milliseconds. */
+/* Returns the phases of this many executors, in milliseconds. */
 static const double *phases_of(const char *which, const char *options, uint32_t executors) {
     static double phases[EXECUTORS];
     struct rig rig;

@@ -39,7 +39,7 @@ static void work_rate_without_stops_covers_the_whole_time(void **state) {
 }
 
 /*
- * Must hold for any phase at which the measurement begins; a plain quotient is wrong by up to a
+ * Must hold for any phase at the start of the measurement; a plain quotient is off by up to a
  * tenth.
  */
 static void rate_of_stopped_work_is_proportional_to_its_duty(void **state) {

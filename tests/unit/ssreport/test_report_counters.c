@@ -102,7 +102,7 @@ static void counters_are_drawn_against_the_load_of_the_background(void **state) 
     assert_true(
         ssreport_counters_plots_write(text.stream, ssreport_table(&report, "counters-steps"), 0));
     end(&text);
-    /* Instructions per cycle, of both placements; nothing for misses, which were not counted. */
+    /* Instructions per cycle with both placements. Misses were not counted. */
     assert_has(&text, "$c1_0 << END\n30 3\n48 1\n48 1\nNaN NaN\nEND\n");
     assert_has(&text, "$c1_1 << END\n30 2\n48 0.5\n48 0.5\nNaN NaN\nEND\n");
     assert_has(&text, "\"instructions/cycle\"");

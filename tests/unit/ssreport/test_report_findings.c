@@ -262,7 +262,7 @@ static void sides_with_different_programs_are_relative_to_each_alone(void **stat
     ssreport_report_free(&report);
 }
 
-/* The interval of one run alone is that of its own intervals. */
+/* A single run has its own intervals. */
 static void one_run_alone_is_as_uncertain_as_its_intervals(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();

@@ -186,7 +186,7 @@ static void walk_constant_load(const struct ssreport_report *report) {
     }
 }
 
-/* How often the published errors of a method are within 5 %. */
+/* Counts published errors of a method within 5 %. */
 static void walk_within(const struct ssreport_report *report) {
     const char *table = "constant-load-within";
     for (size_t i = 0; i < table_rows(ssreport_table(report, table)); i++) {

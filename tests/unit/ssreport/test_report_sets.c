@@ -111,7 +111,7 @@ static void too_short_background_steps_are_noted(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The steps in which and after which the foreground died say nothing about its background. */
+/* The step in which the foreground died says nothing about its background, nor do later ones. */
 static void steps_after_the_foreground_died_are_ignored(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();

@@ -233,7 +233,9 @@ static void see_on_time(void *context, uint32_t instance, ss_time start, ss_time
     assert_that(start, <, end);
 }
 
-/* There are more changes than are stored at a time, yet the end of each iteration must be exact. */
+/*
+ * There are more changes than fit in memory at once, yet the end of each iteration must be exact.
+ */
 static void every_change_of_pace_is_counted(void **state) {
     (void)state;
     struct work work;

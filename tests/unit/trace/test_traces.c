@@ -117,7 +117,7 @@ static void check_day(const struct ss_trace_records *records) {
         assert_true(i == 16 || record->load > 0.12);
         assert_true(i == 80 || record->load < 0.86);
         assert_false(record->free);
-        /* The load at half past noon is below that of the two hours around it. */
+        /* The load at half past twelve is below the load of the two hours around it. */
         assert_true(i < 42 || i > 58 || i == 50 || record->load > load_at(records, 12.5));
     }
     assert_load(load_at(records, 4), 0.12);

@@ -178,7 +178,7 @@ static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void *
     signal_with_witness(1, self);
     expect_continuations(0);
     assert_int_equal(setpgid(0, 0), 0);
-    signal_with_witness(0, self); /* which is no longer in the group */
+    signal_with_witness(0, self); /* which has left the group */
     assert_false(was_continued(member));
     signal_with_witness(0, member);
     assert_true(was_continued(member));
