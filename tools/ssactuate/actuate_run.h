@@ -5,7 +5,7 @@
 #include "actuate_options.h"
 #include "actuator.h"
 
-/* Turns the knobs, runs the command and turns them back. `status` becomes the command's. */
+/* Sets the knobs, runs the command, and restores the knobs. `status` becomes the command's. */
 SS_MUST_USE SS_NONNULL() int ssactuate_run(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 

@@ -10,7 +10,7 @@
 struct ssactuate_thread {
     pid_t id;
     uint64_t started;
-    uint32_t cpu; /* the CPU that it is bound to */
+    uint32_t cpu; /* the CPU it is bound to */
     bool seen;    /* it exists, as of the latest look */
 };
 

@@ -18,8 +18,8 @@ unsigned ssactuate_place_limits(
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan);
 
 /*
- * Sets the CPUs of a plan: those of `pin`, of which `cpus` takes the first. plan->cpus becomes
- * these CPUs.
+ * Chooses the CPUs of a plan: the first ones, up to the number in `cpus`, of those in `pin`. Puts
+ * them into plan->cpus.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_choose(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan, struct ss_error *error);

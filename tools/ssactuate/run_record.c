@@ -102,7 +102,7 @@ static void write_files(struct ss_json *json, const struct ssactuate_journal *jo
     ss_json_close(json, ']');
 }
 
-/* Where the command ran: `free`, or the CPUs. */
+/* Writes the CPUs of the command, or `free`. */
 static void write_place(struct ss_json *json, const struct ssactuate_result *result) {
     struct ss_cpus cpus = {0};
     static char text[8 * SS_CPUS_MAX];

@@ -39,7 +39,7 @@ static bool has_row(const struct ssbatch_line *line) {
     return line->kind == SSBATCH_MAIN || (line->kind == SSBATCH_BESIDE && line->columns.count > 0);
 }
 
-/* Finds the process that carries out the run now. Returns false if there is no such process. */
+/* Finds the process that is carrying out the run. Returns false if there is none. */
 static bool is_running(const struct ssbatch_study *study, const char *name, char who[128]) {
     char inner[300], path[SSBATCH_PATH], host[65];
     int pid;

@@ -43,8 +43,8 @@ static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) 
 /* ---- a container ---- */
 
 /*
- * Words by which the path of a control group identifies a container, between slashes, dots and
- * dashes.
+ * Words in the path of a control group, between slashes, dots and dashes, that identify a
+ * container.
  */
 static const char *const words[][2] = {
     {"kubepods", "kubernetes"},

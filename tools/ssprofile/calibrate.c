@@ -468,7 +468,7 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
 
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    /* Tables from other sources are used as they are. */
+    /* Tables from other sources are used unchanged. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     double bound = calibration->request->spread > 0 ? calibration->request->spread / 100

@@ -318,7 +318,7 @@ static int read_sides(struct comparison *comparison, const char *word, struct ss
     return result;
 }
 
-/* Predictions tell targets apart by their names. */
+/* Predictions distinguish targets by name. */
 static int check_target_names(const struct comparison *comparison, struct ss_error *error) {
     for (size_t i = 1; i < comparison->count; i++) {
         for (size_t j = 1; j < i; j++) {

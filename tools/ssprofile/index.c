@@ -172,7 +172,7 @@ static void print_section(FILE *page, const struct section *section) {
     page_findings_end(page);
 }
 
-/* Prints the members of profile.json that tell one machine from another, as far as it has them. */
+/* Prints the available members of profile.json that distinguish machines. */
 static void print_profile(FILE *page, const char *role, const char *folder) {
     static const char *const names[][2] = {{"machine", "machine"}, {"version", "version"},
         {"cpu", "cpu"}, {"quantum_seconds", "quantum seconds"}, {"idle_states", "idle states"},

@@ -39,7 +39,10 @@ SS_NONNULL()
 void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled);
 
-/* Returns "narrows", "widens" or "stays the same"; `scatter` is that of repeated runs, 0 to 1. */
+/*
+ * Returns "narrows", "widens" or "stays the same"; `scatter` is the scatter of repeated runs, 0 to
+ * 1.
+ */
 const char *ssprofile_spread_change(double before, double after, double scatter);
 
 /* Explains why a frequency, unlike other throttles, may change the relative spread. */

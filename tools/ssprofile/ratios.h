@@ -105,9 +105,9 @@ struct ssprofile_series {
 };
 
 /*
- * Returns by how much chance may change the smallest and the largest ratio: half the width of the
- * confidence interval due to both sides, averaged over the two ratios. Returns 0 with too few
- * repetitions.
+ * Returns the change of the smallest and the largest ratio that chance can explain: half the width
+ * of the confidence interval due to both sides, averaged over the two ratios. Returns 0 with too
+ * few repetitions.
  */
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 

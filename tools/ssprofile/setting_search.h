@@ -12,7 +12,7 @@
 
 /* ---- the published search ---- */
 
-#define SSPROFILE_SETTING_MIN 1000 /* out of 10000, which is no throttle */
+#define SSPROFILE_SETTING_MIN 1000 /* out of 10000, which is full speed */
 #define SSPROFILE_SETTING_MAX 10000
 #define SSPROFILE_TESTS       16
 
@@ -49,7 +49,8 @@ enum ssprofile_verdict {
     SSPROFILE_TEST,   /* test `setting` next */
     SSPROFILE_REPEAT, /* add repetitions at this setting: the interval is too wide */
     SSPROFILE_DONE,   /* `setting` is the result */
-    SSPROFILE_NEAR,   /* no interval contains 0, but that of test `nearest` is within 1 % of it */
+    SSPROFILE_NEAR, /* no interval contains 0, but the result of test `nearest` is within 1 % of it
+                     */
     SSPROFILE_SLOWER, /* the target is slower than the base without a throttle */
     SSPROFILE_FAILED, /* the method did not converge, or needs a setting below the minimum */
 };

@@ -27,7 +27,7 @@ struct ssreport_request {
     int test;             /* enum hypothesis; negative: report records */
     const char *value;    /* column of the values to test */
     const char *group;    /* column of their groups */
-    const char *run;      /* column of their runs, of which the means are tested */
+    const char *run;      /* column that identifies their runs, whose means are tested */
     int of;               /* the words are means, deviations and numbers of values */
     ss_time edge;         /* SS_TIME_NEVER if not given */
     ss_time interval;

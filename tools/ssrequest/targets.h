@@ -28,8 +28,8 @@ struct ssrequest_aim {
 
 /*
  * Parses URLs and looks up their hosts, which may take many seconds; any thread may call this once
- * libcurl is initialized. With `socket`, all requests go to this Unix socket. A host without an
- * address is no failure: its target is `lost`.
+ * libcurl is initialized. With `socket`, all requests go to this Unix socket. Does not fail if a
+ * host has no address: the target is `lost`.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_aim *aim, struct ss_error *error);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Samples once a second what a study records beside its runs: power, and the idle states of CPUs.
+ * Samples power or idle states once a second, for a study to keep next to its runs.
  * tools/experiments/energy and idle start this program.
  *
- *   files of the kernel, or a command --> sample_power.c, sample_idle.c --> sampled.c -->
- * energy.csv, idle.csv
+ *   files of the kernel, or a command --> sample_power.c, sample_idle.c
+ *                                                  |
+ *                                                  v
+ *                                             sampled.c --> energy.csv, idle.csv
  */
 
 #include <math.h>

@@ -192,7 +192,7 @@ int sstrace_split_name(
     return 0;
 }
 
-/* The time at which the first machine begins. All traces count from it. */
+/* Returns the start of the first machine. All traces count from it. */
 static int64_t find_origin(const struct machines *machines) {
     int64_t origin = INT64_MAX;
     for (size_t i = 0; i < machines->count; i++) {
@@ -203,7 +203,7 @@ static int64_t find_origin(const struct machines *machines) {
     return origin;
 }
 
-/* Gives the trace of a machine, delayed by the time at which it begins, to the sink. */
+/* Passes the trace of a machine to the sink, delayed by its start. */
 static int play_machine(
     struct machine *machine, int64_t origin, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_transform delay = {

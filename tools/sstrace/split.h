@@ -10,7 +10,7 @@
 
 /*
  * Reads the table once and writes the folder, whole or not at all. Memory use depends on the number
- * of machines, not on that of rows.
+ * of machines, not of rows.
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_split_run(
     const struct sstrace_request *request, struct ss_error *error);

@@ -208,8 +208,8 @@ static double number_of(const char *text) {
 }
 
 /*
- * Returns how far the last of some keys is from that of a cell: 0 for the same word. NaN if one of
- * the others differs, or if the last one differs and is not a number.
+ * Returns the distance between the last of some keys and a cell: 0 for the same word. NaN if
+ * another key differs, or if the last one differs and is not a number.
  */
 static double distance(
     const struct published *published, const struct published_cell *cell, const char *const *keys) {

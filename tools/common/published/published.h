@@ -55,7 +55,7 @@ struct published {
     size_t name_count, name_capacity;
 };
 
-/* Finds the folder next to the running program, or that of its installation. */
+/* Finds the folder next to the running program, or in its installation. */
 SS_WRITES(1, 2) void published_folder(char *folder, size_t size);
 
 /* Reads the tables that `program` shows. Adds a note for each table that cannot be read. */
@@ -84,8 +84,8 @@ const struct published_cell *published_find(const struct published *published, c
     const char *const *keys, const char *column) SS_NONNULL(1, 2, 3);
 
 /*
- * The same, but the last key is a number, and the nearest one in the table is accepted if it is at
- * most `within` away.
+ * The same, but the last key is a number: accepts the nearest one in the table if it is at most
+ * `within` away.
  */
 const struct published_cell *published_find_near(const struct published *published,
     const char *table, const char *const *keys, const char *column, double within)

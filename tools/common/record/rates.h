@@ -6,7 +6,7 @@
 
 /*
  * Iterations in equal intervals of any length. An iteration adds to each interval the part of it
- * that falls there, so in all it adds 1. The method is that of throughput.h, but in seconds.
+ * that falls there, 1 in total. Like throughput.h, but in seconds.
  */
 struct ssreport_rates {
     double from, interval; /* seconds */

@@ -161,7 +161,7 @@ void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
 
-/* Returns how many requests the rate asks for between two times of one second. */
+/* Returns the number of requests that the rate requires between two times within a second. */
 static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;

@@ -176,8 +176,7 @@ void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
         .profile = profile,
         .arrival = arrival,
         .rate = -1,
-        .cursor.random = ss_random_hash(seed), /* hashed: otherwise the sequence of one seed could
-                                                  continue that of another */
+        .cursor.random = ss_random_hash(seed), /* hashed: see ss_random() */
     };
     if (arrival == SSREQUEST_POISSON)
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);

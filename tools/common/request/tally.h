@@ -18,7 +18,7 @@
 #include "base/histogram.h"
 #include "verdict/windows.h"
 
-/* How a request ended. */
+/* Outcomes of a request. */
 enum ssrequest_outcome {
     SSREQUEST_SUCCESS,
     SSREQUEST_TIMEOUT,     /* no complete answer within the limit */

@@ -32,7 +32,7 @@ static struct sums sum_up(const double *x, const double *y, size_t count) {
     return sums;
 }
 
-/* Returns whether x has at least three different values: z is 0 otherwise, but for rounding. */
+/* Returns whether x has at least three different values: z is 0 otherwise, up to rounding. */
 static bool has_curvature(const struct sums *sums) {
     return sums->x2 > 0 && sums->z2 > 1e-20 * sums->x2 * sums->x2;
 }

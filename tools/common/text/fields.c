@@ -229,7 +229,7 @@ static bool is_missing(const struct sstrace_field *field) {
     return false;
 }
 
-/* A number as it is written: digits times a power of 10. */
+/* A number as written: digits times a power of 10. */
 struct decimal {
     uint64_t digits;
     int power;

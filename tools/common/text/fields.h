@@ -37,7 +37,7 @@ struct sstrace_pick {
 struct sstrace_table {
     struct sstrace_input *input;
     char separator;
-    size_t columns; /* number of fields in each row; 0: as many as the first row has */
+    size_t columns; /* number of fields in each row; 0: the number in the first row */
     size_t count;
     struct sstrace_pick picks[SSTRACE_PICKS]; /* picked fields, in the order of their numbers */
 };

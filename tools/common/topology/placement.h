@@ -6,11 +6,11 @@
 #include "sys_tree.h"
 
 /*
- * Where workloads run. Functions with a topology run in hwloc's process; their results are NULL, or
- * why this machine has no such placement.
+ * Placements of workloads. Functions with a topology run in hwloc's process; they return NULL, or
+ * why this machine does not have the placement.
  */
 
-/* How two workloads share the CPUs. */
+/* How the CPUs are divided between two workloads. */
 enum topology_division {
     TOPOLOGY_PER_CHIP,   /* each workload has chips of its own */
     TOPOLOGY_PER_CORE,   /* each workload has cores of its own on every chip */
@@ -29,7 +29,7 @@ SS_NONNULL() struct topology_usable topology_usable_read(const struct sys_tree *
 SS_MUST_USE SS_NONNULL() const char *topology_divide(hwloc_topology_t topology,
     const struct topology_usable *usable, enum topology_division division, struct ss_cpus sides[2]);
 
-/* Where one workload runs. */
+/* The CPUs that a workload gets. */
 enum topology_scheme {
     TOPOLOGY_FIRST, /* the first CPUs by number */
     TOPOLOGY_ONE_NODE,

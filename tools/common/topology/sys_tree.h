@@ -3,8 +3,8 @@
 #define SYS_TREE_H
 
 /*
- * The files in which the kernel describes the machine: those of this machine, or copies in a
- * folder. Functions that read them do not fail: a missing, empty or binary file is unknown.
+ * The kernel's files that describe the machine: this machine's, or copies in a folder. Functions
+ * that read them do not fail: a missing, empty or binary file is unknown.
  */
 
 #include <stdbool.h>

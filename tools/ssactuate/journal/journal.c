@@ -113,7 +113,8 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
     snprintf(name, sizeof name, ".%s.new", journal->name);
     state_path(state, journal->name, path);
     state_path(state, name, hidden);
-    /* It gets its name when it is locked: a journal without a lock would be that of a killed run.
+    /*
+     * The file gets its name once it is locked: a journal without a lock belongs to a killed run.
      */
     journal->file = open(hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
     if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||

@@ -167,7 +167,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_j
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_reload(
     struct ssactuate_journal *journal, struct ss_error *error);
 
-/* Removes the journal: nothing is left to turn back. */
+/* Removes the journal, once nothing is left to restore. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_remove(
     struct ssactuate_journal *journal, struct ss_error *error);
 

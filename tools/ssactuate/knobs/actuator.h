@@ -67,7 +67,7 @@ struct ssactuate_output {
 
 #define SSACTUATE_REASON 300
 
-/* A row of the table of actuators. All knobs are turned back in one way, by journal.h. */
+/* A row of the table of actuators. journal.h restores all knobs in the same way. */
 struct ssactuate_actuator {
     const char *name;
     const char *form; /* how a level is written */

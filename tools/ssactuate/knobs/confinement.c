@@ -37,7 +37,7 @@ static bool may_limit(
     return false;
 }
 
-/* Splits "LEVEL,NAME=VALUE": `level` is the first part, `value` that of the option, or empty. */
+/* Splits "LEVEL,NAME=VALUE" into the level and the value of the option, which may be absent. */
 static int split_option(const struct ssactuate_knob *knob, const char *name, char level[64],
     char value[64], struct ss_error *error) {
     const char *comma = strchr(knob->level, ',');
@@ -127,7 +127,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     plan->each = split_each(level, place);
     plan->pinned = strcmp(place, "free") != 0;
     if (!plan->pinned) {
-        /* The order matters only for binding; without a topology, it is that of the numbers. */
+        /* The order matters only for binding. Without a topology, CPUs are in numerical order. */
         if (plan->each && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {
             all.scheme = TOPOLOGY_FIRST;
             return topology_place(machine->root, &all, &plan->cpus, error);

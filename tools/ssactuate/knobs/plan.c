@@ -20,7 +20,7 @@ void ssactuate_plan_free(struct ssactuate_plan *plan) {
     *plan = (struct ssactuate_plan){0};
 }
 
-/* The knobs that are planned so far, each of which may be given once. */
+/* The knobs planned so far. Each may be given once. */
 struct given {
     struct ssactuate_plan *plan;
     const struct ssactuate_machine *machine;

@@ -58,7 +58,7 @@ void regression_fit(struct regression *regression, const double *values) {
     regression->variance = squares / regression_freedom(regression);
 }
 
-/* The variance of c'b is that of a residual times |R^-T c|^2, as X'X = R'R. */
+/* The variance of c'b is the variance of a residual times |R^-T c|^2, because X'X = R'R. */
 struct regression_sum regression_sum_of(
     const struct regression *regression, const double *weights) {
     struct regression_sum sum;

@@ -19,7 +19,7 @@
 /* Polling interval for the output or the file by which a `beside` shows that it is ready. */
 #define READY_INTERVAL (10 * SS_MILLISECOND)
 
-/* How long ended commands may take to disappear, beyond their grace. */
+/* Time that ended commands may take to disappear after their grace period. */
 #define END_PATIENCE (30 * SS_SECOND)
 
 /* A pattern must match within this many bytes of output. */

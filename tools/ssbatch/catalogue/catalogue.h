@@ -65,8 +65,8 @@ int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error);
 
 /*
- * Adds the files that are searched after those of --catalogue: those that the variable
- * SHOWSTOPPER_CATALOGUE names, the user's, and the installed one.
+ * Adds the files to search after those of --catalogue: first those in the variable
+ * SHOWSTOPPER_CATALOGUE, then the user's, then the installed one.
  */
 SS_NONNULL(1)
 int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error);

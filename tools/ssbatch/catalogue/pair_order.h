@@ -2,7 +2,7 @@
 #ifndef SSBATCH_PAIR_ORDER_H
 #define SSBATCH_PAIR_ORDER_H
 
-/* Which workloads run together, and in which order. */
+/* The pairs of workloads that run together, and their order. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,11 +23,11 @@ struct ssbatch_pairs {
 };
 
 /*
- * Adds the pairs that `form` describes. "all" pairs each of the workloads in front with each of
- * them at the back. "symmetric" pairs each two of them once, turned so that each is in front as
- * often as at the back, or once more. A list "A:B,C:D" has FRONT:BACK pairs. NULL pairs each of the
- * workloads in front with each of `background` at the back. The lists end with NULL. Free the pairs
- * in either case.
+ * Adds the pairs that `form` describes. "all" pairs each workload in front with each workload at
+ * the back. "symmetric" has each pair once, turned so that every workload is in front as often as
+ * at the back, or once more. A list "A:B,C:D" has FRONT:BACK pairs. NULL pairs each workload in
+ * front with each of `background` at the back. The lists end with NULL. Free the pairs in either
+ * case.
  */
 SS_NONNULL(1, 3, 4)
 int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *workloads,

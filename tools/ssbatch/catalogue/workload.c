@@ -57,7 +57,7 @@ static const char *last_part(const struct ssbatch_workload *workload) {
 
 /* ---- texts with placeholders ---- */
 
-/* How a text is filled in: for a command of showstopper, which replaces %, or for a shell. */
+/* The target of the text: a command of showstopper, which replaces %, or a shell. */
 struct filling {
     const struct ssbatch_workload *workload;
     const struct ssbatch_use *use;
@@ -157,7 +157,7 @@ static size_t put_placeholder(FILE *stream, const char *text, const struct filli
     return 0;
 }
 
-/* Returns the length of $NAME in capitals at the beginning of the text; 0 without one. */
+/* Returns the length of $NAME, in capitals, at the beginning of the text; 0 if absent. */
 static size_t variable_length(const char *text) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (text[0] != '$' || text[1] < 'A' || text[1] > 'Z')
@@ -224,7 +224,7 @@ bool ssbatch_workload_is_counted(const struct ssbatch_workload *workload) {
     return workload->values[SSBATCH_ITERATION] || is_repeated_workload(workload);
 }
 
-/* Writes how iterations are counted, and how long the command may take to end. */
+/* Writes the options that count iterations, and the grace period of the command. */
 static int print_counting(
     FILE *stream, const struct ssbatch_workload *workload, struct ss_error *error) {
     const char *iteration = workload->values[SSBATCH_ITERATION];

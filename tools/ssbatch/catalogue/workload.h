@@ -10,7 +10,7 @@
 
 #include "catalogue.h"
 
-/* How a workload is run. */
+/* The parameters of running a workload. */
 struct ssbatch_use {
     const char *role;   /* NULL: the workload has no role, and {side} is "alone" */
     const char *memory; /* replaces the workload's memory; NULL: as in the catalogue */

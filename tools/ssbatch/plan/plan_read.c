@@ -602,7 +602,7 @@ static int read_lines(struct reader *reader, struct ss_error *error) {
 
 /* ---- checks of the whole plan ---- */
 
-/* Orders runs by name, and those of one name by line. */
+/* Orders runs by name, and runs with the same name by line. */
 static int compare_runs(const void *one, const void *other) {
     const struct ssbatch_run *a = *(struct ssbatch_run *const *)one;
     const struct ssbatch_run *b = *(struct ssbatch_run *const *)other;

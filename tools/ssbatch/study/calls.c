@@ -140,7 +140,7 @@ static int undo_journal(
     return undoing.failed ? -1 : 0;
 }
 
-/* Undoes either the journals of the runs or that of the study, which comes last. */
+/* Undoes the journals of the runs or, with `of_study`, the study's, which comes last. */
 static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char folder[SSBATCH_PATH], path[SSBATCH_PATH];

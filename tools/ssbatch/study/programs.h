@@ -9,7 +9,7 @@
 #include "plan.h"
 #include "sha256.h"
 
-/* A program file, as it was when it was read. */
+/* A program file as of the time when it was read. */
 struct ssbatch_program {
     char *path; /* the path found by PATH, or as in the plan; owned */
     char digest[SSBATCH_SHA256_TEXT];

@@ -38,7 +38,7 @@ SS_NONNULL()
 void ssbatch_study_file(
     const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH]);
 
-/* Writes the path of a run's folder: that of its result, or the hidden one for temporary files. */
+/* Writes the path of a run's folder: the result, or the hidden one for temporary files. */
 SS_NONNULL()
 void ssbatch_study_run_folder(
     const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]);
@@ -72,7 +72,7 @@ void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *nam
 
 /*
  * Completes the replacement of a result if the call was killed after it had moved the earlier one
- * away: the new result gets its name or, without one, the earlier result gets it back.
+ * away: the new result gets its name; if there is none, the earlier result gets it back.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);

@@ -8,8 +8,8 @@
 enum serve_spread { SERVE_CONSTANT, SERVE_EXPONENTIAL };
 
 /*
- * Returns the work of a request, in the units of the mean. It depends only on the number and the
- * seed, not on which worker takes the request, or when.
+ * Returns the work of a request, in the units of the mean. It depends on the number and the seed
+ * only, so it does not matter which worker takes the request, or when.
  */
 uint64_t serve_spread_units(
     enum serve_spread spread, uint64_t mean, uint64_t seed, uint64_t number);

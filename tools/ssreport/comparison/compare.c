@@ -75,7 +75,7 @@ struct part {
     const char *unmatched;           /* why the part has no counterpart; NULL if it has one */
 };
 
-/* A single run, or a foreground with its background; the steps are then those of the background. */
+/* A single run, or a foreground with the steps of its background. */
 struct entry {
     const struct ssreport_run *run, *background; /* `background` may be NULL */
     const char *label; /* name of a record without a manifest; NULL: matched by position */
@@ -139,7 +139,7 @@ static int add_parts(struct entry *entry) {
     return 0;
 }
 
-/* Returns the last part of a record's path, by which a record without a manifest is named. */
+/* Returns the last part of a record's path, which names a record without a manifest. */
 static const char *last_part(const struct entry *entry) {
     const char *name = entry->run->record.name;
     const char *slash = strrchr(name, '/');

@@ -16,7 +16,7 @@
 
 static const struct {
     const char *column, *axis;
-    double scale; /* by which values are divided */
+    double scale; /* divisor of the values */
 } panels[] = {
     {"instructions_per_second", "instructions, 10⁹/s", 1e9},
     {"instructions_per_cycle", "instructions/cycle", 1},

@@ -95,7 +95,7 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
     add_rates(sheet, &counted);
 }
 
-/* Adds the steps of a run; for a foreground, those of its background. */
+/* Adds the steps of a run, or for a foreground those of its background. */
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct table_sheet *sheet = ssreport_table(report, "counters-steps");
     const struct ssreport_run *background = ssreport_is_word(run->role, "foreground")

@@ -147,7 +147,7 @@ static int read_rows(
     return 0;
 }
 
-/* Makes every error one of the command: those of the reader have another status. */
+/* Reports an error of reading as one of the command: errors of the reader have another status. */
 static int fail_as_command(struct ss_error *error, const struct ss_error *reading) {
     return ss_error_fail(error, "%s", reading->message);
 }

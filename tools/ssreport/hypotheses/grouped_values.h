@@ -37,7 +37,7 @@ struct grouped_values {
 
 struct grouped_columns {
     const char *value;
-    const char *group; /* NULL: all values are in one group, whose name is that of `value` */
+    const char *group; /* NULL: all values are in one group, named like `value` */
     const char *run;   /* NULL: every row counts; otherwise the mean of each run of a group does */
 };
 

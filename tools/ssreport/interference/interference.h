@@ -42,8 +42,7 @@ struct ssreport_interference {
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);
 
-/* Does the same from lines that are fitted already: `first` and `second` are those of the two
- * halves. */
+/* The same, from fitted lines: `first` and `second` belong to the two halves. */
 struct ssreport_interference ssreport_interference_of_fits(
     const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
 

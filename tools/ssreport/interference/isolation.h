@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-/* The placement to which the throughput of others is compared. */
+/* The placement that others are compared with. */
 #define SSREPORT_REFERENCE "per-chip"
 
 struct ssreport_isolation {
@@ -17,9 +17,9 @@ struct ssreport_isolation {
 };
 
 /*
- * Returns the throughput alone of the program that a run executes, in the environment of that run.
- * All placements get the same value, otherwise they could not be compared: that of per-chip if it
- * was measured there, else the mean of all runs alone.
+ * Returns the throughput that a run's program has alone, in the environment of the run. All
+ * placements get the same value, so that they can be compared: the one of per-chip if measured,
+ * else the mean of all runs alone.
  */
 SS_NONNULL(1, 2)
 struct ssreport_isolation ssreport_isolation_of(

@@ -283,10 +283,7 @@ static int find_placements(struct ssreport_report *report, bool general, bool by
 
 /* ---- what an environment costs ---- */
 
-/*
- * By how many percent a foreground's throughput is below that of the same step outside of the
- * environment.
- */
+/* By how many percent the environment lowers a foreground's throughput, step by step. */
 struct costs {
     double *values, *medians; /* costs of the steps, and medians of the runs; `values` owns both */
     size_t steps, runs;

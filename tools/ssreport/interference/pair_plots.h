@@ -14,8 +14,8 @@ bool ssreport_plot_sides(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
 /*
- * Draws the combined throughput of both sides, absolute and relative to per-chip; of different
- * programs the weighted speedup. If it is unknown, writes nothing and returns false.
+ * Draws the combined throughput of both sides, absolute and relative to per-chip; if the programs
+ * differ, the weighted speedup. If it is unknown, writes nothing and returns false.
  */
 bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);

@@ -188,8 +188,8 @@ static double sum_up(const double *weights, const double *values, size_t count) 
 }
 
 /*
- * Widens the interval of a difference by the uncertainty of both throughputs alone, by which its
- * parts were divided: the squared distances to the bounds are added (MOVER).
+ * Widens the interval of a difference by the uncertainty of both throughputs alone, which its parts
+ * were divided by: adds the squared distances to the bounds (MOVER).
  */
 static void widen(const struct ssreport_placements *placements, const double *weights, size_t more,
     size_t less, struct ssreport_band *band) {
@@ -329,8 +329,8 @@ static size_t find_best_at(
 enum bound { LOW, MIDDLE, HIGH };
 
 /*
- * Returns the load between `from`, where this bound of the difference is at most 0, and `to`, where
- * it is above, at which the bound is 0; or the reverse.
+ * Returns the load between `from` and `to` at which this bound of the difference is 0. The bound is
+ * at most 0 at one end, and above 0 at the other.
  */
 static double find_root(const struct ssreport_placements *placements,
     const struct ssreport_curve *curve, const struct ssreport_change *change, enum bound bound,
@@ -354,7 +354,7 @@ static double find_root(const struct ssreport_placements *placements,
 
 /*
  * Returns a bound of the interval of a change: the nearest load on that side at which the
- * difference of both placements is significant; infinite if it is at no load.
+ * placements differ significantly; infinite if there is none.
  */
 static double find_bound(const struct ssreport_placements *placements,
     const struct ssreport_curve *curve, const struct ssreport_change *change, bool is_upper,

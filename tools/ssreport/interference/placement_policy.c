@@ -133,8 +133,8 @@ static int check_rules(const struct ssreport_placements *placements, const struc
 }
 
 /*
- * Returns the part of all CPUs that the background has. The load of a study is relative to the CPUs
- * of the background, that of a policy to all CPUs.
+ * Returns the background's part of all CPUs. Loads of a study are relative to the CPUs of the
+ * background, loads of a policy to all CPUs.
  */
 static double find_share(const struct ssreport_pair *pair) {
     double foreground = pair->foreground->record.cpu_count;

@@ -31,7 +31,7 @@ static bool belongs(const struct ssreport_run *run, const struct ssreport_run *f
            ssreport_run_compare(run, first, common_to(first->experiment)) == 0;
 }
 
-/* Returns how much faster than the trace a run was. */
+/* Returns the speed of a run relative to the trace. */
 static double speed_of(const struct ssreport_run *run) {
     return run->speed > 0 ? run->speed : 1;
 }

@@ -10,7 +10,7 @@
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_within_fill(const struct ssreport_report *report);
 
-/* Prints the sentence about all runs of the first set, in one line; nothing without runs. */
+/* Prints a line about all runs of the first set, if any. */
 SS_NONNULL() void ssreport_within_print(FILE *stream, const struct ssreport_report *report);
 
 #endif

@@ -9,7 +9,7 @@
 #include "load_record.h"
 
 /*
- * Columns by which figures are never compared: the number of a repetition, and the program that a
+ * Columns that do not take part in comparisons: the number of a repetition, and the program that a
  * workload represents.
  */
 static bool is_ignored(const char *column) {

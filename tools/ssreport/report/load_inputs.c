@@ -195,7 +195,7 @@ static void set_member(
         *(double *)member = column->kind == SHARE || number > 0 ? number : 0;
 }
 
-/* Returns the edge given on the command line or, without one, that of the row. */
+/* Returns the edge of the command line or, if not given, of the row. */
 static double choose_edge(const struct ssreport_report *report, double edge) {
     return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
                                                                          : edge;
@@ -218,7 +218,7 @@ static void set_origin(struct ssreport_run *run, const struct sstrace_field *fie
 }
 
 /*
- * Converts the time of a sample, in seconds since 1970, to that of a run without its pauses.
+ * Converts the time of a sample, in seconds since 1970, to the time of a run without pauses.
  * Returns false for a sample in a pause.
  */
 static bool leave_out_pauses(const struct ssreport_record *record, double *at) {

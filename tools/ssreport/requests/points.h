@@ -54,8 +54,8 @@ struct stats_groups ssreport_points_by_series(const struct ssreport_report *repo
 struct stats_groups ssreport_points_by_service(const struct ssreport_report *report);
 
 /*
- * Describes a series as far as it is known, such as "mediawiki, averageq, 50 %"; if nothing is
- * known, by the name of its record.
+ * Describes a series by what is known, such as "mediawiki, averageq, 50 %"; otherwise by the name
+ * of its record.
  */
 void ssreport_rate_point_describe(const struct ssreport_rate_point *point, char *text, size_t size);
 

@@ -158,8 +158,8 @@ static void find_series(
 }
 
 /*
- * Adds a finding about the point of a series at which times from sending and from the due time
- * differ most.
+ * Adds a finding about the point of a series with the largest difference between times from sending
+ * and from the due time.
  */
 static void find_hidden(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {

@@ -48,7 +48,7 @@ struct machine {
     struct machine_instance *instances;
     uint64_t threads; /* number of runnable threads of all instances, throttled or not */
     struct machine_group group;
-    ss_time start;    /* time at which the counters are 0 */
+    ss_time start;    /* time when the counters were 0 */
     ss_time now;      /* counters are complete up to this time */
     uint64_t idle;    /* nanoseconds, summed over the CPUs */
     double idle_part; /* fraction of a nanosecond that is not yet in `idle` */
@@ -105,7 +105,7 @@ void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 SS_NONNULL()
 double machine_idle_cpus(const struct machine *machine);
 
-/* Returns the number of CPUs demanded, which may exceed that of the machine. */
+/* Returns the number of CPUs demanded, which may exceed the number of the machine. */
 SS_NONNULL()
 double machine_wanted_cpus(const struct machine *machine);
 

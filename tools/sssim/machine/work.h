@@ -78,7 +78,7 @@ void work_attach(struct work *work, struct memory *memory, int side);
 SS_NONNULL()
 void work_close(struct work *work);
 
-/* Sets the runnable threads of an instance and their memory use; NULL: that of the options. */
+/* Sets the runnable threads of an instance and their memory use; NULL: as in the options. */
 SS_NONNULL(1)
 void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
@@ -92,8 +92,8 @@ SS_NONNULL()
 void work_mark(struct work *work, ss_time now);
 
 /*
- * Calls `tell` for all iterations that have ended since the last call, in order of their ends.
- * Fails if memory is exhausted.
+ * Calls `tell` for all iterations that ended since the last call, ordered by end. Fails if memory
+ * is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int work_collect(struct work *work, ss_time now,
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,

@@ -12,8 +12,8 @@
 #include "sleepers.h"
 
 /*
- * A service in virtual time: servers, each with its own workers, CPUs and queue, from which workers
- * take the oldest request. A server that was stopped continues where it was.
+ * A service in virtual time: servers, each with its own workers, CPUs and queue; workers take the
+ * oldest request first. A server that was stopped resumes where it stopped.
  */
 
 enum queue_spread {
@@ -50,8 +50,7 @@ struct queue_service {
     struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
     uint32_t busy;           /* number of workers that work now: of a stopped server none does */
-    uint64_t served, wasted; /* number of completed requests, and of those among them whose client
-                                had given up */
+    uint64_t served, wasted; /* completed requests; those whose client had given up before */
 };
 
 /*

@@ -10,8 +10,8 @@
 #include "trial.h"
 
 /*
- * The record of a trial, written by showstopper's own code. Its times are those of the simulation,
- * in which every run begins at the same time.
+ * The record of a trial, written by showstopper's own code. Its times are simulated; every
+ * simulated run begins at the same time.
  */
 
 struct recording_options {

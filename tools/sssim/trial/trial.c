@@ -60,8 +60,8 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
 }
 
 /*
- * Returns when the call by which an executor continues its instance returns. Woken threads that
- * find no idle CPU first use that of the executor, one after another.
+ * Returns when an executor's call that continues its instance returns. Woken threads that find no
+ * idle CPU first use the executor's, one after another.
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {
     const struct machine *machine = &trial->machine;

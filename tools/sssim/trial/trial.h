@@ -61,8 +61,8 @@ struct trial_options {
     ss_time settle;
     ss_time lateness; /* mean lateness; ignored with TRIAL_LATENESS_RECORDED, which has its own */
     enum trial_lateness lateness_law;
-    ss_time preempt; /* by how much each thread that an executor continues, and that finds no idle
-                        CPU, delays it */
+    ss_time
+        preempt; /* delay for each thread that an executor continues and that finds no idle CPU */
     ss_time stop_lateness;  /* a stop reaches one thread at once, and the other threads at the next
                                multiple of this; 0: all at once */
     ss_time start_lateness; /* the other threads of an instance sometimes begin up to this much
@@ -155,8 +155,8 @@ ss_time trial_next(const struct trial *trial);
 SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *error);
 
 /*
- * Advances to `now`, before which there must be no event, and completes the figures. Fails if
- * memory is exhausted.
+ * Advances to `now` and completes the figures. There must be no event before `now`. Fails if memory
+ * is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int trial_finish(
     struct trial *trial, ss_time now, struct ss_error *error);

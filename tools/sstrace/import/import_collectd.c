@@ -66,8 +66,8 @@ static bool looks_like_counter(const struct sstrace_input *input) {
 }
 
 /*
- * Returns whether the file's series is selected. Its name is that of the folders of host and CPU,
- * or that of the file without its date.
+ * Returns whether the file's series is selected. The series is named after the folders of host and
+ * CPU, or after the file without its date.
  */
 static int wants(struct collectd *collectd) {
     char name[SSTRACE_NAME];

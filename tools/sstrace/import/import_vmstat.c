@@ -10,8 +10,7 @@ struct vmstat {
     struct sstrace_samples *samples;
     struct sstrace_input *input;
     struct sstrace_sample last; /* the last sample, if there are no times */
-    size_t columns, idle, wait; /* number of columns, and of those of idle and wait, from 1; 0 if
-                                   absent */
+    size_t columns, idle, wait; /* their number, and two positions from 1; 0 if absent */
     bool any, times;
     struct sstrace_clock clock;
 };

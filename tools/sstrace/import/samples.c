@@ -158,7 +158,7 @@ static int pass_on(
     return hold(samples, input, &it);
 }
 
-/* Ends a sample of which only the beginning is known. */
+/* Ends a sample whose end is not known. */
 static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *input, int64_t next) {
     int64_t length = next - samples->held.to;
     int64_t usual = samples->usual ? samples->usual : length;
@@ -202,8 +202,8 @@ static int add_begin(struct sstrace_samples *samples, struct sstrace_input *inpu
 }
 
 /*
- * Adds a sample of which the end is known. The first sample waits for the second one, which shows
- * its length.
+ * Adds a sample with a known end. The first sample waits for the second one, which shows its
+ * length.
  */
 static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
     const struct sstrace_sample *sample) {

@@ -85,7 +85,7 @@ struct sstrace_samples {
     uint64_t first;        /* hash of the first name */
     bool any;              /* a record was passed to the sink */
     bool has_base;
-    int64_t base;  /* the first time, from which all other times count */
+    int64_t base;  /* the first time; all others count from it */
     bool has_held; /* `held` waits for its end, or for more of the same span */
     bool broken;   /* the next sample does not continue the previous one */
     struct sstrace_sample held;
@@ -127,7 +127,7 @@ void sstrace_samples_break(struct sstrace_samples *samples);
 
 /*
  * Ends one series of a split table: adds the sample that waits for its end. If the series does not
- * show how long its samples last, `usual` (ns, 0 if unknown) says it.
+ * show the length of its samples, `usual` (ns, 0 if unknown) does.
  */
 SS_NONNULL()
 int sstrace_samples_flush(
