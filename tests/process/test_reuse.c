@@ -43,7 +43,7 @@ static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pi
 
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
-static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
+static void numbers_in_private_namespaces(void (*body)(void), bool unprivileged) {
     SKIP_UNLESS(strangers_are_possible(unprivileged), "pid-choice: cannot choose pids");
     strangers_run_apart(body, unprivileged);
 }
@@ -51,11 +51,11 @@ static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
 /* Each case runs twice: as the user that runs the tests, and as one without privileges. */
 #define REUSE_TEST(name)                                                                           \
     START_TEST(name) {                                                                             \
-        in_numbers_of_ones_own(try_##name, false);                                                 \
+        numbers_in_private_namespaces(try_##name, false);                                          \
     }                                                                                              \
     END_TEST                                                                                       \
     START_TEST(name##_without_privileges) {                                                        \
-        in_numbers_of_ones_own(try_##name, true);                                                  \
+        numbers_in_private_namespaces(try_##name, true);                                           \
     }                                                                                              \
     END_TEST
 

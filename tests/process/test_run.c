@@ -92,7 +92,7 @@ START_TEST(a_run_without_failures_exits_with_status_0) {
 }
 END_TEST
 
-START_TEST(the_exit_status_is_that_of_the_first_failed_instance) {
+START_TEST(exit_status_comes_from_the_first_failed_instance) {
     struct run *run = RUN("-q", "-n", "3", "-l", "100%", "sh", "-c",
         "case % in 0) exit 0;; 1) sleep 1.5; exit 11;; 2) exit 12;; esac");
     run_expect(run, 12);
@@ -409,7 +409,7 @@ PROCESS_MAIN(
     SS_CASE(load_follows_the_target),
     SS_CASE(duty_is_enforced),
     SS_CASE(a_run_without_failures_exits_with_status_0),
-    SS_CASE(the_exit_status_is_that_of_the_first_failed_instance),
+    SS_CASE(exit_status_comes_from_the_first_failed_instance),
     SS_CASE(fail_fast_ends_the_run),
     SS_CASE(an_instance_that_ended_early_is_reported),
     SS_CASE(repeat_counts_iterations),

@@ -123,7 +123,7 @@ suspects_of_a_group_are_its_topmost_processes() {
     refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
 }
 
-server_of_the_url_is_refused_and_its_response_times_are_measured() {
+server_of_a_url_is_measured_and_not_a_suspect() {
     needs_ssantagonist
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn has no server"
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
@@ -218,7 +218,7 @@ kills_leave_no_suspect_stopped() {
 run_case simulated_studies_meet_the_bars
 run_case suspects_that_must_not_be_stopped_are_refused
 run_case suspects_of_a_group_are_its_topmost_processes
-run_case server_of_the_url_is_refused_and_its_response_times_are_measured
+run_case server_of_a_url_is_measured_and_not_a_suspect
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case failing_command_is_reported
 run_case study_is_carried_out_and_answered

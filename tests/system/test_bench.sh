@@ -84,7 +84,7 @@ simulated_duets_meet_their_bars() {
     prints ".*: met"
 }
 
-followed_policies_do_more_than_the_better_placement() {
+policies_beat_the_better_fixed_placement() {
     [ -x "$build/tests/follow" ] || skip "left-out: built without ssactuate"
     "$build/tests/follow" --phases 10 --seconds 30 "$benches/../../tools/experiments/published" >"$output" 2>&1 ||
         fail "follow: status $?"
@@ -498,7 +498,7 @@ run_case an_interrupted_bench_leaves_nothing
 run_case own_cpu_bench_prints_cpu_time_and_memory
 run_case simulated_load_lines_meet_their_bars
 run_case simulated_duets_meet_their_bars
-run_case followed_policies_do_more_than_the_better_placement
+run_case policies_beat_the_better_fixed_placement
 run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
 run_case load_is_held_in_a_container

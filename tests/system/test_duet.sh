@@ -139,7 +139,7 @@ orders_are_balanced_and_paddings_differ() {
         fail "a padding is too long"
 }
 
-wrong_calls_are_refused() {
+invalid_calls_are_refused() {
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http://localhost: not one of throughput time" duet --a x --b y --metric http://localhost
     refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
@@ -163,5 +163,5 @@ run_case a_duet_ends_when_it_is_precise
 run_case blocks_are_measured_with_padded_environments
 run_case a_background_runs_beside_each_command
 run_case orders_are_balanced_and_paddings_differ
-run_case wrong_calls_are_refused
+run_case invalid_calls_are_refused
 end_cases

@@ -332,7 +332,7 @@ reused_pids_are_never_entered() {
 }
 
 # close ends a program that still opens a place after its hold was killed.
-nothing_is_made_after_close() {
+nothing_is_created_after_close() {
     choose_environment group cgroup-quota
     sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,; s,    exec \"\$helper\",    touch opening; until [ -e made ]; do sleep 0.02; done; exec \"\$helper\"," \
         "$env" >slow
@@ -348,7 +348,7 @@ nothing_is_made_after_close() {
 }
 
 # A process that entered while the place is being closed would not be ended.
-places_that_are_being_closed_are_not_entered() {
+closing_places_are_not_entered() {
     choose_environment group cgroup-quota
     { sed '$d' "$env" | sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,"
         echo 'clean() { [ ! -e block ] || { touch cleaning && until [ -e closed ]; do sleep 0.02; done; }; }'
@@ -527,8 +527,8 @@ run_case podman_environment_follows_the_contract
 run_case group_environment_follows_the_contract
 run_case guest_environment_follows_the_contract
 run_case reused_pids_are_never_entered
-run_case nothing_is_made_after_close
-run_case places_that_are_being_closed_are_not_entered
+run_case nothing_is_created_after_close
+run_case closing_places_are_not_entered
 run_case simultaneous_holds_open_one_place
 run_case options_and_names_are_checked
 run_case groups_of_version_one_are_limited_in_each_hierarchy

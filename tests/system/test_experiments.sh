@@ -802,7 +802,7 @@ interference_prints_its_plan() {
 }
 
 # Idle states are sampled next to the power, and there is no source in an empty folder.
-idle_states_are_sampled_beside_the_power() {
+idle_states_are_sampled_with_the_power() {
     local cpu=$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0
     mkdir -p "$cpu"
     echo 7 >"$cpu/time"
@@ -852,7 +852,7 @@ run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed
 run_case placements_follow_recorded_topologies
-run_case idle_states_are_sampled_beside_the_power
+run_case idle_states_are_sampled_with_the_power
 run_case interference_of_two_sides_is_measured
 run_case interference_prints_its_plan
 end_cases

@@ -97,7 +97,7 @@ urls_with_placeholders_are_filled_in() {
     grep -q 'exited with status 3: the others are ended' "$folder/err" || fail "$(cat "$folder/err")"
 }
 
-wrong_uses_of_instances_are_refused() {
+invalid_uses_of_instances_are_refused() {
     local status words
     while IFS='|' read -r words message; do
         status=0
@@ -175,7 +175,7 @@ instances_leave_under_load_without_losing_requests() {
     [ "$run_status" -eq 0 ] || fail "status $run_status"
 }
 
-later_generators_get_the_urls_as_well() {
+later_generators_get_the_urls() {
     local all
     serve_instances run instances=2 --control "$folder/control" -- 1000
     all=$(urls)
@@ -236,9 +236,9 @@ has_exited_or_signal() {
 
 run_case instances_listen_on_ports_of_their_own
 run_case urls_with_placeholders_are_filled_in
-run_case wrong_uses_of_instances_are_refused
+run_case invalid_uses_of_instances_are_refused
 run_case instances_leave_under_load_without_losing_requests
-run_case later_generators_get_the_urls_as_well
+run_case later_generators_get_the_urls
 run_case killed_run_leaves_no_instance
 run_case second_signal_kills_all_instances
 end_cases

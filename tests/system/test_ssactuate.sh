@@ -147,7 +147,7 @@ refused_values_start_no_command() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-values_that_do_not_return_at_once_are_written_again() {
+values_are_written_again_if_they_differ() {
     unpack intel-pstate
     fault constraint_0_power_limit_uw ok lose
     expect 0 actuate run power=60W -- true
@@ -236,7 +236,7 @@ kill_right_after_a_write_is_restored() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-restore_turns_back_what_both_left() {
+restore_undoes_the_changes_of_both() {
     unpack acpi-cpufreq
     leave_values frequency=1.4GHz
     expect 0 actuate restore
@@ -325,7 +325,7 @@ switches_that_fail_leave_the_command_alone() {
 }
 
 # The new power is set before the frequency is refused.
-failed_switch_sets_the_levels_before_it_again() {
+failed_switch_restores_the_previous_levels() {
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
     write_policy "load trace $folder/trace" 'every 20m' 'stay 1h' \
@@ -389,7 +389,7 @@ follow_groups() {
     run_pid=$!
 }
 
-running_process_group_is_a_side() {
+side_may_be_a_running_process_group() {
     local first
     need_cpus
     begin_group
@@ -491,7 +491,7 @@ affinity_of_other_programs_survives() {
     have_cpus "$last" || fail "the affinity of another program was overwritten"
 }
 
-sides_that_cannot_be_followed_start_no_command() {
+unusable_sides_start_no_command() {
     begin_group
     write_policy 'below 100% pin=free'
     follow=(ssactuate follow --root "$folder/state" --policy "$folder/policy")
@@ -639,7 +639,7 @@ killed_duty_leaves_nothing_stopped() {
     await has_exited "$(cat "$folder/command")"
 }
 
-status_is_that_of_the_command() {
+command_status_is_returned() {
     expect 127 ssactuate run pin=free -- "$folder/none"
     expect 126 ssactuate run pin=free -- "$folder"
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
@@ -653,7 +653,7 @@ run_case limits_move_in_the_order_that_the_kernel_accepts
 run_case knobs_are_restored_in_reverse_order
 run_case rounded_power_is_accepted_and_reported
 run_case refused_values_start_no_command
-run_case values_that_do_not_return_at_once_are_written_again
+run_case values_are_written_again_if_they_differ
 run_case values_of_other_programs_survive
 run_case knob_in_use_is_refused_with_the_pid
 run_case earlier_boots_leave_nothing_to_restore
@@ -661,20 +661,20 @@ run_case sigterm_restores_before_the_command_ends
 run_case second_signal_kills_the_command
 run_case keeper_restores_after_sigkill
 run_case kill_right_after_a_write_is_restored
-run_case restore_turns_back_what_both_left
+run_case restore_undoes_the_changes_of_both
 run_case killed_keeper_is_replaced
 run_case random_kills_leave_every_value_as_it_was
 run_case follow_sets_the_levels_of_the_present_load
 run_case killed_follow_is_restored
 run_case switches_that_fail_leave_the_command_alone
-run_case failed_switch_sets_the_levels_before_it_again
+run_case failed_switch_restores_the_previous_levels
 run_case load_of_the_side_decides
-run_case running_process_group_is_a_side
+run_case side_may_be_a_running_process_group
 run_case follow_of_process_groups_ends_with_the_first
 run_case killed_follow_restores_the_affinity_of_process_groups
 run_case process_group_with_a_reused_id_is_left_alone
 run_case affinity_of_other_programs_survives
-run_case sides_that_cannot_be_followed_start_no_command
+run_case unusable_sides_start_no_command
 run_case policies_that_cannot_be_set_start_no_command
 run_case memory_in_use_is_not_taken_away
 run_case groups_limit_the_command_and_are_removed
@@ -684,5 +684,5 @@ run_case each_thread_is_bound_to_one_cpu
 run_case affinity_pins_without_privilege_or_runtime_folder
 run_case duty_throttles_by_showstopper
 run_case killed_duty_leaves_nothing_stopped
-run_case status_is_that_of_the_command
+run_case command_status_is_returned
 end_cases

@@ -774,7 +774,7 @@ sheet() {
     done >>"$1/results.csv"
 }
 
-frequency_slows_benchmarks_and_returns() {
+frequency_slows_benchmarks_and_is_restored() {
     need_frequency
     expect 0 measure --battery "$folder/clocked" --machine one --repetitions 2 --root "$tree" \
         --under without,frequency=1.4GHz,frequency=90% "$folder/clocks"
@@ -792,7 +792,7 @@ frequency_slows_benchmarks_and_returns() {
     says_in_all 'The relative spread narrows: the largest ratio is 1.400 times the smallest before and 1.167 times under'
 }
 
-absent_frequency_says_why() {
+missing_frequency_is_explained() {
     need_frequency
     expect 125 measure --battery "$folder/clocked" --root "$folder/none" --under frequency=1GHz "$folder/absent"
     says 'CPU 0 has no frequency that can be set: .*/none/sys/devices/system/cpu has no cpufreq policy of it'
@@ -807,7 +807,7 @@ absent_frequency_says_why() {
     says 'ssactuate: frequency is absent: .* cannot be written'
 }
 
-calibration_by_frequency_ends_with_the_nearest() {
+calibration_by_frequency_chooses_the_nearest() {
     need_frequency
     sheet "$folder/clock-base" 76.19 86.49
     calibrate=(calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency --root "$tree")
@@ -856,9 +856,9 @@ run_case calibration_finds_the_setting
 run_case the_interval_contains_the_estimated_setting
 run_case uncalibrated_benchmarks_are_omitted
 run_case unknown_words_are_refused
-run_case frequency_slows_benchmarks_and_returns
-run_case absent_frequency_says_why
-run_case calibration_by_frequency_ends_with_the_nearest
+run_case frequency_slows_benchmarks_and_is_restored
+run_case missing_frequency_is_explained
+run_case calibration_by_frequency_chooses_the_nearest
 run_case applications_outside_of_the_prediction_are_named
 run_case sweep_draws_a_box_for_each_setting
 end_cases

@@ -420,7 +420,7 @@ study_row() {
 
 # By hand: three rounds 0.1 apart have a standard deviation of 0.1, so the interval of their mean is
 # 4.30265 * 0.1 / sqrt(3) = 0.24841 to either side.
-studies_are_compared_by_the_columns_in_which_runs_differ() {
+studies_are_compared_by_differing_columns() {
     made_study 1 2 3
     report 0 -o "$folder/report" "$folder/study"
     [ ! -s "$folder/err" ] || fail "unexpected message: $(cat "$folder/err")"
@@ -1027,7 +1027,7 @@ run_case a_run_in_progress_is_not_called_interrupted
 run_case complete_and_interrupted_runs_are_reported
 run_case no_line_is_fitted_to_two_steps
 run_case an_experiment_is_reported_with_published_figures
-run_case studies_are_compared_by_the_columns_in_which_runs_differ
+run_case studies_are_compared_by_differing_columns
 run_case studies_of_two_sets_are_matched_by_their_columns
 run_case a_single_round_has_no_confidence_interval
 run_case runs_that_are_not_done_are_listed

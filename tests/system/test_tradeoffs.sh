@@ -74,7 +74,7 @@ dimensions_are_crossed() {
     is_planned 1 '^before -- sleep 10'
 }
 
-absent_knobs_are_named() {
+missing_knobs_are_reported() {
     local actuator
     call tradeoffs --plan --knobs 'instances=1 frequency=min power=50W+pin=free idle=25%' --quick || fail "status $?"
     for actuator in frequency power; do
@@ -90,7 +90,7 @@ absent_knobs_are_named() {
     fi
 }
 
-modes_and_published_levels_are_plans() {
+modes_and_published_levels_are_planned() {
     local knob cpus
     cpus=$(nproc)
     for knob in pinning horizontal vertical cap neighbours; do
@@ -146,8 +146,8 @@ levels_are_compared_and_kept() {
 
 run_case options_are_checked
 run_case dimensions_are_crossed
-run_case absent_knobs_are_named
-run_case modes_and_published_levels_are_plans
+run_case missing_knobs_are_reported
+run_case modes_and_published_levels_are_planned
 run_case power_ends_the_cool_down
 run_case levels_are_compared_and_kept
 end_cases

@@ -86,7 +86,7 @@ static void steady_drift_does_not_widen_the_interval(void **state) {
     assert_near(loadline_done(&line, 0.75, 0.95).y, 0.75, 1e-12);
 }
 
-static void load_off_its_target_counts_where_it_was(void **state) {
+static void visits_count_at_their_observed_load(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -122,7 +122,7 @@ static void set_level(struct ladder *ladder, int level, double log) {
         ladder->visits[2 * level + i].throughput *= exp(log);
 }
 
-static void lower_level_is_the_maximum_only_by_three_errors(void **state) {
+static void lower_maximum_must_exceed_the_highest_level_by_three_errors(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -234,7 +234,7 @@ static void power_is_interpolated_at_parts_of_the_maximum(void **state) {
 }
 
 /* The line is convex: half of the throughput needs more than half of the load, and its power. */
-static void parts_are_of_the_throughput_and_not_of_the_load(void **state) {
+static void parts_refer_to_throughput_and_not_to_load(void **state) {
     (void)state;
     struct ladder ladder = with_idle(100);
     set_level(&ladder, 1, log(0.6)); /* 30 instead of 50 */
@@ -260,13 +260,13 @@ static void power_needs_every_level_and_idle(void **state) {
 UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_of_up_and_down),
     cmocka_unit_test(second_round_halves_the_variance),
     cmocka_unit_test(steady_drift_does_not_widen_the_interval),
-    cmocka_unit_test(load_off_its_target_counts_where_it_was),
+    cmocka_unit_test(visits_count_at_their_observed_load),
     cmocka_unit_test(full_level_is_known_without_error),
-    cmocka_unit_test(lower_level_is_the_maximum_only_by_three_errors),
+    cmocka_unit_test(lower_maximum_must_exceed_the_highest_level_by_three_errors),
     cmocka_unit_test(interval_between_levels_covers_a_bend),
     cmocka_unit_test(loads_beyond_the_highest_level_have_no_answer),
     cmocka_unit_test(level_without_a_visit_or_throughput_is_left_out),
     cmocka_unit_test(levels_at_one_load_keep_their_figures),
     cmocka_unit_test(power_is_interpolated_at_parts_of_the_maximum),
-    cmocka_unit_test(parts_are_of_the_throughput_and_not_of_the_load),
+    cmocka_unit_test(parts_refer_to_throughput_and_not_to_load),
     cmocka_unit_test(power_needs_every_level_and_idle))

@@ -84,7 +84,7 @@ static void known_knee_in_the_levels_is_found(void **state) {
     assert_that(prediction.fits[0].range.low, >, 1.1 * bent_at_half(0.9));
 }
 
-static void limit_in_the_levels_is_found_without_its_place(void **state) {
+static void limit_is_found_without_knowing_its_place(void **state) {
     (void)state;
     struct loadline line = measure(limited);
     struct loadline_prediction prediction = predict(&line, &at_90);
@@ -113,7 +113,7 @@ static void knee_above_the_levels_is_not_identified(void **state) {
     assert_near(prediction.unidentified, 0.75, 1e-12);
 }
 
-static void bursts_at_full_load_make_it_interpolation(void **state) {
+static void bursts_turn_prediction_into_interpolation(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_three_quarters);
     struct loadline_question question = at_90;
@@ -131,7 +131,7 @@ static double sagging(double load) {
     return load > 0.58 ? 0.9 * straight(load) : straight(load);
 }
 
-static void missing_the_highest_level_widens_the_range(void **state) {
+static void error_at_the_highest_level_widens_the_range(void **state) {
     (void)state;
     struct loadline line = measure(sagging);
     struct loadline_prediction prediction = predict(&line, &at_90);
@@ -152,9 +152,9 @@ static void measured_load_is_not_predicted(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(straight_line_is_continued),
     cmocka_unit_test(known_knee_in_the_levels_is_found),
-    cmocka_unit_test(limit_in_the_levels_is_found_without_its_place),
+    cmocka_unit_test(limit_is_found_without_knowing_its_place),
     cmocka_unit_test(falling_throughput_of_locks_is_continued),
     cmocka_unit_test(knee_above_the_levels_is_not_identified),
-    cmocka_unit_test(bursts_at_full_load_make_it_interpolation),
-    cmocka_unit_test(missing_the_highest_level_widens_the_range),
+    cmocka_unit_test(bursts_turn_prediction_into_interpolation),
+    cmocka_unit_test(error_at_the_highest_level_widens_the_range),
     cmocka_unit_test(measured_load_is_not_predicted))

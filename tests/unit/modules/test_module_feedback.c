@@ -283,7 +283,7 @@ static double load_counted(const char *options) {
     return load;
 }
 
-static void realtime_counts_what_its_options_say(void **state) {
+static void realtime_counts_by_its_options(void **state) {
     (void)state;
     assert_near(load_counted(NULL), 1 - 8.0 / 16, 1e-12);
     assert_near(load_counted("count=idle,iowait=idle,steal=work"), 1 - 8.0 / 16, 1e-12);
@@ -488,7 +488,7 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_survives_replaced_cpus),
     cmocka_unit_test(realtime_without_cpus_has_no_estimate),
     cmocka_unit_test(realtime_resets_when_control_restarts),
-    cmocka_unit_test(realtime_counts_what_its_options_say),
+    cmocka_unit_test(realtime_counts_by_its_options),
         cmocka_unit_test(realtime_ratio_is_weighted_by_counted_time),
     cmocka_unit_test(realtime_serves_a_thousand_executors),
     cmocka_unit_test(cgroup_requests_its_group),

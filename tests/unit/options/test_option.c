@@ -94,7 +94,7 @@ static void option_defaults_are_filled_in(void **state) {
     assert_int_equal(config.mode, 1);
 }
 
-static void option_default_scales_with_the_window_but_a_value_does_not(void **state) {
+static void only_the_default_scales_with_the_window(void **state) {
     (void)state;
     struct ss_error error = {0};
     parse(scaled, NULL);
@@ -347,7 +347,7 @@ static void percentages_of_options_are_parsed(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(option_defaults_are_filled_in),
-    cmocka_unit_test(option_default_scales_with_the_window_but_a_value_does_not),
+    cmocka_unit_test(only_the_default_scales_with_the_window),
     cmocka_unit_test(every_option_type_is_parsed),
     cmocka_unit_test(missing_options_keep_their_defaults),
     cmocka_unit_test(main_option_may_omit_its_name),

@@ -210,7 +210,7 @@ static void option_help_is_wrapped_at_column_79(void **state) {
     free(text);
 }
 
-static void help_of_a_module_without_options_says_so(void **state) {
+static void help_mentions_a_module_without_options(void **state) {
     (void)state;
     static const struct ss_option none[] = {SS_OPTION_END};
     char *text = help_of(NULL);
@@ -233,4 +233,4 @@ UNIT_MAIN(
     cmocka_unit_test(overlong_word_of_help_is_not_cut),
     cmocka_unit_test(option_help_includes_type_bounds_and_default),
     cmocka_unit_test(option_help_is_wrapped_at_column_79),
-    cmocka_unit_test(help_of_a_module_without_options_says_so))
+    cmocka_unit_test(help_mentions_a_module_without_options))

@@ -284,7 +284,7 @@ static void cpu_loads_and_steal_come_from_the_same_reading(void **state) {
 }
 
 /* The load comes from a group, whose usage does not include stolen time. */
-static void cpus_are_also_read_if_the_load_is_that_of_a_group(void **state) {
+static void cpus_are_also_read_for_the_load_of_a_group(void **state) {
     (void)state;
     static struct tree_meter tree;
     static struct ss_plan plan;
@@ -326,5 +326,5 @@ UNIT_MAIN(
     cmocka_unit_test(system_sample_needs_only_one_reading),
     cmocka_unit_test(group_sample_needs_only_one_reading),
     cmocka_unit_test(cpu_loads_and_steal_come_from_the_same_reading),
-    cmocka_unit_test(cpus_are_also_read_if_the_load_is_that_of_a_group),
+    cmocka_unit_test(cpus_are_also_read_for_the_load_of_a_group),
     cmocka_unit_test(sensor_sample_needs_no_reading))

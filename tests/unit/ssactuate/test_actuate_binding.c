@@ -36,7 +36,7 @@ static void threads_are_bound_in_the_order_of_their_births(void **state) {
     ssactuate_binding_free(&binding);
 }
 
-static void more_threads_than_cpus_start_again(void **state) {
+static void more_threads_than_cpus_reuse_cpus(void **state) {
     struct ssactuate_binding binding = {.cpus = &three};
     (void)state;
     LOOK(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
@@ -69,6 +69,6 @@ static void reused_id_is_another_thread(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(threads_are_bound_in_the_order_of_their_births),
-    cmocka_unit_test(more_threads_than_cpus_start_again),
+    cmocka_unit_test(more_threads_than_cpus_reuse_cpus),
     cmocka_unit_test(cpu_of_an_ended_thread_is_used_again),
     cmocka_unit_test(reused_id_is_another_thread))

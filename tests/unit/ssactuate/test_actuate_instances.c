@@ -19,7 +19,7 @@ static void unfinished_requests_are_found_by_the_whole_url(void **state) {
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a"), 0);
 }
 
-static void answers_without_the_number_are_no_zero(void **state) {
+static void missing_number_is_not_zero(void **state) {
     (void)state;
     assert_true(find("error: unknown command") < 0);
     assert_true(find("ok unfinished_of=1,http://b/ left_out=1") < 0);
@@ -36,5 +36,5 @@ static void ended_run_has_no_unfinished_requests(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(unfinished_requests_are_found_by_the_whole_url),
-    cmocka_unit_test(answers_without_the_number_are_no_zero),
+    cmocka_unit_test(missing_number_is_not_zero),
     cmocka_unit_test(ended_run_has_no_unfinished_requests))

@@ -109,7 +109,7 @@ static void begin_run(void) {
     set(a, "150");
 }
 
-static void value_of_another_program_is_kept_and_named(void **state) {
+static void foreign_value_is_kept_and_reported(void **state) {
     (void)state;
     begin_run();
     tree_write("sys/a", "160\n");
@@ -211,7 +211,7 @@ static void missing_files_are_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(values_of_a_dead_run_return),
-    cmocka_unit_test(value_of_another_program_is_kept_and_named),
+    cmocka_unit_test(foreign_value_is_kept_and_reported),
     cmocka_unit_test(kill_between_set_and_read_back_is_restored),
     cmocka_unit_test(unarmed_journal_changes_nothing),
     cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),

@@ -66,7 +66,7 @@ static void quarter_of_the_opteron_is_placed_as_published(void **state) {
     hwloc_topology_destroy(topology);
 }
 
-static void sides_of_the_opteron_share_what_the_scheme_says(void **state) {
+static void sides_of_the_opteron_share_as_the_scheme_says(void **state) {
     (void)state;
     open_machine(OPTERON);
     expect_side(TOPOLOGY_SIDE_OF_CHIPS, 0, "0-15");
@@ -113,7 +113,7 @@ static void only_usable_cpus_are_chosen(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(quarter_of_the_opteron_is_placed_as_published),
-    cmocka_unit_test(sides_of_the_opteron_share_what_the_scheme_says),
+    cmocka_unit_test(sides_of_the_opteron_share_as_the_scheme_says),
     cmocka_unit_test(xeon_uses_all_cores_before_second_threads),
     cmocka_unit_test(requests_for_too_many_cpus_are_refused),
     cmocka_unit_test(only_usable_cpus_are_chosen))

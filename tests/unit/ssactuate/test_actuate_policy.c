@@ -145,7 +145,7 @@ static void unknown_load_changes_nothing(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-static void load_of_a_record_is_that_of_its_last_whole_row(void **state) {
+static void load_of_a_record_comes_from_its_last_whole_row(void **state) {
     (void)state;
     tree_new();
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
@@ -168,4 +168,4 @@ UNIT_MAIN(
     cmocka_unit_test(noise_at_a_threshold_switches_once),
     cmocka_unit_test(no_two_switches_are_closer_than_the_shortest_stay),
     cmocka_unit_test(unknown_load_changes_nothing),
-    cmocka_unit_test(load_of_a_record_is_that_of_its_last_whole_row))
+    cmocka_unit_test(load_of_a_record_comes_from_its_last_whole_row))

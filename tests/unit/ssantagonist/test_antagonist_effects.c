@@ -81,7 +81,7 @@ static void effects_are_estimated_under_a_cubic_drift(void **state) {
  * If y depends on `low` alone, the error is 0 up to rounding; noise of +-s in alternate slots gives
  * it.
  */
-static void error_is_that_of_least_squares(void **state) {
+static void error_matches_least_squares(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -95,7 +95,7 @@ static void error_is_that_of_least_squares(void **state) {
     assert_near(study.effects.deviation, 0.01 / sqrt(12), 0.0006);
 }
 
-static void quantile_is_that_of_student_for_all_suspects_together(void **state) {
+static void quantile_is_corrected_for_the_number_of_suspects(void **state) {
     (void)state;
     /* From tables of Student's t. */
     assert_near(effects_quantile(1, 10), 2.228139, 1e-6);
@@ -131,7 +131,7 @@ static void suspect_that_loses_little_cpu_time_is_not_testable(void **state) {
     assert_int_equal(effect_of(&study, 3)->verdict, EFFECTS_UNTESTABLE);
 }
 
-static void victim_that_is_worse_off_depends_on_the_suspect(void **state) {
+static void needed_suspect_is_recognized(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -140,7 +140,7 @@ static void victim_that_is_worse_off_depends_on_the_suspect(void **state) {
     assert_int_equal(effect_of(&study, 2)->verdict, EFFECTS_SUPPORTS);
 }
 
-static void effect_that_the_next_slot_takes_back_is_shifted_work(void **state) {
+static void effect_lost_in_the_next_slot_is_shifted_work(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -150,7 +150,7 @@ static void effect_that_the_next_slot_takes_back_is_shifted_work(void **state) {
 }
 
 /* A backlog takes several slots, so the slot after shows little of it; the CPU time shows all. */
-static void cpu_time_that_is_used_later_is_shifted_work(void **state) {
+static void cpu_time_used_later_is_shifted_work(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -165,7 +165,7 @@ static void cpu_time_that_is_used_later_is_shifted_work(void **state) {
     assert_int_equal(effect_of(&study, 0)->verdict, EFFECTS_HURTS);
 }
 
-static void pair_is_found_and_accuses_no_third(void **state) {
+static void pair_does_not_accuse_a_third_suspect(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -195,7 +195,7 @@ static void slots_without_a_figure_are_left_out(void **state) {
     assert_false(effects_estimate(&study.effects, &study.input));
 }
 
-static void cpu_time_that_follows_another_suspects_code_is_reported(void **state) {
+static void dependence_on_another_code_is_reported(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -209,7 +209,7 @@ static void cpu_time_that_follows_another_suspects_code_is_reported(void **state
     assert_false(study.effects.crossed_found[1][2]);
 }
 
-static void code_of_a_ghost_that_has_an_effect_is_reported(void **state) {
+static void ghost_with_an_effect_is_reported(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -219,14 +219,14 @@ static void code_of_a_ghost_that_has_an_effect_is_reported(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(effects_are_estimated_under_a_cubic_drift),
-    cmocka_unit_test(error_is_that_of_least_squares),
-    cmocka_unit_test(quantile_is_that_of_student_for_all_suspects_together),
+    cmocka_unit_test(error_matches_least_squares),
+    cmocka_unit_test(quantile_is_corrected_for_the_number_of_suspects),
     cmocka_unit_test(forecast_agrees_with_simulated_studies),
     cmocka_unit_test(suspect_that_loses_little_cpu_time_is_not_testable),
-    cmocka_unit_test(victim_that_is_worse_off_depends_on_the_suspect),
-    cmocka_unit_test(effect_that_the_next_slot_takes_back_is_shifted_work),
-    cmocka_unit_test(cpu_time_that_is_used_later_is_shifted_work),
-    cmocka_unit_test(pair_is_found_and_accuses_no_third),
+    cmocka_unit_test(needed_suspect_is_recognized),
+    cmocka_unit_test(effect_lost_in_the_next_slot_is_shifted_work),
+    cmocka_unit_test(cpu_time_used_later_is_shifted_work),
+    cmocka_unit_test(pair_does_not_accuse_a_third_suspect),
     cmocka_unit_test(slots_without_a_figure_are_left_out),
-    cmocka_unit_test(cpu_time_that_follows_another_suspects_code_is_reported),
-    cmocka_unit_test(code_of_a_ghost_that_has_an_effect_is_reported))
+    cmocka_unit_test(dependence_on_another_code_is_reported),
+    cmocka_unit_test(ghost_with_an_effect_is_reported))

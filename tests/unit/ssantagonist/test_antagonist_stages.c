@@ -179,7 +179,7 @@ static void first_plan_throttles_nothing(void **state) {
     close_study();
 }
 
-static void each_plan_extends_the_one_before(void **state) {
+static void each_plan_extends_the_previous_one(void **state) {
     (void)state;
     char before[4096];
     reset();
@@ -302,7 +302,7 @@ static void suspect_that_hurts_is_confirmed_alone(void **state) {
     close_study();
 }
 
-static void without_an_effect_the_answer_says_so(void **state) {
+static void absence_of_effects_is_reported(void **state) {
     (void)state;
     reset();
     open_study(2);
@@ -392,13 +392,13 @@ static void page_has_the_question_and_the_answer(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
-    cmocka_unit_test(each_plan_extends_the_one_before),
+    cmocka_unit_test(each_plan_extends_the_previous_one),
     cmocka_unit_test(slot_contains_ten_iterations),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(answer_comes_first_and_names_each_kind),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
-    cmocka_unit_test(without_an_effect_the_answer_says_so),
+    cmocka_unit_test(absence_of_effects_is_reported),
     cmocka_unit_test(times_are_better_if_they_are_shorter),
     cmocka_unit_test(large_costs_are_written_in_full), cmocka_unit_test(groups_that_hurt_are_split),
     cmocka_unit_test(page_has_the_question_and_the_answer))

@@ -31,7 +31,7 @@ static void nbench_rounds_a_load_to_whole_instances(void **state) {
     }
 }
 
-static void nbench_fit_divides_the_load_by_that_of_one_instance(void **state) {
+static void nbench_fit_divides_by_the_load_of_one_instance(void **state) {
     (void)state;
     struct ssbatch_control control = {
         .method = find("nbench-fit"), .target = 0.5, .cpus = 4, .one = 0.2};
@@ -45,7 +45,7 @@ static void nbench_fit_divides_the_load_by_that_of_one_instance(void **state) {
     assert_true(isnan(ssbatch_control_stands_for(&control)));
 }
 
-static void other_methods_have_a_given_number_of_instances_or_one(void **state) {
+static void other_methods_use_the_given_number_of_instances(void **state) {
     (void)state;
     struct ssbatch_control control = {
         .method = find("default"), .target = 0.66, .cpus = 12, .instances = 7};
@@ -90,7 +90,7 @@ static void assert_plan(const struct ssbatch_planned_run *run, const char *expec
     free(text);
 }
 
-static void a_run_has_the_columns_and_options_of_its_method(void **state) {
+static void method_sets_columns_and_options_of_a_run(void **state) {
     (void)state;
     const struct ssbatch_control control = {.method = find("cdc"),
         .tau = "107m",
@@ -124,7 +124,7 @@ static void a_run_has_the_columns_and_options_of_its_method(void **state) {
         "--iteration 'took ([0-9]+)' -- sleep 9 '$HOME' '{{work}' alone\n");
 }
 
-static void a_quota_is_that_of_a_control_group(void **state) {
+static void quota_limits_a_control_group(void **state) {
     (void)state;
     const struct ssbatch_control control = {
         .method = find("quota"), .target = 0.75, .cpus = 2, .instances = 1};
@@ -148,7 +148,7 @@ static void a_quota_is_that_of_a_control_group(void **state) {
         "after -- /100%/env/group close '{place}.{run}'\n");
 }
 
-static void a_side_has_a_line_with_columns_of_its_own(void **state) {
+static void side_has_its_own_columns(void **state) {
     (void)state;
     const struct ssbatch_control control = {
         .method = find("default"), .feedback = "-f own", .target = 1, .cpus = 1, .instances = 3};
@@ -181,10 +181,10 @@ static void expressions_of_typed_workloads_are_checked(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(nbench_rounds_a_load_to_whole_instances),
-    cmocka_unit_test(nbench_fit_divides_the_load_by_that_of_one_instance),
-    cmocka_unit_test(other_methods_have_a_given_number_of_instances_or_one),
+    cmocka_unit_test(nbench_fit_divides_by_the_load_of_one_instance),
+    cmocka_unit_test(other_methods_use_the_given_number_of_instances),
     cmocka_unit_test(unknown_methods_are_refused),
-    cmocka_unit_test(a_run_has_the_columns_and_options_of_its_method),
-    cmocka_unit_test(a_quota_is_that_of_a_control_group),
-    cmocka_unit_test(a_side_has_a_line_with_columns_of_its_own),
+    cmocka_unit_test(method_sets_columns_and_options_of_a_run),
+    cmocka_unit_test(quota_limits_a_control_group),
+    cmocka_unit_test(side_has_its_own_columns),
     cmocka_unit_test(expressions_of_typed_workloads_are_checked))

@@ -37,7 +37,7 @@ static void digests_are_correct_for_every_padding_length(void **state) {
     assert_digest("a", 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
-static void digest_of_a_file_equals_that_of_its_contents(void **state) {
+static void file_digest_equals_digest_of_its_contents(void **state) {
     char path[] = "/tmp/ssbatch-sha256-XXXXXX";
     char digest[SSBATCH_SHA256_TEXT];
     (void)state;
@@ -55,4 +55,4 @@ static void digest_of_a_file_equals_that_of_its_contents(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(digests_match_the_examples_of_the_standard),
     cmocka_unit_test(digests_are_correct_for_every_padding_length),
-    cmocka_unit_test(digest_of_a_file_equals_that_of_its_contents))
+    cmocka_unit_test(file_digest_equals_digest_of_its_contents))

@@ -431,7 +431,7 @@ static void placeholders_are_replaced(void **state) {
         "close %s/after.3");
 }
 
-static void braces_that_are_no_placeholders_are_kept(void **state) {
+static void other_braces_are_kept(void **state) {
     (void)state;
     expect_words("run a takes 1s\nmain -- work {{run} {x} {} {a b} 'x{' {srv.pid} {{{run}\n",
         "work {run} {x} {} {a b} x{ {srv.pid} {a");
@@ -573,7 +573,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(daemons_live_until_the_afters_are_done, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(placeholders_are_replaced, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(braces_that_are_no_placeholders_are_kept, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(other_braces_are_kept, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_command_that_prints_no_matching_line_fails_the_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(unmatched_output_of_a_main_ends_the_other_mains, make_scratch, remove_scratch),

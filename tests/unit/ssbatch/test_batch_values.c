@@ -34,7 +34,7 @@ static void assert_refused(const char *type, const char *text, const char *messa
     assert_string_equal(error.message, message);
 }
 
-static void times_become_seconds(void **state) {
+static void times_are_printed_in_seconds(void **state) {
     (void)state;
     assert_becomes("time", "3M", "180");
     assert_becomes("time", "0", "0");
@@ -49,7 +49,7 @@ static void times_become_seconds(void **state) {
     assert_refused("rounds", ",", "--name: a value is required: see --help");
 }
 
-static void loads_become_percents(void **state) {
+static void loads_are_printed_in_percent(void **state) {
     (void)state;
     assert_becomes("load", "25", "25");
     assert_becomes("load", "1", "100");
@@ -81,7 +81,7 @@ static void sets_have_their_sizes_and_the_first_shared_cpu(void **state) {
     assert_refused("sets", "0/1/2", "--name: 0/1/2: two lists of CPUs are required, as 0-3/4-7");
 }
 
-static void stairs_have_their_levels_in_percent_and_a_number_of_steps(void **state) {
+static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
     (void)state;
     assert_becomes("stairs", "95%:5%:5%", "95:5:5 38");
     assert_becomes("stairs", "0.9:1/10:20", "90:10:20 10");
@@ -98,7 +98,7 @@ static void stairs_have_their_levels_in_percent_and_a_number_of_steps(void **sta
     assert_refused("stairs", "95:5:0", "--name: 95:5:0: down, by a step above 0");
 }
 
-static void spans_are_rounded_as_a_person_says_them(void **state) {
+static void spans_are_rounded_for_people(void **state) {
     (void)state;
     assert_becomes("span", "0.25", "0.25 s");
     assert_becomes("span", "59.4", "59.4 s");
@@ -109,9 +109,9 @@ static void spans_are_rounded_as_a_person_says_them(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(times_become_seconds),
-    cmocka_unit_test(loads_become_percents),
+    cmocka_unit_test(times_are_printed_in_seconds),
+    cmocka_unit_test(loads_are_printed_in_percent),
     cmocka_unit_test(numbers_are_checked),
     cmocka_unit_test(sets_have_their_sizes_and_the_first_shared_cpu),
-    cmocka_unit_test(spans_are_rounded_as_a_person_says_them),
-    cmocka_unit_test(stairs_have_their_levels_in_percent_and_a_number_of_steps))
+    cmocka_unit_test(spans_are_rounded_for_people),
+    cmocka_unit_test(stairs_are_levels_in_percent_and_a_number_of_steps))

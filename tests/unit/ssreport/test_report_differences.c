@@ -32,7 +32,7 @@ static void end(void) {
     ssreport_inputs_free(&report);
 }
 
-static void columns_in_which_all_runs_agree_are_omitted(void **state) {
+static void constant_columns_are_omitted(void **state) {
     (void)state;
     add_run(0, "a=1 b=x c=0 round=1");
     add_run(0, "a=1 b=y c=0 round=2");
@@ -115,7 +115,7 @@ static void runs_without_a_plan_have_no_differences(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(columns_in_which_all_runs_agree_are_omitted),
+    cmocka_unit_test(constant_columns_are_omitted),
     cmocka_unit_test(load_is_preferred_to_columns_with_more_values_as_the_axis),
     cmocka_unit_test(axis_is_the_numeric_column_with_most_values),
     cmocka_unit_test(known_columns_are_not_part_of_the_variant),

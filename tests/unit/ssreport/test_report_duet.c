@@ -237,7 +237,7 @@ static void incomplete_block_is_left_out(void **state) {
     end();
 }
 
-static void run_without_iterations_is_named(void **state) {
+static void run_without_iterations_is_reported(void **state) {
     (void)state;
     add_blocks("aa", 10, 0);
     add_run("ab", 1, 1, false)->record.iterations_done = 0;
@@ -285,7 +285,7 @@ static void background_that_differs_is_doubtful(void **state) {
     end();
 }
 
-static void a_that_differs_from_a_is_doubtful(void **state) {
+static void difference_of_a_against_a_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
     settings.at_most = "400";
@@ -327,8 +327,8 @@ UNIT_MAIN(
     cmocka_unit_test(limit_decides_as_soon_as_the_interval_excludes_it),
     cmocka_unit_test(nothing_is_decided_before_ten_blocks_of_each),
     cmocka_unit_test(incomplete_block_is_left_out),
-    cmocka_unit_test(run_without_iterations_is_named),
+    cmocka_unit_test(run_without_iterations_is_reported),
     cmocka_unit_test(bursts_count_by_their_number),
     cmocka_unit_test(background_that_differs_is_doubtful),
-    cmocka_unit_test(a_that_differs_from_a_is_doubtful),
+    cmocka_unit_test(difference_of_a_against_a_is_doubtful),
     cmocka_unit_test(markdown_is_one_line_with_the_commands))

@@ -142,7 +142,7 @@ static void long_records_widen_the_bins(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
-static void axes_of_time_are_named_as_in_other_pictures(void **state) {
+static void time_axes_are_labeled_alike(void **state) {
     (void)state;
     char *text = NULL;
     size_t size = 0;
@@ -171,5 +171,5 @@ UNIT_MAIN(
     cmocka_unit_test(node_without_a_record_fails_alone),
     cmocka_unit_test(whole_compares_the_sum_with_the_sum_of_targets),
     cmocka_unit_test(long_records_widen_the_bins),
-    cmocka_unit_test(axes_of_time_are_named_as_in_other_pictures))
+    cmocka_unit_test(time_axes_are_labeled_alike))
 // clang-format on

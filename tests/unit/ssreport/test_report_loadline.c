@@ -79,7 +79,7 @@ static void load_far_below_all_levels_has_no_answer(void **state) {
         "What is left at 60 % load is unknown: loads from 91 to 100 % were measured.");
 }
 
-static void part_of_a_lower_highest_level_is_named_so(void **state) {
+static void answer_mentions_a_low_highest_level(void **state) {
     (void)state;
     struct ladder ladder;
     climb(&ladder, overlap, 0.8);
@@ -88,7 +88,7 @@ static void part_of_a_lower_highest_level_is_named_so(void **state) {
         "measured; 21 % more is left.");
 }
 
-static void prediction_without_bursts_names_what_levels_cannot_show(void **state) {
+static void prediction_without_bursts_mentions_hidden_limits(void **state) {
     (void)state;
     struct ladder ladder;
     char knees[] = "0.75";
@@ -226,8 +226,8 @@ static void other_experiments_make_no_load_line(void **state) {
 UNIT_MAIN(cmocka_unit_test(answer_names_the_work_done_and_the_rest),
     cmocka_unit_test(load_above_the_highest_level_has_no_answer),
     cmocka_unit_test(load_far_below_all_levels_has_no_answer),
-    cmocka_unit_test(part_of_a_lower_highest_level_is_named_so),
-    cmocka_unit_test(prediction_without_bursts_names_what_levels_cannot_show),
+    cmocka_unit_test(answer_mentions_a_low_highest_level),
+    cmocka_unit_test(prediction_without_bursts_mentions_hidden_limits),
     cmocka_unit_test(bursts_replace_the_highest_level),
     cmocka_unit_test(nothing_left_is_not_negative),
     cmocka_unit_test(saturated_service_shows_its_maximum),

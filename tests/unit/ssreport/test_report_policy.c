@@ -102,7 +102,7 @@ static void rules_keep_away_from_the_interval_of_a_change(void **state) {
     ssreport_report_free(&report);
 }
 
-static void uncertain_change_is_no_rule(void **state) {
+static void uncertain_change_makes_no_rule(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair noisy = per_core;
@@ -171,7 +171,7 @@ UNIT_MAIN(
     cmocka_unit_test(certain_change_separates_two_rules),
     cmocka_unit_test(loads_are_relative_to_all_cpus),
     cmocka_unit_test(rules_keep_away_from_the_interval_of_a_change),
-    cmocka_unit_test(uncertain_change_is_no_rule),
+    cmocka_unit_test(uncertain_change_makes_no_rule),
     cmocka_unit_test(placement_that_pin_lacks_is_refused),
     cmocka_unit_test(one_of_several_pairs_is_chosen_by_name),
     cmocka_unit_test(throughput_of_the_foreground_alone_is_not_enough))

@@ -70,7 +70,7 @@ static void only_complete_rate_intervals_count(void **state) {
 }
 
 /* The report must compute the same figures as the summary, for any iterations. */
-static void report_rates_equal_those_of_the_summary(void **state) {
+static void report_rates_equal_summary_rates(void **state) {
     (void)state;
     struct ss_throughput throughput = {.from = 100 * SS_SECOND};
     struct ssreport_rates rates = open_rates(100, 700, 6);
@@ -93,4 +93,4 @@ UNIT_MAIN(
     cmocka_unit_test(iteration_counts_in_proportion_to_its_overlap),
     cmocka_unit_test(zero_length_iteration_counts_in_the_interval_of_its_end),
     cmocka_unit_test(only_complete_rate_intervals_count),
-    cmocka_unit_test(report_rates_equal_those_of_the_summary))
+    cmocka_unit_test(report_rates_equal_summary_rates))

@@ -366,7 +366,7 @@ static void warm_up_without_settling_does_not_count(void **state) {
 }
 
 /* The column `counted` overrides what stamps and targets suggest. */
-static void counted_column_decides_what_counts(void **state) {
+static void counted_column_selects_the_samples(void **state) {
     (void)state;
     static const char heading[] = "time,elapsed_seconds,target,load,duty,counted\n";
     char samples[1024];
@@ -556,7 +556,7 @@ UNIT_MAIN(
     cmocka_unit_test(warm_up_free_time_and_settling_do_not_count),
     cmocka_unit_test(warm_up_samples_with_times_do_not_count),
     cmocka_unit_test(warm_up_without_settling_does_not_count),
-    cmocka_unit_test(counted_column_decides_what_counts),
+    cmocka_unit_test(counted_column_selects_the_samples),
     cmocka_unit_test(counted_time_is_bounded_by_exact_event_times),
     cmocka_unit_test(pauses_are_excluded_from_the_run),
     cmocka_unit_test(instances_that_ended_early_are_noted),

@@ -46,7 +46,7 @@ static void interval_is_narrowest_at_the_end(void **state) {
         last, 2.295 * stats_look_at(values, NULL, PLANNED, PLANNED).deviation / sqrt(65), 1e-4);
 }
 
-static void unbounded_interval_is_that_of_the_normal_mixture(void **state) {
+static void unbounded_interval_uses_the_normal_mixture(void **state) {
     (void)state;
     struct stats_look look = stats_look_at(ten, NULL, 10, 0);
     assert_near(look.half, look.deviation / 10 * sqrt(22 * (6 + log(22. / 12))), 1e-15);
@@ -95,7 +95,7 @@ static void a_single_order_has_no_interval(void **state) {
 }
 
 /* Student's t at every look fails the bar of 5 %; the interval for many looks meets it. */
-static void t_at_every_look_fails_the_bar_that_the_interval_meets(void **state) {
+static void repeated_t_test_fails_where_the_interval_passes(void **state) {
     (void)state;
     uint64_t random = 1;
     double values[PLANNED];
@@ -128,9 +128,9 @@ UNIT_MAIN(
     cmocka_unit_test(block_difference_is_the_mean_of_logarithms),
     cmocka_unit_test(bounded_interval_agrees_with_r),
     cmocka_unit_test(interval_is_narrowest_at_the_end),
-    cmocka_unit_test(unbounded_interval_is_that_of_the_normal_mixture),
+    cmocka_unit_test(unbounded_interval_uses_the_normal_mixture),
     cmocka_unit_test(fewer_than_ten_values_have_no_interval),
     cmocka_unit_test(effect_of_the_position_cancels),
     cmocka_unit_test(orders_of_unequal_number_agree_with_r),
     cmocka_unit_test(a_single_order_has_no_interval),
-    cmocka_unit_test(t_at_every_look_fails_the_bar_that_the_interval_meets))
+    cmocka_unit_test(repeated_t_test_fails_where_the_interval_passes))

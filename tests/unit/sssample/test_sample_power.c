@@ -47,7 +47,7 @@ static void power_is_summed_over_packages(void **state) {
     sssample_power_free(&power);
 }
 
-static void a_sensor_names_what_it_covers(void **state) {
+static void sensor_reports_its_scope(void **state) {
     (void)state;
     struct sssample_power power;
     const char *root = tree_new();
@@ -104,6 +104,6 @@ static void a_command_prints_watts_in_its_first_line(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(power_is_summed_over_packages),
-    cmocka_unit_test(a_sensor_names_what_it_covers),
+    cmocka_unit_test(sensor_reports_its_scope),
     cmocka_unit_test(a_battery_counts_while_it_is_discharged),
     cmocka_unit_test(a_command_prints_watts_in_its_first_line))

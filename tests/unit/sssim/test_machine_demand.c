@@ -134,7 +134,7 @@ static double measure_queue(const char *class, const char *duty) {
     return figures.load_mean;
 }
 
-static void queue_does_later_what_arrived_while_it_was_stopped(void **state) {
+static void queue_catches_up_after_a_stop(void **state) {
     (void)state;
     assert_near(measure_queue("queue:40%", "duty=100%"), 0.4, 0.002);
     assert_near(measure_queue("queue:40%", "duty=80%"), 0.4, 0.01);
@@ -335,7 +335,7 @@ UNIT_MAIN(
     cmocka_unit_test(continuing_an_instance_does_not_affect_other_classes),
     cmocka_unit_test(parallel_instances_may_start_on_one_cpu),
     cmocka_unit_test(blocking_and_forking_demand_changes_often),
-    cmocka_unit_test(queue_does_later_what_arrived_while_it_was_stopped),
+    cmocka_unit_test(queue_catches_up_after_a_stop),
     cmocka_unit_test(instances_of_a_mix_take_classes_in_turn),
     cmocka_unit_test(demand_sequences_are_independent),
     cmocka_unit_test(demand_profile_is_repeated),

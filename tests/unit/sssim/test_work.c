@@ -112,7 +112,7 @@ static void speed_has_the_requested_deviation_and_correlation(void **state) {
     assert_near(products / squares, 0.5, 0.03);
 }
 
-static void runs_at_successive_uptimes_see_one_series_of_speeds(void **state) {
+static void runs_at_successive_uptimes_share_one_series_of_speeds(void **state) {
     (void)state;
     struct speed whole, part;
     struct speed_options options = {
@@ -263,7 +263,7 @@ UNIT_MAIN(
     cmocka_unit_test(zero_length_iterations_are_not_counted),
     cmocka_unit_test(iteration_noise_has_the_requested_deviation),
     cmocka_unit_test(speed_has_the_requested_deviation_and_correlation),
-    cmocka_unit_test(runs_at_successive_uptimes_see_one_series_of_speeds),
+    cmocka_unit_test(runs_at_successive_uptimes_share_one_series_of_speeds),
     cmocka_unit_test(iterations_follow_the_speed_of_the_machine),
     cmocka_unit_test(launches_differ_by_the_requested_deviation),
     cmocka_unit_test(iterations_do_not_overlap),

@@ -129,7 +129,7 @@ static void process_that_becomes_visible_late_is_found_by_a_recount(void **state
 }
 
 /* The process is still hidden during the first recount. */
-static void process_that_becomes_visible_very_late_is_found_by_the_second_recount(void **state) {
+static void very_late_visible_process_is_found_by_the_second_recount(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     world.now = world.census.recount - 10 * SS_MILLISECOND;
@@ -163,5 +163,5 @@ WORLD_MAIN(
     cmocka_unit_test(many_new_pids_cause_a_full_scan),
     cmocka_unit_test(unknown_latest_pid_causes_full_scan),
     cmocka_unit_test(process_that_becomes_visible_late_is_found_by_a_recount),
-    cmocka_unit_test(process_that_becomes_visible_very_late_is_found_by_the_second_recount),
+    cmocka_unit_test(very_late_visible_process_is_found_by_the_second_recount),
     cmocka_unit_test(process_that_becomes_visible_after_many_others_is_found))

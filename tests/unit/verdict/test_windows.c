@@ -63,7 +63,7 @@ static void wider_cells_keep_the_amounts_in_their_windows(void **state) {
 }
 
 /* Only half of the third cell has passed. */
-static void begun_cell_is_divided_evenly(void **state) {
+static void partial_cell_is_divided_evenly(void **state) {
     (void)state;
     open_at(0);
     add(0, 0.0025, 5);
@@ -85,5 +85,5 @@ UNIT_MAIN(
     cmocka_unit_test(amount_without_a_length_counts_at_once),
     cmocka_unit_test(nothing_is_added_before_counting),
     cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
-    cmocka_unit_test(begun_cell_is_divided_evenly),
+    cmocka_unit_test(partial_cell_is_divided_evenly),
     cmocka_unit_test(ten_years_fit))
