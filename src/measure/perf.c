@@ -37,10 +37,6 @@ static bool lacks_kernel(enum ss_perf_event event) {
     return event != SS_PERF_TASK_CLOCK;
 }
 
-static bool make_room(struct ss_perf_meter *meter) {
-    return SS_GROW(meter->sources, meter->count + SS_PERF_EVENTS, meter->room);
-}
-
 /* Opens an event. Without permission to count in the kernel, counts in user mode. */
 static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *request) {
     const struct ss_perf_calls *calls = meter->calls;
@@ -53,7 +49,7 @@ static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *reque
 
 int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
     bool full = false;
-    if (!make_room(meter))
+    if (!SS_GROW(meter->sources, meter->count + SS_PERF_EVENTS, meter->room))
         return -1;
     for (int event = 0; event < SS_PERF_EVENTS; event++) {
         struct ss_perf_request request = {

@@ -14,7 +14,10 @@ static char *print(const struct ssbatch_plan *plan, size_t *size) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, size);
     FUZZ_CHECK(stream);
-    ssbatch_plan_print(stream, plan);
+    fputs("plan 1\n", stream);
+    ssbatch_plan_print_study(stream, plan);
+    for (size_t i = 0; i < plan->run_count; i++)
+        ssbatch_plan_print_run(stream, &plan->runs[i]);
     FUZZ_CHECK(fclose(stream) == 0);
     return text;
 }

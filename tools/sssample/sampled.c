@@ -31,7 +31,8 @@ static void sleep_until(ss_time moment) {
         continue;
 }
 
-void sssample_print(FILE *stream, const struct sssample_source *source, int64_t wallclock,
+/* Writes wall clock, time since the start, and cells. */
+static void print_sample(FILE *stream, const struct sssample_source *source, int64_t wallclock,
     ss_time elapsed, ss_time spent) {
     char stamp[64];
     ss_wallclock_print(stamp, sizeof stamp, wallclock);
@@ -64,7 +65,7 @@ int sssample_loop(const struct sssample_source *source, const char *path, struct
     for (unsigned number = 1; fflush(stream) == 0; number++) {
         sleep_until(begin + number * PERIOD);
         ss_time now = ss_platform_now();
-        sssample_print(stream, source, ss_platform_wallclock(), now - begin, now - before);
+        print_sample(stream, source, ss_platform_wallclock(), now - begin, now - before);
         before = now;
     }
     return ss_error_fail(error, "--output: %s: %s", path, strerror(errno));

@@ -20,14 +20,6 @@ struct sssample_source {
 };
 
 /*
- * Appends the line of a sample: wall clock in nanoseconds since 1970, time since the start, and
- * cells.
- */
-SS_NONNULL()
-void sssample_print(FILE *stream, const struct sssample_source *source, int64_t wallclock,
-    ss_time elapsed, ss_time spent);
-
-/*
  * Appends a sample to the file every second, at absolute times, until SIGTERM or SIGINT ends the
  * process with status 0. First prints `open`. Returns only if the file cannot be written.
  */

@@ -58,7 +58,10 @@ static void assert_printed(
 static void print_all(
     FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run) {
     (void)run;
-    ssbatch_plan_print(stream, plan);
+    fputs("plan 1\n", stream);
+    ssbatch_plan_print_study(stream, plan);
+    for (size_t i = 0; i < plan->run_count; i++)
+        ssbatch_plan_print_run(stream, &plan->runs[i]);
 }
 
 static void print_run(

@@ -146,13 +146,6 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
     }
 }
 
-void ssbatch_plan_print(FILE *stream, const struct ssbatch_plan *plan) {
-    fputs("plan 1\n", stream);
-    ssbatch_plan_print_study(stream, plan);
-    for (size_t i = 0; i < plan->run_count; i++)
-        ssbatch_plan_print_run(stream, &plan->runs[i]);
-}
-
 /* ---- identity ---- */
 
 /* Returns the column with the smallest key above `key`, or NULL. */

@@ -119,12 +119,11 @@ SS_NONNULL()
 struct ssbatch_run *ssbatch_plan_find(const struct ssbatch_plan *plan, const char *name);
 
 /*
- * Write the lines of the study, one run, or the whole plan, so that they read back as the same. A
- * run is written with all of its columns, so that it does not depend on `set`.
+ * Write the lines of the study, or of one run, so that they read back as the same. A run is written
+ * with all of its columns, so that it does not depend on `set`.
  */
 SS_NONNULL() void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_plan *plan);
 SS_NONNULL() void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run);
-SS_NONNULL() void ssbatch_plan_print(FILE *stream, const struct ssbatch_plan *plan);
 
 /*
  * Writes the identity of a run: everything except times, `keep` and line numbers, with columns

@@ -121,7 +121,8 @@ struct stats_look duet_study_look(const struct duet_study *study, size_t count) 
     return stats_look_at(blocks->differences, blocks->orders, count, study->planned);
 }
 
-struct duet_percent duet_study_percent(const struct duet_study *study, double mean, double half) {
+/* Converts a difference of logarithms of B and A. */
+static struct duet_percent percent_of(const struct duet_study *study, double mean, double half) {
     double sign = study->by_time ? 1 : -1;
     double ends[2] = {sign * stats_percent_of(mean - half), sign * stats_percent_of(mean + half)};
     return (struct duet_percent){.mean = sign * stats_percent_of(mean),
@@ -130,7 +131,7 @@ struct duet_percent duet_study_percent(const struct duet_study *study, double me
 }
 
 static enum duet_decision decide(const struct duet_study *study, const struct stats_look *look) {
-    struct duet_percent worse = duet_study_percent(study, look->mean, look->half);
+    struct duet_percent worse = percent_of(study, look->mean, look->half);
     if (!isfinite(look->half))
         return DUET_CONTINUES;
     if (worse.low > study->fail_above)
@@ -150,7 +151,7 @@ static void judge(struct duet_study *study) {
         study->look = duet_study_look(study, n);
         study->decision = ready ? decide(study, &study->look) : DUET_CONTINUES;
     } while (study->decision == DUET_CONTINUES && n++ < count);
-    study->worse = duet_study_percent(study, study->look.mean, study->look.half);
+    study->worse = percent_of(study, study->look.mean, study->look.half);
 }
 
 /* A against A has a fixed number of blocks, so there is only one look. */
@@ -158,7 +159,7 @@ static void judge_same(struct duet_study *study) {
     size_t count = study->same.count < DUET_FIRST ? study->same.count : DUET_FIRST;
     struct ssreport_mean mean = ssreport_mean_of(study->same.differences, count, 0.95);
     struct ssreport_mean sure = ssreport_mean_of(study->same.differences, count, 0.99);
-    study->worse_same = duet_study_percent(study, mean.mean, mean.high - mean.mean);
+    study->worse_same = percent_of(study, mean.mean, mean.high - mean.mean);
     study->same_differs = sure.low > 0 || sure.high < 0;
 }
 

@@ -84,8 +84,4 @@ void duet_study_free(struct duet_study *study);
 SS_NONNULL()
 struct stats_look duet_study_look(const struct duet_study *study, size_t count);
 
-/* Converts a difference of logarithms of B and A. */
-SS_NONNULL()
-struct duet_percent duet_study_percent(const struct duet_study *study, double mean, double half);
-
 #endif
