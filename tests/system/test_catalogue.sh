@@ -71,12 +71,12 @@ workload_names_are_listed() {
     prints "renaissance/dotty +ready"
     refuses "--workloads: dacapo/luindexx: no such workload: see --list-workloads" accuracy \
         --workload dacapo/luindexx
-    refuses "--workloads: scalabench/scalac cannot be run here: \$SCALABENCH is not set" accuracy \
+    refuses "--workloads: scalabench/scalac cannot run here: \$SCALABENCH is not set" accuracy \
         --workload serial,scalabench/scalac
-    refuses "--background: scalabench/scalac cannot be run here" interference --background scalabench/scalac
+    refuses "--background: scalabench/scalac cannot run here" interference --background scalabench/scalac
     # --dry-run plans workloads that this machine lacks.
     experiment accuracy --dry-run --methods default --targets 50 --workload scalabench/scalac,dacapo/tradesoap
-    prints "scalabench/scalac cannot be run here: \\\$SCALABENCH is not set"
+    prints "scalabench/scalac cannot run here: \\\$SCALABENCH is not set"
     prints "Warning: dacapo/tradesoap is unfit: .*"
     prints "scalabench.scalac-50-default-own-1: 6 min 01 s"
     experiment accuracy --dry-run --methods default --targets 50 --workload dacapo/h2 --warmup 2s --settle 0
@@ -219,10 +219,10 @@ workloads_with_missing_programs_are_refused() {
     experiment accuracy --list-workloads --catalogue "$scratch/catalogue"
     prints "lost +missing +no nosuch"
     prints "found +ready"
-    refuses "--workloads: lost cannot be run here: no nosuch" accuracy --catalogue "$scratch/catalogue" \
+    refuses "--workloads: lost cannot run here: no nosuch" accuracy --catalogue "$scratch/catalogue" \
         --workload lost
     experiment accuracy --dry-run --quick --catalogue "$scratch/catalogue" --workload lost
-    prints "lost cannot be run here: no nosuch"
+    prints "lost cannot run here: no nosuch"
 }
 
 # Without an expression for iterations a workload is repeated, unless the catalogue says no.
@@ -330,7 +330,7 @@ refuses_plan() {
 }
 
 workloads_that_cannot_be_planned_are_refused() {
-    refuses_plan "dacapo/h2 cannot be run here: $(PATH=$build/bin:$PATH batch --list-workloads |
+    refuses_plan "dacapo/h2 cannot run here: $(PATH=$build/bin:$PATH batch --list-workloads |
         sed -n 's/^dacapo.h2 *missing *//p')" --workload dacapo/h2
     refuses_plan "unknown workload 'serail': did you mean 'serial'?" --workload serail
     refuses_plan "--memory: 'much' is not a size: write one such as 512M" --workload serial --memory much
@@ -479,7 +479,7 @@ END
     refuses "--foreground-load requires a --foreground-method" interference --foreground-load 50%
     refuses "--foreground-tau: '7x' has an unknown unit" interference --foreground-tau 7x
     refuses "--background-instances: 0: at least 1" interference --background-instances 0
-    refuses "--instances: it is --foreground-instances" interference --instances 2
+    refuses "--instances: use --foreground-instances" interference --instances 2
 }
 
 # Two sides share a CPU, each with its own method; shares must describe the side's own processes.
@@ -529,8 +529,8 @@ two_sides_can_share_one_cpu_by_quota() (
 published_option_plans_the_published_configurations() {
     needs_ssbatch || return 0
     local folder
-    refuses "--published: as many instances as CPUs" accuracy --published --instances 3
-    refuses "--published: the settling time is that" accuracy --published --settle 3
+    refuses "--published sets the number of instances" accuracy --published --instances 3
+    refuses "--published sets the settling time" accuracy --published --settle 3
     refuses "--foreground-instances has no effect with --published" interference --published --foreground-instances 3
     experiment accuracy --published --dry-run --workloads serial
     [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "wrong number of configurations"
@@ -579,9 +579,9 @@ every_published_study_is_planned_by_one_option() {
             ! grep -Eq -- '--settle [1-9]' "$output" || fail "$name: a settling time is planned"
         fi
         ! grep -q -- '-f exact' "$output" || fail "$name: unpublished settings are planned"
-        prints "dacapo/fop cannot be run here: .*; serial represents it"
+        prints "dacapo/fop cannot run here: .*; serial represents it"
     done
-    prints "dacapo/luindex is left out, because it cannot be run here: .*"
+    prints "dacapo/luindex is left out, because it cannot run here: .*"
     plans '^run serial-geom-uneven-nine-steps-1_18-1 .* trace=nine-steps ' 'nine-means.txt,scale=1/18'
     experiment throughput --published --plan --workloads serial,parallel --parts 12
     plans "$pi" "$cdc" '^run serial-pi-even-n[0-9]+-8.33333-53m-1 ' '^run parallel-nbench-n1-1 '

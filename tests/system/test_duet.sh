@@ -148,7 +148,7 @@ invalid_calls_are_refused() {
     refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%
     refuses "--at-most: 20 blocks of four runs take 4 min 16 s" duet --a x --b y --at-most 1M --seconds 3s
     refuses "less than 0.6 s of it follow --warmup" duet --a x --b y --seconds 2s --warmup 2s
-    refuses "the commands are those of --a and --b" duet --a x --b y -- z
+    refuses "unexpected command: use --a and --b" duet --a x --b y -- z
     local status=0
     call duet --a x || status=$?
     [ "$status" -eq 125 ] || fail "a wrong call ends with $status, as a study could"

@@ -182,14 +182,14 @@ places_follow_the_contract() {
     "$env" close "$place" || fail "close of nothing fails"
     open_place "$@"
     [ "$(cat said)" = open ] || fail "hold prints $(cat said)"
-    refuses "$place is held already" hold "$place" "$@"
+    refuses "$place is already held" hold "$place" "$@"
     enter_follows_the_contract
     instances_stay_in_their_process_group
     group_contains_commands
     close_by_signal TERM
     wait "$entered" || true
     entered=
-    refuses "$place: it is not open" enter "$place" -- true
+    refuses "$place: not open" enter "$place" -- true
     open_place "$@"
     close_by_signal INT
     # close ends a hold that is at work.
@@ -209,7 +209,7 @@ killed_containers_end() {
     read -r first _ <"places/$place/place"
     kill_hold
     await [ ! -d "/proc/$first" ]
-    refuses "$place: it is not open" enter "$place" -- true
+    refuses "$place: not open" enter "$place" -- true
     open_place
     begin_entered -- sh -c 'echo up; sleep 1000'
     kill_hold
@@ -224,7 +224,7 @@ killed_containers_end() {
     kill -KILL "$first"
     ends 1 "$holder"
     holder=
-    grep -q "$place: it ended by itself" "$output" || fail "hold does not report the end of its container"
+    grep -q "$place: the container ended by itself" "$output" || fail "hold does not report the end of its container"
     refuses "$place: it did not start: " hold "$place" --cpus 9999
     nothing_of_the_place_is_left
 }
@@ -287,8 +287,8 @@ guest_environment_follows_the_contract() {
         --grace 1200)
     open_place "${words[@]}"
     [ "$(cat said)" = open ] || fail "hold prints $(cat said)"
-    refuses "$place is held already" hold "$place" "${words[@]}"
-    refuses "$place: it has no control group" group "$place"
+    refuses "$place is already held" hold "$place" "${words[@]}"
+    refuses "$place: no control group" group "$place"
     refuses "Showstopper on the host cannot start processes in a guest" enter "$place" --instance -- true
     # shellcheck disable=SC2016 # expanded in the guest
     begin_entered -- sh -c 'pwd; nproc; trap "echo ended; exit 9" TERM; echo up; while :; do sleep 1 & wait; done'
@@ -324,10 +324,10 @@ reused_pids_are_never_entered() {
     open_place
     # The next process of this pid would have another start time.
     sed -i '1s/ .*/ 1/' "places/$place/place"
-    refuses "$place: its container has exited" enter "$place" -- touch entered
+    refuses "$place: the container has exited" enter "$place" -- touch entered
     # A holder with another start time is not accepted, either.
     sed -i 's/ .*/ 1/' "places/$place/holder"
-    refuses "$place: it is not open" enter "$place" -- true
+    refuses "$place: not open" enter "$place" -- true
     close_by_signal TERM
 }
 
@@ -359,7 +359,7 @@ closing_places_are_not_entered() {
     touch block
     kill -TERM "$holder"
     await [ -e cleaning ]
-    refuses "$place: it is not open" enter "$place" -- true
+    refuses "$place: not open" enter "$place" -- true
     touch closed
     ends 0 "$holder"
     holder=
@@ -396,8 +396,8 @@ options_and_names_are_checked() {
     "$envs/guest" --help | grep -Fq "[--vcpu-times VALUE]" || fail "--help of guest"
     refuses "open: not one of why-not, hold, enter, group, close" open
     refuses "no word given" ''
-    refuses "../x: a place is named by" hold ../x
-    refuses "a place is named by" hold
+    refuses "../x: invalid name of a place" hold ../x
+    refuses "invalid name of a place" hold
     refuses "close: PLACE is missing" close
     refuses "--cpus: x: not a list of CPUs" hold "$place" --cpus x
     refuses "--quota: 0.0: not a number of CPUs above 0" hold "$place" --quota 0.0
@@ -405,8 +405,8 @@ options_and_names_are_checked() {
     refuses "--guest: unknown option" hold "$place" --guest x
     refuses "--quota requires a value" hold "$place" --quota
     refuses "enter: a command must follow --" enter "$place" --
-    refuses "$place: it is not open" enter "$place" -- true
-    refuses "$place: it is not open" group "$place"
+    refuses "$place: not open" enter "$place" -- true
+    refuses "$place: not open" group "$place"
     choose_environment guest guest
     mkdir guest
     refuses "$place: it did not start: guest: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
@@ -483,7 +483,7 @@ the_example_in_the_readme_follows_the_contract() {
     [ "$(paste -sd ' ' "$output")" = "7 1" ] || fail "wrong priority or CPUs"
     enter_follows_the_contract
     begin_entered --instance -- sh -c 'echo up; exec sleep 1000'
-    refuses "$place: it has no control group" group "$place"
+    refuses "$place: no control group" group "$place"
     kill_hold
     "$env" close "$place"
     ends 143 "$entered"

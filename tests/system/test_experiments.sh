@@ -37,7 +37,7 @@ options_and_their_values_are_checked() {
     refuses "accuracy: --targets: '20s' is not a load" accuracy --targets 20s
     refuses "accuracy: --taus: '7x' has an unknown unit" accuracy --taus 107m,7x
     refuses "throughput: --levels: '101%' is not a load" throughput --stairs --levels 101%:10%:10%
-    refuses "--targets takes the place of --parts" throughput --targets 50% --parts 2
+    refuses "--targets replaces --parts" throughput --targets 50% --parts 2
     refuses "replay: --scale: 'x'" replay --scales 1,x
     refuses "--settle is a part of --warmup" accuracy --warmup 1 --settle 2
     refuses "nothing would be left of a step" interference --hold 10 --edge 5

@@ -122,9 +122,9 @@ options_and_their_values_are_checked() {
     refuses "--sedonds: unknown option" latency --sedonds 3
     refuses "--rounds requires a value" latency --rounds
     refuses "--service: apache: serve, mediawiki or a URL is required" latency --service apache
-    refuses "--rates: how many requests a second?" latency --service http://localhost/
+    refuses "--rates or --steps is required" latency --service http://localhost/
     refuses "--rates: 0: requests per second are required" latency --rates 0
-    refuses "--rates or --steps, not both" latency --rates 5 --steps 140:5:2s
+    refuses "--rates and --steps exclude each other" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
     refuses "--cap: 0: at least 1 is required" latency --cap 0
     refuses "--workers: 0: at least 1 is required" latency --workers 0
@@ -134,8 +134,8 @@ options_and_their_values_are_checked() {
     refuses "without --attach" latency --service http://localhost/ --rates 5
     refuses "--attach is for a URL only" latency --attach 12
     refuses "--attach: 1,x: pids are required" latency --service http://localhost/ --rates 5 --attach 1,x
-    refuses "--on, --workers: for a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
-    refuses "--wiki is for mediawiki only" latency --wiki x
+    refuses "--on and --workers require a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
+    refuses "--wiki requires mediawiki" latency --wiki x
     refuses "--duties: '140%'" latency --duties 140%
     refuses "--demands: p95: not of the form" latency --demands p95
     refuses "--arrival: odd: not one of" latency --arrival odd

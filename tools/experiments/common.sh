@@ -81,7 +81,7 @@ preset() {
     done
 }
 
-# value_of TYPE OPTION TEXT: prints the value of an option as a plan has it, or fails. ssbatch(1) describes the types.
+# value_of TYPE OPTION TEXT: prints the value of an option in the form of plans, or fails. ssbatch(1) describes the types.
 value_of() {
     ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
 }
@@ -113,7 +113,7 @@ compute() {
     awk "BEGIN { printf \"%s\", $words }"
 }
 
-# span SECONDS: as a person says it.
+# span SECONDS: prints a time for people.
 span() {
     value_of span seconds "$1"
 }
@@ -137,6 +137,6 @@ find_helper() {
         program=$folder/libexec/showstopper/showstopper-$1
         [ ! -x "$program" ] || break
     done
-    [ -x "$program" ] || fail "showstopper-$1 is not there: build it"
+    [ -x "$program" ] || fail "showstopper-$1 not found: build it"
     echo "$program"
 }

@@ -41,7 +41,7 @@ common_usage() {
   --repeat            that command is started again when it ends: each end is an iteration
   --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
                       prints watts
-  --energy-root DIR   where /sys is looked for; default /
+  --energy-root DIR   look for /sys below this folder; default /
   --counters          record once a second what CPUs and kernel count of the instances: instructions, cache
                       misses and so on, see showstopper(1)
   --output DIR        where all of it is kept; default $output
@@ -89,9 +89,9 @@ cdc_dithering=''       # options of the dithering of the published baseline
 # take_presets NAME=VALUE...: sets options of --published, and these of --quick, that the call does not have.
 take_presets() {
     if [ -n "$published" ]; then
-        [ -z "${is_given[instances]-}" ] || fail "--published: as many instances as CPUs: without --instances"
+        [ -z "${is_given[instances]-}" ] || fail "--published sets the number of instances: leave out --instances"
         [ -z "${is_given[settle]-}" ] ||
-            fail "--published: the settling time is that of the published evaluation: without --settle"
+            fail "--published sets the settling time: leave out --settle"
         take_published "$experiment"
     fi
     if [ -n "$quick" ]; then
@@ -115,7 +115,7 @@ find_programs() {
     local program
     extend_path "$bin"
     for program in showstopper ssbatch; do
-        command -v "$program" >/dev/null || fail "$program is not there: build it, or name --bin"
+        command -v "$program" >/dev/null || fail "$program not found: build it, or use --bin"
     done
     cpus=$(nproc)
     pinning=()

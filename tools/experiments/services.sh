@@ -107,7 +107,7 @@ steps_seconds() {
 # check_rates_or_steps: refuses options of rates with steps. To be called before options get their defaults.
 check_rates_or_steps() {
     [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: no command is required: see --service"
-    [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates or --steps, not both"
+    [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates and --steps exclude each other"
     [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
 }
 
@@ -118,8 +118,8 @@ check_service() {
     serve) usual=$1 few=$2 ;;
     mediawiki) usual=2,5,10,15,20 few=1,3,6 ;;
     http://* | https://*)
-        [ -n "$rates$steps" ] || fail "--rates: how many requests a second? See --help"
-        [ -z "$on$workers" ] || fail "--on, --workers: for a service that is started here only"
+        [ -n "$rates$steps" ] || fail "--rates or --steps is required: see --help"
+        [ -z "$on$workers" ] || fail "--on and --workers require a service that the experiment starts"
         ;;
     *) fail "--service: $service: serve, mediawiki or a URL is required" ;;
     esac
@@ -127,7 +127,7 @@ check_service() {
     [ -n "$rates$steps" ] || rates=$usual
     name=$service
     [[ $service != *://* ]] || name=url
-    [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki is for mediawiki only"
+    [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki requires mediawiki"
 }
 
 # check_service_values: checks the other options of the service and of requests. They have their defaults.
@@ -135,7 +135,7 @@ check_service_values() {
     local program
     for program in ssrequest ssburn ssload; do
         command -v "$program" >/dev/null ||
-            fail "$program is not there: build it (README.md says what it takes), or name --bin"
+            fail "$program not found: build it (see README.md), or use --bin"
     done
     check whole seed
     [ -z "$workers" ] || check count workers
@@ -162,7 +162,7 @@ check_rates() {
     local rate
     for rate in ${rates//,/ }; do
         [[ $rate =~ ^[0-9]+(\.[0-9]+)?$ && $rate =~ [1-9] ]] ||
-            fail "--rates: $rate: requests per second are required, as 10,20,50"
+            fail "--rates: $rate: requests per second are required, such as 10,20,50"
     done
 }
 
@@ -171,7 +171,7 @@ check_steps() {
     local hold
     [ -n "$steps" ] || return 0
     [[ $steps =~ ^[0-9.]*[1-9][0-9.]*:[0-9.]*[1-9][0-9.]*:[^:]+$ ]] ||
-        fail "--steps: $steps: MAX:STEP:TIME is required, as 140:5:2s"
+        fail "--steps: $steps: MAX:STEP:TIME is required, such as 140:5:2s"
     hold=$(value_of duration steps "${steps##*:}") || exit 1
     steps=${steps%:*}:$hold
     IFS=: read -ra step <<<"$steps"

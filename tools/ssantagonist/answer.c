@@ -223,7 +223,7 @@ static void list_warnings(
         for (size_t j = 0; stage->estimated && j < effects->pairs; j++) {
             const struct effects_pair *pair = &effects->pair[j];
             snprintf(text, sizeof text,
-                "Pids %d and %d together have another effect than both effects added up (t = %.1f)",
+                "The combined effect of pids %d and %d is not the sum of their effects (t = %.1f)",
                 (int)stages->suspects->items[stage->members[stage->bounds[pair->one]]].pid,
                 (int)stages->suspects->items[stage->members[stage->bounds[pair->other]]].pid,
                 pair->t);

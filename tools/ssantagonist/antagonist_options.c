@@ -32,7 +32,7 @@ static int take_folder(
                 "counted. Default, for a command: the last number of each line"}},                                     \
     {0, "N", {"rate", SS_OPTION_NUMBER, AT(rate), .initial = "20", .min = "0.001",                                     \
         .help = "requests per second to a URL"}},                                                                      \
-    {0, NULL, {"lower-is-better", AT(lower), .help = "a smaller figure of a command is better"}}
+    {0, NULL, {"lower-is-better", AT(lower), .help = "smaller figures are better"}}
 #define END_ROWS                                                                                                       \
     {'h', NULL, {"help", AT(help), .help = "print this help"}},                                                        \
     {0, NULL, {"version", AT(version), .help = "print the version"}},                                                  \
@@ -46,7 +46,7 @@ static int take_folder(
     {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%", .min = "1%", .max = "90%",                      \
         .help = "the part of its running time that a throttled suspect loses"}},                                       \
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "0",                                                     \
-        .help = "how long a suspect is throttled or not; 0: the longest of 5 s, 10 iterations, and 50 rounds"}},       \
+        .help = "length of a slot, for which a suspect is throttled or not; 0: the longest of 5 s, 10 iterations, and 50 rounds"}},       \
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "53m", .min = "1m", .max = "10s",                          \
         .help = "mean length of a round of running and stopping"}},                                                    \
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "0",                                                       \
@@ -55,8 +55,8 @@ static int take_folder(
 static const struct ss_argument plan_rows[] = {
     STUDY_ROWS,
     {0, "PID,...", {"victim-pid", SS_OPTION_TEXT, AT(victim_pids),
-        .help = "processes of the victim, which are no suspects, and neither are their relatives; default: those that "
-                "listen at the URL, or have the log open"}},
+        .help = "processes of the victim; neither they nor their relatives can be suspects; default: those that "
+                "listen on the URL, or have the log open"}},
     END_ROWS,
 };
 static const struct ss_argument answer_rows[] = {

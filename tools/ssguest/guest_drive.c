@@ -157,12 +157,12 @@ static bool find_last_line(const char *folder, const char *name, char said[512])
 /* Fails with the last line printed by qemu, virtiofsd or the guest's kernel. */
 static int fail(const struct driver *driver, const char *what, struct ss_error *error) {
     static const char *const names[] = {"machine.log", "files.log", "console"};
-    char said[512] = "it printed nothing";
+    char said[512] = "no output";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (find_last_line(driver->driven->folder, names[i], said))
             return ss_error_fail(error, "%s: %s", what, said);
     }
-    return ss_error_fail(error, "%s: it printed nothing", what);
+    return ss_error_fail(error, "%s: no output", what);
 }
 
 /* Returns 0 if a word was found; otherwise fails, or leaves the exit status in `stopped`. */

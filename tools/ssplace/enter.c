@@ -18,11 +18,11 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
         return -1;
     int count = ss_platform_named_group_join(place->group, first.pid, pid, place->roots);
     if (count < 0 || (count == 0 && first.pid > 0))
-        return ss_error_fail(error, "%s: its control groups cannot be joined: %s", place->name,
+        return ss_error_fail(error, "%s: cannot join the control groups: %s", place->name,
             count < 0 ? strerror(-count) : "there are none");
     snprintf(file, sizeof file, "entered.%d", (int)pid);
     if (count == 0 && ssplace_write_process(place, file, &joining) < 0)
-        return ss_error_fail(error, "%s: it cannot be entered", place->name);
+        return ss_error_fail(error, "%s: cannot be entered", place->name);
     /* If the place was closed meanwhile, the process may have joined too late to be ended. */
     return ssplace_read(place, &first, error);
 }
@@ -33,10 +33,10 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
     if (ssplace_read(place, &first, error) < 0)
         return -1;
     if (!ss_platform_named_group_exists(place->group, place->roots))
-        return ss_error_fail(error, "%s: it has no control group", place->name);
+        return ss_error_fail(error, "%s: no control group", place->name);
     snprintf(path, sizeof path, "/%s", place->group);
     if (first.pid > 0 && ss_platform_account_of(first.pid, path, sizeof path, place->roots) < 0)
-        return ss_error_fail(error, "%s: its container has exited", place->name);
+        return ss_error_fail(error, "%s: the container has exited", place->name);
     puts(path);
     return 0;
 }
@@ -119,16 +119,16 @@ int ssplace_enter(const struct ssplace *place, char *const *words, bool instance
     if (ssplace_read(place, &first, error) < 0)
         return -1;
     if (first.pid == 0)
-        return ss_error_fail(error, "%s: it has no container", place->name);
+        return ss_error_fail(error, "%s: no container", place->name);
     snprintf(path, sizeof path, "/proc/%d", (int)first.pid);
     SS_OWNED(close) int process = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (process < 0)
-        return ss_error_fail(error, "%s: its container has exited", place->name);
+        return ss_error_fail(error, "%s: the container has exited", place->name);
     if (!getcwd(folder, sizeof folder))
         return ss_error_fail(error, "the working folder does not exist");
     int result = enter_namespaces(&first, process);
     if (result < 0)
-        return ss_error_fail(error, "%s: it cannot be entered: %s", place->name, strerror(-result));
+        return ss_error_fail(error, "%s: cannot be entered: %s", place->name, strerror(-result));
     result = run_child(words, folder, instance, error);
     *status = result;
     return result < 0 ? -1 : 0;

@@ -130,7 +130,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
     char text[256] = "";
     while (holder->child > 0 && !holder->is_container && !holder->is_ended) {
         if (ss_platform_now() >= deadline)
-            return fail(holder, "it did not start within 30 s", error);
+            return fail(holder, "not started within 30 s", error);
         poll(files, 2, 100);
         holder->is_container = files[1].revents & POLLIN && has_said_open(holder, text);
         if (files[1].revents && !(files[1].revents & POLLIN))
@@ -188,7 +188,7 @@ static int stay(struct holder *holder, struct ss_error *error) {
         poll(&signals, 1, -1);
         read_signals(holder);
         if (holder->is_container && holder->child == 0 && !holder->is_ended)
-            return fail(holder, "it ended by itself", error);
+            return fail(holder, "the container ended by itself", error);
     }
     return 0;
 }

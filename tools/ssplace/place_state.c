@@ -44,7 +44,8 @@ int ssplace_name(struct ssplace *place, const char *name, const struct ss_platfo
     const char *folder = getenv("SHOWSTOPPER_PLACES");
     *place = (struct ssplace){.name = name, .lock = -1, .roots = roots};
     if (!is_name(name))
-        return ss_error_fail(error, "%s: a place is named by at most 200 letters, digits and ._+-",
+        return ss_error_fail(error,
+            "%s: invalid name of a place: use up to 200 letters, digits and ._+-",
             *name ? ss_words_show(name).text : "PLACE");
     snprintf(place->folder, sizeof place->folder, "%s",
         folder && *folder ? folder : "/run/showstopper-places");
@@ -70,7 +71,8 @@ int ssplace_write_process(
     return fflush(stream) == 0 ? 0 : -errno;
 }
 
-bool ssplace_read_process(
+/* Returns false if the file does not exist or names no process. */
+static bool read_process(
     const struct ssplace *place, const char *file, struct ssplace_process *process) {
     char path[4700];
     int pid = 0;
@@ -89,7 +91,7 @@ bool ssplace_lives(const struct ssplace_process *process) {
 
 static bool is_held(const struct ssplace *place) {
     struct ssplace_process holder;
-    return ssplace_read_process(place, "holder", &holder) && ssplace_lives(&holder);
+    return read_process(place, "holder", &holder) && ssplace_lives(&holder);
 }
 
 int ssplace_read(
@@ -97,9 +99,9 @@ int ssplace_read(
     char path[4700];
     name_file(path, place, "place");
     if (access(path, F_OK) < 0 || !is_held(place))
-        return ss_error_fail(error, "%s: it is not open", place->name);
-    if (ssplace_read_process(place, "place", first) && !ssplace_lives(first))
-        return ss_error_fail(error, "%s: its container has exited", place->name);
+        return ss_error_fail(error, "%s: not open", place->name);
+    if (read_process(place, "place", first) && !ssplace_lives(first))
+        return ss_error_fail(error, "%s: the container has exited", place->name);
     return 0;
 }
 
@@ -134,7 +136,7 @@ static int try_lock(struct ssplace *place) {
 }
 
 static int fail_to_lock(const struct ssplace *place, int status, struct ss_error *error) {
-    return ss_error_fail(error, "%s cannot be made: %s", place->state, strerror(-status));
+    return ss_error_fail(error, "cannot create %s: %s", place->state, strerror(-status));
 }
 
 /* The lock may stay held briefly by a program that a killed process was just starting. */
@@ -143,13 +145,13 @@ int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
     int status;
     while ((status = try_lock(place)) == -EWOULDBLOCK) {
         if (is_held(place) || ss_platform_now() >= deadline)
-            return ss_error_fail(error, "%s is held already", place->name);
+            return ss_error_fail(error, "%s is already held", place->name);
         poll(NULL, 0, POLLING);
     }
     return status < 0 ? fail_to_lock(place, status, error) : 0;
 }
 
-void ssplace_unlock(struct ssplace *place) {
+static void unlock(struct ssplace *place) {
     if (place->lock >= 0)
         close(place->lock);
     place->lock = -1;
@@ -181,7 +183,7 @@ static void end_entered(const struct ssplace *place) {
     while (entries && (entry = readdir(entries)) != NULL) {
         struct ssplace_process process;
         if (strncmp(entry->d_name, "entered.", strlen("entered.")) == 0 &&
-            ssplace_read_process(place, entry->d_name, &process))
+            read_process(place, entry->d_name, &process))
             end_process(&process);
     }
 }
@@ -198,7 +200,7 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
         return ss_error_fail(
             error, "cannot execute '%s': %s", ss_words_show(environment).text, strerror(failure));
     ss_platform_reap(child, &status, 0);
-    return status == 0 ? 0 : ss_error_fail(error, "%s: it cannot be removed", place->name);
+    return status == 0 ? 0 : ss_error_fail(error, "%s: cannot be removed", place->name);
 }
 
 static int remove_group(const struct ssplace *place, struct ss_error *error) {
@@ -217,7 +219,7 @@ int ssplace_clear(const struct ssplace *place, char *environment, struct ss_erro
     if (remove_group(place, error) < 0)
         return -1;
     /* The program that was opening the place may have created the group again. */
-    if (ssplace_read_process(place, "starter", &starter)) {
+    if (read_process(place, "starter", &starter)) {
         end_by(&starter, SIGKILL, KILL_PATIENCE);
         if (remove_group(place, error) < 0)
             return -1;
@@ -228,7 +230,7 @@ int ssplace_clear(const struct ssplace *place, char *environment, struct ss_erro
 void ssplace_remove(struct ssplace *place) {
     rmdir(place->state);
     rmdir(place->folder); /* unless there are other places */
-    ssplace_unlock(place);
+    unlock(place);
 }
 
 /* Locks a place, and ends the process that holds or is opening it. */
@@ -238,8 +240,8 @@ static int take_over(struct ssplace *place, struct ss_error *error) {
     while ((status = try_lock(place)) == -EWOULDBLOCK) {
         struct ssplace_process holder;
         if (ss_platform_now() >= deadline)
-            return ss_error_fail(error, "%s: it remains locked", place->name);
-        if (ssplace_read_process(place, "holder", &holder))
+            return ss_error_fail(error, "%s: still locked", place->name);
+        if (read_process(place, "holder", &holder))
             end_process(&holder);
         poll(NULL, 0, POLLING);
     }
@@ -255,6 +257,6 @@ int ssplace_close(struct ssplace *place, char *environment, struct ss_error *err
     int result = ssplace_clear(place, environment, error);
     if (result == 0)
         ssplace_remove(place);
-    ssplace_unlock(place);
+    unlock(place);
     return result;
 }

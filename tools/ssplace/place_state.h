@@ -38,7 +38,6 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssplace_name(struct ssplace *place, const char 
 
 /* Locks a place that no process holds, and creates its folder. */
 SS_MUST_USE SS_NONNULL() int ssplace_lock_free(struct ssplace *place, struct ss_error *error);
-SS_NONNULL() void ssplace_unlock(struct ssplace *place);
 
 /*
  * Ends the processes of a locked place, removes the control group, and lets the environment clean
@@ -59,11 +58,6 @@ SS_MUST_USE SS_NONNULL() int ssplace_close(
 /* Writes a process to a file of the place. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ssplace_write_process(
     const struct ssplace *place, const char *file, const struct ssplace_process *process);
-
-/* Returns false if the file does not exist or names no process. */
-SS_NONNULL()
-bool ssplace_read_process(
-    const struct ssplace *place, const char *file, struct ssplace_process *process);
 
 SS_NONNULL() bool ssplace_lives(const struct ssplace_process *process);
 

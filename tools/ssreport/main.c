@@ -345,7 +345,7 @@ static int decide(const struct ssreport_request *request, int *status, struct ss
         result = ss_error_fail(
             error, "--decide: this is not a study of tools/experiments/duet: name one");
     if (result == 0 && study.unmeasured)
-        result = ss_error_fail(error, "%s: %s: it cannot be compared", study.unmeasured,
+        result = ss_error_fail(error, "%s: %s: cannot be compared", study.unmeasured,
             study.by_time ? "the command did not end" : "no iteration ended");
     if (result == 0) {
         *status = (int)duet_status_of(&study);

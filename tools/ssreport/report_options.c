@@ -116,7 +116,7 @@ void ssreport_request_print_help(void) {
            "has any or the table of --table has no rows, and 125 if there is no record or\n"
            "something else is wrong. With --test, it is 1 if that test has no result;\n"
            "with --check, 3 if a record is invalid. With --decide, 2 means that more runs\n"
-           "are needed; with a limit, 1 that it is exceeded, and 3 that the time was over\n"
+           "are needed; with a limit, 1 that it is exceeded, and 3 that time was up\n"
            "before that was known.\n");
 }
 

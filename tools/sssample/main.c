@@ -48,8 +48,8 @@ static int take_word(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "where the samples are written"}},
-    {0, "DIR", {"energy-root", SS_OPTION_TEXT, AT(root), .initial = "/", .help = "of `energy`: where /sys is looked for"}},
-    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "of `idle`: where /sys is looked for"}},
+    {0, "DIR", {"energy-root", SS_OPTION_TEXT, AT(root), .initial = "/", .help = "for `energy`: look for /sys below this folder"}},
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "for `idle`: look for /sys below this folder"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "of `idle`: only these CPUs, as 0-3,8; default: all"}},
     {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600", .help = "of `energy`: print the mean power over this time, as `mean WATTS`, and end"}},
     {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle), .help = "of `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and end"}},

@@ -68,17 +68,18 @@ static void numbers_are_checked(void **state) {
     assert_becomes("percent", "5%", "5");
     assert_becomes("percent", "0.5", "0.5");
     assert_refused("count", "00", "--name: 00: at least 1 is required");
-    assert_refused("whole", "1.5", "--name: 1.5: a number is required, as 180");
-    assert_refused("percent", "5%%", "--name: 5%%: a number is required, as 180");
-    assert_refused("percent", "", "--name: : a number is required, as 180");
+    assert_refused("whole", "1.5", "--name: 1.5: a number is required, such as 180");
+    assert_refused("percent", "5%%", "--name: 5%%: a number is required, such as 180");
+    assert_refused("percent", "", "--name: : a number is required, such as 180");
 }
 
 static void sets_have_their_sizes_and_the_first_shared_cpu(void **state) {
     (void)state;
     assert_becomes("sets", "0-3/4-7", "0-3 4-7 4 4 -");
     assert_becomes("sets", "0,2,2/1-2", "0,2,2 1-2 2 2 2");
-    assert_refused("sets", "0-3", "--name: 0-3: two lists of CPUs are required, as 0-3/4-7");
-    assert_refused("sets", "0/1/2", "--name: 0/1/2: two lists of CPUs are required, as 0-3/4-7");
+    assert_refused("sets", "0-3", "--name: 0-3: two lists of CPUs are required, such as 0-3/4-7");
+    assert_refused(
+        "sets", "0/1/2", "--name: 0/1/2: two lists of CPUs are required, such as 0-3/4-7");
 }
 
 static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
@@ -94,8 +95,9 @@ static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
             "--name: %s: HIGH:LOW:STEP is required, three loads, as 95%%:5%%:5%%", malformed[i]);
         assert_refused("stairs", malformed[i], message);
     }
-    assert_refused("stairs", "5%:95%:5%", "--name: 5%:95%:5%: down, by a step above 0");
-    assert_refused("stairs", "95:5:0", "--name: 95:5:0: down, by a step above 0");
+    assert_refused(
+        "stairs", "5%:95%:5%", "--name: 5%:95%:5%: levels must go down, by a step above 0");
+    assert_refused("stairs", "95:5:0", "--name: 95:5:0: levels must go down, by a step above 0");
 }
 
 static void spans_are_rounded_for_people(void **state) {

@@ -187,7 +187,7 @@ static int print_loads(FILE *stream, const struct ssbatch_option_value *value, c
 /* ---- numbers ---- */
 
 static int refuse_number(const char *text, struct ss_error *error) {
-    return ss_error_fail(error, "%s: a number is required, as 180", ss_words_show(text).text);
+    return ss_error_fail(error, "%s: a number is required, such as 180", ss_words_show(text).text);
 }
 
 static int print_whole(FILE *stream, const struct ssbatch_option_value *value, const char *text,
@@ -251,7 +251,7 @@ static int print_sets(FILE *stream, const struct ssbatch_option_value *value, co
         return ss_error_memory(error);
     if (!right || strchr(right + 1, '/'))
         return ss_error_fail(
-            error, "%s: two lists of CPUs are required, as 0-3/4-7", ss_words_show(text).text);
+            error, "%s: two lists of CPUs are required, such as 0-3/4-7", ss_words_show(text).text);
     *right++ = '\0';
     if (ss_cpus_parse(left, &sets[0], error) < 0 || ss_cpus_parse(right, &sets[1], error) < 0)
         return -1;
@@ -307,7 +307,8 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
             return -1;
     }
     if (percents[1] > percents[0] || !(percents[2] > 0))
-        return ss_error_fail(error, "%s: down, by a step above 0", ss_words_show(text).text);
+        return ss_error_fail(
+            error, "%s: levels must go down, by a step above 0", ss_words_show(text).text);
     if (ss_stairs_set(&stairs, percents[0], percents[1], percents[2], error) < 0)
         return -1;
     for (int i = 0; i < 3; i++) {

@@ -121,11 +121,11 @@ static const struct ss_argument rows[] = {
     {0, "LINES", {"lines", SS_OPTION_TEXT, AT(run.lines),
         .help = "further lines of the run, before that of showstopper"}, .may_be_empty = true},
     {0, "LOAD", {"target", SS_OPTION_LOAD, AT(control.target), .initial = "1",
-        .help = "the load that the instances stand for, or are limited to"}},
+        .help = "the load that the instances represent, or are limited to"}},
     {0, "TIME", {"tau", SS_OPTION_TEXT, AT(control.tau),
         .help = "the mean length of a round, for a method that has one"}},
     {0, "N", {"machine-cpus", SS_OPTION_COUNT, AT(control.cpus), .initial = "1", .min = "1",
-        .max = INSTANCES_MAX, .help = "how many CPUs are a load of 100 %"}},
+        .max = INSTANCES_MAX, .help = "number of CPUs that are a load of 100 %"}},
     {0, "LOAD", {"one", SS_OPTION_TEXT, AT(one),
         .help = "the load of one instance, for nbench-fit, or the folder of a study whose value `one` "
                 "it is; serial and parallel use one CPU and all"}},
@@ -157,11 +157,11 @@ static const struct ss_argument rows[] = {
         .max = INSTANCES_MAX, .help = "how often each pair runs in each place"}},
 
     {0, "TYPE", {"value", SS_OPTION_TEXT, AT(type),
-        .help = "print the value that follows as a plan has it: a time (in seconds), a length (above "
+        .help = "print the following value in the form of plans: a time (in seconds), a length (above "
                 "0), a duration (above 0, seldom minutes), rounds (times), a load (in percent), "
                 "loads, a count, a whole number, a percent, cpus (how many), sets A/B (both, and "
                 "how many CPUs each has), stairs HIGH:LOW:STEP (and the number of steps), a span (a time "
-                "as a person says it)"},
+                "for people)"},
         .heading = "Values of a script's options:"},
     {0, "NAME", {"option", SS_OPTION_TEXT, AT(option), .initial = "workloads",
         .help = "the name of the option, for messages"}},
@@ -213,9 +213,9 @@ static int check_missing(const struct request *request, const struct ssbatch_wor
     if (fclose(text) != 0)
         return ss_error_memory(error);
     if (missing && !request->anyway)
-        return ss_error_fail(error, "%s cannot be run here: %s", workload->name, lacks);
+        return ss_error_fail(error, "%s cannot run here: %s", workload->name, lacks);
     if (missing)
-        fprintf(stderr, "ssbatch: warning: %s cannot be run here: %s\n", workload->name, lacks);
+        fprintf(stderr, "ssbatch: warning: %s cannot run here: %s\n", workload->name, lacks);
     return 0;
 }
 
@@ -296,8 +296,9 @@ static int read_one(const struct request *request, const struct ssbatch_workload
         control->one = 1;
     else if (ss_units_number(request->one, &control->one, NULL) < 0)
         control->one = read_found(request->one);
-    return control->one <= 0 ? ss_error_fail(error, "%s: alone it makes no load", workload->name)
-                             : 0;
+    return control->one <= 0
+               ? ss_error_fail(error, "%s: one instance makes no load", workload->name)
+               : 0;
 }
 
 static int print_planned(FILE *stream, const struct request *request,

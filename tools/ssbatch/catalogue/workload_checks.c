@@ -33,9 +33,9 @@ static int check_missing(const struct ssbatch_workload_checks *checks,
         return -1;
     if (lacks && !checks->even_if_missing)
         return ss_error_fail(
-            error, "--%s: %s cannot be run here: %s", checks->option, workload->name, lacks);
+            error, "--%s: %s cannot run here: %s", checks->option, workload->name, lacks);
     if (lacks)
-        fprintf(stderr, "%s cannot be run here: %s\n", workload->name, lacks);
+        fprintf(stderr, "%s cannot run here: %s\n", workload->name, lacks);
     return 0;
 }
 
@@ -109,10 +109,9 @@ int ssbatch_workloads_represent(FILE *stream, const struct ssbatch_catalogue *ca
         if (stand_in)
             fprintf(stream, "%s\n", stand_in);
         if (lacks && stand_in)
-            fprintf(
-                stderr, "%s cannot be run here: %s; %s represents it\n", *names, lacks, stand_in);
+            fprintf(stderr, "%s cannot run here: %s; %s represents it\n", *names, lacks, stand_in);
         else if (lacks)
-            fprintf(stderr, "%s is left out, because it cannot be run here: %s\n", *names, lacks);
+            fprintf(stderr, "%s is left out, because it cannot run here: %s\n", *names, lacks);
     }
     return 0;
 }
