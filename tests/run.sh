@@ -43,7 +43,8 @@ install_what_tests_need() {
         parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc
 }
 
-# find_python: where python3 is a script that looks for the program, as of pyenv, tests find the program at once.
+# find_python: lets tests find the program python3 at once where python3 is a script that looks for it, such as
+# pyenv's.
 find_python() {
     local program
     program=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) || return 0
@@ -58,8 +59,8 @@ folder_of() {
     esac
 }
 
-# choose_generator FOLDER: sets `generator`, the option of cmake for ninja, which needs half the CPU time of make. A
-# folder that was configured before keeps its generator. build/ has the one of its preset, as in the README.
+# choose_generator FOLDER: sets `generator` to cmake's option for ninja, which needs half the CPU time of make.
+# Keeps the generator of a configured folder. build/ uses the one of its preset, as in the README.
 choose_generator() {
     generator=()
     if [ -e "$1/CMakeCache.txt" ]; then

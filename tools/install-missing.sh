@@ -34,7 +34,7 @@ as_root() {
     fi
 }
 
-# apt-get that asks no questions.
+# Runs apt-get without questions.
 apt_get() {
     as_root env ${RUNLEVEL+"RUNLEVEL=$RUNLEVEL"} DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y -o DPkg::Lock::Timeout=300 "$@"
 }
@@ -62,7 +62,7 @@ install_missing() {
 
 # ---- packages with services ----
 
-# Prints the links that start services at boot, those of systemd and of System V.
+# Prints the links that start services at boot, of systemd and System V.
 list_enabled() {
     find /etc/systemd/system/*.wants /etc/rc[2-5].d -name '*.service' -o -name '*.timer' \
         -o -name '*.socket' -o -name 'S[0-9][0-9]*' 2>/dev/null | sort || true
@@ -79,7 +79,7 @@ disable() {
 
 # install_without_services PACKAGE...: installs packages, but neither starts nor enables their services.
 install_without_services() (
-    policy=/usr/sbin/policy-rc.d # packages ask it whether they may start their services
+    policy=/usr/sbin/policy-rc.d # packages ask it for permission to start services
     enabled=$(list_enabled)
     if [ ! -e "$policy" ]; then
         trap 'as_root rm -f "$policy"' EXIT

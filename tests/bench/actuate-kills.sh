@@ -68,8 +68,8 @@ has_paused() {
     [ ! -e "/proc/$run_pid" ] || [[ $(awk '{ print $3 }' "/proc/$run_pid/stat" 2>/dev/null) == [TZ] ]]
 }
 
-# set_foreign: another program changes a value, and sets the expected values. The run is stopped meanwhile, and
-# has not begun to restore if its command still sleeps.
+# set_foreign: changes a value, as another program would, and sets the expected values. The run is stopped
+# meanwhile, and has not begun to restore if its command is still asleep.
 set_foreign() {
     local file=$tree/$policies/policy0/scaling_governor
     kill -STOP "$run_pid" 2>/dev/null || return 0
@@ -83,7 +83,7 @@ set_foreign() {
     kill -CONT "$run_pid" 2>/dev/null || true
 }
 
-# measure_run: sets `length`, how many milliseconds a whole run takes now. Kills are spread over it.
+# measure_run: sets `length` to the milliseconds that a whole run takes now. Kills are spread over this time.
 measure_run() {
     local begin=${EPOCHREALTIME/./}
     unpack "${machines[round % 2]}"

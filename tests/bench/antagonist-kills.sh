@@ -31,7 +31,7 @@ PATH=$build/bin:$PATH
 rounds=${2:-200}
 RANDOM=${3:-1}
 folder=$(mktemp -d)
-suspects=() # the processes of both suspects; each suspect's first one is in `firsts`
+suspects=() # all processes of the suspects; the first one of each is in `firsts`
 firsts=()
 trap end EXIT
 cd "$folder"
@@ -58,7 +58,7 @@ end() {
     cd / && rm -rf "$folder"
 }
 
-# start_suspect: a process with a child.
+# start_suspect: starts a process with a child.
 start_suspect() {
     sh -c 'sleep 100000 & echo $! >child; wait' &
     firsts+=($!)
@@ -86,8 +86,8 @@ throttles() {
     any_stopped
 }
 
-# victims_of KIND: prints the pids to kill. `most` spares one process of each run of showstopper: $spared. A master
-# lives only as long as the process of ssbatch that started it.
+# victims_of KIND: prints the pids to kill. `most` spares one process of each run of showstopper, in $spared. A
+# master dies with the process of ssbatch that started it.
 victims_of() {
     local pid name
     while read -r pid name; do

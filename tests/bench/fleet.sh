@@ -34,7 +34,7 @@ victim() {
     esac
 }
 
-# restart_all: starts again what was killed, as init would.
+# restart_all: restarts what was killed, as init would.
 restart_all() {
     local name pid start
     for name in controller n1 n2 n3; do

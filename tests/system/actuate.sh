@@ -38,7 +38,7 @@ unchanged() {
     [ -z "$(find "$tree/run" -name '*.journal')" ] || fail "a journal was left: $(cat "$tree"/run/*/*.journal)"
 }
 
-# fault FILE ANSWER...: sets the fake kernel's answers to the next writes to files of this name.
+# fault FILE ANSWER...: sets the answers of the fake kernel to the next writes to files of this name.
 fault() {
     printf '%s\n' "${@:2}" >"$tree/faults/$1"
 }

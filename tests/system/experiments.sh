@@ -37,7 +37,7 @@ experiment() {
     nothing_is_left
 }
 
-# refuses MESSAGE NAME OPTION...: fails unless the call ends by itself with an error that contains the message.
+# refuses MESSAGE NAME OPTION...: fails unless the call exits with an error that contains the message.
 refuses() {
     local status=0
     call "${@:2}" || status=$?

@@ -59,7 +59,7 @@ need_ssh() {
     [ "$(id -u)" -eq 0 ] || skip "root: an SSH server of one's own needs it"
 }
 
-# call_pids STUDY: prints the pids of the calls of ssbatch on this machine that carry out runs of the study.
+# call_pids STUDY: prints the pids of ssbatch's calls on this machine that carry out runs of the study.
 call_pids() {
     local call pid start
     for call in "$1"/.study/calls/*; do
@@ -68,7 +68,7 @@ call_pids() {
     done
 }
 
-# descend PID...: prints the pids of the processes and of all their descendants.
+# descend PID...: prints these pids and those of all descendants.
 descend() {
     local pid children
     for pid; do
@@ -78,7 +78,7 @@ descend() {
     done
 }
 
-# is_complete STUDY COUNT: succeeds if all runs are done, each once, and nothing of an attempt is left.
+# is_complete STUDY COUNT: succeeds if every run was done exactly once, and no attempt left anything.
 is_complete() {
     local results=("$1"/*/run.json)
     [ "$(ssbatch --list "$1" | tail -n 1)" = "$2 done, 0 failed, 0 skipped, 0 to come" ] &&

@@ -13,7 +13,7 @@ build=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 export PATH=$build/bin:$PATH
-started=() # processes that the test ends
+started=() # processes to end after the test
 end_all() {
     local pid
     for pid in "${started[@]}"; do
@@ -34,21 +34,21 @@ needs_ssantagonist() {
     [ -x "$build/bin/ssantagonist" ] || skip "left-out: ssantagonist is not built without GSL"
 }
 
-# start COMMAND...: starts a process, whose pid is in $pid.
+# start COMMAND...: starts a process and sets `pid`.
 start() {
     "$@" >/dev/null 2>&1 </dev/null &
     pid=$!
     started+=("$pid")
 }
 
-# state_of PID: prints its state, as T for stopped.
+# state_of PID: prints its state, such as T for stopped.
 state_of() {
     local state
     state=$(ps -o stat= -p "$1") || fail "process $1 has ended"
     echo "${state:0:1}"
 }
 
-# runs_on PID...: none of these processes is stopped or has ended.
+# runs_on PID...: succeeds if all of these processes exist and none is stopped.
 runs_on() {
     local pid
     for pid in "$@"; do
@@ -56,7 +56,7 @@ runs_on() {
     done
 }
 
-# refuses MESSAGE OPTION...: plan ends with 125 and this message.
+# refuses MESSAGE OPTION...: fails unless plan exits with 125 and this message.
 refuses() {
     local status=0
     ssantagonist plan "${@:2}" study >out 2>err || status=$?
@@ -64,7 +64,7 @@ refuses() {
     grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
 }
 
-# write_bench: a command that prints a figure.
+# write_bench: creates a command that prints a figure.
 write_bench() {
     printf '%s\n' '#!/bin/sh' 'sleep 0.02' 'echo "rate 100.$$"' >bench
     chmod +x bench
@@ -134,7 +134,7 @@ server_of_a_url_is_measured_and_not_a_suspect() {
     url=$(sed -n 's/^listening on //p' server)
     refuses 'is a process of the victim' --victim "$url" --suspects "$pid"
     mkdir run
-    # On a busy machine, half a second may pass without an answer.
+    # On a busy machine, there may be no answer for half a second.
     ssantagonist watch --victim "$url" --rate 40 --slots 2 --slot 5s run
     [ "$(wc -l <run/slots.csv)" -eq 3 ] || fail "slots: $(cat run/slots.csv)"
     awk -F, 'NR == 3 && $4 > 0 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
@@ -197,7 +197,7 @@ study_is_carried_out_and_answered() {
 large_loss_ends_the_run_and_all_suspects_continue() {
     needs_ssantagonist
     local status=0
-    # Its figure falls to a half as soon as the suspect has been stopped.
+    # The figure falls by half once the suspect has been stopped.
     start sleep 1000
     printf '%s\n' '#!/bin/sh' 'sleep 0.02' "case \$(ps -o stat= -p $pid) in T*) : >stopped ;; esac" \
         '[ -e stopped ] && echo 50 || echo 100' >bench

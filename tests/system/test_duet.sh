@@ -14,8 +14,9 @@ set -euo pipefail
 . "$(dirname "$0")/experiments.sh"
 { [ -x "$build/bin/ssreport" ] && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: ssreport or ssbatch is not built"
 
-# stand_in: lets experiments find programs in which showstopper writes the record of a run of 1 s. The last word of the
-# command is the number of its iterations; the padding of its environment is the noise. Runs begin 3 s after another.
+# stand_in: replaces showstopper for the experiments by a program that writes the record of a run of 1 s. The
+# last word of the command is the number of iterations; the padding of the environment is the noise. Runs begin
+# 3 s apart.
 stand_in() {
     mkdir "$scratch/bin"
     ln -s "$build/bin/"* "$scratch/bin"
@@ -54,7 +55,7 @@ END
     options=(--bin "$scratch/bin" --ram "$scratch/ram" --others 100%)
 }
 
-# duet STATUS OPTION...: calls the experiment, which must end with this status.
+# duet STATUS OPTION...: calls the experiment and checks its exit status.
 duet() {
     local status=0
     call duet "${@:2}" || status=$?
@@ -62,7 +63,7 @@ duet() {
     nothing_is_left
 }
 
-# A run fails in the first call; the second one continues, decides, and the third one only repeats the answer.
+# A run fails in the first call. The second call continues and decides; the third one repeats the answer.
 a_duet_continues_and_decides() {
     stand_in
     local work=(--a 'work 100' --b 'work 90' --fail-above 2% --at-most 300s --output results) answer
@@ -97,7 +98,7 @@ a_duet_ends_when_it_is_precise() {
     ! grep -vq '^[ab]' "$scratch/carried-out" || fail "$(cat "$scratch/carried-out")"
 }
 
-# The first block of a plan, measured. Each launch has an environment of the size that the plan says.
+# Measures the first block of a plan. Each launch has an environment of the planned size.
 blocks_are_measured_with_padded_environments() {
     local run bytes
     experiment duet --plan --a "sh -c 'echo \${#SHOWSTOPPER_PADDING}; exec sleep 0.1'" --b 'sleep 0.1' --at-most 90s
@@ -113,7 +114,7 @@ blocks_are_measured_with_padded_environments() {
     prints "No answer yet: 1 of at least 20 blocks are done"
 }
 
-# The background has a record of its own, is warm before the command starts, and ends with it.
+# The background has its own record, is warm before the command starts, and ends with it.
 a_background_runs_beside_each_command() {
     printf '[nap]\ncommand = sleep 0.05\n' >"$scratch/catalogue"
     experiment duet --plan --a 'sleep 0.1' --b 'sleep 0.1' --beside nap@30% --beside-warmup 0.2s --at-most 120s \
@@ -126,7 +127,7 @@ a_background_runs_beside_each_command() {
     [ "$(grep -c '/aa-1-1-[ab]/\(program\|background\),' "$output")" -eq 2 ] || fail "expected two records"
 }
 
-# Two blocks have both orders; the number of bytes differs from run to run.
+# One of two blocks has each order; the number of bytes differs between runs.
 orders_are_balanced_and_paddings_differ() {
     experiment duet --plan --a 'sleep 1' --b 'sleep 2'
     ! sed -n 's/^run a[ab]-\([0-9]*\)-1-\([ab]\) .*/\2/p' "$output" | paste -d '\0' - - | grep -qx 'aa\|bb' ||

@@ -322,7 +322,7 @@ guest_environment_follows_the_contract() {
 reused_pids_are_never_entered() {
     choose_environment lxc containers
     open_place
-    # The next process of this pid would have another start time.
+    # A later process with the same pid would have another start time.
     sed -i '1s/ .*/ 1/' "places/$place/place"
     refuses "$place: the container has exited" enter "$place" -- touch entered
     # A holder with another start time is not accepted, either.
@@ -331,7 +331,7 @@ reused_pids_are_never_entered() {
     close_by_signal TERM
 }
 
-# close ends a program that still opens a place after its hold was killed.
+# close ends a program that is still opening a place after its hold was killed.
 nothing_is_created_after_close() {
     choose_environment group cgroup-quota
     sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,; s,    exec \"\$helper\",    touch opening; until [ -e made ]; do sleep 0.02; done; exec \"\$helper\"," \
@@ -347,7 +347,7 @@ nothing_is_created_after_close() {
     nothing_of_the_place_is_left
 }
 
-# A process that entered while the place is being closed would not be ended.
+# A process that enters while the place is being closed would survive.
 closing_places_are_not_entered() {
     choose_environment group cgroup-quota
     { sed '$d' "$env" | sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,"
@@ -415,12 +415,12 @@ options_and_names_are_checked() {
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 
-# place ARGUMENT...: calls showstopper-place on the control groups in $scratch/root; its output is in $output.
+# place ARGUMENT...: calls showstopper-place with the control groups in $scratch/root; its output is in $output.
 place() {
     "$build/libexec/showstopper/showstopper-place" "$1" --root "$scratch/root" "${@:2}" >"$output" 2>&1
 }
 
-# make_hierarchy FOLDER FILE...: makes the files, and those of the group of the place x there.
+# make_hierarchy FOLDER FILE...: creates the files, also in the group of the place x.
 make_hierarchy() {
     local folder=$scratch/root/sys/fs/cgroup/$1 file
     mkdir -p "$folder/showstopper-x" root/proc/self

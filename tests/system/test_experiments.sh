@@ -471,7 +471,7 @@ load_of_other_processes_is_reported() {
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "load of other processes reported for a quiet run"
 }
 
-# The load that ssload prints is replaced by one that is known. No run is possible, so nothing else is started.
+# Replaces the load that ssload prints by a known one. Starts nothing else, because no run is possible.
 the_load_before_a_study_is_compared_with_others() {
     needs_ssbatch || return 0
     local call=(throughput --stairs --methods nbench --workloads serial --bin "$scratch/known" --others 10%)
@@ -531,7 +531,7 @@ iteration = iteration [0-9]+ ([0-9.]+) ms
 published = dacapo/fop
 END
 
-# The plan that is printed is the one that is carried out.
+# The printed plan is the one that is carried out.
 loadline_plans_levels_and_bursts() {
     needs_ssbatch || return 0
     experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
@@ -555,7 +555,7 @@ loadline_plans_levels_and_bursts() {
     refuses "--methods: quota: not one of independent stagger" loadline --method quota
 }
 
-# Whatever the machine does, the first line is the answer.
+# The first line is the answer, whatever the machine does.
 loadline_answers_in_its_first_line() {
     needs_ssbatch || return 0
     experiment loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
@@ -651,7 +651,7 @@ END
     done
 }
 
-# Its warning of iterations that are not in proportion is checked if other processes use the machine.
+# If other processes use the machine, also checks the warning of disproportionate iterations.
 replay_study_reports_each_speed() {
     needs_ssbatch || return 0
     printf '# A load\n# of a half.\n0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
@@ -801,7 +801,7 @@ interference_prints_its_plan() {
     prints "sets-serial-xz-1: 2 h 04 min"
 }
 
-# Idle states are sampled next to the power, and there is no source in an empty folder.
+# Idle states are sampled next to the power; an empty folder has no source.
 idle_states_are_sampled_with_the_power() {
     local cpu=$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0
     mkdir -p "$cpu"

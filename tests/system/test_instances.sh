@@ -26,8 +26,9 @@ folder=$(mktemp -d)
 pids=()
 trap 'for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
 
-# serve_instances VERB OPTION... -- UNITS: starts ssactuate, and waits until the instances serve. A request needs UNITS
-# of work at the first instance, twice as much at the second, and so on. Sets `run_pid`. The output is in `run-out`.
+# serve_instances VERB OPTION... -- UNITS: starts ssactuate, and waits until the instances serve. A request
+# costs UNITS of work at the first instance, twice as much at the second, and so on. Sets `run_pid`; the output
+# is in `run-out`.
 serve_instances() {
     local words=()
     while [ "$1" != -- ]; do
@@ -41,7 +42,7 @@ serve_instances() {
     await has_urls 1
 }
 
-# has_urls NUMBER: succeeds once URLs were printed so many times.
+# has_urls NUMBER: succeeds once URLs were printed this many times.
 has_urls() {
     kill -0 "$run_pid" || fail "ssactuate has exited"
     [ -e "$folder/run-out" ] && [ "$(grep -c '^urls ' "$folder/run-out")" -ge "$1" ]
@@ -52,7 +53,7 @@ urls() {
     sed -n 's/^urls //p' "$folder/run-out" | tail -n 1
 }
 
-# served URL...: succeeds if each of them answers a request.
+# served URL...: succeeds if all of them answer a request.
 served() {
     ssrequest --quiet --rate 10 --duration 0.1s "$@" >/dev/null 2>&1
 }
@@ -117,7 +118,7 @@ END
     grep -qF "instances requires --control" "$folder/err" || fail "$(cat "$folder/err")"
 }
 
-# say_load LOAD: sets the load that the policy sees.
+# say_load LOAD: sets the load for the policy.
 say_load() {
     echo "$1" >>"$folder/load/samples.csv"
 }
@@ -133,7 +134,7 @@ begin_requests() {
     pids+=("$asker")
 }
 
-# has_asked TARGET NUMBER: whether so many requests to the target of this number, from 0 on, have been answered.
+# has_asked TARGET NUMBER: succeeds once this many requests to the target (a number from 0) were answered.
 has_asked() {
     [ -e "$folder/each" ] && [ "$(grep -cE "^[0-9]+,$1,.*,success," "$folder/each")" -ge "$2" ]
 }
@@ -149,7 +150,7 @@ count_instances() {
     [ "$(urls | wc -w)" -eq "$1" ]
 }
 
-# Forty clients ask all the time, and most of them wait for the leaving instance, which is the slower one.
+# Forty clients ask all the time. Most of them wait for the leaving instance, the slower one.
 instances_leave_under_load_without_losing_requests() {
     local all=() leaving
     mkdir "$folder/load"
@@ -160,7 +161,7 @@ instances_leave_under_load_without_losing_requests() {
     read -ra all <<<"$(urls)"
     leaving=${all[1]}
     begin_requests --closed 40
-    # Targets 1 and 2 are both URLs, as ssactuate has told them.
+    # Targets 1 and 2 are the two URLs, as set by ssactuate.
     await has_asked 2 5
     say_load 0.2
     await count_instances 1
@@ -189,7 +190,7 @@ later_generators_get_the_urls() {
     end_run
 }
 
-# The instances ignore SIGTERM, as does a process of the test, which is not one of them.
+# The instances ignore SIGTERM, and so does a process of the test that is not an instance.
 killed_run_leaves_no_instance() {
     local instances=() pid
     sh -c 'trap "" TERM; exec sleep 1000' &

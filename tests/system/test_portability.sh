@@ -107,7 +107,7 @@ is_known() {
     ! grep -q "unknown option" "$output" || fail "--$1 is unknown"
 }
 
-# The default plan runs at least 24 kernels of all classes in less than five minutes.
+# The default plan runs at least 24 kernels of all classes in under five minutes.
 a_plan_states_its_duration() {
     local kernels class
     experiment portability demo --dry-run

@@ -285,7 +285,7 @@ follow_sets_the_levels_of_the_present_load() {
     unchanged
 }
 
-# Every file that any rule sets must be restored, whichever rule holds at the end.
+# Files set by any rule must be restored, whichever rule holds at the end.
 killed_follow_is_restored() {
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
@@ -324,7 +324,7 @@ switches_that_fail_leave_the_command_alone() {
     unchanged
 }
 
-# The new power is set before the frequency is refused.
+# The new power is set before the frequency fails.
 failed_switch_restores_the_previous_levels() {
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
@@ -347,8 +347,8 @@ load_of_the_side_decides() {
     says record '"pin=free"'
 }
 
-# begin_group: starts a process group of two processes and sets `group` to its ID. The state of `ssactuate` is in
-# `state`, a machine with the CPUs of this one.
+# begin_group: starts a process group of two processes and sets `group` to its ID. `state` gets the state of
+# `ssactuate`: a machine with the CPUs of this one.
 begin_group() {
     mkdir -p "$folder/state/run" "$folder/state/sys/devices/system/cpu"
     cat /sys/devices/system/cpu/online >"$folder/state/sys/devices/system/cpu/online"
@@ -383,7 +383,7 @@ need_cpus() {
     first=$(cpus_of $$ | sed 's/[-,].*//')
 }
 
-# follow_groups WORD...: follows process groups with `policy`, until they end or it is killed.
+# follow_groups WORD...: follows process groups with `policy` until they end or it is killed.
 follow_groups() {
     "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" "$@" 2>"$folder/run-err" &
     run_pid=$!
@@ -426,7 +426,7 @@ follow_of_process_groups_ends_with_the_first() {
     have_cpus "$usable" "$other" || fail "the affinity of the other process group was not restored"
 }
 
-# The first kill leaves the keeper, the second kills both.
+# The first kill spares the keeper, the second one does not.
 killed_follow_restores_the_affinity_of_process_groups() {
     local first
     need_cpus
@@ -453,8 +453,8 @@ killed_follow_restores_the_affinity_of_process_groups() {
     have_cpus "$usable" || fail "the affinity was not restored: $(cat "$folder/out")"
 }
 
-# journal_of_killed_run STARTED: writes a journal by which the group's leader, started then, had the CPUs 0 and 1
-# before CPU `first`.
+# journal_of_killed_run STARTED: writes a journal in which the group's leader, started at that time, had CPUs 0
+# and 1 before CPU `first`.
 journal_of_killed_run() {
     mkdir -p "$folder/state/run/showstopper"
     printf '%s\n' 'boot unknown' 'run 1' "processes $group" "thread 0 $group $group $1 $usable" armed "cpus 0 $first" \
@@ -530,7 +530,7 @@ policies_that_cannot_be_set_start_no_command() {
     says err '`load side` requires --side'
     write_policy "load trace $folder/absent" 'below 40% pin=free'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
-    # A command would ignore the SIGTERM that it gets at the end, and hold the pipe until it has exited.
+    # The command ignores the SIGTERM that it gets at the end, and so holds the pipe until it exits.
     { (trap '' TERM && exec ssactuate follow --policy "$folder/policy" -- touch "$folder/started" 2>&1) || true; } |
         cat >"$folder/err"
     says err "$folder/absent"
@@ -608,7 +608,7 @@ each_thread_is_bound_to_one_cpu() {
         done; kill $pid'
 }
 
-# A user without privilege can make no control group here, so the run has nothing to write to a journal.
+# An unprivileged user cannot create a control group here, so the run has nothing to journal.
 affinity_pins_without_privilege_or_runtime_folder() {
     local user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
     [ "$(id -u)" = 0 ] || skip "root: only root can become another user"

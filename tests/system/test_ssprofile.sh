@@ -689,7 +689,7 @@ unknown_words_are_refused() {
 
 # ---- applications and sweeps ----
 
-# The base is a table, so that the ratio of one application is 1, as those of all benchmarks, and that of another is 4.
+# The base is a table in which one application has the ratio 1, like all benchmarks, and another one 4.
 applications_outside_of_the_prediction_are_named() {
     local comparison=$folder/verified/compare
     mkdir -p "$folder/verified"
@@ -742,8 +742,8 @@ sweep_draws_a_box_for_each_setting() {
 
 # ---- frequency ----
 
-# need_frequency: makes `tree`, a machine with four frequencies; benchmarks are as fast as its CPU 0 is set. One of
-# them waits for memory for half of its time.
+# need_frequency: creates `tree`, a machine with four frequencies. Benchmarks run at the frequency of its CPU 0;
+# one of them waits for memory half of the time.
 need_frequency() {
     [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
     # shellcheck source=actuate.sh

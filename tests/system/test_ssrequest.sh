@@ -497,7 +497,7 @@ a_signal_ends_ssrequest() {
     await has_rows 1
     kill -INT "$asker"
     wait "$asker" || status=$?
-    # On a busy machine, a request may be due and not sent yet when the signal comes.
+    # On a busy machine, a request may be due but not sent when the signal arrives.
     [ "$status" -eq "$(($(count waiting) > 0))" ] || fail "status $status: $(cat out err)"
     expect failed 0
     expect refused 0

@@ -23,7 +23,7 @@ runs() {
     sed -n 's/^run \([^ ]*\) .*/\1/p' "$output"
 }
 
-# is_planned COUNT PATTERN: fails unless so many lines of the plan match.
+# is_planned COUNT PATTERN: fails unless this many lines of the plan match.
 is_planned() {
     local count
     count=$(grep -Ec -- "$2" "$output" || true)
@@ -128,7 +128,7 @@ power_ends_the_cool_down() {
     [ "$(wc -l <"$scratch/seconds")" -eq 3 ] || fail "ended after $(wc -l <"$scratch/seconds") s"
 }
 
-# The service is fast, so that the test needs little of the machine.
+# A fast service keeps the test cheap.
 levels_are_compared_and_kept() {
     local call=(tradeoffs --knobs 'instances=1 instances=2' --cap '1,50' --steps 15:5:1s --work 100u --rounds 1 --cool-down 0)
     experiment "${call[@]}"

@@ -15,7 +15,7 @@ say() {
     echo "$*" >&2
 }
 
-declare -A is_given=() # options that the call has, with _ for -
+declare -A is_given=() # options given on the command line, with _ instead of -
 
 # take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
 # values of a NAME+ are collected, one a line. Words that are no options become `operands`, if that is among the names.
@@ -73,7 +73,7 @@ refuse_given() {
     done
 }
 
-# preset NAME=VALUE...: sets these options, unless the call has them.
+# preset NAME=VALUE...: sets options that are not given on the command line.
 preset() {
     local pair
     for pair; do
@@ -86,7 +86,7 @@ value_of() {
     ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
 }
 
-# check TYPE NAME...: does so for these options, and keeps what they become.
+# check TYPE NAME...: checks the values of these options, and replaces them by the result of value_of.
 check() {
     local name value
     for name in "${@:2}"; do
@@ -104,7 +104,7 @@ check_words() {
     done
 }
 
-# compute EXPRESSION...: prints the values of expressions of awk.
+# compute EXPRESSION...: prints the values of awk expressions.
 compute() {
     local each words=''
     for each; do

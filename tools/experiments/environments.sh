@@ -75,7 +75,7 @@ boot_seconds() {
 
 # ---- placements ----
 
-# print_sets A/B [SHARE]: prints the CPUs of both sides and how many each has; fails if the sides have a CPU in common and
+# print_sets A/B [SHARE]: prints the CPUs of both sides and their numbers; fails if a CPU is in both and they
 # may not SHARE it.
 print_sets() {
     local words
@@ -85,9 +85,9 @@ print_sets() {
     echo "${words% *}"
 }
 
-# print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides of a placement on a machine with that
-# many CPUs and how many each has, or fails and prints why it is impossible in this environment. A side without CPUs, -, is
-# not pinned and may use half of them.
+# print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides and their numbers, on a
+# machine with that many CPUs; fails and prints the reason if the environment cannot place them so. A side
+# without CPUs, -, is not pinned and may use half of them.
 print_placement() {
     local found='' half=$(($3 / 2 > 0 ? $3 / 2 : 1))
     case $1 in

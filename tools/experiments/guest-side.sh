@@ -6,8 +6,7 @@
 
 given=/root${run:?}
 
-# Parts of the host that are hidden below have what is needed later, so it is taken first. Only shared folders
-# can be written to.
+# Take what is needed later from parts of the host that are hidden below. Only shared folders are writable.
 mkdir /run /shared
 mount -t tmpfs -o mode=755 run /run
 mkdir /run/guest /run/lock

@@ -8,7 +8,7 @@
 
 # ---- options ----
 
-# Options of all studies; empty if the call does not give them. Each experiment has its own defaults.
+# Options of all studies; empty if not given. Each experiment has its own defaults.
 experiment='' # its name
 shorter=''    # how to make its studies shorter
 needs_iterations='' # yes if its results are throughputs
@@ -73,7 +73,7 @@ plan_usage() {
     echo "  --plan              print the plan, as ssbatch(1) reads it, start nothing"
 }
 
-# take_study_options FLAGS NAMES WORD...: take_options with the options of all studies.
+# take_study_options FLAGS NAMES WORD...: parses options like take_options, including those of all studies.
 take_study_options() {
     take_options "$common_flags plan $1" "$common_names $2" "${@:3}"
     print_plan=$plan
@@ -86,7 +86,7 @@ stand_ins=''           # workloads that represent them
 pi_control=''          # options of the published control
 cdc_dithering=''       # options of the dithering of the published baseline
 
-# take_presets NAME=VALUE...: sets options of --published, and these of --quick, that the call does not have.
+# take_presets NAME=VALUE...: sets options for --published, and with --quick these, unless they are given.
 take_presets() {
     if [ -n "$published" ]; then
         [ -z "${is_given[instances]-}" ] || fail "--published sets the number of instances: leave out --instances"
@@ -100,7 +100,7 @@ take_presets() {
     fi
 }
 
-# take_published STUDY: sets options to those of the published evaluation.
+# take_published STUDY: sets options to their values in the published evaluation.
 take_published() {
     local study option value
     while read -r study option value; do
@@ -110,7 +110,7 @@ take_published() {
 
 # ---- programs and the catalogue ----
 
-# find_programs: finds the programs, and the CPUs of --on.
+# find_programs: finds the programs, and the CPUs for --on.
 find_programs() {
     local program
     extend_path "$bin"
@@ -130,15 +130,15 @@ known=()                  # the options of ssbatch about what the catalogue does
 method_options=()         # its options about methods
 declare -A memory_of=()   # memory of the sides of a run, by role
 
-# ask OPTION...: prints what ssbatch says about workloads, with the memory of the side `role`.
+# ask OPTION...: prints ssbatch's answer about workloads, for the memory of the side `role`.
 ask() {
     local own=${memory_of[${role:-only}]:-$memory}
     ssbatch --program "$tool" "${known[@]}" ${dry_run:+--even-if-missing} ${role:+--role "$role"} \
         ${own:+--memory "$own"} "$@"
 }
 
-# check_workloads: sets `workloads`, what the experiment runs: the named ones, or else the command after --,
-# or else the published ones or the default.
+# check_workloads: sets `workloads` to the named ones or the command after --; otherwise to the published or
+# default ones.
 check_workloads() {
     local file files=()
     [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
@@ -159,7 +159,7 @@ check_workloads() {
         ${pi_control:+--pi-control "$pi_control"})
 }
 
-# define_command: makes a workload of the command after --.
+# define_command: defines a workload for the command after --.
 define_command() {
     if ! has_command; then
         [ -z "$iteration$repeat$name" ] || fail "--iteration, --repeat and --name require a command after --"
@@ -183,9 +183,9 @@ check_command() {
         fail "$program: no such program: give a path, or the name of a program in PATH"
 }
 
-# check_names OPTION LIST: whether these workloads are known and can run. Warns of those that are unfit, that need more
-# warm-up than the study has and, if the experiment `needs_iterations`, that have none. Sets `counted`, those whose iterations
-# are counted.
+# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of unfit ones, of those
+# that need more warm-up than the study has and, if the experiment `needs_iterations`, of those without any.
+# Sets `counted` to those whose iterations are counted.
 check_names() {
     counted=$(ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted}) || exit 1
 }
@@ -224,7 +224,7 @@ methods_usage() {
 END
 }
 
-# list_taus METHOD: prints the lengths of a round with which it is run; `own` if the method has none, or its own.
+# list_taus METHOD: prints the lengths of a round to run it with; `own` if the method has none, or its own.
 list_taus() {
     case $1 in
     independent | cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
@@ -232,7 +232,7 @@ list_taus() {
     esac
 }
 
-# why_no_method METHOD: prints why it is unavailable here; fails if it is available.
+# why_no_method METHOD: prints why it is unavailable; fails if it is available.
 why_no_method() {
     case $1 in
     cpulimit) [ -z "$(type -P cpulimit)" ] && echo "cpulimit is not installed" ;;
@@ -241,7 +241,7 @@ why_no_method() {
     esac
 }
 
-# check_methods: sets `usable` to the available ones of `methods`, and plans a `skip` line for each of the others.
+# check_methods: sets `usable` to the available `methods`, and plans a `skip` line for each of the others.
 check_methods() {
     local list method reason
     IFS=, read -ra list <<<"$methods"
@@ -280,7 +280,8 @@ literal() {
     printf '%s\n' "${1//"{"/"{{"}"
 }
 
-# is_new RUN: RUN is the first line of a run. Fails if it is planned already, exits if that run has other columns.
+# is_new RUN: RUN is the first line of a run. Fails if the run is already planned; exits if it was planned with
+# other columns.
 is_new() {
     local words
     read -ra words <<<"$1"
@@ -311,7 +312,7 @@ plan_skip() {
     say "skipped: ${*:2}: $1"
 }
 
-# plan_folders WORKLOAD NUMBER: prints the lines that make and fill the folders of instances.
+# plan_folders WORKLOAD NUMBER: prints the lines that create and fill the folders of instances.
 plan_folders() {
     ask --workload "$1" --print setup --instances "$2"
 }
@@ -341,7 +342,7 @@ plan_study() {
 
 # ---- a run ----
 
-# find_energy: sets `energy_scope`, what the source of --energy covers; empty if there is none.
+# find_energy: sets `energy_scope` to the scope of --energy's source; empty without a source.
 find_energy() {
     local sampler
     [ -n "$energy" ] || return 0
@@ -353,7 +354,7 @@ find_energy() {
     fi
 }
 
-# plan_energy: prints the lines that sample power, if there is a source, and idle states, if there are any.
+# plan_energy: prints the lines that sample power and idle states, if available.
 plan_energy() {
     local source=${energy_scope%%:*} of=${service_cpus-}
     : "${of:=$on}"
@@ -397,7 +398,7 @@ plan_one() {
     line main -- true
 }
 
-# list_unknown: prints the workloads whose load is to be measured for nbench-fit.
+# list_unknown: prints the workloads that nbench-fit needs a load of one instance for.
 list_unknown() {
     local workload
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0

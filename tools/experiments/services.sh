@@ -35,18 +35,18 @@ END
 
 # ---- the plan ----
 
-# serve_words ADDRESS WORKERS: sets `words`, the command of serve. Its work is calibrated once.
+# serve_words ADDRESS WORKERS: sets `words` to the command of serve, whose work is calibrated once.
 serve_words() {
     words=("${on_cpus[@]}" ssburn serve --listen "$1" --workers "$2" --spread "$spread" --units '{units}')
 }
 
-# wiki_words DIR WORKERS [OPTION]...: sets `words`, the command of mediawiki.
+# wiki_words DIR WORKERS [OPTION]...: sets `words` to the command of mediawiki.
 wiki_words() {
     words=("${on_cpus[@]}" "$here/services/mediawiki" run "$1" ${2:+--workers "$2"} "${@:3}")
 }
 
-# plan_service: prints the line that starts the service. It is new in each run, so all find it alike. Sets `url` and
-# `pids`, with the placeholders of a plan.
+# plan_service: prints the line that starts the service, anew for each run, so that all runs find it in the same
+# state. Sets `url` and `pids`, with placeholders of a plan.
 plan_service() {
     local words ready='^listening on (.+)$'
     url=$(literal "$service") pids=${attach-}
@@ -62,21 +62,21 @@ plan_service() {
     line beside server ready="$ready" -- "${words[@]}"
 }
 
-# plan_service_study: prints the lines of the study that the service needs.
+# plan_service_study: prints the study's lines that the service needs.
 plan_service_study() {
     [ "$service" != serve ] ||
         line once units 'match=^# work ([0-9]+)$' -- ssburn serial --iteration "$work" --iterations 0
     [ -z "$own_wiki" ] || line after -- "$here/services/mediawiki" down "$(literal "$wiki")"
 }
 
-# choose_sending SEED: sets `sending`, the options of ssrequest that do not depend on rates.
+# choose_sending SEED: sets `sending` to the options of ssrequest that do not depend on rates.
 choose_sending() {
     sending=(--arrival "$arrival" --seed "$1" --cap "$cap" --when-full "$when_full" --timeout "${timeout}s"
         ${own_cpu:+--own-cpu "$own_cpu"})
 }
 
-# choose_shape KIND VALUE: sets `shape`, the options of ssrequest for this rate or for steps; `what`, the part of the
-# name of a run; and the times `length`, `counted` and `warmup_seconds`.
+# choose_shape KIND VALUE: sets `shape` to the options of ssrequest for this rate or for steps, `what` to the
+# part of a run's name, and the times `length`, `counted` and `warmup_seconds`.
 choose_shape() {
     if [ "$1" = rate ]; then
         what=r$2 length=$(compute "$warmup + $seconds + 3") warmup_seconds=$warmup counted=$seconds
@@ -87,8 +87,8 @@ choose_shape() {
     fi
 }
 
-# plan_requests URL OPTION...: prints the lines that send requests: those that warm up, at the rate `value`, and those
-# that count. Requests that failed are a result.
+# plan_requests URL OPTION...: prints the lines that send requests: first to warm up, at the rate `value`, then
+# to count. Failed requests are a result.
 plan_requests() {
     [ "$warmup_seconds" = 0 ] || line before warmup ok=0,1 -- ssrequest --quiet --profile constant --rate "$value" \
         --duration "${warmup}s" "${sending[@]}" "${@:2}" "$1"
@@ -96,7 +96,7 @@ plan_requests() {
         "${sending[@]}" "${@:2}" "$1"
 }
 
-# steps_seconds: prints how long all steps take.
+# steps_seconds: prints the duration of all steps.
 steps_seconds() {
     local full="int(${step[0]} / ${step[1]})"
     compute "($full + ($full * ${step[1]} < ${step[0]})) * ${step[2]}"
@@ -104,14 +104,15 @@ steps_seconds() {
 
 # ---- the call ----
 
-# check_rates_or_steps: refuses options of rates with steps. To be called before options get their defaults.
+# check_rates_or_steps: refuses options of rates together with steps. Call this before options get their
+# defaults.
 check_rates_or_steps() {
     [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: no command is required: see --service"
     [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates and --steps exclude each other"
     [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
 }
 
-# check_service RATES FEW: sets `name`, and `rates` unless they are given: of serve these, the FEW for --quick.
+# check_service RATES FEW: sets `name`, and `rates` unless given: for serve to RATES, or to FEW with --quick.
 check_service() {
     local usual='' few=''
     case $service in
@@ -130,7 +131,7 @@ check_service() {
     [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki requires mediawiki"
 }
 
-# check_service_values: checks the other options of the service and of requests. They have their defaults.
+# check_service_values: checks the other options of service and requests, after they got their defaults.
 check_service_values() {
     local program
     for program in ssrequest ssburn ssload; do
@@ -147,7 +148,7 @@ check_service_values() {
     check_times seconds timeout warmup
 }
 
-# check_times OPTION...: makes seconds of them; above 0, except those of a warm-up.
+# check_times OPTION...: converts them to seconds. All must be above 0, except those of a warm-up.
 check_times() {
     local option value
     for option; do
@@ -157,7 +158,7 @@ check_times() {
     done
 }
 
-# check_rates: numbers above 0.
+# check_rates: fails unless all are numbers above 0.
 check_rates() {
     local rate
     for rate in ${rates//,/ }; do
@@ -166,7 +167,7 @@ check_rates() {
     done
 }
 
-# check_steps: sets `step`, the parts of --steps, with the length of a step in seconds.
+# check_steps: sets `step` to the parts of --steps, with the length of a step in seconds.
 check_steps() {
     local hold
     [ -n "$steps" ] || return 0
@@ -177,7 +178,7 @@ check_steps() {
     IFS=: read -ra step <<<"$steps"
 }
 
-# find_wiki: the first run makes it, and the study removes its own.
+# find_wiki: finds the wiki. The first run creates it; the study removes a wiki of its own.
 find_wiki() {
     [ "$service" = mediawiki ] || return 0
     own_wiki=

@@ -67,7 +67,7 @@ take_option() {
 
 # ---- containers ----
 
-# why_no_container PROGRAM...: prints which requirement of all containers is missing; fails if they are met.
+# why_no_container PROGRAM...: prints the first requirement of containers that is missing; fails if none is.
 why_no_container() {
     local program
     [ "$(id -u)" -eq 0 ] || { echo "only root can make containers with CPUs of their own" && return; }
@@ -90,7 +90,7 @@ enter() {
     exec "$helper" enter "$place" "${instance[@]}" -- "$@"
 }
 
-# clean: removes what an environment made outside of the place's folder and group.
+# clean: removes what an environment created outside of the place's folder and group.
 clean() {
     :
 }
