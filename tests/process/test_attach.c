@@ -277,7 +277,7 @@ START_TEST(group_without_leader_is_continued_by_another_executor) {
 END_TEST
 
 /* The next rescuer finds on the board that the executor is lost, and begins again. */
-START_TEST(guardian_killed_in_the_middle_of_a_rescue_leaves_nothing_stopped) {
+START_TEST(guardian_killed_during_a_rescue_leaves_nothing_stopped) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     const char *folder = run_make_folder();
     char held[300];
@@ -863,7 +863,7 @@ PROCESS_MAIN(
     SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
     SS_CASE(throttling_continues_after_executor_and_master_are_stopped),
     SS_CASE(group_without_leader_is_continued_by_another_executor),
-    SS_CASE(guardian_killed_in_the_middle_of_a_rescue_leaves_nothing_stopped),
+    SS_CASE(guardian_killed_during_a_rescue_leaves_nothing_stopped),
     SS_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(later_descendants_are_limited_and_orphans_survive),

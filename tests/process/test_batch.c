@@ -154,7 +154,7 @@ START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
 }
 END_TEST
 
-START_TEST(a_call_without_runs_to_carry_out_undoes_the_journals_of_a_killed_one) {
+START_TEST(idle_call_undoes_the_journals_of_a_killed_one) {
     write_plan(
         "after -- sh -c 'touch begun; while [ ! -e enough ]; do sleep 0.02; done; touch closed'\n"
         "run a takes 1s\n"
@@ -280,7 +280,7 @@ PROCESS_MAIN(
     SS_CASE(a_killed_keeper_is_replaced_by_the_call),
     SS_CASE(a_killed_minder_fails_the_run_and_leaves_nothing),
     SS_CASE(processes_left_by_a_kill_of_all_are_ended_by_the_next_call),
-    SS_CASE(a_call_without_runs_to_carry_out_undoes_the_journals_of_a_killed_one),
+    SS_CASE(idle_call_undoes_the_journals_of_a_killed_one),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
     SS_CASE(an_attached_program_is_not_left_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),

@@ -254,7 +254,7 @@ a_killed_guest_leaves_nothing() {
 }
 
 # Guests use the machine's clock, so runs in several guests can start at the same time.
-a_terminated_guest_delivers_the_record_of_a_run_that_began_in_time() {
+terminated_guest_delivers_the_record_of_a_started_run() {
     local processes at time elapsed
     need_guest
     # shellcheck disable=SC2016 # expanded in the guest
@@ -387,5 +387,5 @@ run_case a_command_runs_in_a_guest
 run_case groups_of_version_two_are_limited
 run_case sides_run_in_guests
 run_case a_killed_guest_leaves_nothing
-run_case a_terminated_guest_delivers_the_record_of_a_run_that_began_in_time
+run_case terminated_guest_delivers_the_record_of_a_started_run
 end_cases

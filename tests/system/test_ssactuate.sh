@@ -46,7 +46,7 @@ is() {
 
 # ---- list and get ----
 
-absent_actuators_say_why() {
+missing_actuators_are_explained() {
     mkdir -p "$folder/empty/sys"
     expect 0 ssactuate list --root "$folder/empty"
     says out "frequency  absent: the kernel has no cpufreq policy"
@@ -645,7 +645,7 @@ command_status_is_returned() {
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
 }
 
-run_case absent_actuators_say_why
+run_case missing_actuators_are_explained
 run_case unknown_words_are_refused
 run_case knobs_are_set_while_the_command_runs
 run_case frequency_outside_of_the_limits_widens_them

@@ -48,7 +48,7 @@ static void assert_reasons(struct ssreport_verdict verdict, const char *reasons)
     ssreport_verdict_free(&verdict);
 }
 
-static void recorded_reasons_are_kept_only_if_results_and_limits_are_the_same(void **state) {
+static void recorded_reasons_are_kept_if_results_and_limits_agree(void **state) {
     (void)state;
     assert_reasons(take_steal("doubtful", 1), "as recorded");
     assert_reasons(take_steal("passed", 1), "steal 2 % (limit 1)");
@@ -90,6 +90,6 @@ static void damaged_verdicts_count_as_missing(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(recorded_figures_are_judged_again),
-    cmocka_unit_test(recorded_reasons_are_kept_only_if_results_and_limits_are_the_same),
+    cmocka_unit_test(recorded_reasons_are_kept_if_results_and_limits_agree),
     cmocka_unit_test(record_without_verdict_is_judged_by_known_figures),
     cmocka_unit_test(damaged_verdicts_count_as_missing))

@@ -60,7 +60,7 @@ static void response_times_are_not_compared_while_rates_change(void **state) {
     assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_NOT_CHECKED);
 }
 
-static void late_requests_are_found_unless_the_cap_made_them_wait(void **state) {
+static void requests_delayed_by_the_cap_are_not_late(void **state) {
     (void)state;
     for (ss_time i = 0; i < 100; i++)
         made_up_end(
@@ -124,7 +124,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(service_that_degrades_is_found, set_up, tear_down),
     cmocka_unit_test_setup_teardown(response_times_are_not_compared_while_rates_change, set_up,
         tear_down),
-    cmocka_unit_test_setup_teardown(late_requests_are_found_unless_the_cap_made_them_wait, set_up,
+    cmocka_unit_test_setup_teardown(requests_delayed_by_the_cap_are_not_late, set_up,
         tear_down),
     cmocka_unit_test_setup_teardown(closed_loop_is_checked_by_its_throughput, set_up, tear_down),
     cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_found, set_up, tear_down),

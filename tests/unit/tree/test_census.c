@@ -245,7 +245,7 @@ static void low_duty_process_is_expected_to_leave_for_longer(void **state) {
 }
 
 /* A pid is assigned before its process is visible. */
-static void process_that_becomes_visible_late_is_found_soon(void **state) {
+static void late_visible_process_is_found_soon(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -556,7 +556,7 @@ WORLD_MAIN(
     cmocka_unit_test(process_that_leaves_its_group_early_is_found_soon),
     cmocka_unit_test(process_expected_to_leave_its_group_is_found_at_a_stop),
     cmocka_unit_test(low_duty_process_is_expected_to_leave_for_longer),
-    cmocka_unit_test(process_that_becomes_visible_late_is_found_soon),
+    cmocka_unit_test(late_visible_process_is_found_soon),
     cmocka_unit_test(orphan_without_a_session_leader_is_a_single_branch),
     cmocka_unit_test(zombie_leader_does_not_make_a_group_branch),
     cmocka_unit_test(group_missed_by_executor_becomes_single_branches),

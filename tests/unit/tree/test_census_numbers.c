@@ -113,7 +113,7 @@ static void unknown_latest_pid_causes_full_scan(void **state) {
 }
 
 /* A process becomes visible only after its pid is assigned. */
-static void process_that_becomes_visible_late_is_found_by_a_recount(void **state) {
+static void late_visible_process_is_found_by_a_recount(void **state) {
     (void)state;
     for (int moment = 0; moment < 10; moment++) {
         world_pass(107 * SS_MILLISECOND);
@@ -162,6 +162,6 @@ WORLD_MAIN(
     cmocka_unit_test(session_is_found_among_many_others),
     cmocka_unit_test(many_new_pids_cause_a_full_scan),
     cmocka_unit_test(unknown_latest_pid_causes_full_scan),
-    cmocka_unit_test(process_that_becomes_visible_late_is_found_by_a_recount),
+    cmocka_unit_test(late_visible_process_is_found_by_a_recount),
     cmocka_unit_test(very_late_visible_process_is_found_by_the_second_recount),
     cmocka_unit_test(process_that_becomes_visible_after_many_others_is_found))
