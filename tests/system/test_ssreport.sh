@@ -616,7 +616,7 @@ records_are_checked_and_left_out() {
     report 125 --check --policy policy bad
     grep -qxF "ssreport: --policy and --check exclude each other" err || fail "wrong message: $(cat err)"
     report 125 --pair a,b bad
-    grep -qxF "ssreport: --pair belongs to a policy: --policy FILE" err || fail "wrong message: $(cat err)"
+    grep -qxF "ssreport: --pair requires --policy" err || fail "wrong message: $(cat err)"
     report 125 --policy policy bad
     grep -q "^ssreport: --policy: no pair has two placements" err || fail "wrong message: $(cat err)"
     [ ! -e policy ] || fail "a policy was written"
@@ -1004,9 +1004,9 @@ options_and_their_values_are_checked() {
     report 125 "$folder/run" --agianst "$folder/run"
     error_has 1 "did you mean '--against'?"
     report 125 --value x "$folder/run"
-    error_has 1 '--value belongs to a test: --test TEST'
+    error_has 1 '--value requires --test'
     report 125 --run x "$folder/run"
-    error_has 1 '--run belongs to a test: --test TEST'
+    error_has 1 '--run requires --test'
     report 0 --help
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "help wider than 80 columns"
     grep -q -- --against "$folder/out" || fail "help does not name --against"

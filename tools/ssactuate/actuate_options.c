@@ -118,7 +118,7 @@ static int check_command(const struct ssactuate_options *options, struct ss_erro
 static int check(struct ssactuate_options *options, struct ss_error *error) {
     if (!options->verb_name)
         return ss_error_fail(
-            error, "say what to do: list, get, run, follow or restore; see --help");
+            error, "a verb is required: list, get, run, follow or restore; see --help");
     const struct ssactuate_verb *verb = find_verb(options->verbs, options->verb_name);
     options->verb = verb;
     if (!verb)

@@ -193,14 +193,13 @@ static int check_names(const struct ssreport_request *request, struct ss_error *
 
 static int check_report(struct ssreport_request *request, struct ss_error *error) {
     if (request->value || request->group || request->run || request->of)
-        return ss_error_fail(error, "--%s belongs to a test: --test TEST",
+        return ss_error_fail(error, "--%s requires --test",
             request->value   ? "value"
             : request->group ? "group"
             : request->run   ? "run"
                              : "of");
     if ((request->pair || request->best_by >= 0) && !request->policy)
-        return ss_error_fail(
-            error, "--%s belongs to a policy: --policy FILE", request->pair ? "pair" : "best-by");
+        return ss_error_fail(error, "--%s requires --policy", request->pair ? "pair" : "best-by");
     if (check_printing(request, error) < 0 || check_names(request, error) < 0)
         return -1;
     if (!request->against)

@@ -327,7 +327,7 @@ static void write_file(const char *path, const char *text) {
 static void invalid_tables_are_refused(void **state) {
     (void)state;
     static const char *const texts[][2] = {
-        {"busy,watts\n1,100\n2,200\n", ":2:1: the first row must be that of 0 busy CPUs"},
+        {"busy,watts\n1,100\n2,200\n", ":2:1: the first row must have 0 busy CPUs"},
         {"busy,watts\n0,100\n2,200\n2,300\n", ":4:1: busy CPUs must increase from row to row"},
         {"busy,watts\n0,100\n1,-1\n", ":3:1: power must not be negative"},
         {"busy,watts\n0,100\n1,x\n", ":3:3: invalid number in column 'watts'"},

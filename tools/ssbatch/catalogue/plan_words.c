@@ -454,7 +454,7 @@ static int print_requested(FILE *stream, struct request *request, struct ss_erro
         return ss_error_fail(
             error, "unexpected argument '%s': see --help", ss_words_show(*request->rest).text);
     if ((request->defined.name != NULL) != (request->defined.command != NULL))
-        return ss_error_fail(error, "--define and --command belong together");
+        return ss_error_fail(error, "--define and --command require each other");
     if (catalogue)
         return check_use(request, error) < 0 ? -1 : print_from_catalogue(stream, request, error);
     return check_pairs(request, error) < 0 ? -1 : print_pairs(stream, request, error);

@@ -143,7 +143,7 @@ int queue_contention_read(
 static int take_watts(void *context, const double values[2], struct ss_error *error) {
     struct queue_power *power = context;
     if (power->count == 0 && values[0] != 0)
-        return ss_error_fail(error, "the first row must be that of 0 busy CPUs");
+        return ss_error_fail(error, "the first row must have 0 busy CPUs");
     if (power->count > 0 && !(values[0] > power->points[power->count - 1].busy))
         return ss_error_fail(error, "busy CPUs must increase from row to row");
     if (!(values[1] >= 0))

@@ -136,7 +136,7 @@ static int parse_frequency(
 static int check_frequency(struct queue_options *options, struct ss_error *error) {
     double frequency = 0, base = 0;
     if (!options->frequency != !options->base)
-        return ss_error_fail(error, "--frequency and --base belong together");
+        return ss_error_fail(error, "--frequency and --base require each other");
     if (!options->frequency && options->beta != 1)
         return ss_error_fail(error, "--beta requires --frequency and --base");
     if (!options->frequency)
