@@ -501,6 +501,10 @@ runs_that_are_not_done_are_listed() {
     error_has 4 "study/none: skipped: no CPU 7"
     error_has 4 "study/bare: no command of this run has a record: see showstopper --record"
     error_has 4 "study/late: its run.json has schema 2, but this program reads only schema 1: use a later version"
+    # Skipped runs are no invalid records.
+    report 3 --check "$folder/study"
+    grep -q "study/gone: invalid: failed: no CPU 7" "$folder/out" || fail "the failed run is not invalid: $(cat "$folder/out")"
+    ! grep -q "study/none" "$folder/out" || fail "the skipped run is judged: $(cat "$folder/out")"
     rm -rf "$folder/study"
     write_run study none skipped '"size": "small"' ''
     report 1 -q "$folder/study"

@@ -182,7 +182,10 @@ static int load_run(struct ssreport_report *report, const char *folder, int set)
     if (!run.document)
         return ssreport_add_failure(report, folder, error.message);
     const char *absence = describe_absence(run.document, text);
+    const char *status = document_text(run.document, "status");
     int result = absence ? ssreport_add_failure(report, folder, absence) : load_commands(&run);
+    if (absence && result == 0 && status && strcmp(status, "skipped") == 0)
+        report->failures[report->failure_count - 1].finding = SS_NOT_CHECKED;
     json_object_put(run.document);
     return result;
 }

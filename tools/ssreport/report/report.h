@@ -18,7 +18,8 @@
 /* A record that cannot be reported, or that was left out. */
 struct ssreport_failure {
     char *name, *why;
-    enum ss_finding finding; /* SS_DOUBTFUL if it was left out for that; otherwise invalid */
+    enum ss_finding finding; /* SS_DOUBTFUL if left out for that, SS_NOT_CHECKED if skipped;
+                                otherwise SS_INVALID */
 };
 
 #define SSREPORT_NO_ROW SIZE_MAX

@@ -129,13 +129,16 @@ static const struct table_column idle_columns[] = {
     {"share", "of idle, %", 2, true}, {"share_deviation", "standard deviation", 2, true},
 };
 static const struct table_column knob_columns[] = {
-    {"knob", "knob"}, {"high", "from", .if_known = true}, {"low", "to", .if_known = true},
+    {"knob", "knob", .text = {"knob", 10}}, {"high", "from", .if_known = true, .text = {"from", 16}},
+    {"low", "to", .if_known = true, .text = {"to", 16}},
     {"arrival", "arrival", .if_known = true},
     {"high_capacity", "capacity from, /s", 2, .if_known = true}, {"low_capacity", "to, /s", 2, .if_known = true},
-    {"saved", "power saved, %", 1, true, true}, {"lost", "capacity lost, %", 1, true, true},
+    {"saved", "power saved, %", 1, true, true, .text = {"saved, %", 9}},
+    {"lost", "capacity lost, %", 1, true, true, .text = {"lost, %", 9}},
     {"lost_per_saved", "lost for each % saved", 2, .if_known = true},
-    {"published_as", "published as"}, {"published_saved_percent", "published: power saved, %", 0},
-    {"published_lost_percent", "capacity lost, %", 0},
+    {"published_as", "published as"},
+    {"published_saved_percent", "published: power saved, %", 0, .text = {"published", 10}},
+    {"published_lost_percent", "capacity lost, %", 0, .text = {"lost, %", 8}},
     {"published_lost_per_saved", "lost for each % saved", 2}, {"note", "note", .if_known = true},
 };
 static const struct table_sheet tables[] = {

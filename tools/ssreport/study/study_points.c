@@ -219,9 +219,9 @@ void ssreport_study_series(char name[200], const struct ssreport_report *report,
         used = (size_t)snprintf(
             name, 200, "%.60s", ssreport_report_set_name(report, point->first->set));
     for (size_t i = 0; i < differences->count && used < 190; i++) {
+        const char *value = ssreport_columns_get(&point->first->columns, differences->names[i]);
         if (i != differences->axis)
-            used += (size_t)snprintf(name + used, 200 - used, "%s%s=%.60s", used > 0 ? ", " : "",
-                differences->names[i],
-                ssreport_columns_get(&point->first->columns, differences->names[i]));
+            used += (size_t)snprintf(name + used, 200 - used, "%s%s%s%s%.60s", used > 0 ? ", " : "",
+                *value ? "" : "no ", differences->names[i], *value ? "=" : "", value);
     }
 }

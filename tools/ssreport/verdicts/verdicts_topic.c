@@ -61,10 +61,12 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_record(report, report->runs[i].record.name, &report->runs[i].record.verdict);
     for (size_t i = 0; i < report->response_count; i++)
         add_record(report, report->responses[i].name, &report->responses[i].verdict);
-    for (size_t i = 0; i < report->failure_count; i++)
-        TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", report->failures[i].name),
-            CELL("verdict", ss_finding_names[report->failures[i].finding]),
-            CELL("reasons", report->failures[i].why));
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct ssreport_failure *failure = &report->failures[i];
+        if (failure->finding != SS_NOT_CHECKED)
+            TABLE_ROW(ssreport_table(report, "verdicts"), CELL("record", failure->name),
+                CELL("verdict", ss_finding_names[failure->finding]), CELL("reasons", failure->why));
+    }
     size_t invalid = ssreport_verdicts_count(report, "invalid"),
            doubtful = ssreport_verdicts_count(report, "doubtful");
     size_t all = table_rows(ssreport_table(report, "verdicts"));
