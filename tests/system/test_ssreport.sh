@@ -729,6 +729,16 @@ sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[
     error_has 1 '--format needs a table'
     report 125 --table steps --format xml "$folder/made"
     error_has 1 '--format'
+    # --column prints the known values of one column.
+    report 0 --table steps --column step "$folder/made"
+    cut -d , -f "$(head -n 1 "$folder/report/steps.csv" | tr , '\n' | grep -nx step | cut -d : -f 1)" \
+        "$folder/report/steps.csv" | sed 1d | cmp - "$folder/out" || fail "--column output differs: $(cat "$folder/out")"
+    report 125 --table steps --column nosuch "$folder/made"
+    error_has 1 '--column: the table steps has no column "nosuch"'
+    report 1 --table steps --column others "$folder/made"
+    error_has 1 'no value is known in the column others of the table steps'
+    report 125 --column step "$folder/made"
+    error_has 1 '--column needs a table and no format'
 }
 
 # made_side FOLDER LABELS INTERCEPT SLOPE: a record of six steps of 10 s, 90, 60, 30 % and back, with a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -159,6 +160,30 @@ static int check_table(const char *name, struct ss_error *error) {
         error, "--table: there is no table \"%s\": %s", ss_words_show(name).text, names);
 }
 
+/* Prints the known values of a column, one a line. Without any it is an error. */
+static int print_column(
+    const struct table_sheet *table, const char *column, struct ss_error *error) {
+    size_t known = 0, at = 0;
+    while (at < table->column_count && strcmp(table->columns[at].name, column) != 0)
+        at++;
+    if (at == table->column_count)
+        return ss_error_fail(error, "--column: the table %s has no column \"%s\"", table->name,
+            ss_words_show(column).text);
+    for (size_t row = 0; row < table_rows(table); row++) {
+        const struct table_cell *cell = table_cell_at(table, row, column);
+        bool is_known = cell->text ? *cell->text != '\0' : isfinite(cell->number);
+        if (is_known && cell->text)
+            printf("%s\n", cell->text);
+        else if (is_known)
+            printf("%.12g\n", cell->number);
+        known += is_known;
+    }
+    return known > 0
+               ? 0
+               : ss_error_set(error, STATUS_NO_RESULTS,
+                     "no value is known in the column %s of the table %s", column, table->name);
+}
+
 /* Prints a table for scripts. Without rows it is an error. */
 static int print_table(const struct table_sheet *table, const struct ssreport_request *request,
     struct ss_error *error) {
@@ -168,6 +193,8 @@ static int print_table(const struct table_sheet *table, const struct ssreport_re
         [SSREPORT_FORMAT_JSON] = table_print_json};
     if (table_rows(table) == 0)
         return ss_error_set(error, STATUS_NO_RESULTS, "the table %s has no rows", table->name);
+    if (request->column)
+        return print_column(table, request->column, error);
     print[request->format < 0 ? SSREPORT_FORMAT_CSV : request->format](stdout, table);
     return 0;
 }

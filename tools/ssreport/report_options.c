@@ -72,6 +72,9 @@ static const struct ss_argument rows[] = {
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
         .help = "the format of that table; default: csv"}},
+    {0, "NAME", {"column", SS_OPTION_TEXT, AT(column),
+        .help = "print only this column of that table, a value a line; unknown values are left "
+                "out"}},
     {0, "TEST", {"test", SS_OPTION_CHOICE, AT(test), .choices = "welch anova bartlett shapiro",
         .help = "test groups of values in a file instead of reporting records: which means "
                 "differ, whether any do, whether variances do, or whether values are normally "
@@ -224,5 +227,8 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
         return 0;
     if (request->format >= 0 && !request->table && !request->check && !request->decide)
         return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
+    if (request->column && (!request->table || request->format >= 0))
+        return ss_error_fail(error,
+            "--column needs a table and no format: ssreport --table NAME --column NAME RECORD...");
     return request->test >= 0 ? check_test(request, error) : check_report(request, error);
 }

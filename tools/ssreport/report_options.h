@@ -24,6 +24,7 @@ struct ssreport_request {
     int best_by;          /* measure of the policy: 0 throughput, 1 energy; negative if not given */
     const char *table;    /* name of a table, printed instead of the summary */
     int format;           /* format of the table; negative if not given */
+    const char *column;   /* name of the only column of the table that is printed */
     int test;             /* enum hypothesis; negative: report records */
     const char *value;    /* column of the values to test */
     const char *group;    /* column of their groups */
