@@ -328,11 +328,14 @@ END
     for seed in 1 2 3 4; do
         rm -f log
         expect 0 ssbatch --shuffle "$seed" "study$seed" plan
+        says err "run 2 of 2, b;"
+        says err "2 of 2 runs done, 1 skipped"
         is log "$(printf 'a 17\nb')"
     done
     rm calls
     printf '%s\n' 'run d takes 1s' "main -- sh -c 'echo d {base} >>log'" | cat plan - >added
     expect 0 ssbatch study1 added
+    says err "3 of 3 runs done, 1 skipped"
     [ ! -e calls ] || fail "the value was found twice"
     is log "$(printf 'a 17\nb\nd 17')"
     says study1/c/run.json '"status": "skipped",'
@@ -407,6 +410,13 @@ END
     says err "deserted: failed: front: it ended before the trace of the run did: the command ended by itself"
     expect 1 ssbatch --list study
     says out "4 failed"
+    # Nothing starts attached processes again.
+    sh -c 'until [ -s study/.gone.part/result/record/samples.csv ]; do sleep 0.1; done; sleep 1' &
+    printf '%s\n' 'run gone takes 999s' \
+        "main -- showstopper --attach $! -f own -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=500s" >plan
+    expect 1 ssbatch study plan
+    says err "gone: failed: record: the trace was not followed to its end: the attached processes ended by themselves"
+    wait "$!"
 }
 
 # tests/system/batch-chaos makes many rounds.

@@ -27,7 +27,7 @@
 #define MEMORY "/dev/shm"
 
 /* The state of a run in this call. */
-enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_FAILED };
+enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_SKIPPED, TURN_FAILED };
 
 struct batch {
     const struct ssbatch_options *options;
@@ -52,6 +52,7 @@ struct batch {
     struct ssbatch_progress progress;
     struct ssbatch_joblog joblog;
 
+    size_t pending; /* runs to carry out or to note as skipped, when the call began */
     size_t failed, elsewhere;
     int signal;
     bool stop; /* stop after a failure */
@@ -234,8 +235,10 @@ static int has_result(
     *turn = TURN_DONE;
     if (ssbatch_is_listed(batch->options->redo, run->name))
         return 0;
-    if (status == SSBATCH_SKIPPED)
+    if (status == SSBATCH_SKIPPED) {
+        *turn = TURN_SKIPPED;
         return run->reason && fits;
+    }
     if (status != SSBATCH_DONE)
         return 0;
     if (!fits) {
@@ -257,6 +260,9 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         if (known)
             continue;
         batch->turns[i] = TURN_PENDING;
+        batch->pending++;
+        if (run->reason)
+            continue; /* it takes no time */
         batch->progress.runs++;
         batch->progress.left += ss_time_seconds(run->takes);
     }
@@ -332,7 +338,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
                 return -1;
             turn = batch->turns[j];
         }
-        if (turn == TURN_DONE)
+        if (turn == TURN_DONE || turn == TURN_SKIPPED)
             continue;
         if (!batch->signal && !batch->stop) {
             snprintf(
@@ -361,15 +367,19 @@ static int carry_needed(struct batch *batch, size_t index, struct ss_error *erro
         batch->stop = !batch->options->go_on;
         return 0;
     }
-    ssbatch_progress_begin(&batch->progress, run->name);
+    if (!run->reason)
+        ssbatch_progress_begin(&batch->progress, run->name);
     if (carry_attempts(batch, run, &attempt, error) < 0)
         return -1;
     bool timed = attempt.status == SSBATCH_DONE;
-    ssbatch_progress_end(
-        &batch->progress, ss_time_seconds(run->takes), timed ? attempt.seconds : 0);
+    if (!run->reason)
+        ssbatch_progress_end(
+            &batch->progress, ss_time_seconds(run->takes), timed ? attempt.seconds : 0);
     batch->signal = attempt.signal;
-    if (attempt.status == SSBATCH_DONE || attempt.status == SSBATCH_SKIPPED) {
+    if (attempt.status == SSBATCH_DONE) {
         batch->turns[index] = TURN_DONE;
+    } else if (attempt.status == SSBATCH_SKIPPED) {
+        batch->turns[index] = TURN_SKIPPED;
     } else if (attempt.status == SSBATCH_FAILED) {
         batch->failed++;
         batch->stop = !batch->options->go_on;
@@ -477,7 +487,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
     if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
         fprintf(
             stderr, "ssbatch: warning: cannot undo what an earlier call left: %s\n", left.message);
-    if (batch->progress.runs == 0)
+    if (batch->pending == 0)
         return 0;
     int status = begin_study(batch, error);
     for (size_t i = 0; status == 0 && i < batch->count; i++)
@@ -488,13 +498,18 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
 }
 
 static void sum_up(struct batch *batch) {
-    size_t done = 0;
+    size_t done = 0, skipped = 0;
     ssbatch_progress_clear(&batch->progress);
-    for (size_t i = 0; i < batch->count; i++)
+    for (size_t i = 0; i < batch->count; i++) {
         done += batch->turns[i] == TURN_DONE;
+        skipped += batch->turns[i] == TURN_SKIPPED;
+    }
     if (batch->options->quiet)
         return;
-    fprintf(stderr, "ssbatch: %zu of %zu runs done", done, batch->count + batch->refusals.count);
+    fprintf(stderr, "ssbatch: %zu of %zu runs done", done,
+        batch->count - skipped + batch->refusals.count);
+    if (skipped)
+        fprintf(stderr, ", %zu skipped", skipped);
     if (batch->failed)
         fprintf(stderr, ", %zu failed or refused: see ssbatch --list", batch->failed);
     if (batch->elsewhere)
@@ -513,7 +528,7 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         batch->progress.stream = stderr;
         batch->progress.rewrites = isatty(STDERR_FILENO);
     }
-    if (batch->progress.runs > 0 || ssbatch_calls_any(&batch->study)) {
+    if (batch->pending > 0 || ssbatch_calls_any(&batch->study)) {
         if (ssbatch_joblog_open(&batch->joblog, batch->options->joblog, error) < 0)
             return -1;
         int status = open_call(batch, error);

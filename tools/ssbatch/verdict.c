@@ -45,12 +45,21 @@ bool ssbatch_follows_trace(char *const *words) {
     return false;
 }
 
+/* Returns whether showstopper is attached to processes that ran before. */
+static bool is_attached(char *const *words) {
+    char *const *word = options_of_showstopper(words);
+    while (word && *word && strcmp(*word, "--") != 0 && !value_of(word, "--attach"))
+        word++;
+    return word && *word && strcmp(*word, "--") != 0;
+}
+
 /* Describes why the run was shorter than planned; "" if it was not. */
-static const char *describe_early_end(const struct json_object *summary) {
+static const char *describe_early_end(const struct json_object *summary, char *const *words) {
     const char *by = document_text(summary, "ended_by");
-    return by && strcmp(by, "workloads") == 0
-               ? "the command ended by itself; --repeat starts it again"
-               : "";
+    if (!by || strcmp(by, "workloads") != 0)
+        return "";
+    return is_attached(words) ? "the attached processes ended by themselves"
+                              : "the command ended by itself; --repeat starts it again";
 }
 
 static bool has_file(const char *record, const char *name) {
@@ -94,7 +103,7 @@ static int check_summary(
     double samples = document_number(summary, "samples");
     double instances = document_number(summary, "instances");
     double unmatched = document_number(summary, "lines_unmatched");
-    const char *early = describe_early_end(summary);
+    const char *early = describe_early_end(summary, words);
     json_object_put(summary);
     if (samples == 0)
         return ss_error_fail(
