@@ -382,48 +382,51 @@ finite_run() {
 # Commands end by themselves: only what was measured is reported.
 commands_that_end_by_themselves_are_reported() {
     needs_ssbatch || return 0
-    local short=(--warmup 0 --settle 0) by_itself="the command ended by itself"
+    local short=(--warmup 0 --settle 0) by_itself="the command ended by itself" lines=(--iteration '^turn$')
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
     finite_run true-1cdc-n1-50-1 "nothing was counted: $by_itself" throughput --methods 1cdc \
-        --targets 50 --warmup 9 --settle 0 --seconds 99 -- true
+        --targets 50 --warmup 9 --settle 0 --seconds 99 "${lines[@]}" -- true
     finite_run short-50-cdc-107m-1 "nothing was counted: $by_itself" accuracy --methods cdc --targets 50 \
-        --taus 107m "${short[@]}" --seconds 99 --name short -- sleep 0.2
+        --taus 107m "${short[@]}" --seconds 99 --name short "${lines[@]}" -- sleep 0.2
     # A command must last until the end of a staircase or trace.
     finite_run sleep-cdc-1_1-1 "the trace was not followed to its end: $by_itself" replay --methods cdc --warmup 0 --scales 1/1 \
-        --trace "$scratch/trace.txt" -- sleep 1
+        --trace "$scratch/trace.txt" "${lines[@]}" -- sleep 1
     finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" throughput --stairs \
-        --methods 1cdc --levels 80:40:40 --hold 99 --edge 0 --warmup 0 -- sleep 1
+        --methods 1cdc --levels 80:40:40 --hold 99 --edge 0 --warmup 0 "${lines[@]}" -- sleep 1
     # The run does not wait for the other side.
     refuses "$by_itself; --repeat starts it again" interference --sets 0/0 --share --levels 40:20:20 --hold 999 \
-        --edge 0 --warmup 0 --launch 8 --background serial --output pair -- sleep 0.2
+        --edge 0 --warmup 0 --launch 8 --background serial --output pair "${lines[@]}" -- sleep 0.2
     grep -q '^ssbatch: sets-sleep-serial-1: failed: foreground: ' "$output" || fail "the foreground has not failed"
     [ "$(listed pair status)" = "failed failed" ] || fail "wrong status of both sides: $(listed pair status)"
     # A load that was held for a part of the time counts as a result.
-    experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter -- sleep 2
-    reports "ssreport: .*sleep-1-nbench-own-1/record: warning: the run ended before its duration .*--repeat .*"
+    experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter "${lines[@]}" -- sleep 2
+    reports "ssreport: .*sleep-1-nbench-own-1/record: (.*; )?warning: the run ended before its duration .*--repeat .*"
     [ "$(listed shorter status)" = "done" ] || fail "the run is not done"
-    # With `repeat`, each end counts as an iteration.
+    # Without an expression, each end counts as an iteration, in the catalogue and on the command line.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
         --catalogue short.txt --workload again
     reports "\| again \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
+    experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output ends -- sleep 0.2
+    prints "sleep: each end of the command is an iteration; --iteration counts lines of its output"
+    reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
 }
 
 # A study that measured none of its figures exits with status 1.
 a_study_without_figures_fails() {
     needs_ssbatch || return 0
-    local short=(--warmup 0 --settle 0 --seconds 1)
-    refuses "throughput: no run has counted iterations" throughput --methods nbench --targets 1% "${short[@]}" \
-        -- sleep 99
-    prints "Warning: sleep has no throughput: .*"
-    reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \|  \|"
-    [ ! -x "$build/bin/ssreport" ] ||
-        [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
-    refuses "interference: no run has counted iterations" interference --sets 0/0 --share --levels 40:40:40 \
-        --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
+    [ -x "$build/bin/ssreport" ] || { skip_part "left-out: ssreport is not built" && return; }
+    local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration ended in any run, so there is no throughput"
     # The rate of a command that takes longer than the run is unknown.
-    experiment throughput --methods nbench --targets 1% "${short[@]}" --repeat --output longer -- sleep 99
-    reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \|  \|"
+    refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
+    reports "\\| sleep \\| nbench \\| 1 \\| 1 \\| $number \\| $number \\|  \\|"
+    [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
+    refuses "interference: $why" interference --sets 0/0 --share --levels 40:40:40 \
+        --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
+    printf '[uncounted]\ncommand = sleep 99\nrepeat = no\n' >"$scratch/uncounted.txt"
+    refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" --output uncounted \
+        --catalogue uncounted.txt --workload uncounted
+    prints "Warning: uncounted has no throughput: .*"
 }
 
 # The README's example, with a harness that prints what DaCapo has printed, and two instances that

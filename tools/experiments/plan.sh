@@ -38,7 +38,8 @@ common_usage() {
   --memory SIZE       of an instance: what ssburn walks through, the heap of a JVM
   --name NAME         what the command after -- is called; default: its first word
   --iteration REGEX   a line that ends an iteration of that command, see showstopper(1)
-  --repeat            that command is started again when it ends: each end is an iteration
+  --repeat            with --iteration: that command is started again when it ends. Without --iteration it always
+                      is, and each end is an iteration
   --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
                       prints watts
   --energy-root DIR   look for /sys below this folder; default /
@@ -183,17 +184,17 @@ check_command() {
         fail "$program: no such program: give a path, or the name of a program in PATH"
 }
 
-# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of unfit ones, of those
-# that need more warm-up than the study has and, if the experiment `needs_iterations`, of those without any.
-# Sets `counted` to those whose iterations are counted.
+# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of unfit ones, of those that need
+# more warm-up than the study has and, if the experiment `needs_iterations`, of those whose iterations are not counted,
+# or only at their ends.
 check_names() {
-    counted=$(ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted}) || exit 1
+    ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted} >/dev/null || exit 1
 }
 
-# require_iterations: fails unless the iterations of at least one workload were counted.
-require_iterations() {
-    [ -n "$counted" ] ||
-        fail "no run has counted iterations, so there is no throughput: see --iteration and --repeat"
+# require_throughput TABLE COLUMN: fails unless the report of the study has a throughput.
+require_throughput() {
+    ! command -v ssreport >/dev/null || ssreport --table "$1" --column "$2" "$output" >/dev/null 2>&1 ||
+        fail "no iteration ended in any run, so there is no throughput: give the runs more time, or see --iteration"
 }
 
 declare -A remembered=() # what functions printed, by the keys of print_once

@@ -142,7 +142,8 @@ static void quota_limits_a_control_group(void **state) {
         "before -- mkdir -p '{scratch}/data/alone-0'\n"
         "beside group 'ready=^open$' -- /100%/env/group hold '{place}.{run}' --quota 1.5\n"
         "main -- showstopper --quiet --fail-fast --record '{record}' --output '{scratch}/output' "
-        "-n 1 -f realtime -c fixed -C duty=100% -- /100%%/env/group enter '{place}.{run}' -- "
+        "-n 1 -f realtime -c fixed -C duty=100% --repeat -- /100%%/env/group enter '{place}.{run}' "
+        "-- "
         "ssburn "
         "serial\n"
         "after -- /100%/env/group close '{place}.{run}'\n");
@@ -165,7 +166,7 @@ static void side_has_its_own_columns(void **state) {
     assert_plan(&run,
         "main background workload=own/word method=default instances=3 cpus='0 1' -- env lxc "
         "showstopper --quiet --fail-fast --counters --record '{record}' --output "
-        "'{out}/background.output' -n 3 -f own -- enter -- true background\n");
+        "'{out}/background.output' -n 3 -f own --repeat -- enter -- true background\n");
 }
 
 static void expressions_of_typed_workloads_are_checked(void **state) {

@@ -189,7 +189,7 @@ int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
         (struct ssbatch_workload){.name = definition->name, .file = "command line", .typed = true};
     workload->values[SSBATCH_COMMAND] = definition->command;
     workload->values[SSBATCH_ITERATION] = definition->iteration;
-    workload->values[SSBATCH_REPEAT] = definition->repeat ? "yes" : "no";
+    workload->values[SSBATCH_REPEAT] = definition->repeat ? "yes" : NULL;
     return 0;
 }
 

@@ -38,7 +38,7 @@ struct ssbatch_definition {
     const char *name;
     const char *command;   /* quoted words */
     const char *iteration; /* NULL: no expression for iterations */
-    bool repeat;
+    bool repeat;           /* also with an expression */
 };
 
 /* Workloads of one or more files. Zero-initialized: empty. */

@@ -97,7 +97,7 @@ static const struct ss_argument rows[] = {
         .help = "quoted words; {scratch} and so on are replaced, variables are not"}},
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(defined.iteration),
         .help = "the expression that counts its iterations"}},
-    {0, NULL, {"repeat", AT(is_repeated), .help = "its command is started again when it ends"}},
+    {0, NULL, {"repeat", AT(is_repeated), .help = "its command is started again when it ends; without --iteration it always is"}},
     {0, "LIST", {"check-workloads", SS_OPTION_TEXT, AT(check),
         .help = "fail unless these are known and can run here; print those whose iterations are "
                 "counted"}},

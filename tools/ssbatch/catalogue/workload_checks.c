@@ -54,8 +54,18 @@ static void warn_of_warmup(
         time, isalpha((unsigned char)time[strlen(time) - 1]) ? "" : "s");
 }
 
+/* A command of the command line may be endless, so the user should know what is counted. */
+static bool counts_only_ends(const struct ssbatch_workload *workload) {
+    return workload->typed && !workload->values[SSBATCH_ITERATION] &&
+           !workload->values[SSBATCH_REPEAT];
+}
+
 static void check_counting(FILE *stream, const struct ssbatch_workload_checks *checks,
     const struct ssbatch_workload *workload) {
+    if (checks->warn_uncounted && counts_only_ends(workload))
+        fprintf(stderr,
+            "%s: each end of the command is an iteration; --iteration counts lines of its output\n",
+            workload->name);
     if (ssbatch_workload_is_counted(workload))
         fprintf(stream, "%s\n", workload->name);
     else if (checks->warn_uncounted)
