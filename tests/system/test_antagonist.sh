@@ -177,6 +177,9 @@ study_is_carried_out_and_answered() {
     start sleep 1000
     local one=$pid experiment=$source/tools/experiments/antagonist
     start sh -c 'while :; do sleep 0.01; done'
+    ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
+    grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; this says why: ssrequest ' err || fail "$(cat err)"
+    [ ! -e antagonist-results ] || fail "a folder was left"
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
     ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"

@@ -20,6 +20,7 @@ set -euo pipefail
 stand_in() {
     mkdir "$scratch/bin"
     ln -s "$build/bin/"* "$scratch/bin"
+    ln -s "$(type -P true)" "$scratch/bin/work"
     rm "$scratch/bin/showstopper"
     {
         printf '#!/usr/bin/env bash\nreal=%q scratch=%q\n' "$build/bin/showstopper" "$scratch"
@@ -150,6 +151,8 @@ invalid_calls_are_refused() {
     refuses "--at-most: 20 blocks of four runs take 4 min 16 s" duet --a x --b y --at-most 1M --seconds 3s
     refuses "less than 0.6 s of it follow --warmup" duet --a x --b y --seconds 2s --warmup 2s
     refuses "unexpected command: use --a and --b" duet --a x --b y -- z
+    refuses "duet: --a: nosuch: no such program" duet --a 'nosuch x' --b true
+    refuses "duet: --b: the quote ' at column 6 is not closed" duet --a true --b "true 'x"
     local status=0
     call duet --a x || status=$?
     [ "$status" -eq 125 ] || fail "a wrong call ends with $status, as a study could"

@@ -38,7 +38,7 @@ options_and_their_values_are_checked() {
     refuses "accuracy: --taus: '7x' has an unknown unit" accuracy --taus 107m,7x
     refuses "throughput: --levels: '101%' is not a load" throughput --stairs --levels 101%:10%:10%
     refuses "--targets replaces --parts" throughput --targets 50% --parts 2
-    refuses "replay: --scale: 'x'" replay --scales 1,x
+    refuses "replay: --scales: 'x'" replay --scales 1,x
     refuses "--settle is a part of --warmup" accuracy --warmup 1 --settle 2
     refuses "nothing would be left of a step" interference --hold 10 --edge 5
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
@@ -74,6 +74,9 @@ calls_that_cannot_measure_anything_are_refused() {
     refuses_at_once "interference: --hold: 0: a time above 0 is required" interference --hold 0
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9
     refuses_at_once "throughput: --hold has no effect without --stairs" throughput --hold 9
+    refuses_at_once "loadline: --at: 0: a load above 0 is required" loadline --at 0
+    refuses_at_once "loadline: --knees: 'x' is not a load" loadline --knees 0.5,x
+    refuses_at_once "loadline: --method: nbench: not one of independent" loadline --method nbench
     refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "0/$none"
     refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
     refuses_at_once "interference: --sets: sets is not among --placements" interference --sets 0/1 \
@@ -253,7 +256,7 @@ goes_on_where_it_was() {
     experiment "${tiny[@]}"
     ! grep -q '^ssbatch: run ' "$output" || fail "a completed study started a run"
     refuses "its columns or commands are different in this plan; ssbatch --redo " "${tiny[@]}" --seconds 1
-    [ "$(tail -n 1 "$output")" = "accuracy: some runs were refused, for the reasons above" ] ||
+    [ "$(tail -n 1 "$output")" = "accuracy: some runs were refused or not carried out, for the reasons above" ] ||
         fail "wrong last line: $(tail -n 1 "$output")"
 }
 
@@ -555,14 +558,16 @@ loadline_plans_levels_and_bursts() {
     refuses "--bursts has no effect without --highest" loadline --bursts 5s --predict 90%
     refuses "--full has no effect without --service" loadline --full 40
     refuses "--tau has no effect with --service" loadline --service serve --full 40 --tau 50m
-    refuses "--methods: quota: not one of independent stagger" loadline --method quota
+    refuses "--method: quota: not one of independent stagger" loadline --method quota
 }
 
 # The first line is the answer, whatever the machine does.
 loadline_answers_in_its_first_line() {
     needs_ssbatch || return 0
-    experiment loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
-        --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done'
+    call loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
+        --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done' ||
+        { grep -q '^loadline: the question is not answered' "$output" && grep -q '^What is left .*is unknown' "$output"; } ||
+        fail "loadline: no answer"
     [ -x "$build/bin/ssreport" ] || return 0
     grep -v '^\(Power\|--dry-run\|ssbatch\|ssreport\|Warning\)' "$output" | head -n 1 >"$scratch/first"
     grep -Eqx "At 60 % load it has done [0-9.]+ % \([0-9.]+ to [0-9.]+\) of what it can do; .* more is left\.|What is left .*" \

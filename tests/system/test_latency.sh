@@ -131,7 +131,12 @@ options_and_their_values_are_checked() {
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
-    refuses "without --attach" latency --service http://localhost/ --rates 5
+    refuses "without --attach" latency --service http://localhost/ --rates 5 --duties 50%
+    if needs_ssbatch; then
+        experiment latency --service http://localhost/ --rates 5 --demands none --dry-run
+        prints "url-d100-r5-1: .*"
+        [ "$(grep -c '^url-' "$output")" -eq 1 ] || fail "the service behind a URL is throttled"
+    fi
     refuses "--attach is for a URL only" latency --attach 12
     refuses "--attach: 1,x: pids are required" latency --service http://localhost/ --rates 5 --attach 1,x
     refuses "--on and --workers require a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
@@ -319,8 +324,7 @@ a_service_that_does_not_answer_is_reported() {
     begin
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
-    refuses "latency: --service: http://127.0.0.1:2/: a request fails:" "${call[@]}"
-    prints "failed   1 connection_refused"
+    refuses "latency: --service: http://127.0.0.1:2/: requests fail; this says why: ssrequest " "${call[@]}"
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"

@@ -197,6 +197,12 @@ require_throughput() {
         fail "no iteration ended in any run, so there is no throughput: give the runs more time, or see --iteration"
 }
 
+# check_url OPTION URL: fails unless requests to the service succeed.
+check_url() {
+    ssrequest --rate 10 --duration 0.1s "$2" >/dev/null 2>&1 ||
+        fail "--$1: $2: requests fail; this says why: ssrequest --rate 10 --duration 0.1s $2"
+}
+
 declare -A remembered=() # what functions printed, by the keys of print_once
 
 # print_once KEY FUNCTION WORD...: prints what the function prints, but calls it only once for this key.
@@ -446,18 +452,13 @@ check_output() {
     ram=$(cd "$ram" && pwd)
 }
 
-# has_unfinished: succeeds if a run of the study has failed or was not carried out. Otherwise runs were refused.
-has_unfinished() {
-    { ssbatch --list --csv "$output" 2>/dev/null || true; } | cut -d, -f 3 | grep -Eqx 'failed|to come'
-}
-
 # fail_incomplete: says which runs are missing, and what the same call does: it refuses again what it refused.
 fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
-    ! has_unfinished || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
+    ssbatch --list "$output" >/dev/null 2>&1 || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
         ) The same call tries them again$others"
-    fail "some runs were refused, for the reasons above"
+    fail "some runs were refused or not carried out, for the reasons above"
 }
 
 # look_at_machine: warns if other processes use the machine.
@@ -481,7 +482,8 @@ carry_out_plan() {
         look_at_machine
         for workload in $unknown; do
             plan=$(plan_one "$workload") || exit 1
-            mkdir -p "$output/.study" "$output/one-load"
+            mkdir -p "$output/.study" "$output/one-load" 2>/dev/null ||
+                fail "--output: $output: this folder cannot be made"
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
         done
