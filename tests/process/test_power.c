@@ -107,9 +107,19 @@ static const char *read_of(const struct power_cut *cut, const char *run, const c
     return power_read(cut, path);
 }
 
+static bool says_done(const char *document) {
+    return document && ends_with(document, "}\n") && strstr(document, "\"status\": \"done\"");
+}
+
 static bool is_done(const struct power_cut *cut, const char *run) {
-    const char *document = read_of(cut, run, "run.json");
-    return document && strstr(document, "\"status\": \"done\"");
+    return says_done(read_of(cut, run, "run.json"));
+}
+
+/* Returns whether the next call finds the result that --redo was about to replace. */
+static bool is_displaced(const struct power_cut *cut, const char *run) {
+    char path[300];
+    snprintf(path, sizeof path, "s/.study/old-%s/run.json", run);
+    return says_done(power_read(cut, path));
 }
 
 /* Returns the index of the mark at which this call begins; the first one is 1. */
@@ -146,12 +156,14 @@ static bool is_result_wrong(const struct power_cut *cut, const char *name) {
 
 /*
  * Returns whether a run that ssbatch reported as done is not done. Run b begins after run a is
- * reported. A run that is being repeated may be missing.
+ * reported. A run that is being repeated may be missing only if the next call restores it.
  */
 static bool is_result_lost(const struct power_cut *cut) {
     const char *data = read_of(cut, "a", "record/data");
     size_t second = find_call(cut->log, 2), third = find_call(cut->log, 3);
     if (is_past(cut, 0, POWER_MAKE, "made-b") && cut->at <= third && !is_done(cut, "a"))
+        return true;
+    if (cut->at > third && !is_done(cut, "a") && !is_displaced(cut, "a"))
         return true;
     if (is_marked(cut, "repeated") && (!data || strcmp(data, "version 2\n") != 0))
         return true;
