@@ -48,6 +48,18 @@ static void service_that_degrades_is_found(void **state) {
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_RESPONSE] - 4.9) < 0.5);
 }
 
+/* In the third quarter no request ends, and those of the last quarter are slower. */
+static void service_that_stands_still_is_checked(void **state) {
+    (void)state;
+    for (ss_time i = 0; i < 2000; i++) {
+        ss_time due = i * 5 * SS_MILLISECOND;
+        if (i < 1000 || i >= 1500)
+            made_up_end(&it, due, 0, (i < 1000 ? 20 : 30) * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    }
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_INVALID);
+}
+
 static void response_times_are_not_compared_while_rates_change(void **state) {
     (void)state;
     end_requests(40 * SS_MILLISECOND);
@@ -122,6 +134,7 @@ static void moved_clocks_are_found(void **state) {
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(steady_requests_are_valid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(service_that_degrades_is_found, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(service_that_stands_still_is_checked, set_up, tear_down),
     cmocka_unit_test_setup_teardown(response_times_are_not_compared_while_rates_change, set_up,
         tear_down),
     cmocka_unit_test_setup_teardown(requests_delayed_by_the_cap_are_not_late, set_up,

@@ -13,6 +13,20 @@ static bool is_steady(const struct ssrequest_account *account) {
     return !account->turned && (closed || account->shape == SSREQUEST_CONSTANT);
 }
 
+/*
+ * Sets the mean response time of each window. If none ended in a window, the service stood still,
+ * and the mean is that of the window before.
+ */
+static void divide(double *sums, const double *counts, size_t windows) {
+    double mean = NAN;
+    for (size_t i = 0; i < windows && isnan(mean); i++)
+        mean = counts[i] > 0 ? sums[i] / counts[i] : NAN;
+    for (size_t i = 0; i < windows; i++) {
+        mean = counts[i] > 0 ? sums[i] / counts[i] : mean;
+        sums[i] = mean;
+    }
+}
+
 /* Finds changes of mean response times and, in a closed loop, of the throughput. */
 static void judge_changes(const struct ssrequest_account *account, struct ss_evidence *evidence) {
     const struct ssrequest_tally *tally = account->tally;
@@ -23,8 +37,7 @@ static void judge_changes(const struct ssrequest_account *account, struct ss_evi
         return;
     ss_windows_split(&tally->ended_seconds, end, windows, sums);
     ss_windows_split(&tally->ended_count, end, windows, counts);
-    for (size_t i = 0; i < windows; i++)
-        sums[i] /= counts[i];
+    divide(sums, counts, windows);
     evidence->response = ss_stationarity_find(sums, windows);
     evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
     /* The throughput of an open loop is the rate at which requests arrive. */
