@@ -141,6 +141,18 @@ server_of_a_url_is_measured_and_not_a_suspect() {
         fail "no response time: $(cat run/slots.csv)"
 }
 
+# A connection that is refused at once must not count as a short response time.
+failed_requests_have_no_response_time() {
+    needs_ssantagonist
+    "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: ssrequest is not built"
+    local status=0
+    mkdir run
+    ssantagonist watch --victim http://127.0.0.1:1/ --rate 40 --slots 2 --slot 1s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat err run/slots.csv)"
+    grep -q 'no request to the victim succeeded' err || fail "$(cat err)"
+    awk -F, 'NR > 1 && ($4 > 0 || $5 != "") { exit 1 }' run/slots.csv || fail "a figure: $(cat run/slots.csv)"
+}
+
 times_and_rates_of_iterations_are_read_from_a_log() {
     needs_ssantagonist
     : >log
@@ -165,6 +177,10 @@ failing_command_is_reported() {
     ssantagonist watch --victim ./nothing --slots 2 --slot 0.2s run 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
     grep -q './nothing cannot be executed: No such file' err || fail "$(cat err)"
+    status=0
+    ssantagonist watch --victim ./err --slots 2 --slot 0.2s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "a log without --iteration: status $status"
+    grep -q 'a log requires --iteration' err || fail "$(cat err)"
     status=0
     ssantagonist watch --victim 'echo none' --slots 2 --slot 0.2s run 2>err || status=$?
     [ "$status" -eq 125 ] || fail "a victim without figures: status $status"
@@ -222,6 +238,7 @@ run_case simulated_studies_meet_the_bars
 run_case suspects_that_must_not_be_stopped_are_refused
 run_case suspects_of_a_group_are_its_topmost_processes
 run_case server_of_a_url_is_measured_and_not_a_suspect
+run_case failed_requests_have_no_response_time
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case failing_command_is_reported
 run_case study_is_carried_out_and_answered

@@ -154,11 +154,15 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
             digits_of(cost_percent(stages, -one->now.interval.low)).text);
         break;
     case EFFECTS_UNTESTABLE:
-        if (isfinite(one->withheld))
+        if (one->withheld > 0)
             snprintf(text, SENTENCE / 2,
                 "not testable: it lost only %.1f %% of its CPU time while it was throttled, "
                 "because it catches up",
-                100 * fmax(one->withheld, 0));
+                100 * one->withheld);
+        else if (isfinite(one->withheld))
+            snprintf(text, SENTENCE / 2,
+                "not testable: it used no less CPU time while it was throttled, because it "
+                "catches up or hardly runs");
         else
             snprintf(text, SENTENCE / 2, "not testable: it used hardly any CPU time");
         break;

@@ -222,8 +222,9 @@ static int start_command(struct watch *watch, struct ss_error *error) {
     watch->lines = output[0];
     watch->used = 0;
     if (failed)
-        return ss_error_fail(error, "%s cannot be executed: %s",
-            ss_words_show(watch->words[0]).text, strerror(why ? why : errno));
+        return ss_error_fail(error, "%s cannot be executed: %s%s",
+            ss_words_show(watch->words[0]).text, strerror(why ? why : errno),
+            why == EACCES ? "; a log requires --iteration" : "");
     return 0;
 }
 
@@ -243,12 +244,17 @@ static int end_command(struct watch *watch, struct ss_error *error) {
         WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-/* A response time counts in the slot in which the request ended. */
+/*
+ * A response time counts in the slot in which the request ended. Failed requests have none: a
+ * service that refuses is quick.
+ */
 static void take_line(struct watch *watch, const char *line) {
     double due, finished;
+    char outcome[16];
     if (!watch->requests)
         take_figure(watch, figure_of(watch, line), now());
-    else if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,", &due, &finished) == 2)
+    else if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,%15[^,]", &due, &finished, outcome) == 3 &&
+             strcmp(outcome, "success") == 0)
         take_figure(watch, finished - due, watch->born + finished);
 }
 
@@ -296,6 +302,8 @@ static int check_figures(const struct watch *watch, struct ss_error *error) {
         if (isfinite(watch->slots.figure[slot]))
             return 0;
     }
+    if (watch->requests)
+        return ss_error_fail(error, "no request to the victim succeeded");
     return ss_error_fail(
         error, watch->options->iteration
                    ? "no line of the victim matches --iteration, or too few in a slot"

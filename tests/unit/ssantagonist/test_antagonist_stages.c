@@ -76,8 +76,11 @@ static void write_text(const char *run, const char *name, const char *text) {
 /* Gain of the victim while each suspect is throttled, as a logarithm at full depth. */
 static double costs[300];
 
-/* Suspects with the same CPU time in every slot, or on average. */
-static bool catches_up[300], returns_later[300];
+/*
+ * Suspects with the same CPU time in every slot, or on average, and those that only stop and
+ * continue.
+ */
+static bool catches_up[300], returns_later[300], only_stops[300];
 
 static bool is_low(const struct stage *stage, size_t group, size_t slot) {
     return stage->codes.slots > 0 && codes_low(&stage->codes, group, slot);
@@ -93,7 +96,9 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
     for (size_t sample = 0; sample < slots * (size_t)(2 * stage->slot); sample++) {
         double load = 0.25, elapsed = (double)(sample + 1) / 2;
         size_t slot = (size_t)((double)sample / (2 * stage->slot));
-        if (!catches_up[member] && is_low(stage, group, slot))
+        if (only_stops[member])
+            load = is_low(stage, group, slot) ? 0.02 : 0.005;
+        else if (!catches_up[member] && is_low(stage, group, slot))
             load *= 1 - stage->depth;
         else if (returns_later[member] && stage->codes.slots > 0)
             load *= 1 + stage->depth;
@@ -163,6 +168,7 @@ static void reset(void) {
     memset(costs, 0, sizeof costs);
     memset(catches_up, 0, sizeof catches_up);
     memset(returns_later, 0, sizeof returns_later);
+    memset(only_stops, 0, sizeof only_stops);
 }
 
 /* ---- cases ---- */
@@ -258,6 +264,18 @@ static void noisy_figure_is_reported_before_the_first_throttle(void **state) {
     fclose(file);
     stages_close(&stages);
     assert_says(print(answer_print_forecast), "Warning: the figure scatters by 2");
+    close_study();
+}
+
+static void suspect_that_uses_more_while_throttled_is_not_testable(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    only_stops[1] = true;
+    carry_out_next();
+    carry_out_next();
+    assert_says(print(answer_print),
+        "pid 101 (job1): not testable: it used no less CPU time while it was throttled");
     close_study();
 }
 
@@ -396,6 +414,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(slot_contains_ten_iterations),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
+    cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
     cmocka_unit_test(answer_comes_first_and_names_each_kind),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
     cmocka_unit_test(absence_of_effects_is_reported),
