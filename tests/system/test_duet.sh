@@ -52,7 +52,8 @@ done >"$record/iterations.csv"
 sed -i '1i instance,start,end' "$record/iterations.csv"
 END
     } >"$scratch/bin/showstopper"
-    chmod +x "$scratch/bin/showstopper"
+    touch "$scratch/bin/work" # it is named, but the stand-in does not run it
+    chmod +x "$scratch/bin/showstopper" "$scratch/bin/work"
     options=(--bin "$scratch/bin" --ram "$scratch/ram" --others 100%)
 }
 
@@ -145,6 +146,9 @@ invalid_calls_are_refused() {
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http://localhost: not one of throughput time" duet --a x --b y --metric http://localhost
     refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
+    refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
+    refuses "--until: no interval is that narrow" duet --a x --b y --until 0
+    refuses "x: unexpected argument: a command belongs after --" duet --a x --b y x
     refuses "--until: wide: a number is required" duet --a x --b y --until wide
     refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
     refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%

@@ -40,6 +40,7 @@ take_options() {
             operands+=("$word")
             continue
         fi
+        [[ $option = -* ]] || fail "$word: unexpected argument: a command belongs after --, see --help"
         [[ $option = --* ]] || fail "$word: unknown option: see --help"
         option=${option#--}
         if [[ $flags = *" $option "* && $word != *=* ]]; then
