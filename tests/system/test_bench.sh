@@ -84,6 +84,25 @@ simulated_duets_meet_their_bars() {
     prints ".*: met"
 }
 
+simulated_verdicts_meet_their_bars() {
+    [ -x "$build/tests/verdict-bench" ] || skip "left-out: built without GSL"
+    "$build/tests/verdict-bench" 40 1 >"$output" 2>&1 || fail "verdict-bench: status $?"
+    prints "40 runs and requests without fault: 0 flagged .*"
+    prints "\| a full disk +\| lines_lost +\| +1 \| +1 \| +0 \|"
+    prints "31 faults: 0 without the right flag .*"
+}
+
+verdict_bench_names_faults() {
+    local row
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
+    bench verdict.sh --clean 0 --each 1 --seconds 3 --kinds failed,cut-short,no-service,few-requests
+    for row in failed:failed_instances cut-short:interrupted no-service:successes few-requests:successes; do
+        prints "\| ${row%:*} +\| ${row#*:} +\| +1 \| +0 \|"
+    done
+    prints "4 runs with a fault: 0 without the right flag"
+}
+
 policies_beat_the_better_fixed_placement() {
     [ -x "$build/tests/follow" ] || skip "left-out: built without ssactuate"
     "$build/tests/follow" --phases 10 --seconds 30 "$benches/../../tools/experiments/published" >"$output" 2>&1 ||
@@ -498,6 +517,8 @@ run_case an_interrupted_bench_leaves_nothing
 run_case own_cpu_bench_prints_cpu_time_and_memory
 run_case simulated_load_lines_meet_their_bars
 run_case simulated_duets_meet_their_bars
+run_case simulated_verdicts_meet_their_bars
+run_case verdict_bench_names_faults
 run_case policies_beat_the_better_fixed_placement
 run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
