@@ -92,6 +92,17 @@ missing_knobs_are_reported() {
     fi
 }
 
+# The load of the CPUs that a level leaves to the service says whether they are saturated; that of all CPUs does not.
+load_and_idle_states_are_those_of_the_service() {
+    mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
+    : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
+    experiment tradeoffs --plan --knobs 'cpus=1 pin=first:1 pin=free quota=50%' --rounds 1 --energy-root "$scratch/machine"
+    is_planned 2 '^beside load .* ssload --cpus [0-9]+ --quiet'
+    is_planned 2 '^beside load .* ssload --quiet'
+    is_planned 2 '^beside idle .*/idle --root .* --cpus [0-9]+ --output'
+    is_planned 4 '^beside idle '
+}
+
 modes_and_published_levels_are_planned() {
     local knob cpus
     cpus=$(nproc)
@@ -102,6 +113,7 @@ modes_and_published_levels_are_planned() {
     done
     [ "$(runs | wc -l)" -eq $((2 * cpus)) ] || fail "the other instance does not visit all CPUs"
     is_planned $((2 * cpus)) '^beside one .* ssactuate run instances=1 pin=0 '
+    is_planned 2 "^beside load .* ssload --cpus 0\\\\,$((cpus - 1)) "
     is_planned 2 "^beside other .* ssactuate run instances=1 pin=$((cpus - 1)) "
     is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
     experiment tradeoffs cap --plan --rounds 1 --knobs instances=1 --work 10m
@@ -139,7 +151,10 @@ levels_are_compared_and_kept() {
     grep -q '"urls": \[' "$results"/instances2-*-c50-*/server.json || fail "no record of the knobs"
     grep -q '^| instances |' "$results/report.md" || fail "no table of knobs: $(cat "$results/report.md")"
     grep -q '| 61 |' "$results/report.md" || fail "no published figures: $(cat "$results/report.md")"
-    [ -s "$results/report/report.html" ] || fail "no page"
+    grep -q '| the capacity grows less than the number of instances | not tested |' "$results/report.md" ||
+        fail "no rules: $(cat "$results/report.md")"
+    [ -s "$results/rules.csv" ] || fail "no rules.csv"
+    grep -q '<h1>What does each knob save, and what does it cost?</h1>' "$results/report/report.html" || fail "no page"
     local before
     before=$(stat -c %Y.%i "$results"/instances*/run.json)
     experiment "${call[@]}"
@@ -149,6 +164,7 @@ levels_are_compared_and_kept() {
 run_case options_are_checked
 run_case dimensions_are_crossed
 run_case missing_knobs_are_reported
+run_case load_and_idle_states_are_those_of_the_service
 run_case modes_and_published_levels_are_planned
 run_case power_ends_the_cool_down
 run_case levels_are_compared_and_kept

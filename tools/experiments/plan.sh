@@ -361,11 +361,12 @@ find_energy() {
     fi
 }
 
-# plan_energy: prints the lines that sample power and idle states, if available.
+# plan_energy: prints the lines that sample power, if there is a source, and idle states, if there are any and --energy
+# or `idle_states` is set.
 plan_energy() {
     local source=${energy_scope%%:*} of=${service_cpus-}
     : "${of:=$on}"
-    [ -z "$energy" ] || ! compgen -G "${energy_root%/}/sys/devices/system/cpu/cpu*/cpuidle/state0/time" >/dev/null ||
+    [ -z "$energy${idle_states-}" ] || ! compgen -G "${energy_root%/}/sys/devices/system/cpu/cpu*/cpuidle/state0/time" >/dev/null ||
         line beside idle 'ready=^open$' -- "$here/idle" --root "$energy_root" ${of:+--cpus "$of"} \
             --output '{out}/idle.csv'
     [ "$source" != command ] || source=$energy

@@ -2,74 +2,8 @@
 
 /* Tests of the rate up to which a service is underloaded, of its power, and of savings. */
 
-#include "report_manifest.h"
+#include "report_requests.h"
 #include "underload.h"
-
-/* The time at which records begin. */
-#define TEN 1795168800.0
-
-#define STEP 4 /* seconds of each rate */
-
-/* One rate: mean response times, requests lost each second, power and load. */
-struct at_rate {
-    int rate, lost;
-    double intended, actual, watts, load;
-};
-
-static void write_line(FILE *stream, int second, const struct at_rate *at) {
-    int completed = at->rate - at->lost;
-    fprintf(stream, "%.6f,%d.000000,%d,%d,%d,0,0,0,%d,%d,%d,1000,0.001", TEN + second, second,
-        at->rate, at->rate, at->rate, completed, at->lost, at->lost);
-    for (int origin = 0; origin < 2; origin++) {
-        double time = origin == 0 ? at->intended : at->actual;
-        if (completed > 0)
-            fprintf(stream, ",%g,%g,%g,%g,%g", time, time, 1.5 * time, 3 * time, 4 * time);
-        else
-            fputs(",,,,,", stream);
-    }
-    fputc('\n', stream);
-}
-
-/* Writes a record that holds each rate for STEP seconds, with power and load. */
-static void write_record(const char *name, const struct at_rate *rates, int count) {
-    static const char *const files[] = {"requests.csv", "energy.csv", "beside.csv"};
-    static const char *const headings[] = {
-        "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
-        "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"
-        "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
-        "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n",
-        "time,elapsed_seconds,watts\n", "time,load\n"};
-    for (int file = 0; file < 3; file++) {
-        char path[64], *text;
-        size_t size;
-        FILE *stream = open_memstream(&text, &size);
-        fputs(headings[file], stream);
-        for (int i = 0; i < STEP * count; i++) {
-            const struct at_rate *at = &rates[i / STEP];
-            if (file == 0)
-                write_line(stream, i + 1, at);
-            else if (file == 1)
-                fprintf(stream, "2026-11-20T10:00:%02d.000Z,%d,%g\n", i + 1, i + 1,
-                    at->watts + (i % 2 ? 3 : -3));
-            else
-                fprintf(stream, "2026-11-20T10:00:%02d.000Z,%g\n", i + 1, at->load);
-        }
-        fclose(stream);
-        snprintf(path, sizeof path, "%s/%s", name, files[file]);
-        folder_write(path, text);
-        free(text);
-    }
-}
-
-static const struct at_rate high[] = {{0, 0, 0, 0, 120, 0}, {10, 0, 0.1, 0.1, 150, 0.3},
-    {20, 0, 0.4, 0.2, 180, 0.6}, {30, 0, 1.6, 0.3, 200, 0.99}};
-static const struct at_rate low[] = {{0, 0, 0, 0, 120, 0}, {10, 0, 0.4, 0.3, 140, 0.5},
-    {20, 0, 1.6, 0.4, 150, 0.98}, {30, 0, 9, 0.9, 160, 1}};
-
-static double number(
-    const struct ssreport_report *report, const char *table, size_t row, const char *column) {
-    return table_cell_at(ssreport_table(report, table), row, column)->number;
-}
 
 /* ---- limits ---- */
 
@@ -219,24 +153,6 @@ static void idle_states_of_each_rate_are_means_with_deviations(void **state) {
 
 /* ---- levels of knobs ---- */
 
-/* Writes a run of a study with these rates. */
-static void write_run(const char *name, const char *columns, const struct at_rate *rates) {
-    char path[100], *text;
-    size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    fprintf(stream,
-        "{\"schema\": 1, \"status\": \"done\", \"columns\": {\"experiment\": \"tradeoffs\", "
-        "\"workload\": \"serve\", %s}, \"commands\": [{\"record\": \"requests\", \"role\": "
-        "\"requests\"}]}",
-        columns);
-    fclose(stream);
-    snprintf(path, sizeof path, "%s/requests", name);
-    write_record(path, rates, 4);
-    snprintf(path, sizeof path, "%s/run.json", name);
-    folder_write(path, text);
-    free(text);
-}
-
 static void remove_power(const char *name) {
     char path[100];
     snprintf(path, sizeof path, "%s/requests/energy.csv", name);
@@ -273,13 +189,18 @@ static void knobs_are_reported_next_to_the_published_ones(void **state) {
     write_run("a", "\"knobs\": \"instances=2+pin=free\"", high);
     write_run("b", "\"knobs\": \"pin=free\"", low); /* one instance */
     write_run("c", "\"knobs\": \"cpus=1+workers=2\"", low);
+    folder_write("power/run.json",
+        "{\"schema\": 1, \"status\": \"skipped\", \"reason\": \"no driver\", \"columns\": "
+        "{\"experiment\": \"tradeoffs\", \"knobs\": \"power\"}, \"commands\": []}");
     struct ssreport_report report = begin_report();
     assert_int_equal(ssreport_gather(&report, folder_file(""), 0), 0);
     published_read(&report.published, PROJECT_SOURCE_DIR "/tools/experiments/published", "ssreport",
         &report.notes);
     finish_report(&report);
     assert_rows(&report, "requests-savings", 1);
-    assert_rows(&report, "requests-knobs", 4);
+    assert_rows(&report, "requests-knobs", 5);
+    assert_text(&report, "requests-knobs", 4, "knob", "power");
+    assert_text(&report, "requests-knobs", 4, "note", "absent: no driver");
     assert_text(&report, "requests-knobs", 2, "knob", "instances");
     assert_text(&report, "requests-knobs", 2, "published_as", "horizontal");
     assert_near(number(&report, "requests-knobs", 2, "saved"), 0.2, 1e-9);
@@ -287,8 +208,12 @@ static void knobs_are_reported_next_to_the_published_ones(void **state) {
     assert_near(number(&report, "requests-knobs", 2, "published_saved_percent"), 29, 1e-9);
     assert_near(number(&report, "requests-knobs", 2, "published_lost_percent"), 61, 1e-9);
     assert_text(&report, "requests-knobs", 0, "note",
-        "no two levels that differ in this knob only reached their capacity");
+        "no two levels that differ in this knob only have a known capacity");
     assert_near(number(&report, "requests-knobs", 0, "published_lost_percent"), 33, 1e-9);
+    assert_headline(&report, "What does each knob save, and what does it cost?",
+        "pin=free instead of instances=2+pin=free loses 40.0 % of the capacity, from 25 to 15 "
+        "requests a second, and saves 20.0 % of the power. Published for another machine "
+        "(horizontal): 61 % lost, 29 % of the power saved.");
     ssreport_report_free(&report);
 }
 
@@ -305,6 +230,16 @@ static void losses_are_reported_without_a_source_of_power(void **state) {
     assert_near(number(&report, "requests-savings", 0, "lost"), 0.4, 1e-9);
     assert_cell(&report, "requests-savings", 0, "saved", NAN);
     assert_text(&report, "requests-savings", 0, "knob", "quota");
+    assert_headline(&report, "What does each knob save, and what does it cost?",
+        "quota=50% instead of quota=100% loses 40.0 % of the capacity, from 25 to 15 requests a "
+        "second; no power was recorded.");
+    ssreport_report_free(&report);
+    folder_open();
+    write_run("a", "\"knobs\": \"quota=100%\"", high);
+    report = make_report(folder_file(""));
+    assert_headline(&report, "What does each knob save, and what does it cost?",
+        "No two levels that differ in one knob only have a known capacity: some were overloaded at "
+        "the lowest rate, or not at the highest one.");
     ssreport_report_free(&report);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "findings.h"
 #include "published.h"
 
 #define PUBLISHED "actuators-savings"
@@ -60,16 +61,101 @@ static size_t add_pairs(struct ssreport_report *report, size_t knob) {
     return count;
 }
 
-void ssreport_knobs_fill(struct ssreport_report *report) {
-    bool has_knobs = false;
-    for (size_t i = 0; i < report->response_count; i++)
-        has_knobs |= report->responses[i].knobs != NULL;
-    for (size_t i = 0; has_knobs && i < KNOBS; i++) {
-        if (add_pairs(report, i) > 0 || !knobs[i].published)
-            continue;
-        TABLE_ROW(ssreport_table(report, "requests-knobs"), CELL("knob", knobs[i].name),
-            CELL("high", ""), CELL("low", ""), CELL("arrival", ""),
-            CELL("note", "no two levels that differ in this knob only reached their capacity"));
-        add_published(ssreport_table(report, "requests-knobs"), report, knobs[i].published);
+/* ---- levels that are not compared ---- */
+
+/*
+ * Returns why this machine does not have an actuator; NULL if it does. tools/experiments/tradeoffs
+ * skips a run with the name of each absent actuator.
+ */
+static const char *why_absent(const struct ssreport_report *report, const char *name) {
+    static const char skipped[] = "skipped: ";
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct ssreport_failure *failure = &report->failures[i];
+        const char *slash = strrchr(failure->name, '/');
+        if (strcmp(slash ? slash + 1 : failure->name, name) == 0 &&
+            strncmp(failure->why, skipped, strlen(skipped)) == 0)
+            return failure->why + strlen(skipped);
     }
+    return NULL;
+}
+
+/* Adds a row for an actuator without pairs of levels that says why. */
+static void add_missing(struct ssreport_report *report, size_t knob) {
+    struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
+    const char *absent = why_absent(report, knobs[knob].name);
+    char note[400] = "no two levels that differ in this knob only have a known capacity";
+    if (absent)
+        snprintf(note, sizeof note, "absent: %s", absent);
+    else if (!knobs[knob].published)
+        return;
+    TABLE_ROW(sheet, CELL("knob", knobs[knob].name), CELL("high", ""), CELL("low", ""),
+        CELL("arrival", ""), CELL("note", note));
+    if (knobs[knob].published)
+        add_published(sheet, report, knobs[knob].published);
+}
+
+/* ---- findings ---- */
+
+static double number_at(const struct table_sheet *sheet, size_t row, const char *column) {
+    return table_cell_at(sheet, row, column)->number;
+}
+
+/* Returns whether a row is that of the largest loss of its knob and arrival. */
+static bool is_largest(const struct table_sheet *sheet, size_t row) {
+    double lost = number_at(sheet, row, "lost");
+    bool is_first = isfinite(lost);
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        double other = number_at(sheet, i, "lost");
+        if (strcmp(text_at(sheet, i, "knob"), text_at(sheet, row, "knob")) == 0 &&
+            strcmp(text_at(sheet, i, "arrival"), text_at(sheet, row, "arrival")) == 0 &&
+            (other > lost || (other == lost && i < row)))
+            is_first = false;
+    }
+    return is_first;
+}
+
+/* Adds a sentence about the levels of each knob between which most capacity is lost. */
+static void add_findings(struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        char power[100] = "", published[200] = "", arrival[40] = "";
+        double saved = number_at(sheet, i, "saved");
+        double printed = number_at(sheet, i, "published_lost_percent");
+        if (!is_largest(sheet, i))
+            continue;
+        if (*text_at(sheet, i, "arrival"))
+            snprintf(arrival, sizeof arrival, " (%.30s)", text_at(sheet, i, "arrival"));
+        if (isnan(saved))
+            strcpy(power, "; no power was recorded");
+        else
+            snprintf(power, sizeof power, ", and saves %.1f %% of the power", 100 * saved);
+        if (isfinite(printed))
+            snprintf(published, sizeof published,
+                " Published for another machine (%s): %g %% lost, %g %% of the power saved.",
+                text_at(sheet, i, "published_as"), printed,
+                number_at(sheet, i, "published_saved_percent"));
+        ssreport_findings_add(report, "knob",
+            "%s instead of %s%s loses %.1f %% of the capacity, from %.4g to %.4g requests a "
+            "second%s.%s",
+            text_at(sheet, i, "low"), text_at(sheet, i, "high"), arrival,
+            100 * number_at(sheet, i, "lost"), number_at(sheet, i, "high_capacity"),
+            number_at(sheet, i, "low_capacity"), power, published);
+    }
+}
+
+void ssreport_knobs_fill(struct ssreport_report *report) {
+    if (!ssreport_knobs_are_compared(report))
+        return;
+    for (size_t i = 0; i < KNOBS; i++) {
+        if (add_pairs(report, i) == 0)
+            add_missing(report, i);
+    }
+    add_findings(report);
+}
+
+bool ssreport_knobs_are_compared(const struct ssreport_report *report) {
+    bool found = false;
+    for (size_t i = 0; i < report->response_count; i++)
+        found |= report->responses[i].knobs != NULL;
+    return found;
 }

@@ -4,9 +4,12 @@
 
 #include "report.h"
 
+/* Returns whether the report has requests to a service at levels of knobs. */
+SS_NONNULL() bool ssreport_knobs_are_compared(const struct ssreport_report *report);
+
 /*
- * Fills the table of savings and costs of each knob, with the published ones. Reads the table of
- * savings.
+ * Fills the table of what each knob saves and costs, next to what was published. Reads the table of
+ * savings, and adds findings.
  */
 SS_NONNULL() void ssreport_knobs_fill(struct ssreport_report *report);
 

@@ -14,6 +14,7 @@
 #include "responses_findings.h"
 #include "responses_plots.h"
 #include "responses_read.h"
+#include "rules.h"
 #include "underload.h"
 
 // clang-format off
@@ -141,6 +142,13 @@ static const struct table_column knob_columns[] = {
     {"published_lost_percent", "capacity lost, %", 0, .text = {"lost, %", 8}},
     {"published_lost_per_saved", "lost for each % saved", 2}, {"note", "note", .if_known = true},
 };
+static const struct table_column rule_columns[] = {
+    {"statement", "statement"}, {"verdict", "verdict"}, {"difference", "difference, %", 1, true, true},
+    {"low", "its confidence, from", 1, true, true}, {"high", "to", 1, true, true},
+    {"runs", "runs of each"}, {"rate", "asked, /s", 2, .if_known = true},
+    {"first", "from", .if_known = true}, {"second", "to", .if_known = true},
+    {"arrival", "arrival", .if_known = true}, {"balance", NULL}, {"why", "why not", .if_known = true},
+};
 static const struct table_sheet tables[] = {
     TABLE_INIT("requests",
         "Requests: response times of the successes, from when they were due (intended) and from "
@@ -159,6 +167,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests-knobs",
         "What each knob saves and costs, and what was published (Table 8, another machine)",
         knob_columns),
+    TABLE_INIT("requests-rules", "Published statements about knobs, tested on these runs", rule_columns),
     TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),
     TABLE_INIT("latency-capacity", "Capacity at each duty", latency_capacity_columns),
     {.name = NULL},
@@ -327,6 +336,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     if (ssreport_underload_fill(report) < 0)
         return ss_error_memory(error);
     ssreport_knobs_fill(report);
+    if (ssreport_rules_fill(report) < 0)
+        return ss_error_memory(error);
     if (ssreport_residency_fill(report) < 0)
         return ss_error_memory(error);
     return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
@@ -347,8 +358,9 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
             page_note(page->stream, report->responses[i].title, report->responses[i].notes.text);
     }
     page_sheet(page->stream, ssreport_table(report, "requests-capacity"));
-    ssreport_responses_plots_print(page, report);
     page_sheet(page->stream, ssreport_table(report, "requests-knobs"));
+    page_sheet(page->stream, ssreport_table(report, "requests-rules"));
+    ssreport_responses_plots_print(page, report);
     page_sheet(page->stream, ssreport_table(report, "requests-limits"));
     page_sheet(page->stream, ssreport_table(report, "requests-savings"));
     page_sheet(page->stream, ssreport_table(report, "requests-power"));
@@ -381,6 +393,15 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         {"closed-loop", "How fast are the responses?"}};
     if (report->response_count == 0)
         return false;
+    if (ssreport_knobs_are_compared(report)) {
+        strcpy(headline->question, "What does each knob save, and what does it cost?");
+        headline->finding = ssreport_findings_first(report, "knob", true);
+        if (headline->finding == SSREPORT_NO_ROW)
+            strcpy(headline->answer,
+                "No two levels that differ in one knob only have a known capacity: "
+                "some were overloaded at the lowest rate, or not at the highest one.");
+        return true;
+    }
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         headline->finding = ssreport_findings_first(report, questions[i].kind, true);
         strcpy(headline->question, questions[i].question);

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/words.h"
+#include "levels.h"
 #include "points.h"
 
 /* Which requests count: all, from when they were due, or successes, from when they were sent. */
 enum { HONEST, AS_PUBLISHED, BASES };
-enum { MEAN, P95, CRITERIA };
+#define MEAN     SSREPORT_MEAN
+#define P95      SSREPORT_P95
+#define CRITERIA SSREPORT_CRITERIA
 
 static const char *const basis_names[BASES] = {"intended, all", "actual, successes"};
 static const char *const criterion_names[CRITERIA] = {"mean", "p95"};
@@ -87,12 +89,8 @@ static double shift_p95(const struct ssreport_response *response, double failed)
     return response->p99 + (at - 0.99) / 0.01 * (response->most - response->p99);
 }
 
-/*
- * Finds the times of all requests. Whole runs have them, apart from refused requests. In a step,
- * each request that failed or was refused counts as longer than the successes, at least as long as
- * the timeout.
- */
-static void find_honest(const struct ssreport_rate_point *point, double times[CRITERIA]) {
+void ssreport_point_times(
+    const struct ssreport_rate_point *point, double times[SSREPORT_CRITERIA]) {
     const struct ssreport_stretch *stretch = &point->stretch;
     const struct ssreport_response *all = &point->of->all[SSREPORT_INTENDED];
     const struct ssreport_response *successes = &stretch->response[SSREPORT_INTENDED];
@@ -119,10 +117,9 @@ static void find_published(const struct ssreport_rate_point *point, double times
     times[P95] = answered ? actual->p95 : INFINITY;
 }
 
-/* Returns whether mean and 95th percentile of all requests are below their limits. */
-static bool is_underloaded(const struct ssreport_rate_point *point) {
+bool ssreport_point_is_underloaded(const struct ssreport_rate_point *point) {
     double times[CRITERIA];
-    find_honest(point, times);
+    ssreport_point_times(point, times);
     return times[MEAN] < limits[MEAN] && times[P95] < limits[P95];
 }
 
@@ -133,7 +130,7 @@ static struct level_rate rate_of(const struct ssreport_rate_point *point) {
         .points = 1,
         .watts = point->joined.watts,
         .load = point->joined.load};
-    find_honest(point, rate.times[HONEST]);
+    ssreport_point_times(point, rate.times[HONEST]);
     find_published(point, rate.times[AS_PUBLISHED]);
     return rate;
 }
@@ -184,8 +181,9 @@ static int find_limits(struct level *level) {
     return 0;
 }
 
+/* Makes a level from a series; if `round` is not NaN, from its points of this round. */
 static int make_level(struct level *level, const struct ssreport_report *report,
-    const struct stats_groups *groups, size_t group) {
+    const struct stats_groups *groups, size_t group, double round) {
     size_t count = 0;
     for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i])
         count++;
@@ -193,8 +191,10 @@ static int make_level(struct level *level, const struct ssreport_report *report,
         .rates = calloc(count, sizeof *level->rates)};
     if (!level->rates)
         return -1;
-    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i])
-        add_point(level, &report->points[i]);
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i]) {
+        if (isnan(round) || ssreport_compare_numbers(report->points[i].of->round, round) == 0)
+            add_point(level, &report->points[i]);
+    }
     return find_limits(level);
 }
 
@@ -264,59 +264,11 @@ static void add_power(struct table_sheet *sheet, const struct ssreport_rate_poin
         CELL("joules_per_success", rate > 0 ? watts / rate : NAN),
         CELL("joules_per_success_above_idle", rate > 0 ? (watts - idle) / rate : NAN),
         CELL("successes_per_joule", rate / watts), CELL("success_ratio", point->success_ratio),
-        CELL("state", is_underloaded(point) ? "underloaded" : "overloaded"),
+        CELL("state", ssreport_point_is_underloaded(point) ? "underloaded" : "overloaded"),
         CELL("saturated", describe_saturation(point->joined.load)));
 }
 
 /* ---- savings ---- */
-
-/* Returns the level of an actuator, including its name. If absent, it is instances=1 or empty. */
-static struct ss_words_part find_level(const char *knobs, const char *name) {
-    struct ss_words_part part;
-    while (ss_words_next(&knobs, '+', &part)) {
-        if (part.length > strlen(name) && strncmp(part.text, name, strlen(name)) == 0 &&
-            strchr("=@", part.text[strlen(name)]))
-            return part;
-    }
-    part.text = strcmp(name, "instances") == 0 ? "instances=1" : "";
-    part.length = strlen(part.text);
-    return part;
-}
-
-/*
- * Returns the name of the only actuator in which two levels differ; NULL if there are several. The
- * default is one instance. `workers` belongs to the service, so levels that differ in it are not
- * compared.
- */
-static const char *find_knob(const struct level *one, const struct level *other) {
-    static const char *const names[] = {
-        "frequency", "pin", "instances", "cpus", "quota", "memory", "duty", "power", "workers"};
-    const char *knobs[] = {one->first->of->knobs, other->first->of->knobs}, *found = NULL;
-    for (size_t i = 0; knobs[0] && knobs[1] && i < sizeof names / sizeof *names; i++) {
-        struct ss_words_part levels[2];
-        for (int j = 0; j < 2; j++)
-            levels[j] = find_level(knobs[j], names[i]);
-        if (levels[0].length == levels[1].length &&
-            strncmp(levels[0].text, levels[1].text, levels[0].length) == 0)
-            continue;
-        if (found)
-            return NULL;
-        found = names[i];
-    }
-    return found;
-}
-
-/* Returns whether two levels have no knobs, or differ in one knob, in balance or in cap only. */
-static bool is_one_step(const struct level *one, const struct level *other) {
-    const struct ssreport_responses *left = one->first->of, *right = other->first->of;
-    bool is_level = ssreport_is_same(left->knobs, right->knobs);
-    if (!left->knobs || !right->knobs)
-        return true;
-    return !is_level + !ssreport_is_same(left->balance, right->balance) +
-                   (ssreport_compare_numbers(left->cap, right->cap) != 0) ==
-               1 &&
-           (is_level || find_knob(one, other));
-}
 
 /* Finds the highest rate that both levels have. Returns false if they have none in common. */
 static bool find_common(
@@ -337,6 +289,15 @@ static double capacity_of(const struct level *level) {
     struct ssreport_limit both =
         first_of(&level->limits[HONEST][MEAN], &level->limits[HONEST][P95]);
     return isnan(both.first) ? NAN : isfinite(both.crossing) ? both.crossing : both.last;
+}
+
+int ssreport_series_capacity(double *capacity, const struct ssreport_report *report,
+    const struct stats_groups *series, size_t group, double round) {
+    struct level level;
+    int result = make_level(&level, report, series, group, round);
+    *capacity = result == 0 ? capacity_of(&level) : NAN;
+    free(level.rates);
+    return result;
 }
 
 static void add_saving(
@@ -363,7 +324,8 @@ static void add_saving(
         CELL("saturated", isnan(at[0]->load + at[1]->load) ? "" : saturated),
         CELL("high_watts", at[0]->watts), CELL("low_watts", at[1]->watts), CELL("saved", saved),
         CELL("high_capacity", capacity[0]), CELL("low_capacity", capacity[1]), CELL("lost", lost),
-        CELL("lost_per_saved", saved > 0 ? lost / saved : NAN), CELL("knob", find_knob(one, other)),
+        CELL("lost_per_saved", saved > 0 ? lost / saved : NAN),
+        CELL("knob", ssreport_levels_knob(one->first->of, other->first->of)),
         CELL("arrival", one->first->of->arrival), CELL("high_knobs", one->first->of->knobs),
         CELL("low_knobs", other->first->of->knobs));
 }
@@ -376,7 +338,7 @@ static void add_tables(struct ssreport_report *report, const struct level *level
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
             if (ssreport_rate_point_is_service(levels[i].first, levels[j].first) &&
-                is_one_step(&levels[i], &levels[j]))
+                ssreport_levels_are_one_step(levels[i].first->of, levels[j].first->of))
                 add_saving(ssreport_table(report, "requests-savings"), &levels[i], &levels[j]);
         }
     }
@@ -387,7 +349,7 @@ int ssreport_underload_fill(struct ssreport_report *report) {
     SS_OWNED(free) struct level *levels = calloc(groups.count + 1, sizeof *levels);
     int result = groups.first && levels ? 0 : -1;
     for (size_t i = 0; result == 0 && i < groups.count; i++)
-        result = make_level(&levels[i], report, &groups, i);
+        result = make_level(&levels[i], report, &groups, i, NAN);
     if (result == 0)
         add_tables(report, levels, groups.count);
     for (size_t i = 0; levels && i < groups.count; i++)

@@ -7,6 +7,7 @@
  * between two levels of a service.
  */
 
+#include "group_by.h"
 #include "report.h"
 
 /* A service is underloaded if its mean and its 95th percentile are below these, in seconds. */
@@ -15,6 +16,21 @@
 
 /* CPUs that are busy for at least this part are saturated. */
 #define SSREPORT_SATURATED 0.98
+
+enum { SSREPORT_MEAN, SSREPORT_P95, SSREPORT_CRITERIA };
+
+struct ssreport_rate_point;
+
+/*
+ * Finds mean and 95th percentile of all requests, in seconds; infinite if too many got no answer.
+ * Whole runs have them, apart from refused requests. In a step, each request that failed or was
+ * refused counts as longer than the successes, at least as long as the timeout.
+ */
+SS_NONNULL()
+void ssreport_point_times(const struct ssreport_rate_point *point, double times[SSREPORT_CRITERIA]);
+
+/* Returns whether mean and 95th percentile of all requests are below their limits. */
+SS_NONNULL() bool ssreport_point_is_underloaded(const struct ssreport_rate_point *point);
 
 /* The rate at which a value exceeds a limit; NaN if unknown. */
 struct ssreport_limit {
@@ -31,6 +47,15 @@ SS_READS(1, 3)
 SS_READS(2, 3)
 struct ssreport_limit ssreport_limit_find(
     const double *rates, const double *values, size_t count, double limit);
+
+/*
+ * Finds the capacity of a series in one round: the rate at which mean or 95th percentile of all
+ * requests cross their limit, or the last underloaded rate; NaN if unknown. Returns -1 if memory is
+ * exhausted.
+ */
+SS_MUST_USE SS_NONNULL() int ssreport_series_capacity(double *capacity,
+    const struct ssreport_report *report, const struct stats_groups *series, size_t group,
+    double round);
 
 /* Fills the tables of limits, power and savings. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_underload_fill(struct ssreport_report *report);

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rules.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "group_tests.h"
+#include "knobs.h"
+#include "levels.h"
+#include "points.h"
+#include "underload.h"
+
+/* The difference that a statement "makes no difference" permits. */
+#define EQUAL 0.05
+
+#define ROUNDS_MAX 64 /* values of a series at one rate that are tested */
+
+/* The figure that is compared. */
+enum figure { WATTS, MEAN_TIME, P95_TIME, CAPACITY, CAPACITY_EACH };
+
+/* At which rate: the highest one at which both series are in this state. */
+enum state { ANY, UNDERLOADED, SATURATED, OVERLOADED };
+
+/* What the statement says about the difference, relative to the first of both series. */
+enum claim { MORE_THAN, LESS_THAN, NO_DIFFERENCE };
+
+/*
+ * A statement. Of two series that differ in `of` only, the first is the one that has more of it:
+ * the higher frequency, the larger number, not pinned; even arrivals; round-robin. `reverse`: the
+ * difference is that from the second series to the first.
+ */
+struct rule {
+    const char *statement, *of;
+    const char *arrival; /* NULL: any */
+    enum state state;
+    enum figure figure;
+    bool reverse;
+    enum claim claim;
+    double bound;
+};
+
+static const struct rule rules[] = {
+    {"a lower frequency saves less than 5 % of the power of an underloaded service", "frequency",
+        NULL, UNDERLOADED, WATTS, false, LESS_THAN, 0.05},
+    {"with concurrent arrivals, a lower frequency does not save power of an underloaded service",
+        "frequency", "concurrent", UNDERLOADED, WATTS, false, LESS_THAN, 0},
+    {"a lower frequency saves power of a saturated machine", "frequency", NULL, SATURATED, WATTS,
+        false, MORE_THAN, 0},
+    {"pinning saves power of an underloaded service", "pin", NULL, UNDERLOADED, WATTS, false,
+        MORE_THAN, 0},
+    {"more instances shorten the mean response time", "instances", NULL, ANY, MEAN_TIME, true,
+        MORE_THAN, 0},
+    {"more instances shorten the 95th percentile", "instances", NULL, ANY, P95_TIME, true,
+        MORE_THAN, 0},
+    {"the capacity grows less than the number of instances", "instances", NULL, ANY, CAPACITY_EACH,
+        true, MORE_THAN, 0},
+    {"more CPUs shorten the mean response time", "cpus", NULL, ANY, MEAN_TIME, true, MORE_THAN, 0},
+    {"more CPUs shorten the 95th percentile", "cpus", NULL, ANY, P95_TIME, true, MORE_THAN, 0},
+    {"the capacity grows less than the number of CPUs", "cpus", NULL, ANY, CAPACITY_EACH, true,
+        MORE_THAN, 0},
+    {"even arrivals need more power than concurrent ones if the service is underloaded", "arrival",
+        NULL, UNDERLOADED, WATTS, false, MORE_THAN, 0},
+    {"even and concurrent arrivals need the same power if the service is overloaded", "arrival",
+        NULL, OVERLOADED, WATTS, false, NO_DIFFERENCE, 0},
+    {"least connections shorten the 95th percentile, compared with round-robin", "balance", NULL,
+        ANY, P95_TIME, false, MORE_THAN, 0},
+};
+
+#define RULES (sizeof rules / sizeof *rules)
+
+/* A statement about two differences: the first one is greater. */
+struct comparison {
+    const char *statement;
+    struct rule greater, less;
+};
+
+#define SAVED(knob)                                                                                \
+    { NULL, knob, NULL, SATURATED, WATTS, false, MORE_THAN, 0 }
+#define LOST(knob)                                                                                 \
+    { NULL, knob, NULL, ANY, CAPACITY, false, MORE_THAN, 0 }
+
+static const struct comparison comparisons[] = {
+    {"fewer instances save more power of a saturated machine than a lower frequency",
+        SAVED("instances"), SAVED("frequency")},
+    {"fewer CPUs save more power of a saturated machine than a lower frequency", SAVED("cpus"),
+        SAVED("frequency")},
+    {"a lower frequency saves more power of a saturated machine than pinning", SAVED("frequency"),
+        SAVED("pin")},
+    {"a lower frequency costs more capacity than it saves power", LOST("frequency"),
+        SAVED("frequency")},
+    {"pinning costs more capacity than it saves power", LOST("pin"), SAVED("pin")},
+    {"fewer instances cost more capacity than they save power", LOST("instances"),
+        SAVED("instances")},
+    {"fewer CPUs cost more capacity than they save power", LOST("cpus"), SAVED("cpus")},
+};
+
+#define COMPARISONS (sizeof comparisons / sizeof *comparisons)
+
+/* Two series, and what is compared of them. */
+struct contrast {
+    const struct ssreport_responses *first, *second; /* NULL if no series differ in the knob */
+    size_t groups[2];
+    double distance; /* between both levels; the greatest one is tested */
+    double rate;     /* NaN if a figure of all rates is compared */
+    size_t runs;     /* the smaller number of both series */
+    double difference;
+    struct ssreport_interval interval;
+    const char *missing; /* NULL if the difference is known */
+};
+
+struct test {
+    const struct ssreport_report *report;
+    struct stats_groups series;
+};
+
+/* ---- which series ---- */
+
+static bool is_word(const char *word, const char *text) {
+    return word && strcmp(word, text) == 0;
+}
+
+/* Returns how much more the first series has; 0 or less if they are not to be compared. */
+static double find_distance(const struct rule *rule, const struct ssreport_responses *first,
+    const struct ssreport_responses *second) {
+    bool is_arrival = strcmp(rule->of, "arrival") == 0;
+    if (!first->knobs || !second->knobs ||
+        (rule->arrival && !is_word(first->arrival, rule->arrival)))
+        return 0;
+    if (is_arrival)
+        return ssreport_is_same(first->knobs, second->knobs) &&
+               ssreport_is_same(first->balance, second->balance) &&
+               ssreport_compare_numbers(first->cap, second->cap) == 0 &&
+               is_word(first->arrival, "even") && is_word(second->arrival, "concurrent");
+    if (!ssreport_levels_are_one_step(first, second) ||
+        !ssreport_is_same(first->arrival, second->arrival))
+        return 0;
+    const char *knob = ssreport_levels_knob(first, second);
+    if (strcmp(rule->of, "balance") == 0)
+        return !knob && is_word(first->balance, "round-robin") &&
+               is_word(second->balance, "least-connections");
+    double amounts[] = {
+        ssreport_levels_amount(first, rule->of), ssreport_levels_amount(second, rule->of)};
+    if (!is_word(knob, rule->of) ||
+        (rule->figure == CAPACITY_EACH && amounts[0] >= SSREPORT_UNLIMITED))
+        return 0;
+    return amounts[0] > amounts[1] ? amounts[0] - amounts[1] : 0;
+}
+
+/* Returns whether the points are of one service, except that the arrival may differ. */
+static bool is_service(const struct rule *rule, const struct ssreport_rate_point *one,
+    const struct ssreport_rate_point *other) {
+    if (strcmp(rule->of, "arrival") != 0)
+        return ssreport_rate_point_is_service(one, other);
+    struct ssreport_responses same = *other->of;
+    struct ssreport_rate_point point = *other;
+    same.arrival = one->of->arrival;
+    point.of = &same;
+    return ssreport_rate_point_is_service(one, &point);
+}
+
+/* ---- which rate ---- */
+
+static bool is_in_state(const struct ssreport_rate_point *point, enum state state) {
+    switch (state) {
+    case UNDERLOADED:
+        return ssreport_point_is_underloaded(point);
+    case OVERLOADED:
+        return !ssreport_point_is_underloaded(point);
+    case SATURATED:
+        return point->joined.load >= SSREPORT_SATURATED;
+    case ANY:
+        break;
+    }
+    return true;
+}
+
+/* Returns whether a series has points at a rate, all of them in a state. */
+static bool has_rate(const struct test *test, size_t group, double rate, enum state state) {
+    size_t count = 0;
+    for (size_t i = test->series.first[group]; i < test->series.items; i = test->series.next[i]) {
+        const struct ssreport_rate_point *point = &test->report->points[i];
+        if (ssreport_compare_numbers(point->stretch.rate, rate) != 0)
+            continue;
+        if (!is_in_state(point, state))
+            return false;
+        count++;
+    }
+    return count > 0;
+}
+
+/* Returns the highest rate at which both series are in the state of the rule; NaN without one. */
+static double find_rate(const struct test *test, const struct rule *rule, const size_t groups[2]) {
+    double highest = NAN;
+    for (size_t i = test->series.first[groups[0]]; i < test->series.items;
+         i = test->series.next[i]) {
+        double rate = test->report->points[i].stretch.rate;
+        if (!(rate <= highest) && has_rate(test, groups[0], rate, rule->state) &&
+            has_rate(test, groups[1], rate, rule->state))
+            highest = rate;
+    }
+    return highest;
+}
+
+/* ---- the difference ---- */
+
+static double figure_of(const struct ssreport_rate_point *point, enum figure figure) {
+    double times[SSREPORT_CRITERIA];
+    if (figure == WATTS)
+        return point->joined.watts;
+    ssreport_point_times(point, times);
+    return times[figure == MEAN_TIME ? SSREPORT_MEAN : SSREPORT_P95];
+}
+
+/* Collects the capacities of a series, one of each round. Returns their number, or -1. */
+static int collect_capacities(
+    double values[ROUNDS_MAX], const struct test *test, const struct rule *rule, size_t group) {
+    double rounds[ROUNDS_MAX];
+    int count = 0;
+    for (size_t i = test->series.first[group]; i < test->series.items && count < ROUNDS_MAX;
+         i = test->series.next[i]) {
+        const struct ssreport_responses *of = test->report->points[i].of;
+        bool known = false;
+        for (int j = 0; j < count; j++)
+            known |= ssreport_compare_numbers(rounds[j], of->round) == 0;
+        if (known)
+            continue;
+        rounds[count] = of->round;
+        if (ssreport_series_capacity(
+                &values[count], test->report, &test->series, group, of->round) < 0)
+            return -1;
+        if (rule->figure == CAPACITY_EACH)
+            values[count] /= ssreport_levels_amount(of, rule->of);
+        count++;
+    }
+    return count;
+}
+
+/* Collects the figures of a series. Returns their number, or -1. */
+static int collect(double values[ROUNDS_MAX], const struct test *test, const struct rule *rule,
+    size_t group, double rate) {
+    int count = 0;
+    if (rule->figure == CAPACITY || rule->figure == CAPACITY_EACH)
+        return collect_capacities(values, test, rule, group);
+    for (size_t i = test->series.first[group]; i < test->series.items && count < ROUNDS_MAX;
+         i = test->series.next[i]) {
+        const struct ssreport_rate_point *point = &test->report->points[i];
+        if (ssreport_compare_numbers(point->stretch.rate, rate) == 0)
+            values[count++] = figure_of(point, rule->figure);
+    }
+    return count;
+}
+
+static const char *why_unknown(const struct rule *rule) {
+    return rule->figure == WATTS ? "no power was recorded"
+           : rule->figure == CAPACITY || rule->figure == CAPACITY_EACH
+               ? "the capacity of a level is unknown"
+               : "too many requests got no answer";
+}
+
+/* Compares the runs of both series, after Welch. */
+static int compare(const struct test *test, const struct rule *rule, struct contrast *contrast) {
+    double values[2][ROUNDS_MAX];
+    struct stats_sample samples[2];
+    for (int i = 0; i < 2; i++) {
+        int count = collect(values[i], test, rule, contrast->groups[i], contrast->rate);
+        if (count < 0)
+            return -1;
+        for (int j = 0; j < count; j++) {
+            if (!isfinite(values[i][j]))
+                contrast->missing = why_unknown(rule);
+        }
+        samples[i] = stats_sample_of(values[i], (size_t)count);
+    }
+    contrast->runs = samples[0].count < samples[1].count ? samples[0].count : samples[1].count;
+    if (!contrast->missing && contrast->runs < 2)
+        contrast->missing = "needs two rounds or more";
+    if (contrast->missing)
+        return 0;
+    int from = rule->reverse ? 1 : 0;
+    double whole = samples[from].mean;
+    struct stats_difference found = stats_test_difference(
+        &samples[from], &samples[1 - from], test->report->settings.confidence);
+    contrast->difference = found.difference / whole;
+    contrast->interval =
+        (struct ssreport_interval){found.interval.low / whole, found.interval.high / whole};
+    /* Equal runs do not scatter: the difference is exact. */
+    if (samples[0].variance == 0 && samples[1].variance == 0)
+        contrast->interval = (struct ssreport_interval){contrast->difference, contrast->difference};
+    else if (found.test.missing)
+        contrast->missing = found.test.missing;
+    return 0;
+}
+
+static const char *why_no_rate(const struct rule *rule) {
+    return rule->state == UNDERLOADED  ? "no common rate at which both are underloaded"
+           : rule->state == SATURATED  ? "no common rate at which all CPUs are at least 98 % busy"
+           : rule->state == OVERLOADED ? "no common rate at which both are overloaded"
+                                       : "no common rate";
+}
+
+/* Finds the two series that are farthest apart, and compares them. */
+static int find_contrast(
+    const struct test *test, const struct rule *rule, struct contrast *contrast) {
+    const struct ssreport_rate_point *points = test->report->points;
+    const struct stats_groups *series = &test->series;
+    *contrast = (struct contrast){
+        .rate = NAN, .difference = NAN, .interval = {NAN, NAN}, .missing = "no two such levels"};
+    for (size_t i = 0; i < series->count; i++) {
+        for (size_t j = 0; j < series->count; j++) {
+            const struct ssreport_rate_point *one = &points[series->first[i]];
+            const struct ssreport_rate_point *other = &points[series->first[j]];
+            double distance = i != j && is_service(rule, one, other)
+                                  ? find_distance(rule, one->of, other->of)
+                                  : 0;
+            if (distance > contrast->distance) {
+                contrast->first = one->of;
+                contrast->second = other->of;
+                contrast->groups[0] = i;
+                contrast->groups[1] = j;
+                contrast->distance = distance;
+            }
+        }
+    }
+    if (!contrast->first)
+        return 0;
+    contrast->missing = NULL;
+    if (rule->figure != CAPACITY && rule->figure != CAPACITY_EACH) {
+        contrast->rate = find_rate(test, rule, contrast->groups);
+        if (isnan(contrast->rate)) {
+            contrast->missing = why_no_rate(rule);
+            return 0;
+        }
+    }
+    return compare(test, rule, contrast);
+}
+
+/* ---- verdicts ---- */
+
+static const char *judge(const struct contrast *contrast, enum claim claim, double bound) {
+    double low = contrast->interval.low, high = contrast->interval.high;
+    if (contrast->missing)
+        return "not tested";
+    if (claim == NO_DIFFERENCE)
+        return low >= -EQUAL && high <= EQUAL ? "supported"
+               : low > EQUAL || high < -EQUAL ? "contradicted"
+                                              : "undecided";
+    bool is_more = low > bound, is_less = high < bound;
+    if (!is_more && !is_less)
+        return "undecided";
+    return is_more == (claim == MORE_THAN) ? "supported" : "contradicted";
+}
+
+static void add_row(struct ssreport_report *report, const char *statement,
+    const struct contrast *contrast, const char *verdict) {
+    const struct ssreport_responses *first = contrast->first, *second = contrast->second;
+    TABLE_ROW(ssreport_table(report, "requests-rules"), CELL("statement", statement),
+        CELL("verdict", verdict), CELL("difference", contrast->difference),
+        CELL("low", contrast->interval.low), CELL("high", contrast->interval.high),
+        CELL("runs", contrast->runs > 0 ? (double)contrast->runs : NAN),
+        CELL("rate", contrast->rate), CELL("first", first ? first->knobs : NULL),
+        CELL("second", second ? second->knobs : NULL),
+        CELL("arrival", first ? first->arrival : NULL),
+        CELL("balance", first ? first->balance : NULL), CELL("why", contrast->missing));
+}
+
+/*
+ * Subtracts one difference from another one of other runs: the squared distances to the bounds are
+ * added (MOVER).
+ */
+static void subtract(struct contrast *from, const struct contrast *other) {
+    double low =
+        hypot(from->difference - from->interval.low, other->interval.high - other->difference);
+    double high =
+        hypot(from->interval.high - from->difference, other->difference - other->interval.low);
+    if (!from->missing)
+        from->missing = other->missing;
+    from->difference -= other->difference;
+    from->interval = (struct ssreport_interval){from->difference - low, from->difference + high};
+    if (isnan(from->rate))
+        from->rate = other->rate;
+    if (other->runs < from->runs)
+        from->runs = other->runs;
+}
+
+int ssreport_rules_fill(struct ssreport_report *report) {
+    struct contrast contrast, other;
+    if (!ssreport_knobs_are_compared(report))
+        return 0;
+    SS_OWNED(groups) struct stats_groups series = ssreport_points_by_series(report);
+    const struct test test = {report, series};
+    if (!series.first)
+        return -1;
+    for (size_t i = 0; i < RULES; i++) {
+        if (find_contrast(&test, &rules[i], &contrast) < 0)
+            return -1;
+        add_row(report, rules[i].statement, &contrast,
+            judge(&contrast, rules[i].claim, rules[i].bound));
+    }
+    for (size_t i = 0; i < COMPARISONS; i++) {
+        if (find_contrast(&test, &comparisons[i].greater, &contrast) < 0 ||
+            find_contrast(&test, &comparisons[i].less, &other) < 0)
+            return -1;
+        subtract(&contrast, &other);
+        add_row(report, comparisons[i].statement, &contrast, judge(&contrast, MORE_THAN, 0));
+    }
+    return 0;
+}
