@@ -151,6 +151,53 @@ static void idle_states_of_each_rate_are_means_with_deviations(void **state) {
     ssreport_report_free(&report);
 }
 
+/*
+ * Writes idle.csv of a run with seconds of the active part `active` plus or minus a distance at
+ * which four seconds have this deviation.
+ */
+static void write_idle(double active, double deviation, double c6) {
+    char *text;
+    size_t size;
+    double distance = deviation * sqrt(3.0 / STEP);
+    FILE *stream = open_memstream(&text, &size);
+    fputs("time,elapsed_seconds,active,frequency_mhz,C1,C6\n", stream);
+    for (int i = 1; i <= 4 * STEP; i++)
+        fprintf(stream, "2026-11-20T10:00:%02d.000Z,%d,%.9f,1400.000,%.9f,%.9f\n", i, i,
+            active + (i % 2 ? distance : -distance), 1 - c6, c6);
+    fclose(stream);
+    folder_write("a/idle.csv", text);
+    free(text);
+}
+
+/* Recorded idle states give the published tables. */
+static void published_residency_follows_from_idle_states(void **state) {
+    (void)state;
+    char line[256];
+    size_t rows = 0;
+    FILE *stream =
+        fopen(PROJECT_SOURCE_DIR "/tools/experiments/published/actuators-residency.csv", "r");
+    assert_non_null(stream);
+    assert_non_null(fgets(line, sizeof line, stream));
+    for (; fgets(line, sizeof line, stream); rows++) {
+        char *rest = line, *fields[8];
+        for (int i = 0; i < 8; i++)
+            fields[i] = strsep(&rest, ",");
+        double active = strtod(fields[4], NULL), deviation = strtod(fields[5], NULL);
+        double c6 = strtod(fields[6], NULL);
+        folder_open();
+        write_record("a", high, 4);
+        write_idle(active / 100, deviation / 100, c6 / 100);
+        struct ssreport_report report = make_report(folder_file("a"));
+        assert_near(100 * number(&report, "requests-idle", 1, "active"), active, 1e-6);
+        assert_near(100 * number(&report, "requests-idle", 1, "active_deviation"), deviation, 1e-6);
+        assert_text(&report, "requests-idle", 1, "state", "C6");
+        assert_near(100 * number(&report, "requests-idle", 1, "share"), c6, 1e-6);
+        ssreport_report_free(&report);
+    }
+    fclose(stream);
+    assert_int_equal(rows, 9);
+}
+
 /* ---- levels of knobs ---- */
 
 static void remove_power(const char *name) {
@@ -251,6 +298,7 @@ UNIT_MAIN(
     cmocka_unit_test(power_of_each_rate_is_reported),
     cmocka_unit_test(savings_and_losses_compare_two_levels),
     cmocka_unit_test(idle_states_of_each_rate_are_means_with_deviations),
+    cmocka_unit_test(published_residency_follows_from_idle_states),
     cmocka_unit_test(levels_that_differ_in_cap_or_balance_are_two_series),
     cmocka_unit_test(knobs_are_reported_next_to_the_published_ones),
     cmocka_unit_test(losses_are_reported_without_a_source_of_power))
