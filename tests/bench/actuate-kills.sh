@@ -37,14 +37,14 @@ knobs=('frequency=1.6GHz,turbo=off' 'frequency=2GHz power=60W')
 policies=sys/devices/system/cpu/cpufreq
 returned=0 restored=0 foreign=0 early=0
 
-# start_round: starts a run of all knobs, whose command lasts 60 ms.
+# start_round SECONDS: starts a run of all knobs, whose command lasts this long.
 start_round() {
     local words
     read -ra words <<<"${knobs[round % 2]}"
     SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
         "$build/bin/ssactuate" run --root "$tree" "${words[@]}" -- \
-        sleep 0.06 2>"$folder/run-err" &
+        sleep "$1" 2>"$folder/run-err" &
     run_pid=$!
 }
 
@@ -68,15 +68,22 @@ has_paused() {
     [ ! -e "/proc/$run_pid" ] || [[ $(awk '{ print $3 }' "/proc/$run_pid/stat" 2>/dev/null) == [TZ] ]]
 }
 
-# set_foreign: changes a value, as another program would, and sets the expected values. The run is stopped
-# meanwhile, and has not begun to restore if its command is still asleep.
+# has_begun: succeeds if the command sleeps after the governor was set, or if the run has exited.
+has_begun() {
+    [ ! -e "/proc/$run_pid" ] || [[ $(awk '{ print $3 }' "/proc/$run_pid/stat" 2>/dev/null) == Z ]] ||
+        { [ -n "$(pgrep -P "$run_pid" -r S -x sleep)" ] && [ "$(cat "$governor")" = userspace ]; }
+}
+
+# set_foreign: another program changes a value while the command sleeps, and sets the expected values. The run is
+# stopped meanwhile, and has not begun to restore if its command still sleeps.
 set_foreign() {
-    local file=$tree/$policies/policy0/scaling_governor
+    local governor=$tree/$policies/policy0/scaling_governor
+    await has_begun
     kill -STOP "$run_pid" 2>/dev/null || return 0
     await has_paused
-    if [ -n "$(pgrep -P "$run_pid" -r S -x sleep)" ] && [ "$(cat "$file")" = userspace ]; then
-        echo conservative >"$file.new"
-        mv "$file.new" "$file"
+    if [ -n "$(pgrep -P "$run_pid" -r S -x sleep)" ] && [ "$(cat "$governor")" = userspace ]; then
+        echo conservative >"$governor.new"
+        mv "$governor.new" "$governor"
         foreign=$((foreign + 1))
         sed -i 's,policy0/scaling_governor:ondemand,policy0/scaling_governor:conservative,' "$folder/before"
     fi
@@ -87,7 +94,7 @@ set_foreign() {
 measure_run() {
     local begin=${EPOCHREALTIME/./}
     unpack "${machines[round % 2]}"
-    start_round
+    start_round 0.06
     wait "$run_pid"
     length=$(((${EPOCHREALTIME/./} - begin) / 1000))
 }
@@ -99,9 +106,14 @@ for ((round = 1; round <= rounds; round++)); do
     who=${all[RANDOM % 4]}
     delay=$((RANDOM % length))
     delay=$((delay / 1000)).$(printf '%03d' $((delay % 1000)))
-    start_round
+    # Only the first machine has the governor that another program replaces.
+    if [ $((round % 2)) -eq 0 ] && [ $((RANDOM % 3)) -eq 0 ]; then
+        start_round 0.5
+        set_foreign
+    else
+        start_round 0.06
+    fi
     sleep "$delay"
-    [ $((RANDOM % 3)) -gt 0 ] || set_foreign
     find_victims
     [ ${#victims[@]} -eq 0 ] || kill -KILL "${victims[@]}" 2>/dev/null || early=$((early + 1))
     wait "$run_pid" 2>/dev/null || true

@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2317 # parts are called by their names
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/knobs.sh [OPTION]...
+Measures knobs of ssactuate on a quiet machine with two or more CPUs, as tables in Markdown. Ends with 1 if a bar is missed.
+
+  --parts LIST   default capacity,shrink,migrations,follow:
+                 capacity    requests a second that ssburn serve answers when overloaded, at levels that double or halve it
+                 shrink      requests lost when the second of two instances leaves under load
+                 migrations  of threads of a service, bound one to one and free
+                 follow      work of two programs apart, together, and with a policy for the load of the second one
+  --seconds N    of \`capacity\`, for each level; default 10
+  --rounds N     of \`capacity\`, each level once in a round; default 2
+  --watch N      seconds of \`migrations\`, for each level; default 60
+  --phase N      seconds of \`follow\` between changes of the load; default 15
+  --build DIR    default build
+  --help         print this and end
+END
+}
+
+parts=capacity,shrink,migrations,follow seconds=10 rounds=2 watch=60 phase=15 build=build missed=0
+take_options parts seconds rounds watch phase build -- "$@"
+for part in ${parts//,/ }; do
+    [[ " capacity shrink migrations follow " = *" $part "* ]] || fail "--parts: $part: not a part"
+done
+build=$(cd "$build" && pwd)
+open_bench
+
+# bar SENTENCE CONDITION: prints whether a bar is met; the condition is one of awk.
+bar() {
+    if awk "BEGIN { exit !($2) }"; then
+        echo "Bar: $1: met"
+    else
+        echo "Bar: $1: missed"
+        missed=1
+    fi
+}
+
+# await_line PATTERN FILE: waits until a line of the file matches, while the last started program runs.
+await_line() {
+    until grep -Eq "$1" "$2" 2>/dev/null; do
+        kill -0 "${started[-1]}" 2>/dev/null || fail "the program ended: $(tail -n 1 "$2")"
+        sleep 0.05
+    done
+}
+
+# serve WORKERS KNOB...: starts a service with these knobs, and sets `urls`.
+serve() {
+    ssactuate run "${@:2}" -- ssburn serve --listen '{port}' --workers "$1" --work 10m >"$folder/server" 2>&1 &
+    started+=($!)
+    await_line '^urls ' "$folder/server"
+    read -ra urls <<<"$(sed -n 's/^urls //p' "$folder/server")"
+}
+
+# ---- capacity ----
+
+# Levels: workers of each instance, and knobs; then which is compared with which, and what their ratio must be.
+capacity_levels=('1 instances=1' '1 instances=2' '2 instances=1 cpus=1' '2 instances=1 cpus=2' '1 instances=1 quota=100%'
+    '1 instances=1 quota=50%' '1 instances=1 duty=50%')
+capacity_ratios=('1 0 1.7 2.0' '3 2 1.7 2.0' '5 4 0.475 0.525')
+
+# answered LEVEL: prints how many requests a second the service answers if it gets more than it can answer.
+answered() {
+    local words
+    read -ra words <<<"$1"
+    serve "${words[@]}"
+    ssrequest --quiet --rate 400 -d "${seconds}s" --cap 50 --when-full drop --json "$folder/requests.json" "${urls[@]}" \
+        >/dev/null 2>&1 || true
+    end_last
+    figure "$folder/requests.json" throughput
+}
+
+bench_capacity() {
+    local round i words from to low high ratio
+    local -A rates=()
+    for ((round = 1; round <= rounds; round++)); do
+        for i in "${!capacity_levels[@]}"; do
+            rates[$i]+="$(answered "${capacity_levels[i]}") "
+        done
+    done
+    echo "| workers | knobs | answered, /s: median | smallest | largest |"
+    echo "| ---: | --- | ---: | ---: | ---: |"
+    for i in "${!capacity_levels[@]}"; do
+        rates[$i]=$(tr ' ' '\n' <<<"${rates[$i]}" | grep . | median)
+        read -ra words <<<"${rates[$i]}"
+        printf '| %s | %s | %.1f | %.1f | %.1f |\n' "${capacity_levels[i]%% *}" "${capacity_levels[i]#* }" "${words[@]}"
+    done
+    for words in "${capacity_ratios[@]}"; do
+        read -r from to low high <<<"$words"
+        ratio=$(awk -v one="${rates[$from]}" -v other="${rates[$to]}" 'BEGIN { printf "%.3f", one / other }')
+        bar "${capacity_levels[from]#* } answers $ratio times as much as ${capacity_levels[to]#* } ($low to $high)" \
+            "$ratio >= $low && $ratio <= $high"
+    done
+}
+
+# ---- shrinking ----
+
+bench_shrink() {
+    local lost
+    mkdir "$folder/load"
+    printf 'load\n0.8\n' >"$folder/load/samples.csv"
+    printf 'load record %s\nevery 100m\nstay 1s\nabove 60%% instances=2\nbelow 40%% instances=1\n' "$folder/load" \
+        >"$folder/policy"
+    ssactuate follow --policy "$folder/policy" --control "$folder/control" -- ssburn serve --listen '{port}' --work 5m \
+        >"$folder/server" 2>&1 &
+    started+=($!)
+    await_line '^urls ' "$folder/server"
+    read -ra urls <<<"$(sed -n 's/^urls //p' "$folder/server")"
+    ssrequest --quiet --control "$folder/control" --rate 150 -d 8s --timeout 5M --each "$folder/each" \
+        --json "$folder/requests.json" "${urls[@]}" >"$folder/generator" 2>&1 &
+    started+=($!)
+    until awk 'END { exit NR <= 300 }' "$folder/each" 2>/dev/null; do
+        kill -0 "${started[-1]}" 2>/dev/null || fail "ssrequest ended: $(tail -n 1 "$folder/generator")"
+        sleep 0.05
+    done
+    printf 'load\n0.2\n' >"$folder/load/samples.csv"
+    wait "${started[-1]}" || true
+    end_started
+    lost=$(($(figure "$folder/requests.json" failed) + $(figure "$folder/requests.json" refused)))
+    echo "Of $(figure "$folder/requests.json" intended) requests, $lost were lost;" \
+        "$(grep -c '^urls ' "$folder/server") sets of instances."
+    bar "no request is lost when an instance leaves" "$lost == 0 && $(grep -c '^urls ' "$folder/server") == 2"
+}
+
+# ---- migrations ----
+
+# migrations: prints how often the threads of all servers have changed CPU, as their own counters say.
+migrations() {
+    local pid
+    for pid in $(pgrep -P "${started[-1]}" -x ssburn); do
+        cat "/proc/$pid"/task/*/sched
+    done | awk '$1 == "se.nr_migrations" { sum += $3 } END { print sum + 0 }'
+}
+
+bench_migrations() {
+    local level before count
+    local -A counts=()
+    echo "| knobs | migrations in $watch s |"
+    echo "| --- | ---: |"
+    for level in pin=free,each pin=free; do
+        serve 4 instances=1 "$level"
+        ssrequest --quiet --rate 100 -d "$((watch + 4))s" --arrival poisson "${urls[@]}" >/dev/null 2>&1 &
+        started+=($!)
+        sleep 2
+        started=("${started[@]: -1}" "${started[@]::${#started[@]}-1}") # the service is last again
+        before=$(migrations)
+        sleep "$watch"
+        count=$(($(migrations) - before))
+        counts[$level]=$count
+        echo "| $level | $count |"
+        end_started
+    done
+    bar "threads that are bound one to one do not migrate" "${counts[pin=free,each]} == 0"
+    bar "free threads migrate" "${counts[pin=free]} > 0"
+}
+
+# ---- following ----
+
+# follow NAME RULE...: runs two programs side by side with a policy of these rules, and sets `work`, how many iterations
+# both made, and `switches`. An iteration of either is as much work.
+follow() {
+    local name=$1 total=$((4 * phase)) status=0
+    printf 'load side\nevery 500m\nstay 3s\n' >"$folder/policy"
+    printf '%s\n' "${@:2}" >>"$folder/policy"
+    ssactuate follow --policy "$folder/policy" --record "$folder/followed" --side back="$folder/back" -- \
+        timeout "$total" ssburn parallel --threads "$(nproc)" --work "$iteration" >"$folder/front.log" 2>"$folder/err" || status=$?
+    [ "$status" -eq 124 ] || fail "status $status: $(tail -n 1 "$folder/err")"
+    front=$(grep -c '^iteration' "$folder/front.log" || true)
+    back=$(grep -c '^iteration' "$folder/back.log" || true)
+    switches=$(($(grep -c '"line":' "$folder/followed") - 1))
+    echo "| $name | $front | $back | $((front + back)) | $switches |"
+}
+
+# The first program has a thread for each CPU, and they wait for each other at the end of an iteration. The second one
+# runs for 20 or 80 % of the time. Together, it delays all threads of the first one; apart, that has half of the CPUs.
+bench_follow() {
+    local iteration front back switches apart together
+    iteration=$(calibrate serial)
+    cat >"$folder/back" <<END
+#!/bin/sh
+exec >$folder/back.log 2>&1
+for duty in 20 80 20 80; do
+    showstopper --quiet -n 1 -c fixed -C duty=\$duty% -l 100% --duration ${phase}s ssburn serial --work $iteration
+done
+END
+    chmod +x "$folder/back"
+    echo "| placement | iterations of the first program | of the second | of both | switches |"
+    echo "| --- | ---: | ---: | ---: | ---: |"
+    follow apart "below 100% pin=per-core"
+    apart=$((front + back))
+    follow together "below 100% pin=free"
+    together=$((front + back))
+    follow followed "below $((30 / $(nproc)))% pin=free" "above $((40 / $(nproc)))% pin=per-core"
+    bar "the policy does at least as much as the better placement, less 1 %" \
+        "$((front + back)) >= 0.99 * ($apart > $together ? $apart : $together)"
+    bar "a switch at each change of the load, and no other" "$switches == 3"
+}
+
+print_machine
+for part in ${parts//,/ }; do
+    echo
+    "bench_$part"
+done
+exit "$missed"
