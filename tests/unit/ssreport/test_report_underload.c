@@ -2,6 +2,7 @@
 
 /* Tests of the rate up to which a service is underloaded, of its power, and of savings. */
 
+#include "knobs_plots.h"
 #include "report_requests.h"
 #include "underload.h"
 
@@ -290,6 +291,76 @@ static void losses_are_reported_without_a_source_of_power(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Both rounds have 100 % of successes, and a mean response time that is 0.1 s at a rate of 10. */
+static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(void **state) {
+    (void)state;
+    struct text script;
+    folder_open();
+    write_run("a", "\"knobs\": \"pin=free\", \"round\": \"1\"", high);
+    write_run("b", "\"knobs\": \"pin=free\", \"round\": \"2\"", high);
+    write_run("c", "\"knobs\": \"pin=first:1\", \"round\": \"1\"", low);
+    write_run("d", "\"knobs\": \"pin=free\", \"round\": \"1\"", high);
+    folder_write("d/requests/requests.json", "{\"schema\": 2, \"arrival\": \"concurrent\"}");
+    struct ssreport_report report = make_report(folder_file(""));
+    begin(&script);
+    assert_true(ssreport_knobs_plot_grid(script.stream, &report, 0));
+    end(&script);
+    assert_has(&script, "$d0 << END\n10 100 150 150 100\n20 400 600 180 100\n"
+                        "30 1600 2400 200 100\nEND\n");
+    assert_has(&script, "$d1 << END\n10 400 600 140 100\n");
+    assert_has(&script, "$d12 << END\n10 100 150 150 100\n");
+    assert_has(&script, "set multiplot layout 4,2 columnsfirst");
+    /* "conc", as octal numbers. */
+    assert_has(&script, "set title \"\\143\\157\\156\\143");
+    assert_has(&script, "set arrow from graph 0, first 1000 to graph 1, first 1000");
+    assert_has(&script, "set arrow from graph 0, first 2000 to graph 1, first 2000");
+    assert_has(&script, "plot $d0 using 1:4 ");
+    free(script.bytes);
+    begin(&script);
+    assert_true(ssreport_knobs_plot_cost(script.stream, &report, 0));
+    end(&script);
+    assert_has(&script, "plot $d0 using 2:4 ");
+    free(script.bytes);
+    ssreport_report_free(&report);
+    for (int i = 0; i < 4; i++)
+        remove_power((const char *[]){"a", "b", "c", "d"}[i]);
+    report = make_report(folder_file(""));
+    begin(&script);
+    assert_true(ssreport_knobs_plot_grid(script.stream, &report, 0));
+    assert_false(ssreport_knobs_plot_cost(script.stream, &report, 0));
+    end(&script);
+    assert_has(&script, "set multiplot layout 3,2 columnsfirst");
+    assert_has_not(&script, "power, W");
+    free(script.bytes);
+    ssreport_report_free(&report);
+    folder_open();
+    write_run("a", "\"knobs\": \"pin=free\"", high);
+    report = make_report(folder_file(""));
+    begin(&script);
+    assert_false(ssreport_knobs_plot_grid(script.stream, &report, 0));
+    end(&script);
+    assert_int_equal(script.size, 0);
+    free(script.bytes);
+    ssreport_report_free(&report);
+}
+
+/* The level that gives more is the first one, also if it needs less power. */
+static void levels_are_ordered_by_their_amount(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"knobs\": \"instances=1\"", high);
+    write_run("b", "\"knobs\": \"instances=3\"", low);
+    struct ssreport_report report = make_report(folder_file(""));
+    assert_text(&report, "requests-knobs", 2, "knob", "instances");
+    assert_text(&report, "requests-knobs", 2, "high", "instances=3");
+    assert_near(number(&report, "requests-knobs", 2, "lost"), (15 - 25.0) / 15, 1e-9);
+    assert_near(number(&report, "requests-knobs", 2, "saved"), (160 - 200.0) / 160, 1e-9);
+    assert_headline(&report, "What does each knob save, and what does it cost?",
+        "instances=1 instead of instances=3 gains 66.7 % of the capacity, from 15 to 25 requests a "
+        "second, and costs 25.0 % of the power.");
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(limit_is_between_the_last_rate_and_the_first_that_exceeds_it),
@@ -301,4 +372,6 @@ UNIT_MAIN(
     cmocka_unit_test(published_residency_follows_from_idle_states),
     cmocka_unit_test(levels_that_differ_in_cap_or_balance_are_two_series),
     cmocka_unit_test(knobs_are_reported_next_to_the_published_ones),
-    cmocka_unit_test(losses_are_reported_without_a_source_of_power))
+    cmocka_unit_test(losses_are_reported_without_a_source_of_power),
+    cmocka_unit_test(pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure),
+    cmocka_unit_test(levels_are_ordered_by_their_amount))

@@ -119,7 +119,7 @@ static void add_findings(struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
     for (size_t i = 0; i < table_rows(sheet); i++) {
         char power[100] = "", published[200] = "", arrival[40] = "";
-        double saved = number_at(sheet, i, "saved");
+        double saved = number_at(sheet, i, "saved"), lost = number_at(sheet, i, "lost");
         double printed = number_at(sheet, i, "published_lost_percent");
         if (!is_largest(sheet, i))
             continue;
@@ -128,17 +128,18 @@ static void add_findings(struct ssreport_report *report) {
         if (isnan(saved))
             strcpy(power, "; no power was recorded");
         else
-            snprintf(power, sizeof power, ", and saves %.1f %% of the power", 100 * saved);
+            snprintf(power, sizeof power, ", and %s %.1f %% of the power",
+                saved < 0 ? "costs" : "saves", 100 * fabs(saved));
         if (isfinite(printed))
             snprintf(published, sizeof published,
                 " Published for another machine (%s): %g %% lost, %g %% of the power saved.",
                 text_at(sheet, i, "published_as"), printed,
                 number_at(sheet, i, "published_saved_percent"));
         ssreport_findings_add(report, "knob",
-            "%s instead of %s%s loses %.1f %% of the capacity, from %.4g to %.4g requests a "
+            "%s instead of %s%s %s %.1f %% of the capacity, from %.4g to %.4g requests a "
             "second%s.%s",
             text_at(sheet, i, "low"), text_at(sheet, i, "high"), arrival,
-            100 * number_at(sheet, i, "lost"), number_at(sheet, i, "high_capacity"),
+            lost < 0 ? "gains" : "loses", 100 * fabs(lost), number_at(sheet, i, "high_capacity"),
             number_at(sheet, i, "low_capacity"), power, published);
     }
 }

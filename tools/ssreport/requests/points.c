@@ -259,3 +259,17 @@ void ssreport_rate_point_describe(
     if (of->set > 0)
         snprintf(text + used, size - used, ", second set");
 }
+
+void ssreport_rate_point_name_level(
+    const struct ssreport_rate_point *point, char *text, size_t size) {
+    const struct ssreport_responses *of = point->of;
+    *text = '\0';
+    if (of->method || of->knobs)
+        snprintf(text, size, "%.80s ", of->knobs ? of->knobs : of->method);
+    if (of->balances_differ && of->balance)
+        snprintf(text + strlen(text), size - strlen(text), "%.30s ", of->balance);
+    if (of->caps_differ)
+        snprintf(text + strlen(text), size - strlen(text), "cap %g ", of->cap);
+    if (of->target > 0)
+        snprintf(text + strlen(text), size - strlen(text), "%g %%", 100 * of->target);
+}

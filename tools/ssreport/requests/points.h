@@ -59,4 +59,13 @@ struct stats_groups ssreport_points_by_service(const struct ssreport_report *rep
  */
 void ssreport_rate_point_describe(const struct ssreport_rate_point *point, char *text, size_t size);
 
+/*
+ * Names a series within its service, such as "pin=free cap 10" or "averageq 50 %"; empty if nothing
+ * is known.
+ */
+SS_NONNULL()
+SS_WRITES(2, 3)
+void ssreport_rate_point_name_level(
+    const struct ssreport_rate_point *point, char *text, size_t size);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/owned.h"
 #include "frame.h"
 #include "gnuplot.h"
+#include "knobs_plots.h"
 #include "points.h"
 
 /* If there are more seconds than this, they are merged into this many columns. */
@@ -199,19 +200,10 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
     return true;
 }
 
-/* Names a series within its service. */
 static void title_series(FILE *script, const struct ssreport_rate_point *point) {
-    char text[200] = "";
-    const struct ssreport_responses *of = point->of;
-    if (of->method || of->knobs)
-        snprintf(text, sizeof text, "%.80s ", of->knobs ? of->knobs : of->method);
-    if (of->balances_differ && of->balance)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%.30s ", of->balance);
-    if (of->caps_differ)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "cap %g ", of->cap);
-    if (of->target > 0)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%g %%", 100 * of->target);
-    plot_quote(script, *text ? text : of->title, 40);
+    char text[200];
+    ssreport_rate_point_name_level(point, text, sizeof text);
+    plot_quote(script, *text ? text : point->of->title, 40);
 }
 
 bool ssreport_responses_plot_series(
@@ -429,6 +421,7 @@ void ssreport_responses_plots_print(
     fputs("<p>Solid lines count from when a request was due, dashed ones from when it was sent; "
           "of the requests that succeeded.</p>\n<div class=\"plots\">\n",
         page->stream);
+    ssreport_knobs_plots_print(page, report);
     for (size_t i = 0; services.first && series.first && i < report->point_count; i++) {
         if (services.first[services.group[i]] == i)
             print_service(page, report, i);

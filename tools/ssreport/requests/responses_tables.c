@@ -133,6 +133,7 @@ static const struct table_column knob_columns[] = {
     {"knob", "knob", .text = {"knob", 10}}, {"high", "from", .if_known = true, .text = {"from", 16}},
     {"low", "to", .if_known = true, .text = {"to", 16}},
     {"arrival", "arrival", .if_known = true},
+    {"note", "note", .if_known = true},
     {"high_capacity", "capacity from, /s", 2, .if_known = true}, {"low_capacity", "to, /s", 2, .if_known = true},
     {"saved", "power saved, %", 1, true, true, .text = {"saved, %", 9}},
     {"lost", "capacity lost, %", 1, true, true, .text = {"lost, %", 9}},
@@ -140,7 +141,7 @@ static const struct table_column knob_columns[] = {
     {"published_as", "published as"},
     {"published_saved_percent", "published: power saved, %", 0, .text = {"published", 10}},
     {"published_lost_percent", "capacity lost, %", 0, .text = {"lost, %", 8}},
-    {"published_lost_per_saved", "lost for each % saved", 2}, {"note", "note", .if_known = true},
+    {"published_lost_per_saved", "lost for each % saved", 2},
 };
 static const struct table_column rule_columns[] = {
     {"statement", "statement"}, {"verdict", "verdict"}, {"difference", "difference, %", 1, true, true},

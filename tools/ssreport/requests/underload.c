@@ -300,6 +300,21 @@ int ssreport_series_capacity(double *capacity, const struct ssreport_report *rep
     return result;
 }
 
+/*
+ * Returns whether the first level has less of the knob in which both differ or, if that is unknown,
+ * less power or capacity.
+ */
+static bool is_less(const struct level *one, const struct level *other,
+    const struct level_rate *const at[2], const double capacity[2]) {
+    const char *knob = ssreport_levels_knob(one->first->of, other->first->of);
+    double amounts[] = {knob ? ssreport_levels_amount(one->first->of, knob) : NAN,
+        knob ? ssreport_levels_amount(other->first->of, knob) : NAN};
+    if (amounts[0] < amounts[1] || amounts[0] > amounts[1])
+        return amounts[0] < amounts[1];
+    return isfinite(at[0]->watts + at[1]->watts) ? at[0]->watts < at[1]->watts
+                                                 : capacity[0] < capacity[1];
+}
+
 static void add_saving(
     struct table_sheet *sheet, const struct level *one, const struct level *other) {
     const struct level_rate *at[2];
@@ -311,7 +326,7 @@ static void add_saving(
     /* Without a source of power, only the costs of knobs are reported. */
     if (!has_power && !(one->first->of->knobs && isfinite(capacity[0] + capacity[1])))
         return;
-    if (has_power ? at[0]->watts < at[1]->watts : capacity[0] < capacity[1]) {
+    if (is_less(one, other, at, capacity)) {
         add_saving(sheet, other, one);
         return;
     }
