@@ -23,7 +23,7 @@ enum figure { WATTS, MEAN_TIME, P95_TIME, CAPACITY, CAPACITY_EACH };
 /* At which rate: the highest one at which both series are in this state. */
 enum state { ANY, UNDERLOADED, SATURATED, OVERLOADED };
 
-/* What the statement says about the difference, relative to the first of both series. */
+/* A claim about the difference, relative to the first of both series. */
 enum claim { MORE_THAN, LESS_THAN, NO_DIFFERENCE };
 
 /*
