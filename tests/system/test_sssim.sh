@@ -379,6 +379,16 @@ refused 'node n0: a node takes no --foreground, --sweep or --record' fleet --nod
 if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"
+    # A sample of other nodes lies in the intervals of a rehearsal; with a disturbance that it lacks, few do.
+    expect fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
+    expect fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s
+    expect fleet --nodes 10 --seed 2 --traces traces --record disturbed -- -P 1 --duration 20s --background 0.3
+    "$1/bin/ssreport" rehearsal --against sample >answer || fail "the sample cannot be reported"
+    grep -qx 'Do 10 nodes follow their traces as 60 nodes predict?' answer || fail "wrong question: $(cat answer)"
+    [ "$("$1/bin/ssreport" --table fleet-prediction rehearsal --against sample | cut -d , -f 9 | grep -c yes)" -ge 5 ] ||
+        fail "few nodes behave as predicted: $(cat answer)"
+    "$1/bin/ssreport" rehearsal --against disturbed >answer || fail "the sample cannot be reported"
+    grep -q '^[0-3] of 10 nodes lie in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
 fi
 
 expect --help

@@ -6,6 +6,7 @@
 
 #include "fleet.h"
 #include "fleet_plots.h"
+#include "rehearsal.h"
 #include "report_folder.h"
 #include "whole.h"
 
@@ -142,6 +143,132 @@ static void long_records_widen_the_bins(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+/* Samples of 5 s: two make a span; the last one is shorter. */
+static void errors_over_spans_do_not_depend_on_the_length_of_samples(void **state) {
+    (void)state;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\nb,b,x,done,,,,,,\n");
+    write_plan("a/plan.json", 1);
+    write_plan("b/plan.json", 1);
+    folder_write("a/samples.csv",
+        HEADING "2026-11-24T00:00:05.000Z,5.000000,0.500000,0.700000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:10.000Z,10.000000,0.500000,0.400000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:12.000Z,12.000000,0.500000,0.400000,,,,,,,,,,,1\n");
+    folder_write("b/samples.csv",
+        HEADING "2026-11-24T00:00:10.000Z,10.000000,0.500000,0.550000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:12.000Z,12.000000,0.500000,0.400000,,,,,,,,,,,1\n");
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_near(fleet.nodes[0].error_abs, (5 * 0.2 + 7 * 0.1) / 12, 1e-9);
+    assert_near(fleet.nodes[0].apart, (10 * 0.05 + 2 * 0.1) / 12, 1e-9);
+    assert_near(fleet.nodes[1].apart, fleet.nodes[0].apart, 1e-9);
+    ssreport_fleet_free(&fleet);
+}
+
+/* ---- prediction ---- */
+
+#define PREDICTING 60
+
+static struct ssreport_fleet_node predicting[PREDICTING];
+
+/* The errors of `count` nodes are 0.01, 0.02 and so on; the first `same` of them follow "x". */
+static const struct ssreport_fleet *predict_from(size_t count, size_t same) {
+    static struct ssreport_fleet from;
+    from = (struct ssreport_fleet){.nodes = predicting, .count = count};
+    for (size_t i = 0; i < count; i++)
+        predicting[i] = (struct ssreport_fleet_node){.trace = (char *)(i < same ? "x" : "y"),
+            .covered = 1,
+            .error = 0.01 * (double)(i + 1),
+            .apart = 1};
+    return &from;
+}
+
+static struct ssreport_prediction predict(const struct ssreport_fleet *from) {
+    struct ssreport_fleet_node node = {.trace = (char *)"x", .covered = 1};
+    struct ssreport_prediction prediction;
+    assert_true(ssreport_predict(&prediction, from, &node));
+    return prediction;
+}
+
+/* Of 19 values, the smallest and the largest contain a further one with 18 / 20. */
+static void nineteen_nodes_with_the_same_trace_predict(void **state) {
+    (void)state;
+    struct ssreport_prediction prediction = predict(predict_from(30, 19));
+    assert_int_equal(prediction.nodes, 19);
+    assert_false(prediction.any_trace);
+    assert_near(prediction.error.low, 0.01, 1e-9);
+    assert_near(prediction.error.high, 0.19, 1e-9);
+    /* The second of 39 from either side. */
+    prediction = predict(predict_from(PREDICTING, 39));
+    assert_near(prediction.error.low, 0.02, 1e-9);
+    assert_near(prediction.error.high, 0.38, 1e-9);
+}
+
+static void nodes_with_any_trace_predict_if_few_have_the_same(void **state) {
+    (void)state;
+    struct ssreport_prediction prediction = predict(predict_from(30, 18));
+    assert_int_equal(prediction.nodes, 30);
+    assert_true(prediction.any_trace);
+    assert_near(prediction.error.high, 0.3, 1e-9);
+    prediction = predict(predict_from(18, 18));
+    assert_int_equal(prediction.nodes, 0);
+    assert_true(isnan(prediction.error.low));
+}
+
+static void failed_nodes_do_not_predict(void **state) {
+    (void)state;
+    const struct ssreport_fleet *from = predict_from(20, 20);
+    predicting[19].failed = true;
+    assert_near(predict(from).error.high, 0.19, 1e-9);
+    predicting[18].covered = 0;
+    assert_int_equal(predict(from).nodes, 0);
+}
+
+static void nodes_within_their_intervals_are_counted(void **state) {
+    (void)state;
+    struct ssreport_prediction_count count = {0};
+    struct ssreport_prediction prediction = predict(predict_from(19, 19)), none = {0};
+    for (int i = 0; i < 20; i++) {
+        struct ssreport_fleet_node node = {
+            .covered = 1, .error = i < 3 ? 0.2 : 0.19, .apart = i < 1 ? 0.9 : 1};
+        ssreport_prediction_add(&count, &prediction, &node);
+    }
+    struct ssreport_fleet_node absent = {.error = NAN};
+    ssreport_prediction_add(&count, &prediction, &absent);
+    ssreport_prediction_add(&count, &none, &(struct ssreport_fleet_node){.covered = 1});
+    ssreport_prediction_end(&count);
+    assert_int_equal(count.nodes, 20);
+    assert_int_equal(count.error, 17);
+    assert_int_equal(count.apart, 19);
+    /* pbinom(14, 20, 0.9) is 0.0113, and pbinom(15, 20, 0.9) is 0.0432. */
+    assert_int_equal(count.expected, 15);
+}
+
+static size_t count_words(const char *text, const char *word) {
+    size_t found = 0;
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        found++;
+    return found;
+}
+
+static void ends_of_failed_nodes_are_in_the_maps(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
+    read_fleet();
+    ssreport_fleet_plot_map(&page, &fleet);
+    fclose(page.stream);
+    if (page.pictures == 0) {
+        free(text);
+        SKIP("gnuplot: no picture can be drawn");
+    }
+    assert_that(count_words(text, "crosses: samples of failed nodes end"), >=, 2);
+    free(text);
+    ssreport_fleet_free(&fleet);
+}
+
 static void time_axes_are_labeled_alike(void **state) {
     (void)state;
     char *text = NULL;
@@ -156,10 +283,7 @@ static void time_axes_are_labeled_alike(void **state) {
         free(text);
         SKIP("gnuplot: no picture can be drawn");
     }
-    size_t found = 0;
-    for (const char *at = text; (at = strstr(at, "time in seconds")); at++)
-        found++;
-    assert_that(found, ==, 3);
+    assert_that(count_words(text, "time in seconds"), ==, 3);
     free(text);
     ssreport_fleet_free(&fleet);
 }
@@ -171,5 +295,11 @@ UNIT_MAIN(
     cmocka_unit_test(node_without_a_record_fails_alone),
     cmocka_unit_test(whole_compares_the_sum_with_the_sum_of_targets),
     cmocka_unit_test(long_records_widen_the_bins),
+    cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),
+    cmocka_unit_test(nineteen_nodes_with_the_same_trace_predict),
+    cmocka_unit_test(nodes_with_any_trace_predict_if_few_have_the_same),
+    cmocka_unit_test(failed_nodes_do_not_predict),
+    cmocka_unit_test(nodes_within_their_intervals_are_counted),
+    cmocka_unit_test(ends_of_failed_nodes_are_in_the_maps),
     cmocka_unit_test(time_axes_are_labeled_alike))
 // clang-format on

@@ -72,6 +72,7 @@ struct reader {
     struct ssreport_fleet *fleet;
     struct ssreport_fleet_node *node;
     struct ssreport_fleet_sum *row; /* of the map */
+    struct ssreport_fleet_sum span; /* of the span that has begun */
     double last;                    /* end of the previous sample */
     double shift;                   /* from the planned start to elapsed time 0 */
 };
@@ -117,6 +118,11 @@ static void add_span(const struct reader *reader, double from, double to, const 
     }
 }
 
+static void end_span(struct reader *reader) {
+    reader->node->apart += fabs(reader->span.load - reader->span.target);
+    reader->span = (struct ssreport_fleet_sum){0};
+}
+
 static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct reader *reader = context;
     struct ssreport_fleet_node *node = reader->node;
@@ -138,6 +144,9 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     node->load += length * load; /* sums, until finish_node() */
     node->target += length * target;
     node->error_abs += length * fabs(load - target);
+    add_to(&reader->span, length, load, target);
+    if (reader->span.cpu >= SSREPORT_FLEET_SPAN - 1e-6)
+        end_span(reader);
     if (to > 0)
         add_span(reader, fmax(from, 0), to, (const double[]){load, target});
     return true;
@@ -167,6 +176,7 @@ static void finish_node(struct ssreport_fleet_node *node) {
     node->load = any ? node->load / node->covered : (double)NAN;
     node->target = any ? node->target / node->covered : (double)NAN;
     node->error_abs = any ? node->error_abs / node->covered : (double)NAN;
+    node->apart = any ? node->apart / node->covered : (double)NAN;
     node->error = node->load - node->target;
 }
 
@@ -188,6 +198,7 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
             node, error.status ? error.message : "its record does not say how many CPUs it has");
     else if (node->covered == 0)
         fail_node(node, "its record has no counted sample");
+    end_span(&reader);
     finish_node(node);
     return node->reason ? 0 : -1;
 }

@@ -16,8 +16,9 @@
 
 #include "record_warnings.h"
 
-#define SSREPORT_FLEET_BINS 240 /* bins of time; their width doubles when the time exceeds them */
-#define SSREPORT_FLEET_ROWS 60  /* rows of the map; with more nodes, several share a row */
+#define SSREPORT_FLEET_BINS 240  /* bins of time; their width doubles when the time exceeds them */
+#define SSREPORT_FLEET_SPAN 10.0 /* of the spans for `apart`, in seconds */
+#define SSREPORT_FLEET_ROWS 60   /* rows of the map; with more nodes, several share a row */
 
 /* Times are in seconds, loads are parts of 1. Unknown numbers are NaN. */
 struct ssreport_fleet_node {
@@ -31,6 +32,7 @@ struct ssreport_fleet_node {
     double covered;          /* time of the counted samples */
     double load, target;     /* means over that time */
     double error, error_abs; /* mean of load - target, and of its absolute value */
+    double apart; /* mean absolute error of spans, which does not depend on the length of samples */
 };
 
 /* Sums over the nodes that have samples in a span of time, in CPU seconds. */

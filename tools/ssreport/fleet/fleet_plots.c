@@ -71,12 +71,41 @@ static void write_map(
     fputs("END\n", script);
 }
 
+/* Writes where the samples of failed nodes end, as time and row. Returns the number of marks. */
+static size_t write_ends(FILE *script, const struct ssreport_fleet *fleet, double unit) {
+    size_t count = 0;
+    fputs("$ends << END\n", script);
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct ssreport_fleet_node *node = &fleet->nodes[i];
+        if (!node->failed)
+            continue;
+        double end = node->covered + (isnan(node->late) ? 0 : node->late);
+        fprintf(script, "%.6g %.6g\n", end / unit, (double)i + 0.5);
+        count++;
+    }
+    fputs("END\n", script);
+    return count;
+}
+
+static void caption_map(
+    char *text, size_t size, const struct ssreport_fleet *fleet, bool distance, size_t ends) {
+    int used = snprintf(text, size, "%s. Empty fields have no samples",
+        distance ? "Distance of each node from its target over time"
+                 : "Load of each node over time");
+    if (fleet->count > fleet->rows)
+        used += snprintf(text + used, size - (size_t)used, "; a row is the mean of %.3g nodes",
+            (double)fleet->count / (double)fleet->rows);
+    if (ends > 0)
+        snprintf(text + used, size - (size_t)used, "; crosses: samples of failed nodes end");
+}
+
 static void plot_map(
     struct ssreport_page *page, const struct ssreport_fleet *fleet, bool distance) {
     FILE *script = ssreport_page_script(page);
     size_t used = ssreport_fleet_used(fleet), step = (used + COLUMNS_MAX - 1) / COLUMNS_MAX;
     double unit = plot_time_unit(end_of(fleet)), rows = (double)fleet->rows;
     double per_row = (double)fleet->count / rows;
+    char caption[200];
     if (!script)
         return;
     unsigned tall = MAP_FRAME + MAP_ROW * (unsigned)fleet->rows;
@@ -88,13 +117,16 @@ static void plot_map(
         distance ? "distance from the target, points" : "load, %");
     fputs(distance ? "set cbrange [0:*]\n" : "set cbrange [0:100]\n", script);
     write_map(script, fleet, step, distance);
+    size_t ends = write_ends(script, fleet, unit);
     fprintf(script,
         "plot $map using (($1 + 0.5) * %.9g):(($2 + 0.5) * %.9g):(%.9g):(%.9g):3 "
-        "with boxxyerror fs solid noborder fc palette notitle\n",
-        wide, per_row, wide / 2, per_row / 2);
-    ssreport_page_figure(page, script, used > 0,
-        distance ? "How far each node was from its target; empty fields have no samples"
-                 : "Load of each node over time; empty fields have no samples");
+        "with boxxyerror fs solid noborder fc palette notitle%s\n",
+        wide, per_row, wide / 2, per_row / 2,
+        ends > 0 ? ", $ends using 1:2 with points pt 2 ps 0.6 lw 1.8 lc rgb \"" PLOT_ORANGE
+                   "\" notitle"
+                 : "");
+    caption_map(caption, sizeof caption, fleet, distance, ends);
+    ssreport_page_figure(page, script, used > 0, caption);
 }
 
 void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_fleet *fleet) {
@@ -102,4 +134,38 @@ void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_f
         return;
     plot_map(page, fleet, false);
     plot_map(page, fleet, true);
+}
+
+/* Returns the number in the column `figure` + `suffix` of a row, in points. */
+static double points_at(
+    const struct table_sheet *sheet, size_t row, const char *figure, const char *suffix) {
+    char name[40];
+    snprintf(name, sizeof name, "%s_%s", figure, suffix);
+    return 100 * table_cell_at(sheet, row, name)->number;
+}
+
+void ssreport_fleet_plot_prediction(struct ssreport_page *page, const struct table_sheet *sheet,
+    const char *figure, const char *axis) {
+    FILE *script = ssreport_page_script(page);
+    size_t rows = table_rows(sheet);
+    if (!script)
+        return;
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'x', "node, in the order of the table", 0, (double)rows + 1);
+    plot_axis(script, 'y', axis, PLOT_AROUND_ZERO);
+    fputs(rows < 20 ? "set xtics 1\n" : "", script);
+    fputs("$nodes << END\n", script);
+    for (size_t row = 0; row < rows; row++) {
+        double low = points_at(sheet, row, figure, "low");
+        double high = points_at(sheet, row, figure, "high");
+        fprintf(script, "%zu %.9g %.9g %.9g\n", row + 1, points_at(sheet, row, figure, "mean"),
+            (low + high) / 2, (high - low) / 2);
+    }
+    fprintf(script,
+        "END\n"
+        "plot $nodes using 1:3:(0.4):4 with boxxyerror lc rgb \"%s\" "
+        "fs transparent solid 0.25 border title \"predicted for 90 %% of the nodes\", "
+        "$nodes using 1:2 with points pt 7 ps 0.4 lc rgb \"%s\" title \"measured\"\n",
+        PLOT_BLUE, PLOT_ORANGE);
+    ssreport_page_figure(page, script, rows > 0, "Nodes and the intervals predicted for them");
 }

@@ -13,4 +13,12 @@ void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_f
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
+/*
+ * Draws a figure of each node of the table fleet-prediction over its predicted interval. The
+ * columns of the figure begin with `figure`; `axis` is its name.
+ */
+SS_NONNULL(1, 2, 3, 4)
+void ssreport_fleet_plot_prediction(struct ssreport_page *page, const struct table_sheet *sheet,
+    const char *figure, const char *axis);
+
 #endif

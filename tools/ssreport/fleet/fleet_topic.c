@@ -5,6 +5,7 @@
 
 #include "fleet_plots.h"
 #include "html_page.h"
+#include "rehearsal.h"
 #include "whole.h"
 
 /* Failed nodes that the first sentence names. */
@@ -39,10 +40,18 @@ static const struct table_column time_columns[] = {
     {"fleet", NULL}, {"begin_seconds", NULL}, {"end_seconds", NULL}, {"load_cpus", NULL}, {"target_cpus", NULL},
     {"measured_cpus", NULL},
 };
+static const struct table_column prediction_columns[] = {
+    {"fleet", NULL}, {"node", "node"}, {"trace", "trace"}, {"predicted_by", "predicted by nodes"},
+    {"any_trace", "of any trace"}, {"error_mean", "error, points", 3, true, .small = true},
+    {"error_low", "predicted from", 3, true, .small = true}, {"error_high", "to", 3, true, .small = true}, {"error_within", "within"},
+    {"apart_mean", "absolute error over 10 s, points", 3, true, .small = true}, {"apart_low", "predicted from", 3, true, .small = true},
+    {"apart_high", "to", 3, true, .small = true}, {"apart_within", "within"},
+};
 static const struct table_sheet tables[] = {
     TABLE_INIT("fleet", "Fleets: the load of all nodes against their targets", fleet_columns),
     TABLE_INIT("fleet-nodes", "Nodes", node_columns),
     TABLE_INIT("fleet-time", "Sums over the nodes", time_columns),
+    TABLE_INIT("fleet-prediction", "Nodes and the intervals that the first fleet predicts for them", prediction_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -91,7 +100,49 @@ static void add_times(const struct ssreport_report *report, const struct ssrepor
     }
 }
 
+/* Returns the first fleet of a set; NULL if the set has none, or if no sets are compared. */
+static const struct ssreport_fleet *fleet_of(const struct ssreport_report *report, int set) {
+    for (size_t i = 0; report->compares && i < report->fleet_count; i++) {
+        if (report->fleets[i].set == set)
+            return &report->fleets[i];
+    }
+    return NULL;
+}
+
+static void add_prediction(const struct ssreport_report *report, const struct ssreport_fleet *fleet,
+    const struct ssreport_fleet_node *node, const struct ssreport_prediction *prediction) {
+    if (prediction->nodes == 0 || !(node->covered > 0))
+        return;
+    TABLE_ROW(ssreport_table(report, "fleet-prediction"), CELL("fleet", fleet->name),
+        CELL("node", node->name), CELL("trace", node->trace),
+        CELL("predicted_by", prediction->nodes), CELL("any_trace", prediction->any_trace),
+        CELL("error_mean", node->error), CELL("error_low", prediction->error.low),
+        CELL("error_high", prediction->error.high),
+        CELL("error_within", ssreport_is_within(prediction->error, node->error)),
+        CELL("apart_mean", node->apart), CELL("apart_low", prediction->apart.low),
+        CELL("apart_high", prediction->apart.high),
+        CELL("apart_within", ssreport_is_within(prediction->apart, node->apart)));
+}
+
+/* Counts the nodes of the second set within the intervals that the first set predicts. */
+static bool predict_all(
+    const struct ssreport_report *report, struct ssreport_prediction_count *count, bool add_rows) {
+    const struct ssreport_fleet *first = fleet_of(report, 0), *second = fleet_of(report, 1);
+    *count = (struct ssreport_prediction_count){0};
+    for (size_t i = 0; first && second && i < second->count; i++) {
+        struct ssreport_prediction prediction;
+        if (!ssreport_predict(&prediction, first, &second->nodes[i]))
+            return false;
+        ssreport_prediction_add(count, &prediction, &second->nodes[i]);
+        if (add_rows)
+            add_prediction(report, second, &second->nodes[i], &prediction);
+    }
+    ssreport_prediction_end(count);
+    return true;
+}
+
 static int build(struct ssreport_report *report, struct ss_error *error) {
+    struct ssreport_prediction_count count;
     for (size_t i = 0; i < report->fleet_count; i++) {
         struct ssreport_whole whole;
         if (!ssreport_whole_of(&whole, &report->fleets[i]))
@@ -100,10 +151,17 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_nodes(report, &report->fleets[i]);
         add_times(report, &report->fleets[i]);
     }
-    return 0;
+    return predict_all(report, &count, true) ? 0 : ss_error_memory(error);
 }
 
 /* ---- the question ---- */
+
+static size_t count_failed(const struct ssreport_fleet *fleet) {
+    size_t failed = 0;
+    for (size_t i = 0; i < fleet->count; i++)
+        failed += fleet->nodes[i].failed;
+    return failed;
+}
 
 /* Appends "; n7 (did not report within 60s) and 2 more nodes failed". */
 static void name_failures(
@@ -123,8 +181,33 @@ static void name_failures(
         snprintf(text + used, size - used, ".");
 }
 
+static bool ask_prediction(
+    const struct ssreport_report *report, struct ssreport_headline *headline) {
+    const struct ssreport_fleet *first = fleet_of(report, 0), *second = fleet_of(report, 1);
+    struct ssreport_prediction_count count;
+    if (!first || !second || !predict_all(report, &count, false))
+        return false;
+    snprintf(headline->question, sizeof headline->question,
+        "Do %zu nodes follow their traces as %zu nodes predict?", second->count, first->count);
+    if (count.nodes == 0)
+        snprintf(headline->answer, sizeof headline->answer,
+            "Unknown: at least 19 nodes of the first fleet and one node of the second must have "
+            "samples.");
+    else
+        snprintf(headline->answer, sizeof headline->answer,
+            "%zu of %zu nodes lie in the interval that %s predicts for the mean error of 90 %% of "
+            "the nodes, and %zu in that for the absolute error over 10 s. If the prediction is "
+            "right, at least %zu do in 97.5 %% of all cases.",
+            count.error, count.nodes, ssreport_report_set_name(report, 0), count.apart,
+            count.expected);
+    name_failures(second, count_failed(second), headline->answer, sizeof headline->answer);
+    return true;
+}
+
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     struct ssreport_whole whole;
+    if (ask_prediction(report, headline))
+        return true;
     if (report->fleet_count == 0 || !ssreport_whole_of(&whole, &report->fleets[0]))
         return false;
     char *text = headline->answer;
@@ -157,10 +240,37 @@ static void print_fleet(struct ssreport_page *page, const struct ssreport_fleet 
     fputs("</div>\n", page->stream);
 }
 
+/* Prints a table unless it is too long for a page. */
+static void print_nodes(struct ssreport_page *page, const struct table_sheet *nodes) {
+    if (table_rows(nodes) <= SHOWN_MAX)
+        page_sheet(page->stream, nodes);
+    else
+        fprintf(page->stream, "<p><code>%s.csv</code> has all nodes.</p>\n", nodes->name);
+}
+
+static void print_prediction(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "fleet-prediction");
+    if (table_rows(sheet) == 0)
+        return;
+    ssreport_page_open(page, "Predicted and measured nodes");
+    fputs("<p>Each interval contains a further node with a probability of 90 %, whatever the "
+          "distribution: its bounds are two of the values of the nodes that predict it, which are "
+          "those with the same trace if there are at least 19, otherwise all. The error over 10 s "
+          "is the mean absolute difference of load and target over spans of 10 s, so that it does "
+          "not depend on the interval of samples.</p>\n<div class=\"plots\">\n",
+        page->stream);
+    ssreport_fleet_plot_prediction(page, sheet, "error", "mean error, points");
+    ssreport_fleet_plot_prediction(page, sheet, "apart", "absolute error over 10 s, points");
+    fputs("</div>\n", page->stream);
+    print_nodes(page, sheet);
+    ssreport_page_close(page);
+}
+
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     const struct table_sheet *nodes = ssreport_table(report, "fleet-nodes");
     if (report->fleet_count == 0)
         return;
+    print_prediction(page, report);
     ssreport_page_open(page, "Fleets");
     fputs("<p>A fleet's load is the sum over the nodes that have samples at that time, and its "
           "target the sum of "
@@ -171,10 +281,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     page_sheet(page->stream, ssreport_table(report, "fleet"));
     for (size_t i = 0; i < report->fleet_count; i++)
         print_fleet(page, &report->fleets[i]);
-    if (table_rows(nodes) <= SHOWN_MAX)
-        page_sheet(page->stream, nodes);
-    else
-        fputs("<p><code>fleet-nodes.csv</code> has all nodes.</p>\n", page->stream);
+    print_nodes(page, nodes);
     ssreport_page_close(page);
 }
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_REHEARSAL_H
+#define SSREPORT_REHEARSAL_H
+
+/* What a fleet, usually a simulated one, predicts for nodes of another one. */
+
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+
+#include "fleet.h"
+#include "statistics.h"
+
+/* The part of all nodes that an interval is to contain. */
+#define SSREPORT_PREDICTED 0.9
+
+struct ssreport_prediction {
+    size_t nodes;                   /* nodes that predict; 0: too few, and no interval is known */
+    bool any_trace;                 /* they follow any trace, as too few follow that of the node */
+    struct ssreport_interval error; /* of `error` */
+    struct ssreport_interval apart; /* of `apart` */
+};
+
+/*
+ * Predicts a node from the nodes of a fleet that did not fail: from those that follow the same
+ * trace, if there are enough. A bound is the k-th value from below or from above, with the largest
+ * k for which a further node lies within with the probability SSREPORT_PREDICTED, whatever the
+ * distribution. Returns false if memory is exhausted.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 3) bool ssreport_predict(struct ssreport_prediction *prediction,
+    const struct ssreport_fleet *fleet, const struct ssreport_fleet_node *node);
+
+/* How many nodes of a sample lie within their intervals. */
+struct ssreport_prediction_count {
+    size_t nodes; /* with an interval and samples */
+    size_t error, apart;
+    size_t expected; /* 97.5 % of samples of this size have at least as many within */
+};
+
+/* Counts a node. After the last one, ssreport_prediction_end() finds what is expected. */
+SS_NONNULL(1, 2, 3)
+void ssreport_prediction_add(struct ssreport_prediction_count *count,
+    const struct ssreport_prediction *prediction, const struct ssreport_fleet_node *node);
+
+SS_NONNULL(1) void ssreport_prediction_end(struct ssreport_prediction_count *count);
+
+/* Returns false if the value or the interval is unknown, too. */
+bool ssreport_is_within(struct ssreport_interval interval, double value);
+
+#endif
