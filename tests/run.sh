@@ -40,7 +40,8 @@ install_what_tests_need() {
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
         time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl \
         slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
-        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc
+        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc \
+        bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3
 }
 
 # find_python: lets tests find the program python3 at once where python3 is a script that looks for it, such as

@@ -71,6 +71,16 @@ names "$source/tools/ssprofile/batteries" >"$scratch/expected"
 names "$scratch/all/share/showstopper/batteries" >"$scratch/installed"
 same batteries
 
+names "$build/completions/bash" >"$scratch/expected"
+names "$scratch/all/share/bash-completion/completions" >"$scratch/installed"
+same "completions of bash"
+names "$build/completions/zsh" >"$scratch/expected"
+names "$scratch/all/share/zsh/site-functions" >"$scratch/installed"
+same "completions of zsh"
+names "$build/completions/fish" >"$scratch/expected"
+names "$scratch/all/share/fish/vendor_completions.d" >"$scratch/installed"
+same "completions of fish"
+
 (cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md | sort >"$scratch/expected"
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents

@@ -1,0 +1,223 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# bash, zsh and fish complete what the programs know. Arguments: the build folder and, to run only one of the
+# cases at the end, its name.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+build=$(realpath "$1")
+completions=$build/completions
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export PATH=$build/bin:$PATH HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home XDG_DATA_HOME=$scratch/home
+export XDG_DATA_DIRS=$scratch/share:/usr/local/share:/usr/share XDG_CACHE_HOME=$scratch/home TMPDIR=$scratch
+unset ZDOTDIR BASH_ENV ENV
+programs='showstopper ssload ssburn sssim ssbatch ssactuate sstrace ssprofile ssreport'
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+[ -e "$completions/rows" ] || skip "left-out: completions were not built"
+for program in $programs; do
+    [ -x "$build/bin/$program" ] || skip "left-out: $program was not built"
+done
+mkdir -p "$scratch/home/fish" "$scratch/share/bash-completion" "$scratch/share/fish" "$scratch/work/records"
+ln -s "$completions/bash" "$scratch/share/bash-completion/completions"
+ln -s "$completions/fish" "$scratch/share/fish/vendor_completions.d"
+touch "$scratch/work/trace.txt"
+
+# What is typed, with \t for the tab key, and the words that the command then gets.
+cat >"$scratch/cases" <<'END'
+showstopper --dith\t stag\t | <--dithering><stagger>
+showstopper -t stairc\t -T hold=1s,sym\tn\t | <-t><staircase><-T><hold=1s,symmetric=no>
+showstopper -t fil\t -T tra\t | <-t><file><-T><trace.txt>
+showstopper -t file -T path=tra\t | <-t><file><-T><path=trace.txt>
+showstopper --control=rb\t | <--control=rbpid>
+showstopper -l 50% -f realt\t -F cou\trat\t | <-l><50%><-f><realtime><-F><count=ratio>
+showstopper -F cou\t | <-F><cou>
+showstopper --help-mo\t dithering/ave\t | <--help-module><dithering/averageq>
+showstopper --progress=ne\t | <--progress=never>
+showstopper -l 50% -- /bin/ech\t | <-l><50%><--></bin/echo>
+showstopper -l 50% ssbur\t | <-l><50%><ssburn>
+showstopper --json=tra\t | <--json=trace.txt>
+ssload --format=js\t | <--format=json>
+ssload -i 1s --form\t cs\t | <-i><1s><--format><csv>
+ssload --tar\t tra\t | <--target><trace.txt>
+ssburn kern\t long-d\t | <kernel><long-double>
+ssburn ser\t | <ser>
+ssburn serv\t --spr\t exp\t | <serve><--spread><exponential>
+sssim que\t --arr\t pois\t | <queue><--arrival><poisson>
+sssim --lateness-l\t reco\t | <--lateness-law><recorded>
+ssbatch --workload paral\t | <--workload><parallel>
+ssbatch --check-workloads serial,fork\t | <--check-workloads><serial,forking>
+ssactuate ru\t mem\tno\t | <run><memory=none>
+ssactuate run memory=none -- /bin/ech\t | <run><memory=none><--></bin/echo>
+sstrace --from google-201\t1\t | <--from><google-2011>
+sstrace --split rec\t | <--split><records>
+ssprofile calib\t --qua\t | <calibrate><--quantum>
+ssreport --leave-o\t doub\t rec\t | <--leave-out><doubtful><records>
+END
+
+# type_in SHELL CASES COMMAND...: types the lines of CASES into this shell, and compares what the commands got.
+type_in() {
+    local shell=$1 cases=$2 out=$scratch/$1.out
+    shift 2
+    sed 's/ *|.*//' "$cases" >"$scratch/typed"
+    sed -n 's/.*| *//p' "$cases" >"$scratch/expected"
+    : >"$out"
+    (cd "$scratch/work" && OUT=$out timeout "$((2 * patience))" python3 "$here/type_in_shell" "$patience" "$out" "$@" \
+        <"$scratch/typed") || fail "$shell ended early: $(cat "$out")"
+    sed -i 's,/>,>,g' "$out" # shells differ in whether they keep the slash of a folder
+    diff "$scratch/expected" "$out" >&2 || fail "$shell: the words on the left (<) were expected"
+}
+
+# need_shell SHELL: skips the case without it, or without a terminal to type in.
+need_shell() {
+    command -v "$1" >/dev/null || skip "$1: not installed"
+    command -v python3 >/dev/null || skip "python3: not installed"
+    (: <>/dev/ptmx) 2>/dev/null || skip "terminal: cannot open a pseudo-terminal"
+}
+
+# write_bash [FILE]: writes the start-up file of bash, which reads FILE.
+write_bash() {
+    {
+        echo "PS1='ready>'"
+        [ -z "${1-}" ] || echo ". $1"
+        for program in $programs; do
+            echo "$program() { printf '<%s>' \"\$@\" >>\"\$OUT\"; echo >>\"\$OUT\"; }"
+        done
+    } >"$scratch/bashrc"
+}
+
+bash_alone_completes() {
+    need_shell bash
+    write_bash "$completions/bash/showstopper"
+    type_in bash "$scratch/cases" bash --noprofile --rcfile "$scratch/bashrc" -i
+}
+
+bash_completes_with_its_package() {
+    need_shell bash
+    [ -e /usr/share/bash-completion/bash_completion ] || skip "bash-completion: not installed"
+    write_bash /usr/share/bash-completion/bash_completion # which finds our files by the name of the command
+    cat "$scratch/cases" - >"$scratch/more" <<'END'
+showstopper -q -T steady=1 ssburn par\t | <-q><-T><steady=1><ssburn><parallel>
+showstopper -l 50% -- ssload --format=cs\t | <-l><50%><--><ssload><--format=csv>
+END
+    type_in bash "$scratch/more" bash --noprofile --rcfile "$scratch/bashrc" -i
+}
+
+zsh_completes() {
+    need_shell zsh
+    {
+        echo "PROMPT='ready>'"
+        echo "fpath=('$completions/zsh' \$fpath)"
+        echo "autoload -U compinit; compinit -u -d '$scratch/dump'"
+        for program in $programs; do
+            echo "$program() { printf '<%s>' \"\$@\" >>\"\$OUT\"; echo >>\"\$OUT\"; }"
+        done
+    } >"$scratch/home/.zshrc"
+    cat "$scratch/cases" - >"$scratch/more" <<'END'
+showstopper -q ssburn par\t | <-q><ssburn><parallel>
+END
+    type_in zsh "$scratch/more" zsh -i
+}
+
+fish_completes() {
+    need_shell fish
+    {
+        echo "function fish_prompt; printf 'ready>'; end"
+        echo "set fish_greeting"
+        for program in $programs; do
+            echo "function $program; printf '<%s>' \$argv >>\$OUT; echo >>\$OUT; end"
+        done
+    } >"$scratch/home/fish/config.fish"
+    cat "$scratch/cases" - >"$scratch/more" <<'END'
+showstopper -q ssburn par\t | <-q><ssburn><parallel>
+END
+    type_in fish "$scratch/more" fish -i
+}
+
+# offered WORD...: prints what bash offers for these words, of which the last one is completed.
+offered() {
+    # shellcheck disable=SC2016 # the other bash expands it
+    bash --norc -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper "$1"
+        printf "%s\n" "${COMPREPLY[@]}"' "$completions/bash/showstopper" "$@"
+}
+
+# in_help COMMAND...: prints the options in its help.
+in_help() {
+    "$@" --help | sed -nE 's/^  ((-.,|   ) )?(--[a-z0-9-]+).*/\3/p' | sort -u
+}
+
+every_option_is_offered() {
+    local -a words
+    while read -ra words; do
+        in_help "${words[@]}" >"$scratch/help"
+        [ -s "$scratch/help" ] || fail "${words[*]} --help lists no option"
+        offered "${words[@]}" -- | sort -u >"$scratch/offered"
+        diff "$scratch/help" "$scratch/offered" >&2 || fail "bash: ${words[*]}"
+        while read -r option; do
+            grep -q -- "-l ${option#--} " "$completions/fish/${words[0]}.fish" || fail "fish: ${words[*]} $option"
+            grep -qF -e "${option}[" -e "$option=[" -e "$option}" -e "$option=}" "$completions/zsh/_showstopper" ||
+                fail "zsh: ${words[*]} $option"
+        done <"$scratch/help"
+    done < <(awk -F '\t' '$3 != "" { print $1 }' "$completions/rows" | sort -u | while read -r program command; do
+        [ ! -x "$build/bin/$program" ] || echo "$program $command"
+    done)
+}
+
+# A new option needs no change of the completions.
+new_options_are_completed() {
+    local bin=$scratch/bin
+    mkdir "$bin"
+    cat >"$bin/ssload" <<'END'
+#!/bin/sh
+cat <<'TEXT'
+Usage: ssload [OPTION]...
+Measures the CPU load.
+
+  -n, --novel WORD            a word that no version had before, in a long help
+                              text; one of: first
+                              second; default first
+TEXT
+END
+    chmod +x "$bin/ssload"
+    "$source/tools/completions/generate" "$bin" "$source/tools/experiments" "$scratch/generated"
+    completions=$scratch/generated
+    [ "$(offered ssload --novel '')" = $'first\nsecond' ] || fail "$(offered ssload --novel '')"
+    [ "$(offered ssload -n s)" = second ] || fail "$(offered ssload -n s)"
+    grep -q -- "-s n -l novel -x -a 'first second'" "$completions/fish/ssload.fish" || fail "fish"
+    grep -q -- '-n+,--novel=.*(first second)' "$completions/zsh/_showstopper" || fail "zsh"
+}
+
+# Scripts of experiments are completed in their folder alone; others may have these names.
+experiments_are_completed() {
+    # shellcheck disable=SC2016 # the other bash expands it
+    local call='. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper_experiment "$1"
+        echo "${COMPREPLY[*]}"'
+    [ "$(bash --norc -c "$call" "$completions/bash/showstopper" "$source/tools/experiments/interference" --placements \
+        neutral,per-c)" = 'neutral,per-chip neutral,per-core' ] || fail "placements"
+    [ "$(bash --norc -c "$call" "$completions/bash/showstopper" "$source/tools/experiments/accuracy" --workloads \
+        serial,block)" = serial,blocking ] || fail "workloads"
+    mkdir "$scratch/other"
+    printf '#!/bin/sh\n' >"$scratch/other/accuracy"
+    chmod +x "$scratch/other/accuracy"
+    [ -z "$(bash --norc -c "$call" "$completions/bash/showstopper" "$scratch/other/accuracy" --work)" ] || fail "others"
+}
+
+run_case bash_alone_completes
+run_case bash_completes_with_its_package
+run_case zsh_completes
+run_case fish_completes
+run_case every_option_is_offered
+run_case new_options_are_completed
+run_case experiments_are_completed
+end_cases
