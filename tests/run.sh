@@ -41,7 +41,8 @@ install_what_tests_need() {
         time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl \
         slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
         parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc \
-        bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3
+        bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3 \
+        python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema
 }
 
 # find_python: lets tests find the program python3 at once where python3 is a script that looks for it, such as

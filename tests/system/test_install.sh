@@ -81,7 +81,10 @@ names "$build/completions/fish" >"$scratch/expected"
 names "$scratch/all/share/fish/vendor_completions.d" >"$scratch/installed"
 same "completions of fish"
 
-(cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md | sort >"$scratch/expected"
+{
+    (cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md
+    (cd "$source/tools" && ls schemas/*)
+} | sort >"$scratch/expected"
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
 
