@@ -15,6 +15,7 @@ that of this machine's apt, or \$DEBIAN_MIRROR.
   --bare        with nothing but /proc mounted: no /sys and so no control groups, no terminals, no file
                 system in memory
   --keep        leave the root
+  --add DIR     also copy DIR to /root/added
   --cache DIR   keep the bare root in DIR as an archive, and use the one that is there
   --help        print this and end
 END
@@ -130,10 +131,10 @@ in_root() {
     echo "==== $* took $((SECONDS - start)) s"
 }
 
-# inside WORK CACHE SUITE BARE [COMMAND...]
+# inside WORK CACHE ADDED SUITE BARE [COMMAND...]
 inside() {
-    work=$1 cache=$2 suite=$3 bare=$4
-    shift 4
+    work=$1 cache=$2 added=$3 suite=$4 bare=$5
+    shift 5
     root=$work/$suite
     mkdir "$root"
     source=$PWD
@@ -142,6 +143,7 @@ inside() {
     copy_certificates
     mount_machine
     copy_checkout
+    [ -z "$added" ] || cp -r "$added" "$root/root/added"
     if [ $# -gt 0 ]; then
         in_root "$@"
         return
@@ -156,7 +158,7 @@ run_inside() {
     local status=0
     set -m
     unshare --mount --propagation private --pid --fork --kill-child \
-        tests/fresh-root.sh --inside "$work" "$cache" "$@" &
+        tests/fresh-root.sh --inside "$work" "$cache" "$added" "$@" &
     namespace=$!
     set +m
     wait "$namespace" || status=$?
@@ -196,6 +198,11 @@ take_options() {
             command=("${@:2}")
             return
             ;;
+        --add)
+            [ -d "${2-}" ] || refuse "--add requires a folder"
+            added=$(realpath "$2")
+            shift
+            ;;
         --cache)
             [ $# -gt 1 ] || refuse "--cache requires a folder"
             cache=$(realpath -m "$2")
@@ -217,7 +224,7 @@ if [ "${1-}" = --inside ]; then
     inside "${@:2}"
     exit
 fi
-keep='' cache='' bare=''
+keep='' cache='' added='' bare=''
 suites=bookworm
 command=()
 namespace=''

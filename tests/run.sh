@@ -14,7 +14,8 @@ Installs what is missing, builds in build*/, and runs all checks and tests but t
 quiet machine. Tests that cannot run here are listed with what they miss.
 
   --quick   only the scripts, the release build, and its tests but those labeled long: studies,
-            benches, guests, containers, the examples of the pages, and memory that runs out
+            benches, guests, containers, packages, the examples of the pages, and memory that
+            runs out
   --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
 END
@@ -42,7 +43,8 @@ install_what_tests_need() {
         slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
         parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc \
         bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3 \
-        python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema
+        python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema \
+        dpkg-dev=dpkg-shlibdeps lintian=lintian debootstrap=debootstrap
 }
 
 # find_python: lets tests find the program python3 at once where python3 is a script that looks for it, such as

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# Packages by CPack. packaging/deb makes those of Debian.
+set(SHOWSTOPPER_CONTACT "The Showstopper maintainers <maintainers@showstopper.invalid>" CACHE STRING
+    "Who made the packages: NAME <ADDRESS>")
+set(CPACK_PACKAGE_CONTACT ${SHOWSTOPPER_CONTACT})
+set(CPACK_PACKAGE_NAME showstopper)
+set(CPACK_GENERATOR DEB)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+# ---- Debian: a package for each group of components ----
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian/stage.cmake)
+set(CPACK_SHOWSTOPPER_DEBIAN_FILES ${CMAKE_CURRENT_LIST_DIR}/debian)
+set(CPACK_VERBATIM_VARIABLES ON)
+
+# The group of a component, the package of a group.
+set(CPACK_COMPONENT_CORE_GROUP programs)
+set(CPACK_COMPONENT_TOOLS_GROUP programs)
+set(CPACK_COMPONENT_SDK_GROUP sdk)
+set(CPACK_COMPONENT_DOCUMENTS_GROUP documents)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME showstopper)
+set(CPACK_DEBIAN_SDK_PACKAGE_NAME libshowstopper-dev)
+set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_NAME showstopper-doc)
+
+# The first line of a description is the synopsis. CPack would precede it by the summary.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
+set(about "Showstopper runs copies of any program, unchanged, and stops and
+continues them under feedback control, so that the CPU load of the machine
+holds a target or follows a load trace.")
+set(CPACK_COMPONENT_PROGRAMS_DESCRIPTION "run real programs at an exact partial CPU load
+${about} It works for whole process
+trees, corrects for other load, and needs no special privileges.
+.
+This package has showstopper and its tools: ssload measures the CPU load,
+ssburn has synthetic workloads, sstrace edits load traces, ssreport
+evaluates recorded runs, ssbatch carries out studies, ssrequest measures
+response times, ssprofile compares machines, ssactuate sets them up, and
+sssim simulates them.")
+set(CPACK_COMPONENT_SDK_DESCRIPTION "headers for modules of showstopper
+${about}
+.
+This package has the headers that modules are compiled with, files for
+pkg-config and CMake, and a module to start from.")
+set(CPACK_COMPONENT_DOCUMENTS_DESCRIPTION "documents about showstopper
+${about}
+.
+This package has an introduction with examples and the list of changes. The
+manual pages come with the programs.")
+
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot") # pictures
+set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SUGGESTS
+    "showstopper-doc, lxc, openssh-client, parallel, podman, qemu-system-x86, slurm-client, stress-ng")
+set(CPACK_DEBIAN_SDK_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_SDK_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_SDK_PACKAGE_RECOMMENDS showstopper)
+set(CPACK_DEBIAN_SDK_PACKAGE_SUGGESTS "pkgconf | pkg-config, cmake")
+set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_ARCHITECTURE all)
+
+include(CPack)
+cpack_add_component_group(programs)
+cpack_add_component_group(sdk)
+cpack_add_component_group(documents)

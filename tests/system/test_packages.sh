@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The Debian packages: lintian has nothing against them; in a fresh root they are installed, used, upgraded and
+# removed. Argument: the build folder.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+export LC_ALL=C
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+build=$(realpath "$1")
+codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+case $codename in
+bookworm | trixie) ;;
+*) skip "debian: neither Debian 12 nor Debian 13" ;;
+esac
+need dpkg-deb dpkg-shlibdeps lintian debootstrap
+[ "$(id -u)" -eq 0 ] || skip "root: creates a root file system"
+unshare --mount --pid --fork mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot mount file systems"
+! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" || skip "sanitizer: not for packages"
+for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssbatch bin/ssreport bin/ssrequest; do
+    [ -x "$build/$program" ] || skip "left-out: $program was not built"
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+(cd "$scratch" && apt-get -o APT::Sandbox::User=root download base-files >log 2>&1) ||
+    skip "mirror: $(tail -n 1 "$scratch/log")"
+
+"$source/packaging/deb" --from "$build" "$scratch/packages" >"$scratch/log" 2>&1 || fail "$(<"$scratch/log")"
+"$source/packaging/deb" --from "$build" --no-lintian --release 2 "$scratch/packages" >"$scratch/log" 2>&1 ||
+    fail "$(<"$scratch/log")"
+depends=$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Depends)
+for library in libc6 libjson-c libhwloc libgsl libcurl libyajl libmicrohttpd; do
+    [[ $depends = *"$library"*" (>= "* ]] || fail "showstopper does not depend on $library: $depends"
+done
+"$source/tests/fresh-root.sh" --suite "$codename" --add "$scratch/packages" -- tests/system/use-packages
