@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop/registry.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/suggest.h"
-#include "base/words.h"
+#include "loop/module_source.h"
 #include "options/option.h"
 #include "platform/platform.h"
 
@@ -27,88 +24,9 @@ static const size_t table_sizes[SS_KINDS] = {
     [SS_KIND_DITHERING] = sizeof(struct ss_dithering_module),
 };
 
-#define FOLDERS_MAX 32
-#define NAMES_MAX   128
-
-/* The folders that may hold a module, in search order. */
-struct folders {
-    char paths[FOLDERS_MAX][4096];
-    size_t count;
-};
-
-static void add_folder(struct folders *folders, const char *base, int length, enum ss_kind kind) {
-    if (folders->count == FOLDERS_MAX || length == 0)
-        return;
-    char *path = folders->paths[folders->count];
-    int written =
-        snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base, ss_kind_names[kind]);
-    if (written < 0 || (size_t)written >= sizeof folders->paths[0])
-        return;
-    for (size_t i = 0; i < folders->count; i++) {
-        if (strcmp(folders->paths[i], path) == 0)
-            return;
-    }
-    folders->count++;
-}
-
-static void list_folders(struct folders *folders, enum ss_kind kind) {
-    folders->count = 0;
-    char program[4096];
-    if (ss_platform_program_path(program, sizeof program) == 0) {
-        char *slash = strrchr(program, '/');
-        if (slash)
-            *slash = '\0';
-        slash = strrchr(program, '/');
-        if (slash) {
-            snprintf(slash, sizeof program - (size_t)(slash - program), "/%s",
-                SHOWSTOPPER_MODULE_SUBDIR);
-            add_folder(folders, program, (int)strlen(program), kind);
-        }
-    }
-    add_folder(
-        folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
-    /*
-     * NULL if privileges were raised: then no user may make this process load that user's library.
-     */
-    const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
-    for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)
-        add_folder(folders, folder.text, (int)folder.length, kind);
-}
-
-/* Lists the modules of one kind, each once, sorted. The caller frees the names. */
-static size_t list_names(enum ss_kind kind, char *names[NAMES_MAX]) {
-    static struct folders folders; /* static because it is large; only the master calls this */
-    list_folders(&folders, kind);
-    size_t count = 0;
-    for (size_t i = 0; i < folders.count; i++) {
-        DIR *directory = opendir(folders.paths[i]);
-        if (!directory)
-            continue;
-        struct dirent *entry;
-        while (count < NAMES_MAX && (entry = readdir(directory))) {
-            size_t length = strlen(entry->d_name);
-            if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0)
-                continue;
-            char *name = strndup(entry->d_name, length - 3);
-            size_t at = 0;
-            while (name && at < count && strcmp(names[at], name) < 0)
-                at++;
-            if (!name || (at < count && strcmp(names[at], name) == 0)) {
-                free(name);
-                continue;
-            }
-            memmove(names + at + 1, names + at, (count - at) * sizeof *names);
-            names[at] = name;
-            count++;
-        }
-        closedir(directory);
-    }
-    return count;
-}
-
 static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *error) {
-    char *names[NAMES_MAX + 1];
-    size_t count = list_names(kind, names);
+    char *names[SS_MODULE_NAMES_MAX + 1];
+    size_t count = ss_module_source_list(kind, names);
     if (count == 0 && ss_platform_check_proc(error) < 0)
         return -1;
     char what[32];
@@ -125,25 +43,6 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     return -1;
-}
-
-static int find_file(
-    enum ss_kind kind, const char *name, char *path, size_t size, struct ss_error *error) {
-    if (strchr(name, '/')) {
-        snprintf(path, size, "%s", name);
-        if (access(path, R_OK) == 0)
-            return 0;
-        return ss_error_fail(
-            error, "the %s module '%s' cannot be read: check the path", ss_kind_names[kind], name);
-    }
-    static struct folders folders;
-    list_folders(&folders, kind);
-    for (size_t i = 0; *name && i < folders.count; i++) {
-        snprintf(path, size, "%.3800s/%.200s.so", folders.paths[i], name);
-        if (access(path, R_OK) == 0)
-            return 0;
-    }
-    return fail_unknown(kind, name, error);
 }
 
 static int check_head(
@@ -258,17 +157,12 @@ int ss_registry_load(
     enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error) {
     module->handle = NULL;
     module->head = NULL;
-    if (find_file(kind, name, module->path, sizeof module->path, error) < 0)
-        return -1;
-    module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
-    if (!module->handle)
-        return ss_error_fail(
-            error, "the %s module '%s' cannot be loaded: %s", ss_kind_names[kind], name, dlerror());
-    const struct ss_module *head = dlsym(module->handle, "showstopper_module");
-    int status =
-        head ? check_head(head, kind, module->path, error)
-             : ss_error_fail(error, "%s is not a module: it does not export showstopper_module",
-                   module->path);
+    const struct ss_module *head;
+    int status = ss_module_source_open(kind, name, module, &head, error);
+    if (status == 0 && !head)
+        status = fail_unknown(kind, name, error);
+    if (status == 0)
+        status = check_head(head, kind, module->path, error);
     if (status == 0) {
         memcpy(&module->table, head, table_sizes[kind]);
         status = complete(module, kind, error);
@@ -279,17 +173,15 @@ int ss_registry_load(
 }
 
 void ss_registry_unload(struct ss_loaded *module) {
-    if (module->handle)
-        dlclose(module->handle);
-    module->handle = NULL;
+    ss_module_source_close(module);
     module->head = NULL;
 }
 
 int ss_registry_list(FILE *stream, struct ss_error *error) {
     static struct ss_loaded module;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
-        char *names[NAMES_MAX + 1];
-        size_t count = list_names(kind, names);
+        char *names[SS_MODULE_NAMES_MAX + 1];
+        size_t count = ss_module_source_list(kind, names);
         for (size_t i = 0; i < count; i++) {
             struct ss_error why = {0};
             char label[64];

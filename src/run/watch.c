@@ -5,6 +5,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "platform/platform.h"
 #include "run/stage_actions.h"

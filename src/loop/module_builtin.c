@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/module_source.h"
+
+#ifdef SHOWSTOPPER_STATIC
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Each table is named after its module: see modules/CMakeLists.txt. */
+#define MODULE(kind, name) extern const struct ss_##kind##_module showstopper_##kind##_##name;
+#include <builtin_modules.def> /* made by CMake */
+#undef MODULE
+
+/* Sorted. */
+static const struct builtin {
+    const char *kind, *name;
+    const struct ss_module *head;
+} builtins[] = {
+#define MODULE(kind, name) {#kind, #name, &showstopper_##kind##_##name.head},
+#include <builtin_modules.def> /* made by CMake */
+#undef MODULE
+};
+
+#define BUILTINS (sizeof builtins / sizeof *builtins)
+
+size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]) {
+    size_t count = 0;
+    for (size_t i = 0; i < BUILTINS && count < SS_MODULE_NAMES_MAX; i++) {
+        if (strcmp(builtins[i].kind, ss_kind_names[kind]) != 0)
+            continue;
+        names[count] = strdup(builtins[i].name);
+        if (names[count])
+            count++;
+    }
+    return count;
+}
+
+int ss_module_source_open(enum ss_kind kind, const char *name, struct ss_loaded *module,
+    const struct ss_module **head, struct ss_error *error) {
+    *head = NULL;
+    if (strchr(name, '/'))
+        return ss_error_fail(error,
+            "the %s module '%s' cannot be loaded: this program is statically linked and has only "
+            "built-in modules",
+            ss_kind_names[kind], name);
+    for (size_t i = 0; i < BUILTINS; i++) {
+        if (strcmp(builtins[i].kind, ss_kind_names[kind]) == 0 &&
+            strcmp(builtins[i].name, name) == 0) {
+            snprintf(module->path, sizeof module->path, "the built-in module %s/%s",
+                ss_kind_names[kind], name);
+            *head = builtins[i].head;
+        }
+    }
+    return 0;
+}
+
+void ss_module_source_close(struct ss_loaded *module) {
+    module->handle = NULL;
+}
+
+#endif

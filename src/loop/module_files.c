@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/module_source.h"
+
+#ifndef SHOWSTOPPER_STATIC
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/words.h"
+#include "platform/platform.h"
+
+#define FOLDERS_MAX 32
+
+/* The folders that may hold a module, in search order. */
+struct folders {
+    char paths[FOLDERS_MAX][4096];
+    size_t count;
+};
+
+static void add_folder(struct folders *folders, const char *base, int length, enum ss_kind kind) {
+    if (folders->count == FOLDERS_MAX || length == 0)
+        return;
+    char *path = folders->paths[folders->count];
+    int written =
+        snprintf(path, sizeof folders->paths[0], "%.*s/%s", length, base, ss_kind_names[kind]);
+    if (written < 0 || (size_t)written >= sizeof folders->paths[0])
+        return;
+    for (size_t i = 0; i < folders->count; i++) {
+        if (strcmp(folders->paths[i], path) == 0)
+            return;
+    }
+    folders->count++;
+}
+
+static void list_folders(struct folders *folders, enum ss_kind kind) {
+    folders->count = 0;
+    char program[4096];
+    if (ss_platform_program_path(program, sizeof program) == 0) {
+        char *slash = strrchr(program, '/');
+        if (slash)
+            *slash = '\0';
+        slash = strrchr(program, '/');
+        if (slash) {
+            snprintf(slash, sizeof program - (size_t)(slash - program), "/%s",
+                SHOWSTOPPER_MODULE_SUBDIR);
+            add_folder(folders, program, (int)strlen(program), kind);
+        }
+    }
+    add_folder(
+        folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
+    /*
+     * NULL if privileges were raised: then no user may make this process load that user's library.
+     */
+    const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
+    for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)
+        add_folder(folders, folder.text, (int)folder.length, kind);
+}
+
+size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]) {
+    static struct folders folders; /* static because it is large; only the master calls this */
+    list_folders(&folders, kind);
+    size_t count = 0;
+    for (size_t i = 0; i < folders.count; i++) {
+        DIR *directory = opendir(folders.paths[i]);
+        if (!directory)
+            continue;
+        struct dirent *entry;
+        while (count < SS_MODULE_NAMES_MAX && (entry = readdir(directory))) {
+            size_t length = strlen(entry->d_name);
+            if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0)
+                continue;
+            char *name = strndup(entry->d_name, length - 3);
+            size_t at = 0;
+            while (name && at < count && strcmp(names[at], name) < 0)
+                at++;
+            if (!name || (at < count && strcmp(names[at], name) == 0)) {
+                free(name);
+                continue;
+            }
+            memmove(names + at + 1, names + at, (count - at) * sizeof *names);
+            names[at] = name;
+            count++;
+        }
+        closedir(directory);
+    }
+    return count;
+}
+
+/* Returns whether a file was found. */
+static int find_file(enum ss_kind kind, const char *name, char *path, size_t size) {
+    static struct folders folders;
+    list_folders(&folders, kind);
+    for (size_t i = 0; *name && i < folders.count; i++) {
+        snprintf(path, size, "%.3800s/%.200s.so", folders.paths[i], name);
+        if (access(path, R_OK) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+int ss_module_source_open(enum ss_kind kind, const char *name, struct ss_loaded *module,
+    const struct ss_module **head, struct ss_error *error) {
+    *head = NULL;
+    if (strchr(name, '/')) {
+        snprintf(module->path, sizeof module->path, "%s", name);
+        if (access(module->path, R_OK) < 0)
+            return ss_error_fail(error, "the %s module '%s' cannot be read: check the path",
+                ss_kind_names[kind], name);
+    } else if (!find_file(kind, name, module->path, sizeof module->path)) {
+        return 0;
+    }
+    module->handle = dlopen(module->path, RTLD_NOW | RTLD_LOCAL);
+    if (!module->handle)
+        return ss_error_fail(
+            error, "the %s module '%s' cannot be loaded: %s", ss_kind_names[kind], name, dlerror());
+    *head = dlsym(module->handle, "showstopper_module");
+    if (*head)
+        return 0;
+    ss_error_fail(error, "%s is not a module: it does not export showstopper_module", module->path);
+    ss_module_source_close(module);
+    return -1;
+}
+
+void ss_module_source_close(struct ss_loaded *module) {
+    if (module->handle)
+        dlclose(module->handle);
+    module->handle = NULL;
+}
+
+#endif

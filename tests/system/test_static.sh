@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# packaging/static: programs that need no other file, for x86_64 and aarch64. Argument: the build folder.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+export LC_ALL=C
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+build=$(realpath "$1")
+own=$(uname -m)
+case $own in
+x86_64) other=aarch64 ;;
+*) skip "x86_64: packaging/static is for Debian on x86_64" ;;
+esac
+need musl-gcc readelf
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+"$build/bin/showstopper" --list-modules >expected
+
+# make_programs ARCHITECTURE
+make_programs() {
+    "$source/packaging/static" --arch "$1" "$scratch/static" >log 2>&1 || fail "$(tail -n 20 log)"
+    for program in showstopper ssload ssburn sstrace sssim; do
+        readelf -lW "static/$1/$program" >headers
+        ! grep -q INTERP headers || fail "$1/$program needs a loader"
+        readelf -dW "static/$1/$program" >dynamic
+        ! grep -q NEEDED dynamic || fail "$1/$program needs a library"
+    done
+}
+
+# check_programs ARCHITECTURE [EMULATOR]: the programs do what those of the build do. `instance` is the command of runs.
+check_programs() {
+    local programs=static/$1
+    shift
+    "$@" "$programs/showstopper" --list-modules | diff expected - >&2 || fail "$programs: other modules"
+    while read -r module _; do
+        "$@" "$programs/showstopper" --help-module "$module" | diff <("$build/bin/showstopper" --help-module "$module") - >&2 ||
+            fail "$programs: another --help-module $module"
+    done <expected
+    ! "$@" "$programs/showstopper" -l 50% -c ./mine.so true 2>refused || fail "$programs: took a module in a file"
+    grep -q "'./mine.so' cannot be loaded: this program is statically linked" refused || fail "$programs: $(<refused)"
+    ! "$@" "$programs/showstopper" -l 50% -c geon true 2>refused || fail "$programs: took a module that is none"
+    grep -q "did you mean.*geom" refused || fail "$programs: $(<refused)"
+    "$@" "$programs/showstopper" -n 1 -f own -l 50% --duration 700m --json result "${instance[@]}" >output 2>&1 ||
+        fail "$programs: $(<output)"
+    grep -q '"deadbeat"' result || fail "$programs: $(<result)"
+    "$@" "$programs/sssim" -l 50% --duration 10s >output 2>&1 || fail "$programs: $(<output)"
+    "$@" "$programs/ssload" --count 1 --interval 200m >output 2>&1 || fail "$programs: $(<output)"
+    "$@" "$programs/sstrace" "$source/traces/saw.txt" -o trace >output 2>&1 || fail "$programs: $(<output)"
+    "$build/bin/sstrace" "$source/traces/saw.txt" -o expected-trace
+    cmp trace expected-trace || fail "$programs: sstrace compiles another trace"
+}
+
+make_programs "$own"
+instance=("$scratch/static/$own/ssburn" serial)
+check_programs "$own"
+
+# In a root with nothing but these programs.
+if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then
+    skip_part "mounts: cannot mount file systems"
+else
+    mkdir -p root/bin root/proc root/dev/shm
+    cp "static/$own"/* root/bin
+    : >root/dev/null
+    unshare --mount --propagation private sh -c 'mount --bind /proc root/proc && mount --bind /dev/null root/dev/null &&
+        exec chroot root "$@"' sh \
+        /bin/showstopper -n 1 -f own -l 50% --duration 700m /bin/ssburn serial >output 2>&1 ||
+        fail "in a root of its own: $(<output)"
+fi
+
+for program in "$other-linux-gnu-gcc" "qemu-$other-static"; do
+    command -v "$program" >/dev/null || skip "$program: not installed"
+done
+if ! (apt-get -o APT::Sandbox::User=root download base-files >log 2>&1); then
+    skip "mirror: $(tail -n 1 log)"
+fi
+make_programs "$other"
+instance=(sh -c "while :; do :; done")
+check_programs "$other" "qemu-$other-static"
+exit "$skipped"
