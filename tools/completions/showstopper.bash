@@ -249,4 +249,3 @@ _showstopper_experiment() {
     path=$(type -P -- "$1") && path=$(realpath -- "$path") && [[ $path == */experiments/* ]] || return 0
     _showstopper "$1"
 }
-

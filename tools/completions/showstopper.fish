@@ -108,4 +108,3 @@ end
 function __showstopper_workloads
     __showstopper_run ssbatch --list-workloads | string replace -r ' .*' ''
 end
-

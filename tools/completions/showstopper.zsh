@@ -119,4 +119,3 @@ _showstopper() {
     (( $#commands )) && specs=("1:command:($commands)" $specs)
     _arguments -s -S $specs
 }
-
