@@ -155,7 +155,7 @@ load_of_group_excludes_other_processes() {
     can_have lxc
     for load_of in cpus group; do
         begin_study --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
-            --output "of-$load_of" --repeat -- sleep 100
+            --output "of-$load_of" --repeat -- sleep 0.3
         await both_count
         taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
         burner=$!
@@ -167,7 +167,7 @@ load_of_group_excludes_other_processes() {
             fail "wrong load of the $load_of: $load"
     done
     refuses "refused: it is done, and its columns or commands are different" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
-        --output of-group --load-of cpus --repeat -- sleep 100
+        --output of-group --load-of cpus --repeat -- sleep 0.3
 }
 
 both_record() {

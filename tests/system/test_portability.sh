@@ -384,7 +384,7 @@ failures_are_reported_in_one_line() {
     (
         # shellcheck disable=SC2123 # it is meant to be
         PATH=$scratch/usual
-        refuses "portability: ssprofile is not there" portability "${few[@]}" -o other
+        refuses "portability: ssprofile not found" portability "${few[@]}" -o other
     )
 }
 
