@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The programs and modules of a release build are hardened, and tests/hardened notices if they are not. Argument: the
+# build folder.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+build=$(realpath "$1")
+need readelf objdump
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cat >"$scratch/plain.c" <<'END'
+#include <stdio.h>
+int main(int count, char **words) {
+    char line[20000];
+    return count > 1 && sprintf(line, "%s", words[1]) > 2 && puts(line) > 0;
+}
+END
+plain=(-O2 -fno-pie -no-pie -z norelro -z execstack -fno-stack-protector -fno-stack-clash-protection
+    -U_FORTIFY_SOURCE)
+expected="lacks pie relro noexecstack protector fortify"
+if [ "$(uname -m)" = x86_64 ]; then
+    plain+=(-fcf-protection=none)
+    expected="$expected cf clash"
+fi
+${CC:-cc} "${plain[@]}" -w -o "$scratch/plain" "$scratch/plain.c"
+! "$here/../hardened" "$scratch/plain" >"$scratch/lacks" || fail "a program without any of it passes"
+[[ $(<"$scratch/lacks") = *"$expected" ]] || fail "a program without any of it: $(<"$scratch/lacks")"
+
+grep -q '^SHOWSTOPPER_HARDEN:BOOL=ON' "$build/CMakeCache.txt" || skip "hardening: SHOWSTOPPER_HARDEN is off"
+mapfile -t files < <(find "$build/bin" "$build/libexec" "$build/lib/showstopper" -type f -perm -u+x)
+[ "${#files[@]}" -gt 20 ] || fail "only these were built: ${files[*]}"
+"$here/../hardened" "${files[@]}" >&2 || fail "not hardened"
