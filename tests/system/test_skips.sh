@@ -73,7 +73,7 @@ has_line() {
 }
 
 reasons() {
-    local there="sanitizer: none in this build" missing="no-such-program: not installed"
+    local there="sanitizer: none in this build" missing="no-such_program: not installed"
     log a.b.c '' run
     lists 0 --strict
     [ ! -s "$folder/out" ] || fail "unexpected output without a skip"
