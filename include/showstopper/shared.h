@@ -43,9 +43,7 @@ static inline uint64_t ss_notice_check(uint64_t ticket, const uint64_t *words, i
     return check;
 }
 
-/* Returns the ticket of the new snapshot. */
-static inline uint64_t ss_notice_publish(
-    struct ss_notice *notice, const uint64_t *words, int count) {
+static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *words, int count) {
     uint64_t ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
     struct ss_notice_copy *copy = &notice->copies[ticket % SS_NOTICE_COPIES];
     atomic_store(&copy->ticket, 0);
@@ -56,19 +54,16 @@ static inline uint64_t ss_notice_publish(
     uint64_t latest = atomic_load(&notice->latest);
     while (latest < ticket && !atomic_compare_exchange_weak(&notice->latest, &latest, ticket)) {
     }
-    return ticket;
 }
 
 /*
- * Copies the latest snapshot, which was published with `count` words, and sets `*seen` to its
- * ticket. Returns false if that is the snapshot with the ticket `*seen` (0: none), or if writers
- * overtook every attempt; the caller then keeps its previous snapshot.
+ * Copies the latest snapshot, which was published with `count` words. Returns false if nothing was
+ * published, or if writers overtook every attempt; the caller then keeps its previous snapshot.
  */
-static inline bool ss_notice_read_newer(
-    const struct ss_notice *notice, uint64_t *seen, uint64_t *words, int count) {
+static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
     for (int attempt = 0; attempt < 3; attempt++) {
         uint64_t latest = atomic_load(&notice->latest);
-        if (latest == *seen)
+        if (latest == 0)
             return false;
         const struct ss_notice_copy *copy = &notice->copies[latest % SS_NOTICE_COPIES];
         if (atomic_load(&copy->ticket) != latest)
@@ -77,18 +72,10 @@ static inline bool ss_notice_read_newer(
         for (int i = 0; i < count; i++)
             words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
         uint64_t check = atomic_load_explicit(&copy->check, memory_order_acquire);
-        if (atomic_load(&copy->ticket) != latest || check != ss_notice_check(latest, words, count))
-            continue;
-        *seen = latest;
-        return true;
+        if (atomic_load(&copy->ticket) == latest && check == ss_notice_check(latest, words, count))
+            return true;
     }
     return false;
-}
-
-/* Copies the latest snapshot, also if it was copied before. Returns false if there is none. */
-static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
-    uint64_t seen = 0;
-    return ss_notice_read_newer(notice, &seen, words, count);
 }
 
 /*

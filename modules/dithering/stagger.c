@@ -65,11 +65,6 @@ struct run {
     _Atomic uint32_t halvings;     /* how often the length of rounds has been halved */
 };
 
-struct pace {
-    double tau;   /* nanoseconds */
-    double moved; /* amplitude of the back and forth, nanoseconds */
-};
-
 /* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
     ss_time since;     /* start of the run of control that the other fields belong to */
@@ -85,8 +80,6 @@ struct memory {
     double before;     /* `block` of the previous block; 0: unknown */
     ss_time watched;   /* when to start observing: a while after control began or the target
                           stepped */
-    struct pace pace;  /* of `paced` instances and this number of halvings */
-    uint32_t paced, paced_halvings; /* paced is 0: unknown */
 };
 
 static const struct ss_option options[] = {
@@ -102,6 +95,11 @@ static const struct ss_option options[] = {
         .help = "with tau=0, halve rounds, down to this length, while the workload's use of CPUs "
                 "changes so much from round to round that the load would be uneven; 0: never"),
     SS_OPTION_END,
+};
+
+struct pace {
+    double tau;   /* nanoseconds */
+    double moved; /* amplitude of the back and forth, nanoseconds */
 };
 
 static double find_tau(double instances, double sharing, double scale) {
@@ -126,19 +124,6 @@ static struct pace choose_pace(const struct ss_self *self, uint32_t instances, u
         tau /= (double)(1U << halvings);
     }
     return (struct pace){tau, config->jitter * fmin(tau, TAU)};
-}
-
-/* Returns what choose_pace() does, which decisions ask for several times. */
-static struct pace pace_of(const struct ss_self *self, uint32_t instances, uint32_t halvings) {
-    struct memory *memory = self->own;
-    if (!memory)
-        return choose_pace(self, instances, halvings);
-    if (memory->paced != instances || memory->paced_halvings != halvings) {
-        memory->pace = choose_pace(self, instances, halvings);
-        memory->paced = instances;
-        memory->paced_halvings = halvings;
-    }
-    return memory->pace;
 }
 
 static double shortest(const struct pace *pace) {
@@ -186,12 +171,7 @@ static double begin_of(const struct pace *pace, const struct ss_place *place, in
  * nanosecond, counts as in time.
  */
 static int64_t round_at(const struct pace *pace, const struct ss_place *place, double at) {
-    /*
-     * The latest round that has begun wherever its beginning has moved to. Added and subtracted 2
-     * make the conversion round down.
-     */
-    double part = (double)place->rank / place->count;
-    int64_t round = (int64_t)((at - pace->moved) / pace->tau - part + 2) - 2;
+    int64_t round = (int64_t)(at / pace->tau) - 2;
     while (begin_of(pace, place, round + 1) <= at + 1e-6 * pace->tau + 1)
         round++;
     return round;
@@ -374,7 +354,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     ss_time since = input->moment.since;
     if (memory->since != since)
         *memory = (struct memory){.since = since, .halvings = halvings_of(self)};
-    struct pace pace = pace_of(self, input->place.count, memory->halvings);
+    struct pace pace = choose_pace(self, input->place.count, memory->halvings);
     double at = (double)ss_time_since(input->moment.now, since);
     int64_t round = round_at(&pace, &input->place, at);
     double begin = begin_of(&pace, &input->place, round);
@@ -382,7 +362,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     if (memory->round != name_of(round)) {
         watch(self, input, &pace);
         if (follow(self, memory)) {
-            pace = pace_of(self, input->place.count, memory->halvings);
+            pace = choose_pace(self, input->place.count, memory->halvings);
             round = round_at(&pace, &input->place, at);
             begin = at;
             end = begin_of(&pace, &input->place, round + 1);
@@ -402,14 +382,14 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
 /* Returns true within a round, because its running part is decided at its beginning. */
 static bool is_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
     const struct memory *memory = self->own;
-    struct pace pace = pace_of(self, input->place.count, memory->halvings);
+    struct pace pace = choose_pace(self, input->place.count, memory->halvings);
     double at = (double)ss_time_since(input->moment.now, input->moment.since);
     return memory->since == input->moment.since &&
            memory->round == name_of(round_at(&pace, &input->place, at));
 }
 
 static ss_time round_length(const struct ss_self *self) {
-    return ss_time_from_double(pace_of(self, self->instances, halvings_of(self)).tau);
+    return ss_time_from_double(choose_pace(self, self->instances, halvings_of(self)).tau);
 }
 
 static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {

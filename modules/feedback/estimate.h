@@ -50,10 +50,9 @@ struct estimate {
     uint64_t total;
     double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
-    bool known;      /* `load` is valid */
-    bool ran;        /* busy time was counted, not idle time */
-    bool taken;      /* the other fields are valid */
-    uint64_t ticket; /* of the notice from which an executor has its copy; not published */
+    bool known; /* `load` is valid */
+    bool ran;   /* busy time was counted, not idle time */
+    bool taken; /* the other fields are valid */
 };
 
 #define ESTIMATE_WORDS 13
@@ -69,8 +68,7 @@ struct estimate_run {
 /* An executor whose claim is older than this is dead, or too late to wait for. */
 #define ESTIMATE_CLAIM_EXPIRES (10 * SS_MILLISECOND)
 
-/* Returns the ticket of the notice. */
-static inline uint64_t estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {
+static inline void estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {
     uint64_t words[ESTIMATE_WORDS] = {
         estimate->time,
         estimate->set,
@@ -86,7 +84,7 @@ static inline uint64_t estimate_publish(struct ss_notice *notice, const struct e
         estimate->grain,
         estimate->total,
     };
-    return ss_notice_publish(notice, words, ESTIMATE_WORDS);
+    ss_notice_publish(notice, words, ESTIMATE_WORDS);
 }
 
 /*
@@ -96,8 +94,8 @@ static inline uint64_t estimate_publish(struct ss_notice *notice, const struct e
 static inline const struct estimate *estimate_look(const struct ss_self *self) {
     struct estimate_run *run = self->run;
     struct estimate *seen = self->own;
-    uint64_t words[ESTIMATE_WORDS], ticket = seen->ticket;
-    if (ss_notice_read_newer(&run->notice, &ticket, words, ESTIMATE_WORDS)) {
+    uint64_t words[ESTIMATE_WORDS];
+    if (ss_notice_read(&run->notice, words, ESTIMATE_WORDS)) {
         *seen = (struct estimate){
             .time = words[0],
             .set = words[1],
@@ -113,7 +111,6 @@ static inline const struct estimate *estimate_look(const struct ss_self *self) {
             .grain = words[11],
             .total = words[12],
             .taken = true,
-            .ticket = ticket,
         };
     }
     return seen;
@@ -246,7 +243,7 @@ static inline void estimate_sample(const struct ss_self *self, const struct ss_m
     const struct estimate *last = estimate_look(self);
     if (!estimate_is_overtaken(last, moment, reading)) {
         struct estimate next = estimate_advance(last, moment, reading, period);
-        next.ticket = estimate_publish(&run->notice, &next);
+        estimate_publish(&run->notice, &next);
         *(struct estimate *)self->own = next;
     }
     ss_claim_release(&run->claim);

@@ -166,13 +166,10 @@ static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_ditherin
         plan->length = 1;
 }
 
-/* Readers take each duty by itself, so that the stores need no order. */
 static void publish_duties(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
     struct ss_row *row = &pipeline->board->rows[pipeline->executor];
-    atomic_store_explicit(
-        &row->global_duty, ss_word_from_double(decision->global_duty), memory_order_relaxed);
-    atomic_store_explicit(
-        &row->local_duty, ss_word_from_double(decision->local_duty), memory_order_relaxed);
+    atomic_store(&row->global_duty, ss_word_from_double(decision->global_duty));
+    atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
 }
 
 /* Decides the duty of this instance, and keeps the values that led to it. */

@@ -33,23 +33,6 @@ static void latest_notice_is_read(void **state) {
     }
 }
 
-static void notice_is_read_once_unless_a_newer_one_follows(void **state) {
-    (void)state;
-    struct ss_notice notice = {0};
-    uint64_t words[2] = {0}, seen = 0, own[] = {3, 4};
-    assert_false(ss_notice_read_newer(&notice, &seen, words, 2));
-    publish(&notice, 1, 2);
-    assert_true(ss_notice_read_newer(&notice, &seen, words, 2));
-    assert_int_equal(words[1], 2);
-    assert_false(ss_notice_read_newer(&notice, &seen, words, 2));
-    /* A writer need not read its own notice. */
-    seen = ss_notice_publish(&notice, own, 2);
-    assert_false(ss_notice_read_newer(&notice, &seen, words, 2));
-    publish(&notice, 5, 6);
-    assert_true(ss_notice_read_newer(&notice, &seen, words, 2));
-    assert_int_equal(words[1], 6);
-}
-
 /* Begins ss_notice_publish() like a writer that dies or stalls in the middle. */
 static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *ticket) {
     *ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
@@ -289,7 +272,6 @@ static void publication_counter_may_wrap_around(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(latest_notice_is_read),
-    cmocka_unit_test(notice_is_read_once_unless_a_newer_one_follows),
     cmocka_unit_test(dead_writer_leaves_the_previous_notice_valid),
     cmocka_unit_test(unpublished_notice_is_not_read),
     cmocka_unit_test(stalled_writer_does_not_replace_the_latest_notice),

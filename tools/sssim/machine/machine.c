@@ -4,16 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* fmin() and fmax() are calls of the library, and most of the time of a simulation is spent here.
- */
-static double smaller(double a, double b) {
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b) {
-    return a > b ? a : b;
-}
-
 int machine_open(struct machine *machine, uint32_t cpus, uint32_t instances, uint32_t width,
     ss_time start, struct ss_error *error) {
     *machine = (struct machine){
@@ -71,7 +61,7 @@ double machine_wanted_cpus(const struct machine *machine) {
 }
 
 double machine_idle_cpus(const struct machine *machine) {
-    return larger((double)machine->cpus - machine_wanted_cpus(machine), 0);
+    return fmax((double)machine->cpus - machine_wanted_cpus(machine), 0);
 }
 
 /* Returns the CPUs that currently run tasks of the group. */
@@ -114,15 +104,12 @@ static void advance_group(struct machine *machine, ss_time now) {
 }
 
 static void advance(struct machine *machine, ss_time now) {
-    /* Only a quota can make a difference if no time has passed. */
-    if (now == machine->now && machine->group.quota <= 0)
-        return;
     advance_group(machine, now);
     double elapsed = (double)ss_time_since(now, machine->now);
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
-    double chores = smaller(machine->chores, idle);
-    double overhead = smaller(machine->owed, idle - chores);
+    double chores = fmin(machine->chores, idle);
+    double overhead = fmin(machine->owed, idle - chores);
     machine->chores -= chores;
     machine->owed -= overhead;
     machine->idle_part += idle - chores - overhead;
@@ -143,7 +130,7 @@ static void occupy(struct machine *machine, double idle_before) {
      * A CPU that is woken while it becomes idle completes that overhead when it becomes idle again.
      */
     if (idle > idle_before)
-        machine->owed = smaller(machine->owed + (idle - idle_before) * machine->overhead,
+        machine->owed = fmin(machine->owed + (idle - idle_before) * machine->overhead,
             machine->cpus * machine->overhead);
     if (machine->ticks && idle != idle_before)
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
@@ -218,7 +205,7 @@ ss_time machine_quota_due(const struct machine *machine) {
         return SS_TIME_NEVER;
     if (group->throttled)
         return group->refill;
-    ss_time empty = machine->now + ss_time_from_double(ceil(larger(group->left, 0) / cpus));
+    ss_time empty = machine->now + ss_time_from_double(ceil(fmax(group->left, 0) / cpus));
     return empty < group->refill ? empty : group->refill;
 }
 
@@ -270,7 +257,7 @@ void machine_read_group_exactly(
     *counters = (struct ss_counters){
         .time = now,
         .set = 1,
-        .capacity = smaller(quota, machine->cpus),
+        .capacity = fmin(quota, machine->cpus),
         .cpus = machine->cpus,
         .period = group->quota > 0 ? group->period : 0,
         .throttled = group->waited,

@@ -348,21 +348,14 @@ static int open_work(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-static void follow_pace(struct trial *trial) {
+/* Follows the machine's state: the pace of work, and when the quota is used up. */
+static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     double busy = machine->cpus - machine_idle_cpus(machine);
     double speed = cores_speed(&trial->options.cores, machine->cpus, busy);
     work_follow(
         &trial->work, speed * machine_share(machine), machine_part_beside(machine), trial->now);
-}
-
-/* Follows the machine's state: the pace of work, and when the quota is used up. */
-static void follow_machine(struct trial *trial) {
-    if (trial->work.count > 0)
-        follow_pace(trial);
-    if (trial->machine.group.quota > 0)
-        sleepers_set(
-            &trial->sleepers, tenants_quota_sleeper(trial), machine_quota_due(&trial->machine));
+    sleepers_set(&trial->sleepers, tenants_quota_sleeper(trial), machine_quota_due(machine));
 }
 
 int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error) {
