@@ -43,20 +43,6 @@ restart_all() {
     done
 }
 
-# administer: does what an administrator does after a kill of the controller, which then gives numbers of lost jobs
-# out again, drains the nodes that still know them ("Duplicate jobid"), and holds the jobs.
-administer() {
-    local name job
-    while sleep 1; do
-        for name in $(sinfo -h -N -t drain -o %N 2>/dev/null); do
-            scontrol update "NodeName=$name" State=RESUME 2>/dev/null || true
-        done
-        for job in $(squeue -h -t PD -o %A 2>/dev/null | sort -u); do
-            scontrol release "$job" 2>/dev/null || true
-        done
-    done
-}
-
 run_fleet() {
     ssfleet run --engine slurm --pack 1s "$@" 2>>"$folder/messages" &
     fleet=$!

@@ -14,6 +14,20 @@ open_slurm() {
     export SLURM_CONF=$folder/slurm/slurm.conf
 }
 
+# administer: repeats what an administrator does after a kill of the controller, which then gives numbers of lost jobs
+# out again, drains the nodes that still know them ("Duplicate jobid"), and holds the jobs.
+administer() {
+    local name job
+    while sleep 1; do
+        for name in $(sinfo -h -N -t drain -o %N 2>/dev/null); do
+            scontrol update "NodeName=$name" State=RESUME 2>/dev/null || true
+        done
+        for job in $(squeue -h -t PD -o %A 2>/dev/null | sort -u); do
+            scontrol release "$job" 2>/dev/null || true
+        done
+    done
+}
+
 # open_ssh NAME [LINE...]: starts an SSH server; `ssh -F $folder/ssh/config NAME` connects to it.
 open_ssh() {
     local name=$1 ssh=$folder/ssh port=$((21000 + $$ % 8000 + ${#servers[@]} * 211))

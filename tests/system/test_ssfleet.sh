@@ -350,7 +350,7 @@ runs_are_spread_over_slurm() {
 }
 
 kills_in_slurm_leave_each_run_done_once() {
-    local pid victim calls
+    local pid victim calls administrator
     need_slurm
     open_slurm 3
     write_plan 8 0.5
@@ -375,7 +375,10 @@ kills_in_slurm_leave_each_run_done_once() {
     read -r victim _ <slurm/pids/controller
     kill -KILL "$victim"
     "$source/tools/ssfleet/try-slurm" restart slurm controller
-    wait "$pid" || fail "$(cat err)"
+    administer &
+    administrator=$!
+    wait "$pid" || { kill "$administrator" && fail "$(cat err)"; }
+    kill "$administrator"
     is_complete study 8 || fail "incomplete: $(ssbatch --list study)"
     [ -z "$(find study/.study/calls -type f)" ] || fail "calls are left to undo: $(ls study/.study/calls)"
 }
