@@ -39,7 +39,7 @@ static void expect_no_half_summary(const char *folder) {
     closedir(directory);
 }
 
-/* What fails in the next try_all(), and how many calls are expected. */
+/* The call that fails in the next try_all(), and how many calls are expected. */
 static struct {
     const char *kind;
     unsigned long count;

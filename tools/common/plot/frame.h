@@ -28,7 +28,7 @@ void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned heig
 /* Begins a picture of the usual size on a page; the caller adds axes. */
 void plot_begin_on_page(FILE *script) SS_NONNULL();
 
-/* What the range of an axis has to include besides its data. */
+/* Values that an axis includes besides its data. */
 enum plot_range {
     PLOT_FROM_ZERO,   /* the axis begins at 0 */
     PLOT_AROUND_ZERO, /* the axis includes 0, for deviations */

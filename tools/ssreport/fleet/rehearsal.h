@@ -2,7 +2,7 @@
 #ifndef SSREPORT_REHEARSAL_H
 #define SSREPORT_REHEARSAL_H
 
-/* What a fleet, usually a simulated one, predicts for nodes of another one. */
+/* Predictions of a fleet, usually a simulated one, for the nodes of another one. */
 
 #include <stdio.h>
 
