@@ -523,13 +523,15 @@ START_TEST(instances_beyond_the_open_file_limit_are_refused) {
 END_TEST
 
 START_TEST(instances_beyond_the_process_limit_are_refused) {
-    folder = "/tmp";
+    folder = run_make_folder();
+    ck_assert_int_eq(chmod(folder, 0777), 0); /* another user writes here */
     struct run_setup setup = {.folder = folder, .prepare = allow_few_processes};
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
     SKIP_UNLESS(
         run->status != PROCESS_SKIPPED, "another-user: no other user can read the build folder");
     refuse_as(
         allow_few_processes, 125, "processes", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
+    run_remove_folder(folder);
 }
 END_TEST
 
