@@ -172,20 +172,34 @@ void sssample_power_free(struct sssample_power *power) {
 
 /* ---- samples ---- */
 
-/* Returns false for a second in which a counter restarted. */
+/* Returns the energy that a package has used since the last sample, or -1 if it is unknown. */
+static int64_t used_energy(const struct sssample_power *power, size_t index, int64_t now) {
+    int64_t used = now - power->before[index], range;
+    if (used >= 0)
+        return used;
+    /* A counter wraps at its range. One that is far from it has been reset instead. */
+    if (!read_number(power->files[index], "max_energy_range_uj", &range) ||
+        power->before[index] < range / 2 || now > range / 2)
+        return -1;
+    return used + range;
+}
+
+/* Returns false if the power is unknown: at first, and if a counter was unreadable or reset. */
 static bool sample_rapl(struct sssample_power *power, ss_time spent, double *watts) {
-    uint64_t sum = 0, before = power->before;
+    int64_t now, sum = 0;
     bool is_known = power->has_before && spent > 0;
+    power->has_before = false;
     for (size_t i = 0; i < power->count; i++) {
-        int64_t number;
-        if (!read_number(power->files[i], "energy_uj", &number))
+        if (!read_number(power->files[i], "energy_uj", &now))
             return false;
-        sum += (uint64_t)number;
+        int64_t used = used_energy(power, i, now);
+        is_known &= used >= 0;
+        sum += used;
+        power->before[i] = now;
     }
-    power->before = sum;
     power->has_before = true;
-    *watts = (double)(sum - before) / ((double)spent / 1e3);
-    return is_known && sum >= before;
+    *watts = (double)sum / ((double)spent / 1e3);
+    return is_known;
 }
 
 static bool sample_hwmon(struct sssample_power *power, double *watts) {

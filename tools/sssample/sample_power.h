@@ -20,7 +20,7 @@ struct sssample_power {
     size_t count;
     char scope[1024]; /* measured parts, such as "rapl: CPU packages only (package-0)" */
     bool has_before;
-    uint64_t before; /* microjoules at the last sample */
+    int64_t before[SSSAMPLE_FILES_MAX]; /* microjoules of each package at the last sample */
 };
 
 /*

@@ -26,7 +26,7 @@ static void write_package(const char *zone, const char *name, const char *energy
     tree_write(path, energy);
 }
 
-/* Counts package domains, not their parts. A counter that restarted yields no value. */
+/* Counts package domains, not their parts. */
 static void power_is_summed_over_packages(void **state) {
     (void)state;
     struct sssample_power power;
@@ -40,9 +40,52 @@ static void power_is_summed_over_packages(void **state) {
     assert_string_equal(sample(&power, 0), "");
     write_package("intel-rapl:1", "package-1\n", "2001000000\n");
     assert_string_equal(sample(&power, 200 * SS_SECOND), "10");
-    write_package("intel-rapl:1", "package-1\n", "5\n");
+    sssample_power_free(&power);
+}
+
+/* Restarts the power of one package, whose counter is at 7 J. */
+static void begin_at_7_joules(struct sssample_power *power, const char *range) {
+    const char *root = tree_new();
+    write_package("intel-rapl:0", "package-0\n", "7000000\n");
+    if (range)
+        tree_write("sys/class/powercap/intel-rapl:0/max_energy_range_uj", range);
+    assert_true(sssample_power_find(power, "rapl", root));
+    assert_string_equal(sample(power, 0), "");
+}
+
+static void energy_goes_on_when_a_counter_wraps(void **state) {
+    (void)state;
+    struct sssample_power power;
+    begin_at_7_joules(&power, "8000000\n");
+    write_package("intel-rapl:0", "package-0\n", "500000\n");
+    assert_string_equal(sample(&power, SS_SECOND), "1.5");
+    sssample_power_free(&power);
+}
+
+static void reset_counter_leaves_a_second_without_power(void **state) {
+    (void)state;
+    static const char *const ranges[] = {NULL, "15000000\n"};
+    for (size_t i = 0; i < 2; i++) {
+        struct sssample_power power;
+        begin_at_7_joules(&power, ranges[i]);
+        write_package("intel-rapl:0", "package-0\n", "5\n");
+        assert_string_equal(sample(&power, SS_SECOND), "");
+        write_package("intel-rapl:0", "package-0\n", "1500005\n");
+        assert_string_equal(sample(&power, SS_SECOND), "1.5");
+        sssample_power_free(&power);
+    }
+}
+
+/* Otherwise the energy of two seconds would count as that of one. */
+static void second_after_an_unreadable_counter_has_no_power(void **state) {
+    (void)state;
+    struct sssample_power power;
+    begin_at_7_joules(&power, NULL);
+    write_package("intel-rapl:0", "package-0\n", "unreadable\n");
     assert_string_equal(sample(&power, SS_SECOND), "");
-    write_package("intel-rapl:1", "package-1\n", "1500005\n");
+    write_package("intel-rapl:0", "package-0\n", "9000000\n");
+    assert_string_equal(sample(&power, SS_SECOND), "");
+    write_package("intel-rapl:0", "package-0\n", "10500000\n");
     assert_string_equal(sample(&power, SS_SECOND), "1.5");
     sssample_power_free(&power);
 }
@@ -104,6 +147,9 @@ static void a_command_prints_watts_in_its_first_line(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(power_is_summed_over_packages),
+    cmocka_unit_test(energy_goes_on_when_a_counter_wraps),
+    cmocka_unit_test(reset_counter_leaves_a_second_without_power),
+    cmocka_unit_test(second_after_an_unreadable_counter_has_no_power),
     cmocka_unit_test(sensor_reports_its_scope),
     cmocka_unit_test(a_battery_counts_while_it_is_discharged),
     cmocka_unit_test(a_command_prints_watts_in_its_first_line))
