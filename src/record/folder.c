@@ -57,8 +57,7 @@ static int refuse(const char *path, struct ss_error *error) {
     if (writer != 0)
         return ss_error_fail(error,
             "--record: another run%s is still writing %s: choose another folder, or "
-            "wait "
-            "until it ends",
+            "wait until it ends",
             pid, path);
     return ss_error_fail(error,
         "--record: %s already exists: choose another folder, or replace it with --force", path);

@@ -114,7 +114,7 @@ policies_beat_the_better_fixed_placement() {
 }
 
 # Only that no request is lost holds on any machine.
-knobs_bench_prints_rates_and_bars() {
+knobs_bench_says_that_no_request_was_lost() {
     [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
@@ -535,7 +535,7 @@ run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
 run_case load_is_held_in_a_container
 run_case load_is_held_in_a_guest
-run_case knobs_bench_prints_rates_and_bars
+run_case knobs_bench_says_that_no_request_was_lost
 run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
 run_case profile_bench_compares_throttled_speeds
 run_case requests_bench_compares_generators

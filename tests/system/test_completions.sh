@@ -97,7 +97,7 @@ write_bash() {
     } >"$scratch/bashrc"
 }
 
-bash_alone_completes() {
+bash_completes_without_its_package() {
     need_shell bash
     write_bash "$completions/bash/showstopper"
     type_in bash "$scratch/cases" bash --noprofile --rcfile "$scratch/bashrc" -i
@@ -213,7 +213,7 @@ experiments_are_completed() {
     [ -z "$(bash --norc -c "$call" "$completions/bash/showstopper" "$scratch/other/accuracy" --work)" ] || fail "others"
 }
 
-run_case bash_alone_completes
+run_case bash_completes_without_its_package
 run_case bash_completes_with_its_package
 run_case zsh_completes
 run_case fish_completes

@@ -228,7 +228,7 @@ expect 2 --check "$folder/text"
 error_has 'is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d'
 printf '\226\325\165\041\000\000' >"$folder/sa21"
 expect 2 --check "$folder/sa21"
-error_has 'is a binary file of sar: convert it, sadf -d FILE | sstrace'
+error_has 'is a binary sar file: convert it with sadf -d FILE | sstrace'
 
 # Milliseconds that were probably meant as minutes are accepted with a warning.
 warned() {

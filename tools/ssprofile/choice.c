@@ -18,7 +18,7 @@ static bool exists(const char *path, bool *folder) {
 /* Splits MACHINE or MACHINE:LIMITS. */
 static int split_names(struct ssprofile_choice *choice, const char *names, struct ss_error *error) {
     const char *colon = strrchr(names, ':');
-    /* An IPv6 address may end with two colons. */
+    /* A machine may be named by an IPv6 address, whose last colons are no separator. */
     if (colon && !colon[1] && colon > names && colon[-1] == ':')
         colon = NULL;
     size_t length = colon ? (size_t)(colon - names) : strlen(names);

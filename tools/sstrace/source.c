@@ -42,7 +42,7 @@ static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *er
     bool binary = (magic[0] == 0x96 && magic[1] == 0xd5) || (magic[0] == 0xd5 && magic[1] == 0x96);
     if (binary)
         return ss_error_fail(
-            error, "%s is a binary file of sar: convert it, sadf -d FILE | sstrace", input->name);
+            error, "%s is a binary sar file: convert it with sadf -d FILE | sstrace", input->name);
     if (strncmp(head, "Linux ", 6) == 0 && cpus && cpus < head + strcspn(head, "\n"))
         return ss_error_fail(error,
             "%s is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d for files of "

@@ -45,7 +45,7 @@ static void invalid_policies_are_refused(void **state) {
     } cases[] = {
         {"", "policy: the policy has no rule"},
         {"belw 40% pin=free\n", "policy:1: unknown word 'belw': did you mean 'below'?"},
-        {"below 40%\n", "write: below PERCENT KNOB"},
+        {"below 40%\n", "incomplete rule: write below PERCENT KNOB"},
         {"below 40% pin=free\nabove 30% pin=free\n", "the rules of lines 1 and 2 overlap"},
         {"below 40% pin=free\nabove 60% quota=50%\n",
             "the rule of line 1 does not set quota, but that of line 2 does"},

@@ -158,7 +158,7 @@ static void jumping_throttles_get_the_nearest_setting(void **state) {
 }
 
 /* The same, with a jump that leaves no setting within 1 %. */
-static void a_throttle_that_jumps_too_far_fails(void **state) {
+static void calibration_fails_if_the_throttle_jumps_over_the_range(void **state) {
     (void)state;
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
@@ -181,5 +181,5 @@ UNIT_MAIN(
     cmocka_unit_test(closed_method_refuses_a_slower_target),
     cmocka_unit_test(wide_interval_requires_more_repetitions),
     cmocka_unit_test(jumping_throttles_get_the_nearest_setting),
-    cmocka_unit_test(a_throttle_that_jumps_too_far_fails),
+    cmocka_unit_test(calibration_fails_if_the_throttle_jumps_over_the_range),
     cmocka_unit_test(diverging_calibration_fails))

@@ -108,7 +108,7 @@ static void summary_reports_unsent_and_unanswered_requests(void **state) {
     made_up_close(&it);
 }
 
-static void summary_shows_a_changed_rate_instead_of_the_profile(void **state) {
+static void summary_shows_the_mean_rate_after_a_change(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -299,7 +299,7 @@ UNIT_MAIN(
     cmocka_unit_test(summary_reports_waiting_times_before_sending),
     cmocka_unit_test(summary_lists_failures_by_cause),
     cmocka_unit_test(summary_reports_unsent_and_unanswered_requests),
-    cmocka_unit_test(summary_shows_a_changed_rate_instead_of_the_profile),
+    cmocka_unit_test(summary_shows_the_mean_rate_after_a_change),
     cmocka_unit_test(summary_reports_a_closed_loop),
     cmocka_unit_test(summary_shows_the_status_of_failures),
     cmocka_unit_test(summary_names_the_cause_of_the_limit),

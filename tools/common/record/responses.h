@@ -80,7 +80,7 @@ struct ssreport_responses {
     /* Figures of the whole run; NULL and NaN if unknown. */
     char *version, *arrival, *profile, *targets, *when_full, *causes;
     bool closed; /* each client sends its next request after an answer */
-    double rate; /* requested requests per second of a constant profile */
+    double rate; /* intended requests per second of a constant profile */
     double cap, timeout, begin, ended, duration;
     double intended, sent, refused, waiting, unfinished, succeeded, failed, timeouts, bytes;
     double success_ratio, throughput, unfinished_most, own_cpu;

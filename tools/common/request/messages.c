@@ -54,7 +54,10 @@ static int read_body(struct ssrequest_message *message, const char *path, struct
     return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
 }
 
-/* Sets the body from a file, which is read only once even if many messages send it. */
+/*
+ * Sets the body from a file. If one of the messages just before sends the same file, shares its
+ * body instead of reading the file again.
+ */
 static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
     const char *path, struct ss_error *error) {
     size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;

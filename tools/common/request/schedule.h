@@ -33,10 +33,11 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_step(struct ssrequest_profile *p
     double step, ss_time hold, struct ss_error *error);
 
 /*
- * Adds the loads of a trace, text or compiled, multiplied by `rate`. A ramp becomes stretches of at
- * least 100 ms whose rates differ by a hundredth of `rate`, with the same number of requests. A
- * `free` stretch has no requests. `duration` SS_TIME_NEVER: the whole trace; otherwise the last
- * load holds after the trace's end.
+ * Adds the loads of a trace, text or compiled, multiplied by `rate`. A ramp becomes stretches whose
+ * rates differ by at most a hundredth of `rate`, unless they would be shorter than 100 ms, with the
+ * same number of requests. A `free` stretch has no requests. If `duration` is SS_TIME_NEVER, the
+ * profile ends with the trace; otherwise the trace is cut off there, or its last load is held until
+ * then.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_profile_trace(struct ssrequest_profile *profile,
     const char *path, double rate, ss_time duration, struct ss_error *error);

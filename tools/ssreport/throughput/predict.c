@@ -211,7 +211,10 @@ static double measure(const struct ssreport_run *replay, double from, double to)
     return throughput * (to - from) / speed;
 }
 
-/* Predicts a part of the trace, and measures the replay in the pieces that the curve covers. */
+/*
+ * Predicts the throughput in a part of the trace. With a replay, also counts its iterations there,
+ * but only where the curve covers the load.
+ */
 static struct prediction predict(
     struct source *source, const struct ssreport_run *replay, double from, double to) {
     const struct trace *trace = source->trace;

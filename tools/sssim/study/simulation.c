@@ -208,7 +208,7 @@ static int check_cores(struct simulation *simulation, struct ss_error *error) {
         .gain = simulation->smt, .overlaps_at_random = simulation->smt_fill == FILL_RANDOM};
     if (simulation->smt != 0 && !(simulation->smt >= 1 && simulation->smt <= 2))
         return ss_error_fail(
-            error, "--smt: %g: a gain from 1 to 2, or 0, is required", simulation->smt);
+            error, "--smt must be 0 or a gain from 1 to 2, not %g", simulation->smt);
     if (simulation->smt > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of CPUs, because they are pairs");
