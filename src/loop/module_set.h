@@ -79,7 +79,7 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
 
 /*
  * Prepares the feedback, which must be loaded, and finds the source that it measures. Call this
- * before loading the other modules, because it sets which load is 1.
+ * before loading the other modules: the source decides how many CPUs are a load of 1.
  */
 int ss_module_set_ask_source(
     struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error);

@@ -432,7 +432,7 @@ START_TEST(daemons_born_at_the_first_signal_are_ended) {
 END_TEST
 
 /* A busy guardian learns of the birth only after the instance seems to have ended. */
-START_TEST(a_daemon_born_at_the_end_is_ended) {
+START_TEST(a_daemon_forked_at_sigterm_is_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *target = start_target(WORDS(PAYLOAD, "daemon-at-end"));
@@ -869,7 +869,7 @@ PROCESS_MAIN(
     SS_CASE(later_descendants_are_limited_and_orphans_survive),
     SS_CASE(daemons_are_limited_and_ended),
     SS_CASE(daemons_born_at_the_first_signal_are_ended),
-    SS_CASE(a_daemon_born_at_the_end_is_ended),
+    SS_CASE(a_daemon_forked_at_sigterm_is_ended),
     SS_CASE(daemons_are_reported_if_fork_events_are_unavailable),
     SS_CASE(unattached_members_of_the_process_group_are_not_stopped),
     SS_CASE(descendants_run_freely_after_the_attached_process_ends),

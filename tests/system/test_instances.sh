@@ -151,7 +151,7 @@ count_instances() {
 }
 
 # Forty clients ask all the time. Most of them wait for the leaving instance, the slower one.
-instances_leave_under_load_without_losing_requests() {
+leaving_instance_loses_no_request() {
     local all=() leaving
     mkdir "$folder/load"
     printf 'load\n0.8\n' >"$folder/load/samples.csv"
@@ -238,7 +238,7 @@ has_exited_or_signal() {
 run_case instances_listen_on_ports_of_their_own
 run_case urls_with_placeholders_are_filled_in
 run_case invalid_uses_of_instances_are_refused
-run_case instances_leave_under_load_without_losing_requests
+run_case leaving_instance_loses_no_request
 run_case later_generators_get_the_urls
 run_case killed_run_leaves_no_instance
 run_case second_signal_kills_all_instances

@@ -338,7 +338,7 @@ failed_switch_restores_the_previous_levels() {
     unchanged
 }
 
-load_of_the_side_decides() {
+knobs_follow_the_load_of_the_side() {
     write_policy 'load side' 'every 50m' 'stay 100m' 'below 0.01% pin=first:1' 'above 0.01% pin=free'
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" --record "$folder/record" \
         --side 'background=sh -c "while :; do :; done"' -- sh -c '
@@ -668,7 +668,7 @@ run_case follow_sets_the_levels_of_the_present_load
 run_case killed_follow_is_restored
 run_case switches_that_fail_leave_the_command_alone
 run_case failed_switch_restores_the_previous_levels
-run_case load_of_the_side_decides
+run_case knobs_follow_the_load_of_the_side
 run_case side_may_be_a_running_process_group
 run_case follow_of_process_groups_ends_with_the_first
 run_case killed_follow_restores_the_affinity_of_process_groups

@@ -187,7 +187,7 @@ a_quota_runs_benchmarks_in_their_own_group() {
 }
 
 # A folder has two speeds; each repetition runs all benchmarks at both, in a new order.
-throttles_are_measured_in_turn() {
+each_repetition_measures_all_throttles_in_random_order() {
     local order
     measure --under without,duty=50% --repetitions 3 "$folder/both"
     says 'without: 2 of 2 benchmarks measured, 0 unstable'
@@ -310,7 +310,7 @@ profiles_are_compared() {
     says_in_all "- target:without is 1.65 to 4.79 times as fast as base:without (25 benchmarks, "
     says_in_all "one more benchmark of the same kind lies in this range with a probability of 92.3%."
     says_in_all "benchmarks that both have span [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
-    says_in_all "Of these 2.65 times, one common factor makes 2.57 times (97.1% of the logarithm)"
+    says_in_all "Of this factor of 2.65, a common slowdown accounts for 2.57 (97.1% of the logarithm)"
     says_in_all "the largest ratio is 2.905 times the smallest before and 2.806 times under quota-3900."
     says '^  target:quota-3900 .* 92\.3$'
     is_page "$folder/compared/compare.html" 2
@@ -833,7 +833,7 @@ run_case a_signal_ends_the_measurement_and_leaves_nothing
 run_case a_second_signal_kills_the_benchmark
 run_case stress_ng_is_identified_by_its_version
 run_case a_quota_runs_benchmarks_in_their_own_group
-run_case throttles_are_measured_in_turn
+run_case each_repetition_measures_all_throttles_in_random_order
 run_case killed_measurement_continues
 run_case clock_rates_and_idle_states_are_recorded
 run_case unusable_programs_are_named

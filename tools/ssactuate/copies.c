@@ -340,8 +340,9 @@ static int await_start(struct ssactuate_copies *copies, struct ss_error *error) 
         if (listens(copy->port))
             set_state(copy, SSACTUATE_SERVING);
         else if (ss_time_since(ss_platform_now(), copy->since) > START_PATIENCE)
-            return ss_error_fail(
-                error, "instance %zu does not listen on port %u of 127.0.0.1", i + 1, copy->port);
+            return ss_error_fail(error,
+                "instance %zu still does not listen on port %u of 127.0.0.1 after %u s", i + 1,
+                copy->port, (unsigned)(START_PATIENCE / SS_SECOND));
     }
     return count_in(copies, SSACTUATE_STARTING) == 0 ? announce(copies, error) : 0;
 }

@@ -32,7 +32,7 @@ void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name)
 SS_NONNULL()
 void ssbatch_progress_end(struct ssbatch_progress *progress, double seconds, double taken);
 
-/* Removes the line, before a message. */
+/* Clears the line, so that a message can be printed in its place. */
 SS_NONNULL() void ssbatch_progress_clear(struct ssbatch_progress *progress);
 
 /* Returns the expected time until all runs are done, in seconds. */

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,8 +228,8 @@ static int pin_threads(const struct driver *driver, struct ss_error *error) {
         if (sched_setaffinity(
                 driver->threads[number], sizeof one, (const cpu_set_t *)(const void *)&one) < 0)
             return ss_error_fail(error,
-                "--cpus: virtual CPU %" PRIu64 " cannot be pinned to CPU %u", number,
-                (unsigned)cpu);
+                "--pins: virtual CPU %" PRIu64 " cannot be pinned to CPU %u: %s", number,
+                (unsigned)cpu, strerror(errno));
         number++;
     }
     return 0;

@@ -106,8 +106,8 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
     }
     if (isfinite(reduction.share) && reduction.reduction > 1.05)
         ssprofile_say(findings,
-            "Of these %.2f times, one common factor makes %.2f times (%.1f%% of the logarithm) and "
-            "the change of the relative spread %.2f times (%.1f%%).",
+            "Of this factor of %.2f, a common slowdown accounts for %.2f (%.1f%% of the logarithm) "
+            "and the change of the relative spread for %.2f (%.1f%%).",
             reduction.reduction, reduction.factor, 100 * reduction.share, reduction.relative,
             100 * (1 - reduction.share));
     ssprofile_say(findings,

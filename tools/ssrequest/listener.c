@@ -214,7 +214,8 @@ static bool read_some(struct client *client) {
 }
 
 /*
- * Updates the events of a client. Its remaining lines are executed once there is room for answers.
+ * Updates the events of a client. Its remaining lines wait until it can be written to, because each
+ * needs room for its answer.
  */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
     uint32_t events = client == listener->waiting                  ? 0

@@ -265,7 +265,7 @@ static void knobs_are_reported_next_to_the_published_ones(void **state) {
     ssreport_report_free(&report);
 }
 
-static void losses_are_reported_without_a_source_of_power(void **state) {
+static void losses_are_reported_without_power_readings(void **state) {
     (void)state;
     folder_open();
     write_run("a", "\"knobs\": \"quota=100%\"", high);
@@ -372,6 +372,6 @@ UNIT_MAIN(
     cmocka_unit_test(published_residency_follows_from_idle_states),
     cmocka_unit_test(levels_that_differ_in_cap_or_balance_are_two_series),
     cmocka_unit_test(knobs_are_reported_next_to_the_published_ones),
-    cmocka_unit_test(losses_are_reported_without_a_source_of_power),
+    cmocka_unit_test(losses_are_reported_without_power_readings),
     cmocka_unit_test(pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure),
     cmocka_unit_test(levels_are_ordered_by_their_amount))

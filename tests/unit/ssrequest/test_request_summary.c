@@ -264,7 +264,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     made_up_trial(&capacity, 101, false);
     text = print_search(&it, &capacity);
     assert_says(text, "- The capacity for mean=1s is between 100 and 101 requests per second: 1 of "
-                      "1 trial held at 100, 1 of 1 trial failed at 101.");
+                      "1 trial held at 100, and 1 of 1 trial failed at 101.");
     assert_does_not_say(text, "not sure");
     free(text);
     struct ssrequest_capacity wide = {.search = capacity.search};

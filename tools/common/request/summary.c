@@ -405,7 +405,7 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
             ssrequest_show_number(found.held.rate).text, found.held.unsteady);
     else if (found.held.rate > 0 && found.failed.rate > 0)
         say(stream,
-            "The capacity for %s is between %s and %s requests per second: %s held at %s, %s "
+            "The capacity for %s is between %s and %s requests per second: %s held at %s, and %s "
             "failed at %s.",
             demand, ssrequest_show_number(found.held.rate).text,
             ssrequest_show_number(found.failed.rate).text, held,

@@ -132,7 +132,7 @@ void table_text_number(FILE *stream, int width, int decimals, double number) {
         fprintf(stream, " %*s", width, "-");
 }
 
-/* Returns whether a column is flush left: text that is not a short word. */
+/* Returns whether a column is flush left: text, unless it is as short as a number. */
 static bool is_left(const struct table_sheet *sheet, size_t column) {
     return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
 }

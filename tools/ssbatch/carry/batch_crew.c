@@ -361,7 +361,8 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     ss_platform_adopt_orphans();
     if (setenv(SSBATCH_MARK, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0)
-        return ss_error_fail(error, "the study cannot be set up: %s", strerror(errno));
+        return ss_error_fail(
+            error, "pipes and the environment of the study cannot be set up: %s", strerror(errno));
     int status = ss_keeper_open(&crew->keeper, &crew->duty);
     if (status == 0)
         status = ss_keeper_start(&crew->keeper);

@@ -125,8 +125,11 @@ struct json_object *ssbatch_run_document_read(
     double schema = document_number(document, "schema");
     if (!document || schema == SSBATCH_RUN_SCHEMA)
         return document;
-    ss_error_fail(error, "%s: run.json has schema %g, but this program reads only schema %d", name,
-        schema, SSBATCH_RUN_SCHEMA);
+    if (isnan(schema))
+        ss_error_fail(error, "%s: run.json has no schema: it is not a run of ssbatch", name);
+    else
+        ss_error_fail(error, "%s: run.json has schema %g, but this program reads only schema %d",
+            name, schema, SSBATCH_RUN_SCHEMA);
     json_object_put(document);
     return NULL;
 }

@@ -26,7 +26,7 @@
 /* Memory of all processes. */
 struct shared {
     atomic_flag failed;    /* a node has failed, and its process writes `error` */
-    struct ss_error error; /* why the first of them failed; valid once the processes have ended */
+    struct ss_error error; /* of the process that failed first; valid once all have ended */
     struct fleet_node nodes[];
 };
 

@@ -12,7 +12,7 @@
 
 struct sstrace_spool {
     struct ss_trace_sink sink;
-    FILE *file; /* a file without a name */
+    FILE *file; /* unnamed: gone when it is closed */
     uint64_t count;
     ss_time first_load; /* time of the first record that is not `free`; SS_TIME_NEVER: none */
     ss_time length;     /* time of the last record */

@@ -57,7 +57,10 @@ int sstrace_take_clamp(
 
 /* ---- resample ---- */
 
-/* Ends the window at `to`; a `free` section or the end of the trace may cut it short. */
+/*
+ * Passes on the mean load of the window that ends at `to`, if it is not empty. It is shorter than
+ * the others before a `free` section and at the end of the trace.
+ */
 static int give_window(struct sstrace_stage *stage, ss_time to, struct ss_error *error) {
     if (to <= stage->window)
         return 0;
