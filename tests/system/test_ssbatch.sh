@@ -123,6 +123,25 @@ a_result_that_was_being_replaced_is_kept() {
     is log a
 }
 
+damaged_results_are_reported() {
+    begin
+    printf 'run a takes 1s\nmain -- true\n' >plan
+    expect 0 ssbatch study plan
+    local document call
+    while IFS='|' read -r document error; do
+        echo "$document" >study/a/run.json
+        for call in 'study plan' '--list study'; do
+            # shellcheck disable=SC2086
+            expect 125 ssbatch $call
+            is err "ssbatch: $PWD/study/a/run.json$error"
+        done
+    done <<END
+{}| has no schema: remove $PWD/study/a to carry out the run again
+{"schema": 9}| has schema 9, but this program reads only schema 1
+{x|: invalid JSON: line 1: quoted object property name expected
+END
+}
+
 results_have_output_columns_and_times() {
     begin
     cat >plan <<'END'
@@ -435,6 +454,7 @@ run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
 run_case a_result_that_was_being_replaced_is_kept
+run_case damaged_results_are_reported
 run_case results_have_output_columns_and_times
 run_case plan_is_added_without_carrying_out_a_run
 run_case options_select_runs

@@ -225,7 +225,9 @@ static int has_result(
     struct json_object *document = ssbatch_run_document_read(&batch->study, run->name, error);
     enum ssbatch_status status = ssbatch_run_document_status(document);
     bool fits = true;
-    if (error->status || (document && ssbatch_identity(&batch->plan, run, identity, error) < 0)) {
+    if (error->status)
+        return -1;
+    if (document && ssbatch_identity(&batch->plan, run, identity, error) < 0) {
         json_object_put(document);
         return ss_error_wrap(error, "%s", run->name);
     }

@@ -230,7 +230,7 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
     char who[128];
     struct json_object *document = ssbatch_run_document_read(study, run->name, error);
     if (error->status)
-        return ss_error_wrap(error, "%s", run->name);
+        return -1;
     struct row row = read_row(run, document);
     if (!document && is_running(study, run->name, who)) {
         row.status = "running";

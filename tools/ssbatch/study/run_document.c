@@ -126,10 +126,11 @@ struct json_object *ssbatch_run_document_read(
     if (!document || schema == SSBATCH_RUN_SCHEMA)
         return document;
     if (isnan(schema))
-        ss_error_fail(error, "%s: run.json has no schema: it is not a run of ssbatch", name);
+        ss_error_fail(
+            error, "%s has no schema: remove %s to carry out the run again", path, folder);
     else
-        ss_error_fail(error, "%s: run.json has schema %g, but this program reads only schema %d",
-            name, schema, SSBATCH_RUN_SCHEMA);
+        ss_error_fail(error, "%s has schema %g, but this program reads only schema %d", path,
+            schema, SSBATCH_RUN_SCHEMA);
     json_object_put(document);
     return NULL;
 }
