@@ -91,9 +91,15 @@ static int note_journal(const struct carried *carried, struct ss_error *error) {
 static int make_memory(const struct carried *carried, struct ss_error *error) {
     if (!carried->carrier->memory)
         return 0;
-    if ((mkdir(carried->scratch, 0700) < 0 && errno != EEXIST) ||
-        (mkdir(carried->out, 0777) < 0 && errno != EEXIST))
+    if (mkdir(carried->scratch, 0700) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", carried->scratch, strerror(errno));
+    if (!ssbatch_disk_is_own(carried->scratch))
+        return ss_error_fail(error,
+            "%s belongs to somebody else: choose a folder that only you can write to "
+            "(--ram-folder)",
+            carried->scratch);
+    if (mkdir(carried->out, 0777) < 0 && errno != EEXIST)
+        return ss_error_fail(error, "%s: %s", carried->out, strerror(errno));
     return ssbatch_disk_copy_tree(carried->result, carried->out, error);
 }
 

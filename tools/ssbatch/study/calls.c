@@ -115,7 +115,7 @@ static void undo_line(struct undoing *undoing, const char *line) {
     if (words && count == 2 && strcmp(words[0], "folder") == 0)
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
     else if (words && count == 2 && strcmp(words[0], "remove") == 0)
-        status = ssbatch_disk_remove_tree(words[1], &error);
+        status = ssbatch_disk_is_own(words[1]) ? ssbatch_disk_remove_tree(words[1], &error) : 0;
     else if (words && count >= 2 && strcmp(words[0], "after") == 0)
         status =
             undoing->undoer->after(undoing->undoer->context, words + 1, undoing->folder, &error);

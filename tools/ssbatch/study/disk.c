@@ -141,6 +141,11 @@ static int remove_entry(
     return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
 }
 
+bool ssbatch_disk_is_own(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
+}
+
 int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
     struct stat status;
     if (lstat(path, &status) < 0)

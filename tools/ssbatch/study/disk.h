@@ -2,6 +2,8 @@
 #ifndef SSBATCH_DISK_H
 #define SSBATCH_DISK_H
 
+#include <stdbool.h>
+
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
@@ -48,6 +50,12 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_unlink(
 /* Writes a whole file: under another name, which is synced and renamed; then syncs its folder. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
     const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error);
+
+/*
+ * Returns whether this is a folder of this user. Where all users may write, such as /dev/shm,
+ * somebody else can guess the name of a folder and make it, or a link, first.
+ */
+SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 
 /* Removes a tree, without a sync; succeeds if it does not exist. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
