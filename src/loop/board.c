@@ -98,6 +98,18 @@ static bool is_board(int descriptor) {
     return pread(descriptor, &magic, sizeof magic, 0) == sizeof magic && magic == SS_BOARD_MAGIC;
 }
 
+/*
+ * Returns whether the parts lie where a board of this version has them, and within its size. The
+ * other process may belong to somebody who wants this one to read elsewhere.
+ */
+static bool has_layout(const struct ss_board *board) {
+    uint64_t most = (board->size - sizeof *board) / sizeof(struct ss_row);
+    return board->instances <= most &&
+           board->branches_offset == branches_offset(board->instances) &&
+           board->modules_offset == modules_offset(board->instances) &&
+           board->modules_offset <= board->size;
+}
+
 struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
     int descriptor = ss_platform_shared_of(master, is_board, error);
     if (descriptor < 0)
@@ -110,7 +122,7 @@ struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
     close(descriptor);
     if (board != MAP_FAILED && board->magic == SS_BOARD_MAGIC && atomic_load(&board->ready) &&
         board->version == SS_BOARD_VERSION && board->size == (uint64_t)status.st_size &&
-        board->master == master)
+        board->master == master && has_layout(board))
         return board;
     if (board != MAP_FAILED)
         munmap(board, (size_t)status.st_size);

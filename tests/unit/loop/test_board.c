@@ -170,6 +170,24 @@ static void board_without_a_name_is_found_by_pid(void **state) {
     ss_board_close(NULL);
 }
 
+static void board_with_parts_beyond_its_end_is_refused(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    int descriptor;
+    struct ss_board *board = ss_board_create(2, 64, false, &descriptor, &error);
+    assert_non_null(board);
+    const uint32_t forged[] = {3, 100000, UINT32_MAX};
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        board->instances = forged[i];
+        assert_null(ss_board_attach(getpid(), &error));
+    }
+    board->instances = 2;
+    board->branches_offset += 1 << 20;
+    assert_null(ss_board_attach(getpid(), &error));
+    ss_board_close(board);
+    close(descriptor);
+}
+
 static void rank_of_an_executor_counts_living_ones(void **state) {
     (void)state;
     struct ss_board *board = make_board(5);
@@ -280,6 +298,7 @@ UNIT_MAIN(
     cmocka_unit_test(claim_can_be_taken_at_time_zero),
     cmocka_unit_test(new_board_is_empty),
     cmocka_unit_test(board_without_a_name_is_found_by_pid),
+    cmocka_unit_test(board_with_parts_beyond_its_end_is_refused),
     cmocka_unit_test(rank_of_an_executor_counts_living_ones),
     cmocka_unit_test(leaving_without_joining_has_no_effect),
     cmocka_unit_test(trace_clock_stops_during_pauses),
