@@ -31,6 +31,7 @@ int process_main(int argc, char **argv, const struct process_case *cases, size_t
         return EXIT_FAILURE;
     SRunner *runner = srunner_create(make_suite(argv[0], cases, count));
     srunner_set_fork_status(runner, CK_FORK);
+    check_set_max_msg_size(1 << 20); /* failures show what a run has printed */
     srunner_run(runner, NULL, argc > 1 ? argv[1] : NULL, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     int run = srunner_ntests_run(runner);

@@ -257,12 +257,12 @@ START_TEST(a_script_that_cannot_be_executed_is_named) {
     const char *script = run_path(folder, "script");
     run_write_file(script, "#!/there/is/none\n");
     chmod(script, 0755);
-    struct run *run = RUN("-n", "3", "-l", "50%", script);
+    struct run *run = RUN("-n", "3", "-l", "50%", "-c", "fixed", script);
     ck_assert_msg(run->status == 126 || run->status == 127, "status %d", run->status);
     run_expect_text(&run->err, script);
     run_free_clean(run);
     run_write_file(script, "#!/etc/passwd\n");
-    run = RUN("-n", "3", "-l", "50%", script);
+    run = RUN("-n", "3", "-l", "50%", "-c", "fixed", script);
     run_expect(run, 126);
     run_expect_text(&run->err, script);
     run_free_clean(run);

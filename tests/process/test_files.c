@@ -210,7 +210,7 @@ START_TEST(lost_output_is_reported) {
 END_TEST
 
 START_TEST(requested_text_that_cannot_be_written_is_an_error) {
-    static const char *const questions[][8] = {
+    static const char *const questions[][9] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
         {SHOWSTOPPER, "--list-modules"},
@@ -229,11 +229,11 @@ END_TEST
 
 /* Checks every program of this build, with any request. */
 START_TEST(a_closed_standard_output_is_reported) {
-    static const char *const questions[][8] = {
+    static const char *const questions[][9] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
         {SHOWSTOPPER, "--list-modules"},
-        {SHOWSTOPPER, "-q", "-n1", "-l50%", "--json", "-", "true"},
+        {SHOWSTOPPER, "-q", "-n1", "-l50%", "-cfixed", "--json", "-", "true"},
         {TEST_BIN_DIR "/ssload", "--help"},
         {TEST_BIN_DIR "/ssload", "--version"},
         {TEST_BIN_DIR "/ssload", "-i", "10m", "-c", "2"},
