@@ -544,18 +544,22 @@ SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_named_group_make(struct ss_limit_gr
     unsigned limits, const char *name, const struct ss_platform_roots *roots,
     struct ss_error *error);
 
-/* These set a limit that the group has. They return 0 or a negative errno. */
+/*
+ * These set a limit that the group has, and read it back. They fail if the kernel refuses the limit
+ * or keeps another one.
+ */
 
 /* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_quota(
-    const struct ss_limit_group *group, double cpus, ss_time period);
+    const struct ss_limit_group *group, double cpus, ss_time period, struct ss_error *error);
 
+/* Version 2 ignores CPUs that the groups above lack, which is a failure here, too. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
-    const struct ss_limit_group *group, const struct ss_cpus *cpus);
+    const struct ss_limit_group *group, const struct ss_cpus *cpus, struct ss_error *error);
 
-/* Limits memory, in bytes; 0: no limit. */
+/* Limits memory, in bytes, which the kernel rounds down to pages; 0: no limit. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_memory(
-    const struct ss_limit_group *group, uint64_t bytes);
+    const struct ss_limit_group *group, uint64_t bytes, struct ss_error *error);
 
 /* A file of a control group, and the value that sets a limit. */
 struct ss_limit_setting {

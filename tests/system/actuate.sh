@@ -12,7 +12,7 @@ unpack() {
     mkdir -p "$tree/faults"
     while IFS=$'\t' read -r path text; do
         [[ $path != '#'* ]] || continue
-        mkdir -p "$tree/${path%/*}"
+        [ -d "$tree/${path%/*}" ] || mkdir -p "$tree/${path%/*}"
         printf '%b' "$text" >"$tree/$path"
     done <"$actuate_data/$1.tree"
     remember
@@ -20,8 +20,8 @@ unpack() {
 
 # values: prints the values of all knobs, except those that the governors change.
 values() {
-    (cd "$tree/sys" && grep -r . --include='scaling_m*_freq' --include=scaling_governor --include='*boost' \
-        --include=no_turbo --include='*_power_limit_uw' . | sort)
+    (cd "$tree/sys" && { grep -r . --include='scaling_m*_freq' --include=scaling_governor --include='*boost' \
+        --include=no_turbo --include='*_power_limit_uw' . || true; } | sort)
 }
 
 remember() {
@@ -32,10 +32,12 @@ is_unchanged() {
     [ "$(values)" = "$(cat "$folder/before")" ]
 }
 
-# unchanged: fails unless all values are as they were, and no journal is left.
+# unchanged: fails unless all values are as they were, and no journal or control group is left.
 unchanged() {
+    local left
     is_unchanged || fail "values were not restored: $(diff "$folder/before" <(values))"
-    [ -z "$(find "$tree/run" -name '*.journal')" ] || fail "a journal was left: $(cat "$tree"/run/*/*.journal)"
+    left=$(find "$tree" -name '*.journal' -o -path '*/cgroup/*' -name 'ssactuate-*')
+    [ -z "$left" ] || fail "left: $left"
 }
 
 # fault FILE ANSWER...: sets the answers of the fake kernel to the next writes to files of this name.

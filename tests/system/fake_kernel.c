@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into a program, answers its writes below SS_TEST_KERNEL/sys as cpufreq and powercap do:
+ * Preloaded into a program, answers its writes below SS_TEST_KERNEL/sys as the kernel does:
  *
  *   scaling_governor             EINVAL for a governor that scaling_available_governors lacks
  *   scaling_setspeed             EINVAL without the governor userspace; otherwise clamped to the
  *                                limits
- *   scaling_min_freq, _max_freq  EINVAL for a minimum above the maximum; clamped to the hardware's
+ *   scaling_min_freq, _max_freq  clamped to the hardware's; then a minimum above the maximum is
+ *                                EINVAL before Linux 5.4, and clamped to the maximum since
+ *                                (SS_TEST_KERNEL/clamps-minimum exists)
  *   boost, no_turbo              EINVAL for anything but 0 and 1
  *   *_power_limit_uw             rounded down to 1/8 W
+ *   control groups               see fake_groups.c
  *
  * Each write is logged. The state is the files themselves, which change as a whole (by rename), so
  * it survives SIGKILL of any program and needs no process of its own. SS_TEST_KERNEL/faults/NAME
- * has a line for each next write to a file NAME: ok, lose (succeeds without effect), EBUSY, kill
- * (the write succeeds, and the program gets SIGKILL before it can read the value back), or a value
- * that is kept instead.
+ * has a line for each next write to a file NAME: ok, lose (succeeds without effect), an errno such
+ * as EBUSY (EROFS fails when the file is opened, as on a file system that is mounted read-only),
+ * kill (the write succeeds, and the program gets SIGKILL before it can read the value back), or a
+ * value that is kept instead. faults/NAME.read has a line for each next read: ok or an errno. While
+ * SS_TEST_KERNEL/read-only exists, all of /sys is mounted read-only.
  */
 
-#include <dlfcn.h>
+#include "fake_kernel.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +48,21 @@ __attribute__((constructor)) static void read_root(void) {
         abort();
 }
 
-static bool is_ours(const char *path) {
+bool fake_is_ours(const char *path) {
     size_t length = strlen(root);
     return length > 0 && strncmp(path, root, length) == 0 &&
            strncmp(path + length, "/sys/", 5) == 0;
 }
 
+bool fake_has_switch(const char *name) {
+    char path[ROOM];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    return *root && access(path, F_OK) == 0;
+}
+
 /* ---- files ---- */
 
-static void get(const char *folder, const char *name, char text[300]) {
+void fake_get(const char *folder, const char *name, char text[300]) {
     char path[ROOM];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -62,7 +73,7 @@ static void get(const char *folder, const char *name, char text[300]) {
     text[strcspn(text, "\n")] = '\0';
 }
 
-static void put(const char *folder, const char *name, const char *text) {
+void fake_put(const char *folder, const char *name, const char *text) {
     char path[ROOM], hidden[ROOM + 32], line[320];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     snprintf(hidden, sizeof hidden, "%s.%d", path, (int)getpid());
@@ -76,32 +87,32 @@ static void put(const char *folder, const char *name, const char *text) {
         abort();
 }
 
-static long get_number(const char *folder, const char *name) {
+long fake_get_number(const char *folder, const char *name) {
     char text[300];
-    get(folder, name, text);
+    fake_get(folder, name, text);
     return strtol(text, NULL, 10);
 }
 
-static void put_number(const char *folder, const char *name, long number) {
+void fake_put_number(const char *folder, const char *name, long number) {
     char text[32];
     snprintf(text, sizeof text, "%ld", number);
-    put(folder, name, text);
+    fake_put(folder, name, text);
 }
 
 /* ---- rules: each returns 0 or an errno ---- */
 
 static int set_governor(const char *folder, const char *name, const char *text) {
     char known[300], padded[310], word[310];
-    get(folder, "scaling_available_governors", known);
+    fake_get(folder, "scaling_available_governors", known);
     snprintf(padded, sizeof padded, " %s ", known);
     snprintf(word, sizeof word, " %s ", text);
     if (!strstr(padded, word))
         return EINVAL;
     if (strcmp(text, "userspace") == 0)
-        put_number(folder, "scaling_setspeed", get_number(folder, "scaling_cur_freq"));
-    put(folder, name, text);
+        fake_put_number(folder, "scaling_setspeed", fake_get_number(folder, "scaling_cur_freq"));
+    fake_put(folder, name, text);
     if (strcmp(text, "userspace") != 0)
-        put(folder, "scaling_setspeed", "<unsupported>");
+        fake_put(folder, "scaling_setspeed", "<unsupported>");
     return 0;
 }
 
@@ -111,36 +122,58 @@ static long clamp(long value, long low, long high) {
 
 static int set_speed(const char *folder, const char *name, const char *text) {
     char governor[300];
-    get(folder, "scaling_governor", governor);
+    fake_get(folder, "scaling_governor", governor);
     if (strcmp(governor, "userspace") != 0)
         return EINVAL;
-    long value = clamp(strtol(text, NULL, 10), get_number(folder, "scaling_min_freq"),
-        get_number(folder, "scaling_max_freq"));
-    put_number(folder, name, value);
-    put_number(folder, "scaling_cur_freq", value);
+    long value = clamp(strtol(text, NULL, 10), fake_get_number(folder, "scaling_min_freq"),
+        fake_get_number(folder, "scaling_max_freq"));
+    fake_put_number(folder, name, value);
+    fake_put_number(folder, "scaling_cur_freq", value);
+    return 0;
+}
+
+/*
+ * Since Linux 5.4 each limit is a request, which the kernel keeps and applies again when the other
+ * limit changes. Both are kept in hidden files.
+ */
+static int request_limit(const char *folder, const char *name, long value) {
+    static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
+    long asked[2];
+    for (int i = 0; i < 2; i++) {
+        char hidden[64], text[300];
+        snprintf(hidden, sizeof hidden, ".%s", files[i]);
+        if (strcmp(files[i], name) == 0)
+            fake_put_number(folder, hidden, value);
+        fake_get(folder, hidden, text);
+        asked[i] = *text ? strtol(text, NULL, 10) : fake_get_number(folder, files[i]);
+    }
+    fake_put_number(folder, files[0], asked[0] < asked[1] ? asked[0] : asked[1]);
+    fake_put_number(folder, files[1], asked[1]);
     return 0;
 }
 
 static int set_limit(const char *folder, const char *name, const char *text) {
     bool is_minimum = strcmp(name, "scaling_min_freq") == 0;
-    long value = clamp(strtol(text, NULL, 10), get_number(folder, "cpuinfo_min_freq"),
-        get_number(folder, "cpuinfo_max_freq"));
-    if (is_minimum ? value > get_number(folder, "scaling_max_freq")
-                   : value < get_number(folder, "scaling_min_freq"))
+    long value = clamp(strtol(text, NULL, 10), fake_get_number(folder, "cpuinfo_min_freq"),
+        fake_get_number(folder, "cpuinfo_max_freq"));
+    if (fake_has_switch("clamps-minimum"))
+        return request_limit(folder, name, value);
+    if (is_minimum ? value > fake_get_number(folder, "scaling_max_freq")
+                   : value < fake_get_number(folder, "scaling_min_freq"))
         return EINVAL;
-    put_number(folder, name, value);
+    fake_put_number(folder, name, value);
     return 0;
 }
 
 static int set_switch(const char *folder, const char *name, const char *text) {
     if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
         return EINVAL;
-    put(folder, name, text);
+    fake_put(folder, name, text);
     return 0;
 }
 
 static int set_power(const char *folder, const char *name, const char *text) {
-    put_number(folder, name, strtol(text, NULL, 10) / 125000 * 125000);
+    fake_put_number(folder, name, strtol(text, NULL, 10) / 125000 * 125000);
     return 0;
 }
 
@@ -159,11 +192,14 @@ static const struct rule {
 
 /* ---- faults ---- */
 
-/* Takes the next line of the file's faults, or "". */
-static void next_fault(const char *name, char fault[300]) {
+/*
+ * Takes the next line of a file's faults, or "" after the last. If `only` is not NULL, takes only
+ * this fault.
+ */
+static void next_fault(const char *name, const char *suffix, const char *only, char fault[300]) {
     char path[ROOM], text[4096];
     *fault = '\0';
-    snprintf(path, sizeof path, "%s/faults/%s", root, name);
+    snprintf(path, sizeof path, "%s/faults/%s%s", root, name, suffix);
     int file = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
     if (file < 0)
         return;
@@ -172,6 +208,11 @@ static void next_fault(const char *name, char fault[300]) {
     text[length > 0 ? length : 0] = '\0';
     size_t first = strcspn(text, "\n");
     snprintf(fault, 300, "%.*s", (int)first, text);
+    if (only && strcmp(fault, only) != 0) {
+        *fault = '\0';
+        syscall(SYS_close, file);
+        return;
+    }
     const char *rest = text + first + (text[first] == '\n');
     if (ftruncate(file, 0) < 0 ||
         syscall(SYS_pwrite64, file, rest, strlen(rest), (off_t)0) != (long)strlen(rest))
@@ -179,12 +220,26 @@ static void next_fault(const char *name, char fault[300]) {
     syscall(SYS_close, file);
 }
 
+/* Returns the errno of a name, or 0. */
+static int parse_errno(const char *name) {
+    static const struct {
+        const char *name;
+        int number;
+    } errors[] = {{"EACCES", EACCES}, {"EBUSY", EBUSY}, {"EINVAL", EINVAL}, {"EIO", EIO},
+        {"ENOSPC", ENOSPC}, {"EPERM", EPERM}, {"EROFS", EROFS}};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (strcmp(errors[i].name, name) == 0)
+            return errors[i].number;
+    }
+    return 0;
+}
+
 static int follow_rule(const char *folder, const char *name, const char *text) {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (strcmp(rules[i].name, name) == 0)
             return rules[i].set(folder, name, text);
     }
-    return EINVAL;
+    return fake_is_group(folder) ? fake_set_group(folder, name, text) : EINVAL;
 }
 
 /* Appends "NAME VALUE" to SS_TEST_KERNEL/log. */
@@ -201,18 +256,18 @@ static void log_write(const char *name, const char *text) {
 
 static int set(const char *folder, const char *name, const char *text) {
     char fault[300];
-    next_fault(name, fault);
+    next_fault(name, "", NULL, fault);
     log_write(name, text);
     if (strcmp(fault, "kill") == 0) {
         follow_rule(folder, name, text);
         kill(getpid(), SIGKILL);
     }
-    if (strcmp(fault, "EBUSY") == 0)
-        return EBUSY;
+    if (parse_errno(fault))
+        return parse_errno(fault);
     if (strcmp(fault, "lose") == 0)
         return 0;
     if (*fault && strcmp(fault, "ok") != 0) {
-        put(folder, name, fault);
+        fake_put(folder, name, fault);
         return 0;
     }
     return follow_rule(folder, name, text);
@@ -225,7 +280,7 @@ static bool find_path(int file, char path[PATH_MAX]) {
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t length = *root ? readlink(link, path, PATH_MAX - 1) : -1;
     path[length > 0 ? length : 0] = '\0';
-    return length > 0 && is_ours(path);
+    return length > 0 && fake_is_ours(path);
 }
 
 PUBLIC ssize_t write(int file, const void *bytes, size_t size) {
@@ -242,20 +297,46 @@ PUBLIC ssize_t write(int file, const void *bytes, size_t size) {
     return why ? -1 : (ssize_t)size;
 }
 
-/* In /sys, O_TRUNC has no effect. */
-static int open_file(int folder, const char *path, int flags, unsigned mode) {
-    char base[PATH_MAX], whole[2 * PATH_MAX];
+PUBLIC ssize_t read(int file, void *bytes, size_t size) {
+    char path[PATH_MAX], fault[300];
+    int saved = errno;
+    *fault = '\0';
+    if (find_path(file, path))
+        next_fault(strrchr(path, '/') + 1, ".read", NULL, fault);
+    errno = parse_errno(fault) ? parse_errno(fault) : saved;
+    return parse_errno(fault) ? -1 : syscall(SYS_read, file, bytes, size);
+}
+
+/* Finds the whole path of a file. */
+static void join(int folder, const char *path, char whole[2 * PATH_MAX]) {
+    char base[PATH_MAX];
     if (*path == '/' || folder == AT_FDCWD) {
-        snprintf(whole, sizeof whole, "%s", path);
+        snprintf(whole, 2 * PATH_MAX, "%s", path);
     } else {
         char link[64];
         snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
         ssize_t length = readlink(link, base, sizeof base - 1);
         base[length > 0 ? length : 0] = '\0';
-        snprintf(whole, sizeof whole, "%s/%s", base, path);
+        snprintf(whole, 2 * PATH_MAX, "%s/%s", base, path);
     }
-    if (is_ours(whole))
+}
+
+static bool is_read_only(const char *whole) {
+    char fault[300];
+    next_fault(strrchr(whole, '/') + 1, "", "EROFS", fault);
+    return *fault || fake_has_switch("read-only");
+}
+
+/* In /sys, O_TRUNC has no effect. */
+static int open_file(int folder, const char *path, int flags, unsigned mode) {
+    char whole[2 * PATH_MAX];
+    join(folder, path, whole);
+    if (fake_is_ours(whole))
         flags &= ~O_TRUNC;
+    if ((flags & O_ACCMODE) != O_RDONLY && fake_is_ours(whole) && is_read_only(whole)) {
+        errno = EROFS;
+        return -1;
+    }
     return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
@@ -277,4 +358,30 @@ PUBLIC int open(const char *path, int flags, ...) {
     unsigned mode;
     MODE(flags, mode);
     return open_file(AT_FDCWD, path, flags, mode);
+}
+
+PUBLIC int faccessat(int folder, const char *path, int mode, int flags) {
+    char whole[2 * PATH_MAX];
+    join(folder, path, whole);
+    if (mode & W_OK && fake_is_ours(whole) && fake_has_switch("read-only")) {
+        errno = EROFS;
+        return -1;
+    }
+    return (int)syscall(SYS_faccessat2, folder, path, mode, flags);
+}
+
+PUBLIC int mkdir(const char *path, mode_t mode) {
+    int result = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    if (result == 0 && fake_is_ours(path))
+        fake_fill_group(path);
+    return result;
+}
+
+PUBLIC int rmdir(const char *path) {
+    int why = fake_is_ours(path) ? fake_empty_group(path) : 0;
+    if (why) {
+        errno = why;
+        return -1;
+    }
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 }

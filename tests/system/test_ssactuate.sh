@@ -134,17 +134,73 @@ rounded_power_is_accepted_and_reported() {
     unchanged
 }
 
-refused_values_start_no_command() {
-    unpack acpi-cpufreq
-    fault scaling_setspeed ok EBUSY
-    expect 125 actuate run frequency=1.4GHz -- touch "$folder/started"
-    says err "the kernel refuses 1400000 for /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed"
-    unchanged
-    fault scaling_setspeed 2100000
-    expect 125 actuate run frequency=1.4GHz -- touch "$folder/started"
-    says err "is 2100000 after it was set to 1400000"
-    unchanged
-    [ ! -e "$folder/started" ] || fail "the command was started"
+# Each row has a recorded machine, what is special about its kernel, knobs, and what the run says. A row without a
+# text succeeds. For the rules of the kernel, see fake_kernel.c and fake_groups.c.
+answers_of_the_kernel_are_reported() {
+    local name special knobs text status
+    local -a words
+    while IFS='|' read -r name special knobs text; do
+        unpack "$name"
+        eval "$special"
+        remember
+        read -ra words <<<"$knobs"
+        status=125
+        [ -n "$text" ] || status=0
+        rm -f "$folder/started"
+        expect "$status" actuate run "${words[@]}" -- touch "$folder/started"
+        [ -z "$text" ] || says err "$text"
+        [ "$status" = 0 ] || [ ! -e "$folder/started" ] || fail "the command was started: $name $special $knobs"
+        unchanged
+    done <<'END'
+acpi-cpufreq|fault scaling_governor EINVAL|frequency=1.4GHz|Invalid argument: the kernel does not have this governor
+acpi-cpufreq|fault scaling_governor lose|frequency=1.4GHz|policy0/scaling_governor is ondemand after it was set to userspace
+acpi-cpufreq|fault scaling_setspeed ok EBUSY|frequency=1.4GHz|the kernel refuses 1400000 for /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed: Device or resource busy: one of its CPUs is being switched
+acpi-cpufreq|fault scaling_setspeed 2100000|frequency=1.4GHz|is 2100000 after it was set to 1400000
+acpi-cpufreq|fault scaling_setspeed ok ok 1900000|frequency=1.4GHz|policy2/scaling_setspeed is 1900000 after it was set to 1400000
+acpi-cpufreq|fault boost EINVAL|frequency=1.4GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/boost: Invalid argument
+acpi-cpufreq|fault scaling_governor ok EROFS|frequency=1.4GHz|Read-only file system: /sys is mounted read-only here
+acpi-cpufreq|touch "$tree/read-only"|frequency=1.4GHz|frequency is absent: /sys/devices/system/cpu/cpufreq/policy0 cannot be written
+intel-pstate|touch "$tree/read-only"|power=60W|power is absent: /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw cannot be written
+intel-pstate|fault scaling_max_freq EIO|frequency=2GHz|Input/output error: the hardware refuses it
+intel-pstate|fault no_turbo EPERM|frequency=2GHz,turbo=off|Operation not permitted: the firmware has switched turbo off
+intel-pstate|fault scaling_min_freq 1200000|frequency=2GHz|policy0/scaling_min_freq is 1200000 after it was set to 2000000
+intel-pstate|touch "$tree/clamps-minimum"|frequency=3GHz|
+intel-pstate|touch "$tree/clamps-minimum"; write_max 1500000|frequency=3GHz|
+intel-pstate|write_max 1500000|frequency=3GHz|
+intel-pstate|fault constraint_0_power_limit_uw EACCES|power=60W|Permission denied: the firmware has locked this limit
+intel-pstate|fault constraint_0_power_limit_uw EINVAL|power=60W|the kernel refuses 60000000 for /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Invalid argument
+intel-pstate|fault constraint_0_power_limit_uw lose|power=60W|constraint_0_power_limit_uw is 85000000 after it was set to 60000000
+intel-pstate|fault constraint_0_power_limit_uw.read ok EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
+intel-pstate|fault constraint_0_power_limit_uw.read EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
+amd-boost|fault boost ok EINVAL|frequency=1GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/policy1/boost: Invalid argument
+cgroup-v1||quota=150% memory=5001K cpus=1|
+cgroup-v1||quota=300%|Invalid argument: a group above may allow less
+cgroup-v1|fault cpu.cfs_period_us EINVAL|quota=50%|quota cannot be set: the kernel refuses '100000'
+cgroup-v1|fault cpu.cfs_quota_us lose|quota=50%|cpu.cfs_quota_us is '-1' after it was set to '50000'
+cgroup-v1||pin=3|cpuset.cpus: Permission denied: the group above may lack one of these CPUs
+cgroup-v1|fault cpuset.cpus ok EINVAL|pin=1|cpuset.cpus: Invalid argument: one of these CPUs may be offline
+cgroup-v1|fault cpuset.cpus ok lose|pin=1|cpuset.cpus is '0-2' after it was set to '1'
+cgroup-v1|fault cpuset.cpus EINVAL|pin=0|
+cgroup-v1|fault cpuset.mems lose|pin=1|No space left on device: its cpuset has no CPUs or no memory nodes
+cgroup-v1|fault cgroup.procs EACCES|quota=50%|the kernel refuses to move the command into its control group: Permission denied
+cgroup-v1|echo 8000000 >"$tree/in-use"|memory=4M|memory.limit_in_bytes: Device or resource busy: the group uses more
+cgroup-v1|fault memory.limit_in_bytes lose|memory=4M|memory.limit_in_bytes is '9223372036854771712' after it was set to '4194304'
+cgroup-v2||quota=150% memory=5001K cpus=1|
+cgroup-v2|fault cpu.max EINVAL|quota=50%|cpu.max: Invalid argument
+cgroup-v2|fault cpu.max lose|quota=50%|cpu.max is 'max 100000' after it was set to '50000 100000'
+cgroup-v2|fault cpuset.cpus EINVAL|pin=1|cpuset.cpus: Invalid argument: one of these CPUs may be offline
+cgroup-v2|echo 0-1 >"$tree/sys/fs/cgroup/cpuset.cpus.effective"|pin=2|cpuset.cpus.effective is '0-1' after it was set to '2'
+cgroup-v2|fault cgroup.procs EBUSY|pin=1|Device or resource busy: another program has given controllers to groups below it
+cgroup-v2|fault cgroup.subtree_control EBUSY|memory=4M|Device or resource busy
+cgroup-v2|fault cgroup.subtree_control EBUSY|pin=0|
+cgroup-v2|fault memory.max lose|memory=4M|memory.max is 'max' after it was set to '4194304'
+acpi-cpufreq||pin=3,each frequency=1.4GHz|the command does not get CPUs 3: the kernel lacks some of them
+END
+}
+
+# write_max KHZ: lowers the maximum of all policies.
+write_max() {
+    echo "$1" | tee "$tree"/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq >/dev/null
 }
 
 values_are_written_again_if_they_differ() {
@@ -537,6 +593,23 @@ policies_that_cannot_be_set_start_no_command() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
+# A group above allows 200 %, which a new period with the former quota would exceed.
+quota_switches_below_a_limited_group() {
+    unpack cgroup-v1
+    mkdir -p "$folder/load"
+    write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
+        'below 40% quota=150%,period=100m' 'above 60% quota=150%,period=10m'
+    expect 0 actuate follow --policy "$folder/policy" -- sh -c '
+        for load in 0.8 0.2; do
+            echo "$load" >>"$1/load/samples.csv"
+            lines=$(grep -c quota_us "$2/log")
+            until [ "$(grep -c quota_us "$2/log")" -gt "$lines" ]; do sleep 0.02; done
+        done' - "$folder" "$tree" < <(echo load >"$folder/load/samples.csv")
+    [ "$(grep cpu.cfs "$tree/log" | cut -d . -f 2 | tr '\n' ' ')" = "cfs_period_us 100000 cfs_quota_us 150000 \
+cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 " ] || fail "order: $(cat "$tree/log")"
+    unchanged
+}
+
 # The page cache of a written file counts as memory of the group.
 memory_in_use_is_not_taken_away() {
     need_knob memory cgroup-memory
@@ -652,7 +725,7 @@ run_case frequency_outside_of_the_limits_widens_them
 run_case limits_move_in_the_order_that_the_kernel_accepts
 run_case knobs_are_restored_in_reverse_order
 run_case rounded_power_is_accepted_and_reported
-run_case refused_values_start_no_command
+run_case answers_of_the_kernel_are_reported
 run_case values_are_written_again_if_they_differ
 run_case values_of_other_programs_survive
 run_case knob_in_use_is_refused_with_the_pid
@@ -676,6 +749,7 @@ run_case process_group_with_a_reused_id_is_left_alone
 run_case affinity_of_other_programs_survives
 run_case unusable_sides_start_no_command
 run_case policies_that_cannot_be_set_start_no_command
+run_case quota_switches_below_a_limited_group
 run_case memory_in_use_is_not_taken_away
 run_case groups_limit_the_command_and_are_removed
 run_case processes_that_stay_leave_the_group

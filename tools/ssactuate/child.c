@@ -14,20 +14,43 @@
 
 /* ---- start ---- */
 
-_Noreturn static void execute(
-    const struct ssactuate_child *child, pid_t parent, int gate, int why) {
+/* Why the command cannot be executed. */
+struct failure {
+    enum { IN_GROUP, IN_AFFINITY, IN_EXECUTION } step;
+    int number; /* errno */
+};
+
+/* The kernel leaves CPUs out that a cpuset lacks. */
+static bool has_affinity(const struct ss_cpus *mask) {
+    struct ss_cpus cpus = {0};
+    return sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)&cpus) == 0 &&
+           memcmp(&cpus, mask, sizeof cpus) == 0;
+}
+
+/* Prepares this process and executes the command. Returns only on failure. */
+static struct failure become_command(const struct ssactuate_child *child, pid_t parent, int gate) {
     char byte;
     int result = child->group ? ss_platform_limit_group_enter(child->group) : 0;
     /* The gate opens when the parent closes it, or is killed. */
     ssize_t length = read(gate, &byte, 1);
-    if (length == 0 && result == 0 && ss_platform_die_with(parent, SIGTERM) == 0) {
-        ss_platform_scheduling_restore(child->scheduling, child->mask);
-        ss_signals_restore(child->signals, false);
-        execvp(child->words[0], child->words);
-    }
-    int number = result < 0 ? -result : errno;
-    length = write(why, &number, sizeof number);
-    _exit(number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
+    if (result < 0)
+        return (struct failure){IN_GROUP, -result};
+    if (length != 0 || ss_platform_die_with(parent, SIGTERM) < 0)
+        return (struct failure){IN_EXECUTION, errno};
+    ss_platform_scheduling_restore(child->scheduling, child->mask);
+    if (child->mask && !has_affinity(child->mask))
+        return (struct failure){IN_AFFINITY, EINVAL};
+    ss_signals_restore(child->signals, false);
+    execvp(child->words[0], child->words);
+    return (struct failure){IN_EXECUTION, errno};
+}
+
+_Noreturn static void execute(
+    const struct ssactuate_child *child, pid_t parent, int gate, int why) {
+    const struct failure failure = become_command(child, parent, gate);
+    if (write(why, &failure, sizeof failure) < 0)
+        _exit(SS_ERROR_FAILED); /* the parent was killed */
+    _exit(failure.number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
 }
 
 int ssactuate_child_fork(struct ssactuate_child *child, struct ss_error *error) {
@@ -52,18 +75,38 @@ int ssactuate_child_fork(struct ssactuate_child *child, struct ss_error *error) 
     return 0;
 }
 
+static int report(
+    const struct ssactuate_child *child, const struct failure *failure, struct ss_error *error) {
+    static char cpus[8 * SS_CPUS_MAX];
+    int number = failure->number;
+    if (failure->step == IN_GROUP)
+        return ss_error_fail(error,
+            "the kernel refuses to move the command into its control group: %s%s", strerror(number),
+            number == ENOSPC  ? ": its cpuset has no CPUs or no memory nodes"
+            : number == EBUSY ? ": another program has given controllers to groups below it"
+                              : "");
+    if (failure->step == IN_AFFINITY) {
+        ss_cpus_print(cpus, sizeof cpus, child->mask);
+        return ss_error_fail(error,
+            "the command does not get CPUs %s: the kernel lacks some of them, or the cpuset of "
+            "this program does",
+            cpus);
+    }
+    return ss_error_set(error, number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+        "cannot execute '%s': %s", ss_words_show(child->words[0]).text, strerror(number));
+}
+
 int ssactuate_child_execute(struct ssactuate_child *child, struct ss_error *error) {
-    int number = 0;
+    struct failure failure;
     close(child->gate);
     child->gate = -1;
-    ssize_t length = read(child->why, &number, sizeof number);
+    ssize_t length = read(child->why, &failure, sizeof failure);
     close(child->why);
-    if (length <= 0)
+    if (length != sizeof failure)
         return 0;
     ss_platform_reap(child->pid, &child->status, 0);
     child->ended = true;
-    return ss_error_set(error, number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
-        "cannot execute '%s': %s", ss_words_show(child->words[0]).text, strerror(number));
+    return report(child, &failure, error);
 }
 
 void ssactuate_child_reaped(struct ssactuate_child *child, int status) {

@@ -16,7 +16,7 @@ struct ssactuate_child {
 
     pid_t pid;
     int gate; /* the command is executed when this is closed */
-    int why;  /* the read end of a pipe with errno, if it cannot be executed */
+    int why;  /* the read end of a pipe with the reason, if it cannot be executed */
     bool ended;
     int status; /* once it has ended: its exit status, or 128 + N for signal N */
 };
@@ -28,7 +28,10 @@ struct ssactuate_child {
 SS_MUST_USE SS_NONNULL() int ssactuate_child_fork(
     struct ssactuate_child *child, struct ss_error *error);
 
-/* Executes the command. Fails with status 126 or 127 if that is impossible. */
+/*
+ * Executes the command. Fails with status 126 or 127 if that is impossible, and with 125 if the
+ * kernel refuses the control group or the affinity.
+ */
 SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
     struct ssactuate_child *child, struct ss_error *error);
 

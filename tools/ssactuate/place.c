@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "place.h"
 
-#include <string.h>
-
 int ssactuate_place_choose(struct ssactuate_place *place, const struct ssactuate_machine *machine,
     struct ssactuate_plan *plan, struct ss_error *error) {
     const struct topology_request request = {TOPOLOGY_FIRST, (uint32_t)plan->cpu_count, 0};
@@ -54,25 +52,20 @@ int ssactuate_place_make(struct ssactuate_place *place, struct ss_error *error) 
     return only_cpus ? 0 : ss_error_set(error, failure.status, "%s", failure.message);
 }
 
-static int fail(const char *name, int status, struct ss_error *error) {
-    return ss_error_fail(error, "%s cannot be set: %s", name, strerror(-status));
-}
-
 int ssactuate_place_limit(const struct ssactuate_place *place, const struct ssactuate_plan *plan,
     struct ss_error *error) {
     const struct ss_limit_group *group = &place->group;
-    int status = 0;
+    const struct ss_limit_part *parts = group->parts;
     if (!place->has_group)
         return 0;
-    if (*group->parts[SS_LIMIT_CPUS].folder)
-        status = ss_platform_limit_group_set_cpus(group, &place->mask);
-    if (status < 0)
-        return fail("the cpuset", status, error);
-    if (*group->parts[SS_LIMIT_QUOTA].folder)
-        status = ss_platform_limit_group_set_quota(group, plan->quota, plan->period);
-    if (status < 0)
-        return fail("quota", status, error);
-    if (*group->parts[SS_LIMIT_MEMORY].folder)
-        status = ss_platform_limit_group_set_memory(group, plan->memory);
-    return status < 0 ? fail("memory", status, error) : 0;
+    if (*parts[SS_LIMIT_CPUS].folder &&
+        ss_platform_limit_group_set_cpus(group, &place->mask, error) < 0)
+        return ss_error_wrap(error, "the cpuset cannot be set");
+    if (*parts[SS_LIMIT_QUOTA].folder &&
+        ss_platform_limit_group_set_quota(group, plan->quota, plan->period, error) < 0)
+        return ss_error_wrap(error, "quota cannot be set");
+    if (*parts[SS_LIMIT_MEMORY].folder &&
+        ss_platform_limit_group_set_memory(group, plan->memory, error) < 0)
+        return ss_error_wrap(error, "memory cannot be set");
+    return 0;
 }

@@ -31,16 +31,11 @@ static unsigned limits_of(const struct ssplace_options *options) {
 
 static int set_limits(const struct ssplace_options *options, const struct ss_limit_group *group,
     struct ss_error *error) {
-    int status = 0;
-    if (options->quota > 0)
-        status = ss_platform_limit_group_set_quota(group, options->quota, PERIOD);
-    if (status < 0)
-        return ss_error_fail(error, "the quota cannot be set: %s", strerror(-status));
-    if (options->cpu_list)
-        status = ss_platform_limit_group_set_cpus(group, &options->cpus);
-    if (status < 0)
-        return ss_error_fail(
-            error, "the CPUs cannot be %s: %s", options->cpu_list, strerror(-status));
+    if (options->quota > 0 &&
+        ss_platform_limit_group_set_quota(group, options->quota, PERIOD, error) < 0)
+        return ss_error_wrap(error, "quota");
+    if (options->cpu_list && ss_platform_limit_group_set_cpus(group, &options->cpus, error) < 0)
+        return ss_error_wrap(error, "CPUs");
     return 0;
 }
 

@@ -95,12 +95,10 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
                         ss_platform_limit_group_make(&runner->group, error) < 0))
         return ss_error_wrap(
             error, "no control group here may hold a quota: throttle by duty instead");
-    int result =
-        ss_platform_limit_group_set_quota(&runner->group, throttle->setting, throttle->period);
-    return result == 0
-               ? 0
-               : ss_error_fail(error, "cannot set the quota of %s: %s: throttle by duty instead",
-                     folder, strerror(-result));
+    if (ss_platform_limit_group_set_quota(
+            &runner->group, throttle->setting, throttle->period, error) < 0)
+        return ss_error_wrap(error, "cannot set the quota: throttle by duty instead");
+    return 0;
 }
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {

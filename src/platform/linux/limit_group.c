@@ -370,22 +370,83 @@ size_t ss_platform_quota_settings(struct ss_limit_setting settings[SS_QUOTA_SETT
     return unified ? 1 : 2;
 }
 
+/* Returns why the kernel may refuse a limit: ": REASON", or "". */
+static const char *advise(const char *name, int number) {
+    static const struct {
+        const char *prefix;
+        int number;
+        const char *advice;
+    } rows[] = {
+        {"cpu.cfs_", EINVAL, ": a group above may allow less"},
+        {"cpuset.", EINVAL, ": one of these CPUs may be offline"},
+        {"cpuset.", EACCES, ": the group above may lack one of these CPUs"},
+        {"memory.", EBUSY, ": the group uses more"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].number == number && strncmp(name, rows[i].prefix, strlen(rows[i].prefix)) == 0)
+            return rows[i].advice;
+    }
+    return "";
+}
+
+static int set_limit(
+    const char *folder, const char *name, const char *value, struct ss_error *error) {
+    int status = write_file(folder, name, value);
+    if (status == 0)
+        return 0;
+    return ss_error_fail(error, "the kernel refuses '%s' for %s/%s: %s%s", value, folder, name,
+        strerror(-status), advise(name, -status));
+}
+
+static int refuse_kept(const char *folder, const char *name, const char *value, const char *got,
+    struct ss_error *error) {
+    return ss_error_fail(error, "%s/%s is '%s' after it was set to '%s'", folder, name, got, value);
+}
+
+/* Sets a limit that the kernel keeps as it is written. */
+static int set_exact(
+    const char *folder, const char *name, const char *value, struct ss_error *error) {
+    char got[4096];
+    if (set_limit(folder, name, value, error) < 0)
+        return -1;
+    read_file(folder, name, got);
+    return strcmp(got, value) == 0 ? 0 : refuse_kept(folder, name, value, got, error);
+}
+
 int ss_platform_limit_group_set_quota(
-    const struct ss_limit_group *group, double cpus, ss_time period) {
+    const struct ss_limit_group *group, double cpus, ss_time period, struct ss_error *error) {
     const struct ss_limit_part *part = &group->parts[SS_LIMIT_QUOTA];
     struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
+    char before[4096];
     size_t count = ss_platform_quota_settings(settings, part->unified, cpus, period);
-    int result = 0;
-    for (size_t i = 0; i < count && result == 0; i++)
-        result = write_file(part->folder, settings[i].file, settings[i].value);
-    return result;
+    read_file(part->folder, settings[count - 1].file, before);
+    /*
+     * Version 1 has two files, and refuses a share above that of a group above even between the two
+     * writes. A quota that shrinks first, or grows last, never exceeds the larger of both shares.
+     */
+    bool last_first = strtoll(settings[count - 1].value, NULL, 10) < strtoll(before, NULL, 10);
+    for (size_t i = 0; i < count; i++) {
+        const struct ss_limit_setting *setting = &settings[last_first ? count - 1 - i : i];
+        if (set_exact(part->folder, setting->file, setting->value, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int ss_platform_limit_group_set_cpus(
-    const struct ss_limit_group *group, const struct ss_cpus *cpus) {
+    const struct ss_limit_group *group, const struct ss_cpus *cpus, struct ss_error *error) {
     static char text[8 * SS_CPUS_MAX];
+    const struct ss_limit_part *part = &group->parts[SS_LIMIT_CPUS];
+    const char *effective = part->unified ? "cpuset.cpus.effective" : "cpuset.cpus";
+    char got[4096];
+    struct ss_cpus kept;
     ss_cpus_print(text, sizeof text, cpus);
-    return write_file(group->parts[SS_LIMIT_CPUS].folder, kinds[SS_LIMIT_CPUS].file, text);
+    if (set_limit(part->folder, "cpuset.cpus", text, error) < 0)
+        return -1;
+    read_file(part->folder, effective, got);
+    if (ss_cpus_parse(got, &kept, NULL) == 0 && memcmp(&kept, cpus, sizeof kept) == 0)
+        return 0;
+    return refuse_kept(part->folder, effective, text, got, error);
 }
 
 int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots) {
@@ -394,14 +455,25 @@ int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_root
     return find_root(&hierarchy, limit, roots, &error) == 0 ? hierarchy.version : 0;
 }
 
-int ss_platform_limit_group_set_memory(const struct ss_limit_group *group, uint64_t bytes) {
+/* Version 1 writes "no limit" as the largest number of pages. */
+#define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
+
+int ss_platform_limit_group_set_memory(
+    const struct ss_limit_group *group, uint64_t bytes, struct ss_error *error) {
     const struct ss_limit_part *part = &group->parts[SS_LIMIT_MEMORY];
-    char text[32];
+    const char *name = part->unified ? unified_files[SS_LIMIT_MEMORY] : kinds[SS_LIMIT_MEMORY].file;
+    char text[32], got[4096];
+    uint64_t kept;
     snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
     if (bytes == 0)
         snprintf(text, sizeof text, "%s", part->unified ? "max" : "-1");
-    return write_file(part->folder,
-        part->unified ? unified_files[SS_LIMIT_MEMORY] : kinds[SS_LIMIT_MEMORY].file, text);
+    if (set_limit(part->folder, name, text, error) < 0)
+        return -1;
+    read_file(part->folder, name, got);
+    ss_linux_read_number(got, &kept);
+    bool is_kept = bytes == 0 ? kept == 0 || kept >= NO_MEMORY_LIMIT
+                              : kept <= bytes && bytes - kept < (uint64_t)sysconf(_SC_PAGESIZE);
+    return is_kept ? 0 : refuse_kept(part->folder, name, text, got, error);
 }
 
 uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group) {
@@ -412,9 +484,6 @@ uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group) {
     ss_linux_read_number(text, &bytes);
     return bytes;
 }
-
-/* Version 1 writes "no limit" as the largest number of pages. */
-#define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
 
 uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots) {
     struct ss_linux_hierarchy hierarchy;

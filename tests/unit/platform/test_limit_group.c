@@ -65,6 +65,12 @@ static void assert_file(const char *name, const char *text) {
     assert_string_equal(found, text);
 }
 
+static void set_quota(double cpus, ss_time period) {
+    struct ss_error error = {0};
+    if (ss_platform_limit_group_set_quota(&group, cpus, period, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
 static void v1_limit_group_is_below_our_own_group(void **state) {
     (void)state;
     tree_new();
@@ -74,7 +80,7 @@ static void v1_limit_group_is_below_our_own_group(void **state) {
     tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "");
     make_in("/cpu,cpuacct/a/b");
     assert_false(group.parts[SS_LIMIT_QUOTA].unified);
-    assert_int_equal(ss_platform_limit_group_set_quota(&group, 0.4, 10 * SS_MILLISECOND), 0);
+    set_quota(0.4, 10 * SS_MILLISECOND);
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "4000");
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
 }
@@ -88,7 +94,7 @@ static void v2_limit_group_may_be_below_a_populated_root(void **state) {
     tree_write(ours("", "cgroup.procs"), "");
     make_in("");
     assert_file("cgroup/cgroup.subtree_control", "+cpu");
-    assert_int_equal(ss_platform_limit_group_set_quota(&group, 1.5, 100 * SS_MILLISECOND), 0);
+    set_quota(1.5, 100 * SS_MILLISECOND);
     assert_file(ours("", "cpu.max"), "150000 100000");
     assert_int_equal(ss_platform_limit_group_enter(&group), 0);
     assert_file(ours("", "cgroup.procs"), "0");

@@ -372,8 +372,8 @@ int ssactuate_journal_set(
         return -1;
     int status = ssactuate_file_write(journal->state->root, path, value);
     if (status < 0)
-        return ss_error_fail(
-            error, "the kernel refuses %s for /%s: %s", value, path, strerror(-status));
+        return ss_error_fail(error, "the kernel refuses %s for /%s: %s%s", value, path,
+            strerror(-status), ssactuate_file_advise(path, -status));
     status = ssactuate_file_read(journal->state->root, path, entry->got);
     if (status < 0)
         return ss_error_fail(error, "cannot read /%s: %s", path, strerror(-status));

@@ -28,6 +28,26 @@ int ssactuate_file_write(int root, const char *path, const char *value) {
     return file < 0 || write(file, value, strlen(value)) < 0 ? -errno : 0;
 }
 
+const char *ssactuate_file_advise(const char *path, int number) {
+    static const struct {
+        const char *part; /* of the path */
+        int number;
+        const char *advice;
+    } rows[] = {
+        {"", EROFS, ": /sys is mounted read-only here, as in most containers"},
+        {"/cpufreq/", EBUSY, ": one of its CPUs is being switched on or off; call it again"},
+        {"/scaling_governor", EINVAL, ": the kernel does not have this governor"},
+        {"/no_turbo", EPERM, ": the firmware has switched turbo off"},
+        {"/powercap/", EACCES, ": the firmware has locked this limit"},
+        {"", EIO, ": the hardware refuses it; the kernel's messages may say why"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].number == number && strstr(path, rows[i].part))
+            return rows[i].advice;
+    }
+    return "";
+}
+
 bool ssactuate_file_is_writable(int root, const char *path) {
     struct stat status;
     return fstatat(root, path, &status, 0) == 0 && (status.st_mode & 0222) &&
