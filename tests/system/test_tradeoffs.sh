@@ -144,17 +144,22 @@ power_ends_the_cool_down() {
 
 # A fast service keeps the test cheap.
 levels_are_compared_and_kept() {
-    local call=(tradeoffs --knobs 'instances=1 instances=2' --cap '1,50' --steps 15:5:1s --work 100u --rounds 1 --cool-down 0)
+    local call=(tradeoffs --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --steps 15:5:1s --work 100u
+        --rounds 1 --cool-down 0)
     experiment "${call[@]}"
     [ "$(listed tradeoffs-results status | tr ' ' '\n' | grep -c '^done$')" -eq 4 ] || fail "not all runs are done"
     [ "$(cut -d, -f 7-9 "$results/capacity.csv" | sed 1d | sort -u | wc -l)" -eq 4 ] || fail "$(cat "$results/capacity.csv")"
-    grep -q '"urls": \[' "$results"/instances2-*-c50-*/server.json || fail "no record of the knobs"
+    grep -q '"urls": \[' "$results"/instances2+pinfree-*/server.json || fail "no record of the knobs"
     grep -q '^| instances |' "$results/report.md" || fail "no table of knobs: $(cat "$results/report.md")"
     grep -q '| 61 |' "$results/report.md" || fail "no published figures: $(cat "$results/report.md")"
     grep -q '| the capacity grows less than the number of instances | not tested |' "$results/report.md" ||
         fail "no rules: $(cat "$results/report.md")"
     [ -s "$results/rules.csv" ] || fail "no rules.csv"
     grep -q '<h1>What does each knob save, and what does it cost?</h1>' "$results/report/report.html" || fail "no page"
+    if command -v gnuplot >/dev/null; then
+        [ "$(grep -o '<figcaption>Response times, power and successes by rate[^<]*' "$results/report/report.html")" = \
+            '<figcaption>Response times, power and successes by rate: serve, poisson' ] || fail "no picture by pin"
+    fi
     local before
     before=$(stat -c %Y.%i "$results"/instances*/run.json)
     experiment "${call[@]}"

@@ -3,6 +3,7 @@
 /* Tests of power over busy CPUs: fits, their distance, and how proportional power is. */
 
 #include "parabola.h"
+#include "power_settings.h"
 #include "report_manifest.h"
 #include <showstopper/random.h>
 
@@ -229,6 +230,46 @@ static void power_that_feeds_two_runs_is_not_fitted(void **state) {
     ssreport_report_free(&report);
 }
 
+/* A third of the seconds have 20 W more. Two settings at another load make no picture. */
+static double uneven_power(double busy) {
+    static int calls;
+    return 100 + 10 * busy + 20 * (calls++ % 3 == 0);
+}
+
+static void power_of_settings_at_one_load_has_boxes(void **state) {
+    (void)state;
+    static const double quarter[] = {0.25, 0.25, 0.25, 0.25, 0.25};
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+    struct text script;
+    folder_open();
+    for (int i = 0; i < 6; i++)
+        write_steps(names[i], quarter, i == 2 ? uneven_power : pinned_power);
+    struct ssreport_report report =
+        gather_rows("a,tradeoffs,serial,fixed,,,quarter-one-node,0.25,,,1,rapl\n"
+                    "b,tradeoffs,serial,fixed,,,half-spread,0.25,,,1,rapl\n"
+                    "c,tradeoffs,serial,fixed,,,half-spread,0.25,,,2,rapl\n"
+                    "d,tradeoffs,serial,fixed,,,all-free,0.25,,,1,rapl\n"
+                    "e,tradeoffs,serial,fixed,,,pinned,0.5,,,1,rapl\n"
+                    "f,tradeoffs,serial,fixed,,,free,0.5,,,1,rapl\n");
+    assert_rows(&report, "power-settings", 3);
+    assert_text(&report, "power-settings", 1, "placement", "half-spread");
+    assert_cell(&report, "power-settings", 1, "runs", 2);
+    assert_cell(&report, "power-settings", 1, "seconds", 40);
+    assert_cell(&report, "power-settings", 1, "least", 110);
+    assert_cell(&report, "power-settings", 1, "most", 192.1);
+    assert_cell(&report, "power-settings", 1, "lower_quartile", 110);
+    assert_cell(&report, "power-settings", 1, "upper_quartile", 192.1);
+    begin(&script);
+    ssreport_power_settings_plot(script.stream, ssreport_table(&report, "power-settings"), 0);
+    end(&script);
+    assert_has(&script, "\n2 110 110 161.05 192.1 192.1\n");
+    free(script.bytes);
+    struct text text = print_report(&report);
+    assert_has(&text, "<caption>Power in each second by setting");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(published_coefficients_follow_from_exact_data),
@@ -239,4 +280,5 @@ UNIT_MAIN(
     cmocka_unit_test(power_of_steps_is_fitted_and_compared),
     cmocka_unit_test(runs_at_constant_loads_make_one_fit),
     cmocka_unit_test(proportionality_uses_measured_ends),
-    cmocka_unit_test(power_that_feeds_two_runs_is_not_fitted))
+    cmocka_unit_test(power_that_feeds_two_runs_is_not_fitted),
+    cmocka_unit_test(power_of_settings_at_one_load_has_boxes))

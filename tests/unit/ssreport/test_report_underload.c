@@ -291,6 +291,10 @@ static void losses_are_reported_without_power_readings(void **state) {
     ssreport_report_free(&report);
 }
 
+static bool plot_arrivals(struct text *script, const struct ssreport_report *report) {
+    return ssreport_knobs_plot_grid(script->stream, report, 0, SSREPORT_COLUMN_PER_ARRIVAL);
+}
+
 /* Both rounds have 100 % of successes, and a mean response time that is 0.1 s at a rate of 10. */
 static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(void **state) {
     (void)state;
@@ -303,7 +307,7 @@ static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(vo
     folder_write("d/requests/requests.json", "{\"schema\": 2, \"arrival\": \"concurrent\"}");
     struct ssreport_report report = make_report(folder_file(""));
     begin(&script);
-    assert_true(ssreport_knobs_plot_grid(script.stream, &report, 0));
+    assert_true(plot_arrivals(&script, &report));
     end(&script);
     assert_has(&script, "$d0 << END\n10 100 150 150 100\n20 400 600 180 100\n"
                         "30 1600 2400 200 100\nEND\n");
@@ -326,7 +330,7 @@ static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(vo
         remove_power((const char *[]){"a", "b", "c", "d"}[i]);
     report = make_report(folder_file(""));
     begin(&script);
-    assert_true(ssreport_knobs_plot_grid(script.stream, &report, 0));
+    assert_true(plot_arrivals(&script, &report));
     assert_false(ssreport_knobs_plot_cost(script.stream, &report, 0));
     end(&script);
     assert_has(&script, "set multiplot layout 3,2 columnsfirst");
@@ -337,7 +341,7 @@ static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(vo
     write_run("a", "\"knobs\": \"pin=free\"", high);
     report = make_report(folder_file(""));
     begin(&script);
-    assert_false(ssreport_knobs_plot_grid(script.stream, &report, 0));
+    assert_false(plot_arrivals(&script, &report));
     end(&script);
     assert_int_equal(script.size, 0);
     free(script.bytes);
@@ -361,6 +365,44 @@ static void levels_are_ordered_by_their_amount(void **state) {
     ssreport_report_free(&report);
 }
 
+static bool plot_pins(struct text *script, const struct ssreport_report *report) {
+    return ssreport_knobs_plot_grid(script->stream, report, 0, SSREPORT_COLUMN_PER_PIN);
+}
+
+/* The first level of the second column is absent: c has one instance. */
+static void pictures_have_a_column_for_each_pin_that_is_crossed(void **state) {
+    (void)state;
+    struct text script;
+    folder_open();
+    write_run("a", "\"knobs\": \"instances=2\"", high);
+    write_run("b", "\"knobs\": \"pin=free+instances=1\"", low);
+    write_run("c", "\"knobs\": \"instances=1+pin=spread:1\"", low);
+    struct ssreport_report report = make_report(folder_file(""));
+    begin(&script);
+    assert_true(plot_pins(&script, &report));
+    end(&script);
+    assert_has(&script, "set multiplot layout 4,2 columnsfirst");
+    /* "pin=f" and "pin=s", as octal numbers. */
+    assert_has(&script, "set title \"\\160\\151\\156\\075\\146");
+    assert_has(&script, "set title \"\\160\\151\\156\\075\\163");
+    assert_has(&script, "$d0 << END\n10 100 150 150 100\n");
+    assert_has(&script, "$d1 << END\n10 400 ");
+    assert_has(&script, "$d13 << END\n10 400 ");
+    assert_has_not(&script, "$d12");
+    free(script.bytes);
+    ssreport_report_free(&report);
+    folder_open();
+    write_run("a", "\"knobs\": \"pin=free\"", high);
+    write_run("b", "\"knobs\": \"pin=spread:1\"", low);
+    report = make_report(folder_file(""));
+    begin(&script);
+    assert_false(plot_pins(&script, &report));
+    assert_true(plot_arrivals(&script, &report));
+    end(&script);
+    free(script.bytes);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(limit_is_between_the_last_rate_and_the_first_that_exceeds_it),
@@ -374,4 +416,5 @@ UNIT_MAIN(
     cmocka_unit_test(knobs_are_reported_next_to_the_published_ones),
     cmocka_unit_test(losses_are_reported_without_power_readings),
     cmocka_unit_test(pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure),
+    cmocka_unit_test(pictures_have_a_column_for_each_pin_that_is_crossed),
     cmocka_unit_test(levels_are_ordered_by_their_amount))

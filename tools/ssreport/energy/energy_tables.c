@@ -12,6 +12,7 @@
 #include "idle_tables.h"
 #include "options/option.h"
 #include "power_fits.h"
+#include "power_settings.h"
 #include "run_order.h"
 
 // clang-format off
@@ -49,6 +50,15 @@ static const struct table_column apart_columns[] = {
     {"busy", "farthest apart at busy CPUs", 1, .text = {"busy CPUs", 12}},
     {"watts", "first - second, W", 1, .text = {"apart, W", 12}},
 };
+static const struct table_column setting_columns[] = {
+    {"set", NULL}, {"environment", NULL}, {"workload", "program", .if_known = true},
+    {"variant", "variant", .if_known = true}, {"method", NULL},
+    {"load", "load, %", 1, true, .text = {"load, %", 9}},
+    {"placement", "setting", .text = {"setting", 20}}, {"runs", "runs", .text = {"runs", 6}},
+    {"seconds", "seconds", .text = {"seconds", 9}}, {"least", "least, W", 1, .text = {"least", 8}},
+    {"lower_quartile", "25 %", 1, .text = {"25 %", 8}}, {"median", "median", 1, .text = {"median", 8}},
+    {"upper_quartile", "75 %", 1, .text = {"75 %", 8}}, {"most", "most", 1, .text = {"most", 8}},
+};
 static const struct table_column idle_columns[] = {
     {"record", "record"}, {"step", "step", .if_known = true}, {"half", NULL},
     {"target", "target, %", 2, true, true}, {"load", "load, %", 2, true}, {"seconds", "seconds"},
@@ -68,6 +78,8 @@ static const struct table_sheet tables[] = {
         "step", step_columns),
     TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
     TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
+    TABLE_INIT("power-settings", "Power in each second by setting, at loads with three or more",
+        setting_columns),
     TABLE_INIT("idle-states",
         "Idle states and frequency of the CPUs, of runs and their steps", idle_columns),
     {.name = NULL},
@@ -299,7 +311,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_run(report, &report->runs[i]);
         add_steps(report, &report->runs[i]);
     }
-    return ssreport_power_fits_fill(report) < 0 || ssreport_idle_fill(report) < 0
+    return ssreport_power_fits_fill(report) < 0 || ssreport_power_settings_fill(report) < 0 ||
+                   ssreport_idle_fill(report) < 0
                ? ss_error_memory(error)
                : 0;
 }
@@ -334,6 +347,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     page_sheet(page->stream, ssreport_table(report, "energy"));
     page_sheet(page->stream, ssreport_table(report, "power-fits"));
     page_sheet(page->stream, ssreport_table(report, "power-apart"));
+    ssreport_power_settings_print(page, report);
     ssreport_energy_plots_print(page, report);
     ssreport_page_close(page);
 }
@@ -372,6 +386,8 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         "power over busy CPUs: a line and a parabola through all steps");
     table_print_text(stream, ssreport_table(report, "power-apart"),
         "busy CPUs at which two fits of power are farthest apart");
+    table_print_text(stream, ssreport_table(report, "power-settings"),
+        "power in each second by setting, W, at loads with three or more");
     for (size_t i = 0; i < sources.count; i++) {
         const char *source = report->runs[sources.first[i]].power_source;
         fputs("power covers ", stream);

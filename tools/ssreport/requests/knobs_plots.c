@@ -6,16 +6,17 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "frame.h"
 #include "gnuplot.h"
 #include "points.h"
 #include "underload.h"
 
-#define LEVELS_MAX   12 /* in a picture; the tables have all of them */
-#define ARRIVALS_MAX 3
-#define ROW_HEIGHT   170
-#define KEYS_ACROSS  3 /* levels in a line of the key */
-#define KEY_HEIGHT   22
+#define LEVELS_MAX  12 /* in a picture; the tables have all of them */
+#define COLUMNS_MAX 3
+#define ROW_HEIGHT  170
+#define KEYS_ACROSS 3 /* levels in a line of the key */
+#define KEY_HEIGHT  22
 
 enum row { MEAN, P95, POWER, SUCCESS, ROWS };
 
@@ -29,14 +30,14 @@ static const struct {
     [SUCCESS] = {"successes, %", NAN},
 };
 
-/* The series of a picture: each arrival with each level. */
+/* The series of a picture: each arrival or pin with each level. */
 struct grid {
     const struct ssreport_report *report;
     struct stats_groups series;
-    const char *arrivals[ARRIVALS_MAX];
+    char columns[COLUMNS_MAX][200];
     char levels[LEVELS_MAX][200];
-    size_t arrival_count, level_count;
-    size_t groups[ARRIVALS_MAX][LEVELS_MAX]; /* of `series`; SIZE_MAX if absent */
+    size_t column_count, level_count;
+    size_t groups[COLUMNS_MAX][LEVELS_MAX]; /* of `series`; SIZE_MAX if absent */
     bool has_power;
 };
 
@@ -64,45 +65,84 @@ static bool is_service(
            !other->of->closed;
 }
 
-static size_t find_arrival(struct grid *grid, const char *arrival) {
+static bool is_arrival(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
+    return ssreport_is_same(one->of->arrival, other->of->arrival);
+}
+
+/* Returns the number of a name, and adds it unless `most` are known; otherwise returns `most`. */
+static size_t find_name(char names[][200], size_t *count, size_t most, const char *name) {
     size_t i = 0;
-    while (i < grid->arrival_count && !ssreport_is_same(grid->arrivals[i], arrival))
+    while (i < *count && strcmp(names[i], name) != 0)
         i++;
-    if (i == grid->arrival_count && i < ARRIVALS_MAX)
-        grid->arrivals[grid->arrival_count++] = arrival;
+    if (i == *count && i < most)
+        snprintf(names[(*count)++], sizeof *names, "%s", name);
     return i;
 }
 
-static size_t find_level(struct grid *grid, const struct ssreport_rate_point *point) {
-    char name[sizeof *grid->levels];
-    size_t i = 0;
-    ssreport_rate_point_name_level(point, name, sizeof name);
-    while (i < grid->level_count && strcmp(grid->levels[i], name) != 0)
-        i++;
-    if (i == grid->level_count && i < LEVELS_MAX)
-        memcpy(grid->levels[grid->level_count++], name, sizeof name);
-    return i;
+/* Splits the knobs of a level: its pin, which is free if absent, and all others. */
+static void split_pin(const char *knobs, char pin[200], char others[200]) {
+    struct ss_words_part part;
+    snprintf(pin, 200, "pin=free");
+    *others = '\0';
+    while (ss_words_next(&knobs, '+', &part)) {
+        size_t length = strlen(others);
+        if (part.length > 4 && strncmp(part.text, "pin=", 4) == 0)
+            snprintf(pin, 200, "%.*s", (int)part.length, part.text);
+        else
+            snprintf(others + length, 200 - length, "%s%.*s", length > 0 ? "+" : "",
+                (int)part.length, part.text);
+    }
+    if (!*others)
+        snprintf(others, 200, "no other knob");
 }
 
-/* Returns false if there are no two levels. The caller frees `series`. */
-static bool fill(struct grid *grid, const struct ssreport_report *report, size_t first) {
+/* Adds a series to its column and level, unless there are too many. */
+static void add_series(struct grid *grid, size_t group, enum ssreport_knobs_columns columns) {
+    const struct ssreport_rate_point *point = &grid->report->points[grid->series.first[group]];
+    struct ssreport_responses of = *point->of;
+    struct ssreport_rate_point renamed = *point;
+    char column[200], others[200], level[200];
+    renamed.of = &of;
+    snprintf(column, sizeof column, "%s", of.arrival ? of.arrival : "");
+    if (columns == SSREPORT_COLUMN_PER_PIN) {
+        split_pin(of.knobs, column, others);
+        of.knobs = others;
+    }
+    ssreport_rate_point_name_level(&renamed, level, sizeof level);
+    size_t i = find_name(grid->columns, &grid->column_count, COLUMNS_MAX, column);
+    size_t j = find_name(grid->levels, &grid->level_count, LEVELS_MAX, level);
+    if (i < COLUMNS_MAX && j < LEVELS_MAX)
+        grid->groups[i][j] = group;
+}
+
+/*
+ * Returns false if there are no two levels, or only one pin for its own columns. The caller frees
+ * `series`.
+ */
+static bool fill(struct grid *grid, const struct ssreport_report *report, size_t first,
+    enum ssreport_knobs_columns columns) {
+    const struct ssreport_rate_point *model = &report->points[first];
     *grid = (struct grid){.report = report, .series = ssreport_points_by_series(report)};
-    for (size_t i = 0; i < ARRIVALS_MAX; i++) {
+    for (size_t i = 0; i < COLUMNS_MAX; i++) {
         for (size_t j = 0; j < LEVELS_MAX; j++)
             grid->groups[i][j] = SIZE_MAX;
     }
     for (size_t i = 0; grid->series.first && i < grid->series.count; i++) {
         const struct ssreport_rate_point *point = &report->points[grid->series.first[i]];
-        if (!is_service(&report->points[first], point))
-            continue;
-        size_t arrival = find_arrival(grid, point->of->arrival), level = find_level(grid, point);
-        if (arrival < ARRIVALS_MAX && level < LEVELS_MAX)
-            grid->groups[arrival][level] = i;
+        if (is_service(model, point) &&
+            (columns == SSREPORT_COLUMN_PER_ARRIVAL || is_arrival(model, point)))
+            add_series(grid, i, columns);
     }
     for (size_t i = 0; i < report->point_count; i++)
-        grid->has_power |= is_service(&report->points[first], &report->points[i]) &&
-                           isfinite(report->points[i].joined.watts);
-    return grid->level_count > 1;
+        grid->has_power |=
+            is_service(model, &report->points[i]) && isfinite(report->points[i].joined.watts);
+    return grid->level_count > 1 &&
+           (columns == SSREPORT_COLUMN_PER_ARRIVAL || grid->column_count > 1);
+}
+
+static void free_grid(const struct grid *grid) {
+    ss_owned_groups(&grid->series);
 }
 
 /* Writes the means over the runs of a series: the rate, and a column for each row of the grid. */
@@ -135,7 +175,7 @@ static void write_series(FILE *script, const struct grid *grid, size_t group) {
 }
 
 static void write_data(FILE *script, const struct grid *grid) {
-    for (size_t i = 0; i < grid->arrival_count; i++) {
+    for (size_t i = 0; i < grid->column_count; i++) {
         for (size_t j = 0; j < grid->level_count; j++) {
             if (grid->groups[i][j] == SIZE_MAX)
                 continue;
@@ -146,15 +186,15 @@ static void write_data(FILE *script, const struct grid *grid) {
     }
 }
 
-/* Draws all levels with an arrival, with these columns of the data. */
+/* Draws all levels of a column of the grid, with these fields of the data. */
 static void plot_levels(
-    FILE *script, const struct grid *grid, size_t arrival, const char *columns, bool is_titled) {
+    FILE *script, const struct grid *grid, size_t column, const char *fields, bool is_titled) {
     fputs("plot ", script);
     for (size_t i = 0; i < grid->level_count; i++) {
-        if (grid->groups[arrival][i] == SIZE_MAX)
+        if (grid->groups[column][i] == SIZE_MAX)
             continue;
         fprintf(script, "$d%zu using %s with linespoints pt %d ps 0.5 lw 1.3 lc rgb \"%s\" ",
-            arrival * LEVELS_MAX + i, columns, plot_series_mark(i), plot_series_color(i));
+            column * LEVELS_MAX + i, fields, plot_series_mark(i), plot_series_color(i));
         fputs(is_titled ? "title " : "notitle", script);
         if (is_titled)
             plot_quote(script, grid->levels[i], 40);
@@ -163,9 +203,9 @@ static void plot_levels(
     fputs("NaN notitle\n", script);
 }
 
-static void plot_panel(FILE *script, const struct grid *grid, size_t arrival, enum row row) {
-    char columns[16];
-    bool is_first = arrival == 0, is_last = row == ROWS - 1;
+static void plot_panel(FILE *script, const struct grid *grid, size_t column, enum row row) {
+    char fields[16];
+    bool is_first = column == 0, is_last = row == ROWS - 1;
     plot_axis(script, 'x', is_last ? "request rate, /s" : "", PLOT_FROM_ZERO);
     plot_axis(script, 'y', rows[row].axis, row <= P95 ? PLOT_LOGARITHMIC : PLOT_FROM_ZERO);
     fprintf(script, "set ylabel \"%s\"\n%s", is_first ? rows[row].axis : "",
@@ -176,36 +216,33 @@ static void plot_panel(FILE *script, const struct grid *grid, size_t arrival, en
         plot_line_at(script, 'y', rows[row].limit);
     if (row == MEAN) {
         fputs("set title ", script);
-        plot_quote(script, grid->arrivals[arrival] ? grid->arrivals[arrival] : "", 40);
+        plot_quote(script, grid->columns[column], 40);
         fputc('\n', script);
     } else {
         fputs("unset title\n", script);
     }
-    snprintf(columns, sizeof columns, "1:%d", (int)row + 2);
-    plot_levels(script, grid, arrival, columns, is_first && row == MEAN);
+    snprintf(fields, sizeof fields, "1:%d", (int)row + 2);
+    plot_levels(script, grid, column, fields, is_first && row == MEAN);
 }
 
-static void free_grid(const struct grid *grid) {
-    ss_owned_groups(&grid->series);
-}
-
-bool ssreport_knobs_plot_grid(FILE *script, const struct ssreport_report *report, size_t first) {
+bool ssreport_knobs_plot_grid(FILE *script, const struct ssreport_report *report, size_t first,
+    enum ssreport_knobs_columns columns) {
     struct grid grid;
-    bool known = fill(&grid, report, first);
+    bool known = fill(&grid, report, first, columns);
     int count = ROWS - !grid.has_power;
     if (known) {
         write_data(script, &grid);
         size_t lines = (grid.level_count + KEYS_ACROSS - 1) / KEYS_ACROSS;
         plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH,
             (unsigned)((size_t)count * ROW_HEIGHT + lines * KEY_HEIGHT));
-        fprintf(script, "set multiplot layout %d,%zu columnsfirst title \" ", count,
-            grid.arrival_count);
+        fprintf(
+            script, "set multiplot layout %d,%zu columnsfirst title \" ", count, grid.column_count);
         for (size_t i = 1; i < lines; i++)
             fputs("\\n ", script); /* room for the key */
         fprintf(script,
             "\"\nset key at screen 0.5,0.995 center top vertical maxrows %zu samplen 1\n", lines);
     }
-    for (size_t i = 0; known && i < grid.arrival_count; i++) {
+    for (size_t i = 0; known && i < grid.column_count; i++) {
         for (enum row row = 0; row < ROWS; row++) {
             if (row != POWER || grid.has_power)
                 plot_panel(script, &grid, i, row);
@@ -219,17 +256,17 @@ bool ssreport_knobs_plot_grid(FILE *script, const struct ssreport_report *report
 
 bool ssreport_knobs_plot_cost(FILE *script, const struct ssreport_report *report, size_t first) {
     struct grid grid;
-    bool known = fill(&grid, report, first) && grid.has_power;
+    bool known = fill(&grid, report, first, SSREPORT_COLUMN_PER_ARRIVAL) && grid.has_power;
     if (known) {
         write_data(script, &grid);
-        plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, (unsigned)(grid.arrival_count * PLOT_HEIGHT));
-        fprintf(script, "set multiplot layout %zu,1\n", grid.arrival_count);
+        plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, (unsigned)(grid.column_count * PLOT_HEIGHT));
+        fprintf(script, "set multiplot layout %zu,1\n", grid.column_count);
     }
-    for (size_t i = 0; known && i < grid.arrival_count; i++) {
+    for (size_t i = 0; known && i < grid.column_count; i++) {
         plot_axis(script, 'x', "mean response time, ms", PLOT_LOGARITHMIC);
         plot_axis(script, 'y', "power, W", PLOT_AROUND_ZERO);
         fputs("set yrange [*:*]\nset title ", script);
-        plot_quote(script, grid.arrivals[i] ? grid.arrivals[i] : "", 40);
+        plot_quote(script, grid.columns[i], 40);
         fputs("\nset key maxcols 2\n", script);
         plot_levels(script, &grid, i, "2:4", true);
     }
@@ -239,25 +276,59 @@ bool ssreport_knobs_plot_cost(FILE *script, const struct ssreport_report *report
     return known;
 }
 
+/* Returns whether this is the first point of its service; with `arrival`, of its arrival, too. */
+static bool is_first_point(const struct ssreport_report *report, size_t number, bool arrival) {
+    const struct ssreport_rate_point *point = &report->points[number];
+    bool is_first = point->of->knobs && !point->of->closed;
+    for (size_t i = 0; is_first && i < number; i++)
+        is_first = !is_service(point, &report->points[i]) ||
+                   (arrival && !is_arrival(point, &report->points[i]));
+    return is_first;
+}
+
+/* Returns whether columns for pins say all that a picture with one column would. */
+static bool is_crossed_with_pins(const struct ssreport_report *report, size_t first) {
+    struct grid pins, arrivals;
+    bool crossed = fill(&pins, report, first, SSREPORT_COLUMN_PER_PIN);
+    bool single =
+        fill(&arrivals, report, first, SSREPORT_COLUMN_PER_ARRIVAL) && arrivals.column_count == 1;
+    free_grid(&pins);
+    free_grid(&arrivals);
+    return crossed && single;
+}
+
+enum picture { BY_ARRIVAL, BY_PIN, COST };
+
+/* Returns false if no more pictures can be drawn. */
+static bool print_picture(struct ssreport_page *page, const struct ssreport_report *report,
+    size_t first, enum picture picture) {
+    const struct ssreport_responses *of = report->points[first].of;
+    bool has_arrival = picture == BY_PIN && of->arrival;
+    char caption[300];
+    FILE *script = ssreport_page_script(page);
+    if (!script)
+        return false;
+    snprintf(caption, sizeof caption, "%s: %.200s%s%.40s",
+        picture == COST ? "Power against response time"
+                        : "Response times, power and successes by rate",
+        of->workload ? of->workload : of->title, has_arrival ? ", " : "",
+        has_arrival ? of->arrival : "");
+    ssreport_page_figure(page, script,
+        picture == COST
+            ? ssreport_knobs_plot_cost(script, report, first)
+            : ssreport_knobs_plot_grid(script, report, first,
+                  picture == BY_PIN ? SSREPORT_COLUMN_PER_PIN : SSREPORT_COLUMN_PER_ARRIVAL),
+        caption);
+    return true;
+}
+
 void ssreport_knobs_plots_print(struct ssreport_page *page, const struct ssreport_report *report) {
-    static const struct {
-        bool (*plot)(FILE *, const struct ssreport_report *, size_t);
-        const char *what;
-    } pictures[] = {{ssreport_knobs_plot_grid, "Response times, power and successes by rate"},
-        {ssreport_knobs_plot_cost, "Power against response time"}};
     for (size_t i = 0; i < report->point_count; i++) {
-        const struct ssreport_rate_point *point = &report->points[i];
-        bool is_first = point->of->knobs && !point->of->closed;
-        for (size_t j = 0; is_first && j < i; j++)
-            is_first = !is_service(point, &report->points[j]);
-        for (size_t j = 0; is_first && j < sizeof pictures / sizeof *pictures; j++) {
-            char caption[300];
-            FILE *script = ssreport_page_script(page);
-            if (!script)
-                return;
-            snprintf(caption, sizeof caption, "%s: %.200s", pictures[j].what,
-                point->of->workload ? point->of->workload : point->of->title);
-            ssreport_page_figure(page, script, pictures[j].plot(script, report, i), caption);
-        }
+        bool is_first = is_first_point(report, i, false);
+        if ((is_first && !is_crossed_with_pins(report, i) &&
+                !print_picture(page, report, i, BY_ARRIVAL)) ||
+            (is_first_point(report, i, true) && !print_picture(page, report, i, BY_PIN)) ||
+            (is_first && !print_picture(page, report, i, COST)))
+            return;
     }
 }
