@@ -101,6 +101,10 @@ load_and_idle_states_are_those_of_the_service() {
     is_planned 2 '^beside load .* ssload --quiet'
     is_planned 2 '^beside idle .*/idle --root .* --cpus [0-9]+ --output'
     is_planned 4 '^beside idle '
+    # Threads that are bound to single CPUs saturate one of them before the others.
+    experiment tradeoffs --plan --knobs 'pin=free,each pin=free' --rounds 1
+    is_planned 1 '^beside load .* ssload --per-cpu --quiet'
+    is_planned 1 '^beside load .* ssload --quiet'
 }
 
 modes_and_published_levels_are_planned() {

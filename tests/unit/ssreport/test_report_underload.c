@@ -128,6 +128,32 @@ static void savings_and_losses_compare_two_levels(void **state) {
     ssreport_report_free(&report);
 }
 
+/* One of two CPUs is busy at the highest rate; both together are 75 % busy. */
+static void busiest_cpu_decides_whether_a_level_is_saturated(void **state) {
+    char text[8000] = "time,load,cpu\n";
+    (void)state;
+    folder_open();
+    write_record("a", high, 4);
+    write_record("b", low, 4);
+    for (int i = 1; i <= 4 * STEP; i++) {
+        double most = i > 3 * STEP ? 0.99 : 0.7;
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+            "2026-11-20T10:00:%02d.000Z,%g,all\n2026-11-20T10:00:%02d.000Z,%g,0\n"
+            "2026-11-20T10:00:%02d.000Z,0.5,1\n",
+            i, (most + 0.5) / 2, i, most, i);
+    }
+    folder_write("a/beside.csv", text);
+    struct ssreport_report report =
+        gather_rows("b,latency,serve,averageq,requests,,,0.5,,,1,rapl\n"
+                    "a,latency,serve,averageq,requests,,,0.9,,,1,rapl\n");
+    assert_rows(&report, "requests-savings", 1);
+    assert_text(&report, "requests-savings", 0, "saturated", "yes");
+    assert_text(&report, "requests-power", 4, "saturated", "no");
+    assert_text(&report, "requests-power", 5, "saturated", "yes");
+    assert_near(number(&report, "requests-rates", 5, "load"), 0.745, 1e-9);
+    ssreport_report_free(&report);
+}
+
 /* ---- idle states ---- */
 
 /* At the first rate, CPUs are active for 55 and 65 % of two seconds each. */
@@ -480,6 +506,7 @@ UNIT_MAIN(
     cmocka_unit_test(lost_requests_exceed_the_limit),
     cmocka_unit_test(power_of_each_rate_is_reported),
     cmocka_unit_test(savings_and_losses_compare_two_levels),
+    cmocka_unit_test(busiest_cpu_decides_whether_a_level_is_saturated),
     cmocka_unit_test(idle_states_of_each_rate_are_means_with_deviations),
     cmocka_unit_test(published_residency_follows_from_idle_counters),
     cmocka_unit_test(levels_that_differ_in_cap_or_balance_are_two_series),

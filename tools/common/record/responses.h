@@ -58,6 +58,7 @@ struct ssreport_response_second {
 /* Load that ssload measured during a run. */
 struct ssreport_response_load {
     double at, load;
+    double cpu; /* number of the CPU; NaN: all measured CPUs */
 };
 
 /* The highest rate at which a requirement on the response time holds. */

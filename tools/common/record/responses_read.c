@@ -450,6 +450,8 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
 static bool take_load(void *context, const struct sstrace_field *fields) {
     struct ssreport_responses *responses = context;
     struct ssreport_response_load load;
+    if (!ssreport_csv_number(&fields[2], &load.cpu))
+        load.cpu = NAN; /* `all`, or an absent column */
     if (!ssreport_csv_time(&fields[0], &load.at) || !ssreport_csv_number(&fields[1], &load.load) ||
         !ssreport_csv_make_room(
             (void **)&responses->loads, responses->load_count, &responses->load_room, sizeof load))
@@ -472,9 +474,12 @@ static bool find_file(
 }
 
 void ssreport_responses_read_beside(struct ssreport_responses *responses) {
-    static const char *const columns[] = {"time", "load", NULL};
-    struct ssreport_csv csv = {
-        .name = "beside.csv", .columns = columns, .take = take_load, .context = responses};
+    static const char *const columns[] = {"time", "load", "cpu", NULL};
+    struct ssreport_csv csv = {.name = "beside.csv",
+        .columns = columns,
+        .optional = 1U << 2,
+        .take = take_load,
+        .context = responses};
     struct ss_error error = {0};
     char folder[4200];
     if (find_file(responses, csv.name, folder) &&

@@ -54,16 +54,36 @@ const struct ssreport_run *ssreport_responses_beside(
     return found;
 }
 
-static double mean_load(const struct ssreport_responses *responses, double from, double to) {
+/* Returns the mean load of a CPU; NaN: of all. */
+static double mean_load(
+    const struct ssreport_responses *responses, double cpu, double from, double to) {
     double sum = 0;
     size_t count = 0;
     for (size_t i = 0; i < responses->load_count; i++) {
-        if (!(responses->loads[i].at > from && responses->loads[i].at <= to))
+        const struct ssreport_response_load *load = &responses->loads[i];
+        if (!(load->at > from && load->at <= to) || ssreport_compare_numbers(load->cpu, cpu) != 0)
             continue;
-        sum += responses->loads[i].load;
+        sum += load->load;
         count++;
     }
     return count ? sum / (double)count : NAN;
+}
+
+/*
+ * Returns the mean load of the busiest set of CPUs. Loads of single CPUs are recorded if a thread
+ * or an instance of the service may use only one; otherwise all are one set.
+ */
+static double busiest_load(const struct ssreport_responses *responses, double from, double to) {
+    double most = mean_load(responses, NAN, from, to);
+    for (size_t i = 0; i < responses->load_count; i++) {
+        const struct ssreport_response_load *load = &responses->loads[i];
+        bool is_first = !isnan(load->cpu) && load->at > from && load->at <= to;
+        for (size_t j = i; is_first && j-- > 0 && responses->loads[j].at > from;)
+            is_first = responses->loads[j].cpu != load->cpu;
+        if (is_first)
+            most = fmax(most, mean_load(responses, load->cpu, from, to));
+    }
+    return most;
 }
 
 static void join_power(
@@ -76,8 +96,10 @@ static void join_power(
 
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to) {
-    struct ssreport_joined joined = {
-        .load = mean_load(responses, from, to), .target = NAN, .duty = NAN};
+    struct ssreport_joined joined = {.load = mean_load(responses, NAN, from, to),
+        .busiest = busiest_load(responses, from, to),
+        .target = NAN,
+        .duty = NAN};
     join_power(&joined, &responses->energy, from, to);
     if (!beside)
         return joined;
@@ -87,6 +109,7 @@ struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *
     struct ssreport_means means = ssreport_run_means(record, from, to);
     joined.target = means.target;
     joined.load = means.load;
+    joined.busiest = fmax(joined.busiest, means.load);
     joined.duty = means.duty;
     if (beside->energy.count > 0)
         join_power(&joined, &beside->energy, record->wall + from, record->wall + to);

@@ -10,6 +10,7 @@
 /* Means between two times: parts of 1, and watts. NaN if unknown. */
 struct ssreport_joined {
     double load, target, duty, watts;
+    double busiest;         /* load of the busiest CPU set that the service may use */
     double watts_deviation; /* over seconds */
     size_t watts_seconds;   /* number of seconds with known power */
 };

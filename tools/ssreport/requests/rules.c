@@ -169,7 +169,7 @@ static bool is_in_state(const struct ssreport_rate_point *point, enum state stat
     case OVERLOADED:
         return !ssreport_point_is_underloaded(point);
     case SATURATED:
-        return point->joined.load >= SSREPORT_SATURATED;
+        return point->joined.busiest >= SSREPORT_SATURATED;
     case ANY:
         break;
     }
@@ -295,7 +295,7 @@ static int compare(const struct test *test, const struct rule *rule, struct cont
 
 static const char *why_no_rate(const struct rule *rule) {
     return rule->state == UNDERLOADED  ? "no common rate at which both are underloaded"
-           : rule->state == SATURATED  ? "no common rate at which all CPUs are at least 98 % busy"
+           : rule->state == SATURATED  ? "no common rate at which a CPU set is at least 98 % busy"
            : rule->state == OVERLOADED ? "no common rate at which both are overloaded"
                                        : "no common rate";
 }

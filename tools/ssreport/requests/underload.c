@@ -25,7 +25,7 @@ struct level_rate {
     double rate;
     size_t points;
     double times[BASES][CRITERIA]; /* seconds, means over the points */
-    double watts, load;            /* NaN if unknown at a point */
+    double watts, busiest;         /* NaN if unknown at a point */
 };
 
 /* A series: a service at one level of its knobs. */
@@ -129,7 +129,7 @@ static struct level_rate rate_of(const struct ssreport_rate_point *point) {
     struct level_rate rate = {.rate = point->stretch.rate,
         .points = 1,
         .watts = point->joined.watts,
-        .load = point->joined.load};
+        .busiest = point->joined.busiest};
     ssreport_point_times(point, rate.times[HONEST]);
     find_published(point, rate.times[AS_PUBLISHED]);
     return rate;
@@ -145,7 +145,7 @@ static void merge(struct level_rate *into, const struct level_rate *rate) {
         into->times[i / CRITERIA][i % CRITERIA] = mean_with(into->times[i / CRITERIA][i % CRITERIA],
             into->points, rate->times[i / CRITERIA][i % CRITERIA]);
     into->watts = mean_with(into->watts, into->points, rate->watts);
-    into->load = mean_with(into->load, into->points, rate->load);
+    into->busiest = mean_with(into->busiest, into->points, rate->busiest);
     into->points++;
 }
 
@@ -232,8 +232,8 @@ static void add_limits(struct table_sheet *sheet, const struct level *level) {
     }
 }
 
-static const char *describe_saturation(double load) {
-    return isnan(load) ? "" : load >= SSREPORT_SATURATED ? "yes" : "no";
+static const char *describe_saturation(double busiest) {
+    return isnan(busiest) ? "" : busiest >= SSREPORT_SATURATED ? "yes" : "no";
 }
 
 /* Returns the power while a run sent no requests; NaN if it never paused. */
@@ -265,7 +265,7 @@ static void add_power(struct table_sheet *sheet, const struct ssreport_rate_poin
         CELL("joules_per_success_above_idle", rate > 0 ? (watts - idle) / rate : NAN),
         CELL("successes_per_joule", rate / watts), CELL("success_ratio", point->success_ratio),
         CELL("state", ssreport_point_is_underloaded(point) ? "underloaded" : "overloaded"),
-        CELL("saturated", describe_saturation(point->joined.load)));
+        CELL("saturated", describe_saturation(point->joined.busiest)));
 }
 
 /* ---- savings ---- */
@@ -332,11 +332,11 @@ static void add_saving(
     }
     double saved = (at[0]->watts - at[1]->watts) / at[0]->watts;
     double lost = (capacity[0] - capacity[1]) / capacity[0];
-    const char *saturated = describe_saturation(fmin(at[0]->load, at[1]->load));
+    const char *saturated = describe_saturation(fmin(at[0]->busiest, at[1]->busiest));
     ssreport_rate_point_describe(one->first, names[0], sizeof names[0]);
     ssreport_rate_point_describe(other->first, names[1], sizeof names[1]);
     TABLE_ROW(sheet, CELL("high", names[0]), CELL("low", names[1]), CELL("rate", at[0]->rate),
-        CELL("saturated", isnan(at[0]->load + at[1]->load) ? "" : saturated),
+        CELL("saturated", isnan(at[0]->busiest + at[1]->busiest) ? "" : saturated),
         CELL("high_watts", at[0]->watts), CELL("low_watts", at[1]->watts), CELL("saved", saved),
         CELL("high_capacity", capacity[0]), CELL("low_capacity", capacity[1]), CELL("lost", lost),
         CELL("lost_per_saved", saved > 0 ? lost / saved : NAN),

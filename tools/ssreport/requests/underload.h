@@ -14,7 +14,7 @@
 #define SSREPORT_UNDERLOADED_MEAN 1.0
 #define SSREPORT_UNDERLOADED_P95  2.0
 
-/* CPUs that are busy for at least this part are saturated. */
+/* A set of CPUs that is busy for at least this part is saturated. */
 #define SSREPORT_SATURATED 0.98
 
 enum { SSREPORT_MEAN, SSREPORT_P95, SSREPORT_CRITERIA };
