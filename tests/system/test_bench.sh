@@ -72,7 +72,7 @@ load_is_held_in_a_guest() {
 simulated_load_lines_meet_their_bars() {
     [ -x "$build/tests/loadline" ] || skip "left-out: built without GSL"
     "$build/tests/loadline" 100 >"$output" 2>&1 || fail "loadline: status $?"
-    prints " +sssim +$number +$number +$number"
+    prints " +sssim +$number +$number +\| +$number +$number"
     prints " +knee above +$number +$number +$number \| +$number +$number"
 }
 

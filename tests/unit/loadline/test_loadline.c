@@ -138,22 +138,44 @@ static void lower_maximum_must_exceed_the_highest_level_by_three_errors(void **s
     assert_near(loadline_done(&line, 1, 0.95).y, exp(-3.1 * 0.02), 1e-9);
 }
 
-/* The line bends at 60 %: midway between the levels at 50 and 75 % it is 5 points too low. */
-static void interval_between_levels_covers_a_bend(void **state) {
+static const double quiet[LEVELS] = {1e-4, -1e-4, -1e-4, 1e-4};
+
+/* Fits T = 100 L (1 - L / 2), on which the straight line from 50 to 75 % is 1 % too low. */
+static void curve_between_levels_is_interpolated(void **state) {
     (void)state;
     struct ladder ladder = {0};
-    const double none[LEVELS] = {1e-4, -1e-4, -1e-4, 1e-4};
-    climb(&ladder, none, 1);
-    const double bent[] = {0, 0, log((0.625 + 0.5 * 0.125) / 0.75), log((0.625 + 0.5 * 0.375))};
+    climb(&ladder, quiet, 1);
     for (int i = 0; i < LEVELS; i++)
-        set_level(&ladder, i, bent[i]);
+        set_level(&ladder, i, log(1 - 0.125 * (i + 1)));
     struct loadline line = line_of(&ladder);
-    struct ssreport_band done = loadline_done(&line, 0.625, 0.95);
-    double truth = 0.625 / (0.625 + 0.5 * 0.375);
-    assert_that(done.y, <, truth - 0.01);
-    assert_that(done.high, >, truth);
-    assert_that(
-        loadline_done(&line, 0.75, 0.95).high - loadline_done(&line, 0.75, 0.95).low, <, 0.002);
+    struct ssreport_band work = loadline_throughput(&line, 0.625, 0.95);
+    assert_near(work.y, 62.5 * (1 - 0.3125), 1e-9);
+    assert_that(log(work.high / work.low), <, 2 * T2 * 1e-4);
+    assert_near(loadline_throughput(&line, 0.125, 0.95).y, 12.5 * (1 - 0.0625), 1e-9);
+}
+
+/* Above and below a knee at 60 % the line is straight. */
+static void knee_between_levels_is_interpolated(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, quiet, 1);
+    visit(&ladder, 0.125, 0, 1, LOADLINE_UP);
+    visit(&ladder, 0.125, 0, 1, LOADLINE_DOWN);
+    visit(&ladder, 0.875, 0, 1, LOADLINE_UP);
+    visit(&ladder, 0.875, 0, 1, LOADLINE_DOWN);
+    for (size_t i = 0; i < ladder.count; i++) {
+        double load = ladder.visits[i].load;
+        if (load > 0.6)
+            ladder.visits[i].throughput *= (0.6 + (load - 0.6) / 2) / load;
+    }
+    struct loadline line = line_of(&ladder);
+    double truth = 60 + 2.5 / 2;
+    struct ssreport_band work = loadline_throughput(&line, 0.625, 0.95);
+    assert_near(work.y / truth, 1, 2e-3);
+    assert_that(work.low, <=, truth);
+    assert_that(work.high, >=, truth);
+    assert_that(work.high / work.low, <, 1.01);
+    assert_near(loadline_throughput(&line, 0.4, 0.95).y / 40, 1, 1e-3);
 }
 
 static void loads_beyond_the_highest_level_have_no_answer(void **state) {
@@ -263,7 +285,8 @@ UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_of_up_and_down),
     cmocka_unit_test(visits_count_at_their_observed_load),
     cmocka_unit_test(full_level_is_known_without_error),
     cmocka_unit_test(lower_maximum_must_exceed_the_highest_level_by_three_errors),
-    cmocka_unit_test(interval_between_levels_covers_a_bend),
+    cmocka_unit_test(curve_between_levels_is_interpolated),
+    cmocka_unit_test(knee_between_levels_is_interpolated),
     cmocka_unit_test(loads_beyond_the_highest_level_have_no_answer),
     cmocka_unit_test(level_without_a_visit_or_throughput_is_left_out),
     cmocka_unit_test(levels_at_one_load_keep_their_figures),

@@ -24,6 +24,15 @@
 /* Levels at the same load count as this far apart. */
 #define LOADS_APART 1e-6
 
+/*
+ * Standard error of the sum of the bends at two neighboring levels, less that of the bends at the
+ * next ones, in errors of a level: 28 = 1 + 9 + 4 + 4 + 9 + 1.
+ */
+#define BENDS_NOISE sqrt(28)
+
+/* A knee whose bends exceed their noise by this has half of its weight. */
+#define KNEE_ERRORS 2
+
 /* ln(T / L) of all visits. */
 struct visited {
     double logs[LOADLINE_LEVELS_MAX][LOADLINE_ROUNDS_MAX][LOADLINE_WAYS]; /* NaN: missing */
@@ -197,64 +206,148 @@ const char *loadline_of(struct loadline *line, const struct loadline_visit *visi
 
 /* ---- values ---- */
 
-/* Where a load is among the levels: its throughput is a mean of two neighboring levels. */
-struct place {
-    size_t below, above; /* the same level at and beyond the ends */
-    double part;         /* weight of `above` in the throughput at the load, 0 to 1 */
-    double throughput;
-    double bend; /* how far the line may bend between the levels, as a part of the throughput */
-};
-
 static double throughput_of(const struct loadline *line, size_t level) {
     return exp(line->levels[level].log_mean);
 }
 
-/* Returns how far the throughput of a level is from the line between its neighbors. */
-static double bend_at(const struct loadline *line, size_t level) {
-    if (level == 0 || level + 1 >= line->count)
-        return 0;
-    const struct loadline_level *levels = &line->levels[level];
-    double before = fmax(levels[0].load - levels[-1].load, LOADS_APART);
-    double after = fmax(levels[1].load - levels[0].load, LOADS_APART);
-    double slope = (throughput_of(line, level) - throughput_of(line, level - 1)) / before;
-    double next = (throughput_of(line, level + 1) - throughput_of(line, level)) / after;
-    return fabs(next - slope) * (before + after) / 2;
+/* The levels after idle, where the throughput is 0. */
+struct knots {
+    double loads[LOADLINE_LEVELS_MAX + 1];
+    double throughputs[LOADLINE_LEVELS_MAX + 1];
+    size_t last;
+};
+
+/* A load among the knots: its throughput is a weighted sum of theirs. */
+struct place {
+    double weights[LOADLINE_LEVELS_MAX + 1];
+    double throughput;
+    double shape; /* how far the line may be from the sum, as a part of the throughput */
+};
+
+/* How the line bends around two neighboring knots; 0 if it bends in opposite directions. */
+struct bends {
+    size_t below, above; /* the knots whose bends are known */
+    double left, right;  /* bends at the knots */
+    double further;      /* sum of the bends at the next knots on both sides */
+    double change;       /* from knot to knot, if only one bend is known; otherwise 0 */
+};
+
+static void find_knots(struct knots *knots, const struct loadline *line) {
+    knots->loads[0] = knots->throughputs[0] = 0;
+    for (size_t i = 0; i < line->count; i++) {
+        double load = line->levels[i].load;
+        knots->loads[i + 1] = fmax(load, knots->loads[i] + LOADS_APART);
+        knots->throughputs[i + 1] = exp(line->levels[i].log_mean);
+    }
+    knots->last = line->count;
+}
+
+static double slope_below(const struct knots *knots, size_t knot) {
+    return (knots->throughputs[knot] - knots->throughputs[knot - 1]) /
+           (knots->loads[knot] - knots->loads[knot - 1]);
+}
+
+/* Returns the change of slope at a knot, times a distance. Returns NaN at the ends of the line. */
+static double bend_at(const struct knots *knots, size_t knot, double distance) {
+    if (knot == 0 || knot >= knots->last)
+        return NAN;
+    return distance * (slope_below(knots, knot + 1) - slope_below(knots, knot));
+}
+
+/* Adds a part of the bend at a knot to the weighted sum. */
+static void add_bend(
+    struct place *place, const struct knots *knots, size_t knot, double distance, double part) {
+    double before = part * distance / (knots->loads[knot] - knots->loads[knot - 1]);
+    double after = part * distance / (knots->loads[knot + 1] - knots->loads[knot]);
+    place->weights[knot - 1] += before;
+    place->weights[knot] -= before + after;
+    place->weights[knot + 1] += after;
+}
+
+/* Finds the bends around the knots `below` and the next one. An end has the bend of the other. */
+static struct bends find_bends(const struct knots *knots, size_t below, double distance) {
+    struct bends bends = {
+        .below = below > 0 ? below : 1, .above = below + 1 < knots->last ? below + 1 : below};
+    bends.left = bend_at(knots, bends.below, distance);
+    bends.right = bend_at(knots, bends.above, distance);
+    double before = bend_at(knots, bends.below - 1, distance);
+    double after = bend_at(knots, bends.above + 1, distance);
+    if (bends.below == bends.above)
+        bends.change = bends.left - (isnan(before) ? after : before);
+    bends.further = (isnan(before) ? after : before) + (isnan(after) ? before : after);
+    if (bends.left * bends.right <= 0)
+        bends.left = bends.right = bends.change = 0;
+    return bends;
 }
 
 /*
- * Finds the place of a load.
+ * Returns the weight of a knee between two knots, from 0 to 1: 1 if both bends are far above their
+ * noise and no bend continues at the next knots, as it does on a smooth curve.
+ */
+static double weigh_knee(const struct bends *bends, double noise) {
+    double both = fabs(bends->left + bends->right);
+    double excess = both - copysign(1, bends->left) * bends->further;
+    double errors = excess / (BENDS_NOISE * noise);
+    double sharpness = 2 * fmin(excess / both, 1) - 1;
+    return sharpness > 0 ? sharpness / (1 + pow(KNEE_ERRORS / errors, 2)) : 0;
+}
+
+/*
+ * Interpolates at a part of the way from a knot to the next one. The throughput is below or above
+ * the straight line between them, depending on the sign of the bends.
  *
- * Between two levels the throughput is on the line through them, unless the line bends: if its
- * slope changes by b midway between levels at a distance h, the throughput is b h / 4 away from the
- * line, and the slopes around both levels change by b / 2. So the sum of their bends, as bend_at()
- * returns them, times way (1 - way), bounds the distance.
+ * - On a smooth curve with bend b at both knots it is way (1 - way) / 2 b away. The harmonic mean
+ *   of both bends is b: a knee beyond one of the knots makes the bend there large, and the smaller
+ *   one counts (Amat, Donat, Liandrat and Trillo 2006).
+ * - With a knee between the knots it is on the line from below, then on the line from above,
+ *   min(way left, (1 - way) right) away.
  *
- * Below the lowest level the throughput is proportional to the load. Returns false beyond the
- * highest level, and if the load is further below the lowest level than the next level is above it.
+ * Both are weighted by the evidence of a knee. The possible error is the difference of the means of
+ * the bends on a smooth curve, and the difference of both shapes unless the evidence is clear.
+ */
+static void interpolate(
+    struct place *place, const struct knots *knots, size_t below, double way, double error) {
+    double distance = knots->loads[below + 1] - knots->loads[below], curve = way * (1 - way) / 2;
+    const struct bends bends = find_bends(knots, below, distance);
+    double left = bends.left, right = bends.right, both = left + right;
+    double chord = (1 - way) * knots->throughputs[below] + way * knots->throughputs[below + 1];
+    *place = (struct place){.throughput = chord};
+    place->weights[below] = 1 - way;
+    place->weights[below + 1] = way;
+    if (both == 0)
+        return;
+    bool is_from_below = way * fabs(left) < (1 - way) * fabs(right);
+    double knee = weigh_knee(&bends, error * chord), smooth = curve * (1 - knee);
+    double smooth_bend = 2 * left * right / both;
+    double knee_shift = is_from_below ? way * left : (1 - way) * right;
+    /* The harmonic mean of a and b is a times its derivative to a, plus b times that to b. */
+    add_bend(place, knots, bends.below, distance,
+        -2 * smooth * pow(right / both, 2) - (is_from_below ? knee * way : 0));
+    add_bend(place, knots, bends.above, distance,
+        -2 * smooth * pow(left / both, 2) - (is_from_below ? 0 : knee * (1 - way)));
+    place->throughput -= smooth * smooth_bend + knee * knee_shift;
+    double unequal = fmin(fabs(both / 2 - smooth_bend), fabs(smooth_bend));
+    place->shape = hypot(4 * knee * (1 - knee) * (knee_shift - curve * smooth_bend),
+                       curve * (fabs(bends.change) + unequal)) /
+                   place->throughput;
+}
+
+/*
+ * Finds the place of a load. Returns false beyond the highest level, and if the load is further
+ * below the lowest level than the next level is above it.
  */
 static bool find_place(struct place *place, const struct loadline *line, double load) {
     const struct loadline_level *levels = line->levels;
-    size_t above = 0, last = line->count - 1;
-    while (above <= last && levels[above].load < load)
-        above++;
-    if (!(load > 0) || (above > last && load > levels[last].load + BEYOND_HIGHEST))
+    struct knots knots;
+    size_t below = 0;
+    if (!(load > 0) || load > levels[line->count - 1].load + BEYOND_HIGHEST ||
+        2 * levels[0].load - levels[1].load > load + LOADS_APART)
         return false;
-    if (2 * levels[0].load - levels[1].load > load + LOADS_APART)
-        return false;
-    if (above == 0 || above > last) {
-        size_t nearest = above == 0 ? 0 : last;
-        double scale = load / levels[nearest].load;
-        *place = (struct place){nearest, nearest, 0, throughput_of(line, nearest) * scale, 0};
-        return true;
-    }
-    size_t below = above - 1;
-    double way = (load - levels[below].load) / (levels[above].load - levels[below].load);
-    double bends = bend_at(line, below) + bend_at(line, above);
-    place->throughput = (1 - way) * throughput_of(line, below) + way * throughput_of(line, above);
-    place->below = below;
-    place->above = above;
-    place->part = way * throughput_of(line, above) / place->throughput;
-    place->bend = way * (1 - way) * bends / place->throughput;
+    find_knots(&knots, line);
+    while (below + 1 < knots.last && knots.loads[below + 1] < load)
+        below++;
+    double way = (load - knots.loads[below]) / (knots.loads[below + 1] - knots.loads[below]);
+    interpolate(place, &knots, below, fmin(way, 1), line->error.error / M_SQRT2);
     return true;
 }
 
@@ -264,25 +357,19 @@ static bool find_place(struct place *place, const struct loadline *line, double 
  */
 static double half_width(
     const struct loadline *line, const struct place *place, bool is_relative, double confidence) {
-    double weights[] = {1 - place->part, place->part, is_relative ? -1 : 0};
-    const size_t levels[] = {place->below, place->above, line->full};
     double squares = 0;
-    for (int i = 0; i < 2; i++) {
-        if (levels[i] == line->full) {
-            weights[i] += weights[2];
-            weights[2] = 0;
-        }
+    for (size_t i = 0; i < line->count; i++) {
+        double weight = place->weights[i + 1] * throughput_of(line, i) / place->throughput;
+        squares += pow(weight - (is_relative && i == line->full), 2);
     }
-    for (int i = 0; i < 3; i++)
-        squares += weights[i] * weights[i];
     struct ssreport_interval interval = ssreport_mean_interval(0, line->error, confidence);
-    return sqrt(squares / 2) * interval.high;
+    return hypot(sqrt(squares / 2) * interval.high, place->shape);
 }
 
 static struct ssreport_band band_at(
     const struct loadline *line, const struct place *place, bool is_relative, double confidence) {
     double value = place->throughput / (is_relative ? throughput_of(line, line->full) : 1);
-    double half = half_width(line, place, is_relative, confidence) + place->bend;
+    double half = half_width(line, place, is_relative, confidence);
     return (struct ssreport_band){value, value * exp(-half), value * exp(half)};
 }
 
@@ -305,7 +392,8 @@ struct ssreport_band loadline_throughput(
 
 void loadline_bands_of_level(
     const struct loadline *line, size_t level, double confidence, struct loadline_bands *bands) {
-    const struct place place = {level, level, 0, throughput_of(line, level), 0};
+    struct place place = {.throughput = throughput_of(line, level)};
+    place.weights[level + 1] = 1;
     bands->done = band_at(line, &place, true, confidence);
     bands->throughput = band_at(line, &place, false, confidence);
 }

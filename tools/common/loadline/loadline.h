@@ -73,9 +73,9 @@ SS_MUST_USE SS_NONNULL(1) const
     char *loadline_of(struct loadline *line, const struct loadline_visit *visits, size_t count);
 
 /*
- * Returns F at a load, with its interval at this confidence. Interpolates between levels, and
- * widens the interval by how far the line may bend there. Returns NaN beyond the highest level and
- * far below the lowest.
+ * Returns F at a load, with its interval at this confidence. Interpolates between levels by a curve
+ * through four of them, or by a knee if the levels show one, and widens the interval by how far the
+ * line may be from both. Returns NaN beyond the highest level and far below the lowest.
  */
 SS_NONNULL()
 struct ssreport_band loadline_done(const struct loadline *line, double load, double confidence);
