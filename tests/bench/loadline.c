@@ -37,7 +37,7 @@ enum family {
     FAMILY_STRAIGHT,   /* T / L is linear */
     FAMILY_OVERLAP,    /* hardware threads that overlap at random */
     FAMILY_CORES,      /* hardware threads that fill cores first: a knee at 50 % */
-    FAMILY_TURBO,      /* the frequency drops below the highest level of a prediction */
+    FAMILY_TURBO,      /* the frequency drops at a load below the highest level of a prediction */
     FAMILY_LIMIT,      /* memory is saturated from a load below that level on */
     FAMILY_KNEE_ABOVE, /* a knee above that level */
     FAMILY_LOCKS,      /* throughput falls at high loads */
@@ -353,7 +353,8 @@ static void add_bursts(struct loadline_question *question, struct model *model) 
         squares += one * one;
     }
     question->burst = exp(logs);
-    question->burst_error = sqrt((squares - BURSTS * logs * logs) / (BURSTS - 1) / BURSTS);
+    question->burst_error = (struct ssreport_sureness){
+        sqrt((squares - BURSTS * logs * logs) / (BURSTS - 1) / BURSTS), BURSTS - 1};
 }
 
 /* Predicts the throughput at a load of 90 % from levels up to 60 %. */
@@ -365,8 +366,6 @@ static void score_prediction(struct score *score, struct model *model, bool has_
     open_line(&line, &ladder);
     if (model->family == FAMILY_CORES)
         question.knees[question.knee_count++] = 0.5;
-    if (model->family == FAMILY_TURBO)
-        question.knees[question.knee_count++] = model->place;
     if (has_bursts)
         add_bursts(&question, model);
     const char *failure = loadline_predict(&prediction, &line, &question);
@@ -377,7 +376,7 @@ static void score_prediction(struct score *score, struct model *model, bool has_
     double truth = throughput_of(model, 0.9);
     score->runs++;
     score->inside += is_inside(&prediction.range, truth);
-    score->near += fabs(log(prediction.free.y / truth)) <= log(1.03);
+    score->near += fabs(log(prediction.range.y / truth)) <= log(1.03);
     score->naive += is_inside(&prediction.fits[0].range, truth);
 }
 
@@ -446,7 +445,10 @@ static bool print_predictions(const struct scores *scores) {
             percent(plain->naive, plain->runs), percent(bursts->inside, bursts->runs),
             percent(bursts->near, bursts->runs));
         holds = holds && percent(plain->inside, plain->runs) >= 93 - slack &&
-                percent(bursts->inside, bursts->runs) >= 93 - slack;
+                percent(bursts->inside, bursts->runs) >= 93 - slack &&
+                percent(bursts->near, bursts->runs) >= 93 - slack;
+        holds =
+            holds && (i == FAMILY_KNEE_ABOVE || percent(plain->near, plain->runs) >= 93 - slack);
         bool is_bent = i != FAMILY_STRAIGHT && i != FAMILY_OVERLAP;
         holds = holds && (!is_bent || percent(plain->naive, plain->runs) < 93 - slack);
     }

@@ -35,6 +35,15 @@ static struct loadline_prediction predict(
     return prediction;
 }
 
+static const struct loadline_fit *find_fit(
+    const struct loadline_prediction *prediction, enum loadline_shape shape) {
+    size_t i = 0;
+    while (i < prediction->fit_count && prediction->fits[i].shape != shape)
+        i++;
+    assert_that(i, <, prediction->fit_count);
+    return &prediction->fits[i];
+}
+
 static const struct loadline_question at_90 = {.load = 0.9, .burst = NAN, .confidence = 0.95};
 
 static double straight(double load) {
@@ -80,16 +89,40 @@ static void known_knee_in_the_levels_is_found(void **state) {
     struct loadline_prediction prediction = predict(&line, &question);
     assert_near(prediction.free.y / bent_at_half(0.9), 1, 0.03);
     assert_inside(&prediction.free, bent_at_half(0.9));
-    assert_false(prediction.fits[0].fits);
-    assert_that(prediction.fits[0].range.low, >, 1.1 * bent_at_half(0.9));
+    const struct loadline_fit *straight_fit = find_fit(&prediction, LOADLINE_STRAIGHT);
+    assert_false(straight_fit->fits);
+    assert_that(straight_fit->range.low, >, 1.1 * bent_at_half(0.9));
+}
+
+static double bent_at_two_fifths(double load) {
+    return 1000 * (fmin(load, 0.4) + 0.6 * fmax(load - 0.4, 0));
+}
+
+/* Such as a step of the frequency, whose load is not given. */
+static void unknown_knee_in_the_levels_is_found(void **state) {
+    (void)state;
+    struct loadline line = measure(bent_at_two_fifths);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    const struct loadline_fit *fit = find_fit(&prediction, LOADLINE_KNEE);
+    assert_true(fit->fits);
+    assert_that(fit->knee.low, <=, 0.4);
+    assert_that(fit->knee.high, >=, 0.4);
+    assert_that(fit->knee.high - fit->knee.low, <, 0.03);
+    assert_near(prediction.free.y / bent_at_two_fifths(0.9), 1, 0.01);
+    assert_inside(&prediction.free, bent_at_two_fifths(0.9));
+    assert_false(find_fit(&prediction, LOADLINE_STRAIGHT)->fits);
 }
 
 static void limit_is_found_without_knowing_its_place(void **state) {
     (void)state;
     struct loadline line = measure(limited);
     struct loadline_prediction prediction = predict(&line, &at_90);
+    const struct loadline_fit *fit = find_fit(&prediction, LOADLINE_LIMIT);
     assert_near(prediction.free.y / 350, 1, 0.01);
     assert_inside(&prediction.free, 350);
+    assert_that(fit->knee.low, <=, 0.35);
+    assert_that(fit->knee.high, >=, 0.35);
+    assert_that(fit->knee.high - fit->knee.low, <, 0.03);
 }
 
 static void falling_throughput_of_locks_is_continued(void **state) {
@@ -113,12 +146,26 @@ static void knee_above_the_levels_is_not_identified(void **state) {
     assert_near(prediction.unidentified, 0.75, 1e-12);
 }
 
+/* Few bursts know little about their error, so the same error makes a wider range. */
+static void few_bursts_widen_the_range(void **state) {
+    (void)state;
+    struct loadline line = measure(bent_at_half);
+    struct loadline_question question = at_90;
+    question.knees[question.knee_count++] = 0.5;
+    question.burst = bent_at_half(1);
+    question.burst_error = (struct ssreport_sureness){2e-3, 30};
+    struct loadline_prediction many = predict(&line, &question);
+    question.burst_error.freedom = 1;
+    struct loadline_prediction few = predict(&line, &question);
+    assert_that(few.range.high / few.range.low, >, 1.001 * many.range.high / many.range.low);
+}
+
 static void bursts_turn_prediction_into_interpolation(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_three_quarters);
     struct loadline_question question = at_90;
     question.burst = bent_at_three_quarters(1);
-    question.burst_error = 1e-3;
+    question.burst_error = (struct ssreport_sureness){1e-3, 9};
     struct loadline_prediction prediction = predict(&line, &question);
     assert_inside(&prediction.range, bent_at_three_quarters(0.9));
     assert_near(prediction.range.y / bent_at_three_quarters(0.9), 1, 0.03);
@@ -152,6 +199,8 @@ static void measured_load_is_not_predicted(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(straight_line_is_continued),
     cmocka_unit_test(known_knee_in_the_levels_is_found),
+    cmocka_unit_test(unknown_knee_in_the_levels_is_found),
+    cmocka_unit_test(few_bursts_widen_the_range),
     cmocka_unit_test(limit_is_found_without_knowing_its_place),
     cmocka_unit_test(falling_throughput_of_locks_is_continued),
     cmocka_unit_test(knee_above_the_levels_is_not_identified),

@@ -12,8 +12,9 @@
 /* The levels contradict a shape if its residuals were less probable than this. */
 #define CONTRADICTED 0.01
 
-/* Step between the bends that are tried if their place is unknown. */
+/* Step between the bends that are tried if their place is unknown, and their number up to 1. */
 #define BEND_STEP 0.0025
+#define BENDS_MAX 402
 
 /* A load counts as measured if it is above the highest level by at most this. */
 #define SAME_LOAD 0.005
@@ -51,9 +52,10 @@ struct data {
 
 struct result {
     struct ssreport_band range;
-    double squares; /* of the residuals, in errors */
+    struct ssreport_interval knee; /* loads of the bend; NaN without one */
+    double squares;                /* of the residuals, in errors */
     double freedom;
-    size_t terms;
+    double criterion; /* Akaike's, to compare shapes */
     bool fits;
 };
 
@@ -135,9 +137,10 @@ static bool fit(struct result *result, const struct shape *shape, const struct d
                       .high;
     *result = (struct result){
         .range = range_of(at, rate, half, is_inverse),
+        .knee = {isinf(shape->bend) ? NAN : shape->bend, isinf(shape->bend) ? NAN : shape->bend},
         .squares = squares / known,
         .freedom = (double)(data->count - count - shape->is_placed),
-        .terms = count + shape->is_placed,
+        .criterion = squares / known + 2 * (double)count,
     };
     result->fits = gsl_cdf_fdist_Q(result->squares / result->freedom, result->freedom,
                        data->error.freedom) > CONTRADICTED;
@@ -168,36 +171,60 @@ static double find_most(const struct data *data, double errors) {
 }
 
 /*
- * Fits a shape with a bend anywhere in a range. `result` gets the squares of the best fit, the
- * middle of all fits that are not much worse, and the union of their ranges.
+ * Fits a shape with a bend anywhere in a range. `result` gets the squares of the best fit, and of
+ * all fits that are not much worse the union of their ranges, the middle, and the loads of the
+ * bend. The criterion has the mean likelihood over all loads, not the largest one: a bend that fits
+ * at few loads only is the less probable.
  */
 static bool fit_anywhere(struct result *result, enum loadline_shape kind, const double range[2],
     const struct data *data, const struct loadline_question *question) {
-    struct ssreport_band all = {NAN, NAN, NAN}, middles = {NAN, NAN, NAN};
-    double least = INFINITY, most = find_most(data, 1);
-    for (int pass = 0; pass < 2; pass++) {
-        for (double bend = range[0]; bend <= range[1] + BEND_STEP / 2; bend += BEND_STEP) {
-            struct result one;
-            if (!fit(&one, &(struct shape){kind, bend, true}, data, question))
-                continue;
-            if (pass == 0 && one.squares < least) {
-                least = one.squares;
-                *result = one;
-            } else if (pass == 1 && one.squares <= least + BEND_SQUARES) {
-                unite(&all, &one.range);
-                if (one.range.y > 0 && one.range.y <= most)
-                    unite(
-                        &middles, &(struct ssreport_band){.low = one.range.y, .high = one.range.y});
-            }
-        }
+    static const struct ssreport_band unknown = {NAN, NAN, NAN};
+    struct ssreport_band all = unknown, middles = unknown, bends = unknown;
+    struct result fits[BENDS_MAX];
+    double places[BENDS_MAX], most = find_most(data, 1), likelihood = 0;
+    double span = data->loads[data->count - 1] - data->loads[0];
+    size_t count = 0, best = 0;
+    for (double bend = range[0]; bend <= range[1] + BEND_STEP / 2 && count < BENDS_MAX;
+         bend += BEND_STEP) {
+        if (!fit(&fits[count], &(struct shape){kind, bend, true}, data, question))
+            continue;
+        places[count] = bend;
+        if (fits[count].squares < fits[best].squares)
+            best = count;
+        count++;
     }
-    if (!isfinite(least))
+    if (count == 0)
         return false;
+    *result = fits[best];
+    for (size_t i = 0; i < count; i++) {
+        double middle = fits[i].range.y;
+        likelihood += exp((result->squares - fits[i].squares) / 2) * BEND_STEP / span;
+        if (fits[i].squares > result->squares + BEND_SQUARES)
+            continue;
+        unite(&all, &fits[i].range);
+        unite(&bends, &(struct ssreport_band){.low = places[i], .high = places[i]});
+        if (middle > 0 && middle <= most)
+            unite(&middles, &(struct ssreport_band){.low = middle, .high = middle});
+    }
+    result->criterion -= 2 * log(likelihood);
     result->range.low = all.low;
     result->range.high = all.high;
+    result->knee =
+        (struct ssreport_interval){bends.low - BEND_STEP / 2, bends.high + BEND_STEP / 2};
     if (middles.low > 0)
         result->range.y = sqrt(middles.low * middles.high);
     return true;
+}
+
+/*
+ * Returns an error with which an interval that assumes other degrees of freedom is as wide as it
+ * should be: few bursts know little about their error.
+ */
+static double widen_error(const struct ssreport_sureness *error,
+    const struct ssreport_sureness *assumed, double confidence) {
+    double quantile = 0.5 + confidence / 2;
+    return error->error * gsl_cdf_tdist_Pinv(quantile, error->freedom) /
+           gsl_cdf_tdist_Pinv(quantile, assumed->freedom);
 }
 
 static void gather(struct data *data, const struct loadline *line, size_t count,
@@ -213,8 +240,8 @@ static void gather(struct data *data, const struct loadline *line, size_t count,
         return;
     data->loads[count] = 1;
     data->throughputs[count] = question->burst;
-    data->weights[count] =
-        question->burst_error > BURST_ERROR_MIN ? data->error.error / question->burst_error : 1;
+    double burst = widen_error(&question->burst_error, &data->error, question->confidence);
+    data->weights[count] = burst > BURST_ERROR_MIN ? data->error.error / burst : 1;
     data->count++;
 }
 
@@ -228,21 +255,19 @@ struct sum {
 
 /* Weights the fits by Akaike's criterion, relative to the first. */
 static void add_fit(struct loadline_prediction *prediction, struct sum *sum,
-    const struct loadline_fit *one, const struct result *result) {
+    enum loadline_shape shape, const struct result *result) {
     struct loadline_fit *fit = &prediction->fits[prediction->fit_count++];
-    *fit = *one;
-    fit->range = result->range;
-    fit->fits = result->fits && result->range.y > 0;
+    *fit = (struct loadline_fit){
+        shape, result->knee, result->range, result->fits && result->range.y > 0};
     if (result->range.y > 0 && (!sum->has_least || result->squares < sum->least.squares)) {
         sum->least = *result;
         sum->has_least = true;
     }
     if (!fit->fits)
         return;
-    double criterion = result->squares + 2 * (double)result->terms;
     if (sum->weights == 0)
-        sum->best = criterion;
-    double weight = exp((sum->best - criterion) / 2);
+        sum->best = result->criterion;
+    double weight = exp((sum->best - result->criterion) / 2);
     sum->weights += weight;
     sum->logs += weight * log(fit->range.y);
     unite(&prediction->free, &fit->range);
@@ -269,20 +294,21 @@ static void fit_all(struct loadline_prediction *prediction, const struct data *d
     prediction->free = (struct ssreport_band){NAN, NAN, NAN};
     prediction->fit_count = 0;
     if (fit(&result, &(struct shape){LOADLINE_STRAIGHT, INFINITY, false}, data, question))
-        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_STRAIGHT, .knee = NAN}, &result);
+        add_fit(prediction, &sum, LOADLINE_STRAIGHT, &result);
     if (fit(&result, &(struct shape){LOADLINE_CURVE, INFINITY, false}, data, question))
-        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_CURVE, .knee = NAN}, &result);
+        add_fit(prediction, &sum, LOADLINE_CURVE, &result);
     for (size_t i = 0; i < question->knee_count; i++) {
-        double knee = question->knees[i];
-        if (fit(&result, &(struct shape){LOADLINE_KNEE, knee, false}, data, question))
-            add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_KNEE, .knee = knee}, &result);
+        if (fit(&result, &(struct shape){LOADLINE_KNEE, question->knees[i], false}, data, question))
+            add_fit(prediction, &sum, LOADLINE_KNEE, &result);
     }
     const double below[] = {lowest, prediction->highest}, above[] = {prediction->highest, 1};
+    if (fit_anywhere(&result, LOADLINE_KNEE, below, data, question))
+        add_fit(prediction, &sum, LOADLINE_KNEE, &result);
     if (fit_anywhere(&result, LOADLINE_LIMIT, below, data, question))
-        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_LIMIT, .knee = NAN}, &result);
+        add_fit(prediction, &sum, LOADLINE_LIMIT, &result);
     /* Bursts allow a bend anywhere up to full load. */
     if (has_burst && fit_anywhere(&result, LOADLINE_KNEE, above, data, question))
-        add_fit(prediction, &sum, &(struct loadline_fit){LOADLINE_KNEE, .knee = NAN}, &result);
+        add_fit(prediction, &sum, LOADLINE_KNEE, &result);
     if (has_burst)
         prediction->free.high = fmin(prediction->free.high, find_most(data, 2));
     prediction->free.y = exp(sum.logs / sum.weights);

@@ -13,30 +13,30 @@
 #include "loadline.h"
 
 #define LOADLINE_KNEES_MAX 32
-#define LOADLINE_FITS_MAX  (LOADLINE_KNEES_MAX + 4)
+#define LOADLINE_FITS_MAX  (LOADLINE_KNEES_MAX + 5)
 
 enum loadline_shape {
     LOADLINE_STRAIGHT, /* T / L is linear */
     LOADLINE_CURVE,    /* L / T is a parabola: contention and coherence, as of locks */
-    LOADLINE_KNEE,     /* T is bent at a known load: busy cores, a step of the frequency */
+    LOADLINE_KNEE,     /* T is bent at a load: busy cores, a step of the frequency */
     LOADLINE_LIMIT,    /* T stops growing at a load that the levels show: the memory */
     LOADLINE_SHAPES,
 };
 
 struct loadline_question {
     double load;                      /* at which to predict */
-    double knees[LOADLINE_KNEES_MAX]; /* loads at which T may be bent */
+    double knees[LOADLINE_KNEES_MAX]; /* loads at which T may be bent, besides any in the levels */
     size_t knee_count;
-    double burst;       /* mean throughput of short bursts at full load; NaN without bursts */
-    double burst_error; /* standard error of its logarithm */
-    double confidence;  /* such as 0.95 */
+    double burst; /* mean throughput of short bursts at full load; NaN without bursts */
+    struct ssreport_sureness burst_error; /* of its logarithm */
+    double confidence;                    /* such as 0.95 */
 };
 
 struct loadline_fit {
     enum loadline_shape shape;
-    double knee;                /* NaN without one */
-    struct ssreport_band range; /* of the throughput */
-    bool fits;                  /* the levels do not contradict the shape */
+    struct ssreport_interval knee; /* loads at which T may be bent; NaN without a knee */
+    struct ssreport_band range;    /* of the throughput */
+    bool fits;                     /* the levels do not contradict the shape */
 };
 
 struct loadline_prediction {

@@ -11,9 +11,6 @@
 
 #define EXPERIMENT "loadline"
 
-/* The experiment has ten bursts in a round. */
-#define BURSTS_FREEDOM 9
-
 /* Levels from this load on are full load. */
 #define FULL 0.995
 
@@ -239,7 +236,8 @@ static void read_bursts(
             squares += pow(log(series->visits[i].visit.throughput) - sum / count, 2);
     }
     question->burst = exp(sum / count);
-    question->burst_error = sqrt(squares / (count - 1) / count);
+    question->burst_error =
+        (struct ssreport_sureness){sqrt(squares / (count - 1) / count), count - 1};
 }
 
 /*
@@ -250,9 +248,8 @@ static struct ssreport_band done_of_bursts(
     const struct ssreport_load_series *series, const struct loadline_question *question) {
     struct ssreport_band work =
         loadline_throughput(&series->line, series->at, question->confidence);
-    struct ssreport_sureness burst = {question->burst_error, BURSTS_FREEDOM};
-    double half =
-        hypot(log(work.high / work.y), ssreport_mean_interval(0, burst, question->confidence).high);
+    double half = hypot(log(work.high / work.y),
+        ssreport_mean_interval(0, question->burst_error, question->confidence).high);
     double done = work.y / question->burst;
     return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
 }
@@ -260,7 +257,7 @@ static struct ssreport_band done_of_bursts(
 /* Returns whether the bursts are the maximum: no level exceeds them by three errors. */
 static bool are_bursts_highest(
     const struct loadline *line, const struct loadline_question *question) {
-    double error = hypot(line->error.error / M_SQRT2, question->burst_error);
+    double error = hypot(line->error.error / M_SQRT2, question->burst_error.error);
     return line->levels[line->full].log_mean <= log(question->burst) + 3 * error;
 }
 
@@ -370,10 +367,17 @@ static void print_prediction(const struct ssreport_load_series *series, char *te
     else if (series->has_bursts)
         snprintf(text + used, size - used, ", by the levels below and bursts at full load.");
     else
-        snprintf(text + used, size - used,
-            ", but %.4g to %.4g if nothing limits it above the measured %.3g %%, which only bursts "
-            "can show.",
+        used += (size_t)snprintf(text + used, size - used,
+            ", but %.4g to %.4g if nothing limits it above the measured %.3g %%",
             prediction->free.low, prediction->free.high, 100 * prediction->highest);
+    if (is_measured || series->has_bursts)
+        return;
+    if (isnan(prediction->unidentified))
+        snprintf(text + used, size - used, ", which only bursts can show.");
+    else
+        snprintf(text + used, size - used,
+            ": the knee at %.3g %% is not identified without bursts.",
+            100 * prediction->unidentified);
 }
 
 void ssreport_load_series_answer(

@@ -35,7 +35,8 @@ static const struct table_column answer_columns[] = {
     {"per_joule", "operations per joule", 4, .if_known = true}, {"answer", NULL},
 };
 static const struct table_column fit_columns[] = {
-    {"workload", "workload"}, {"method", "method"}, {"shape", "shape"}, {"knee", "bent at, %", 1, true, true},
+    {"workload", "workload"}, {"method", "method"}, {"shape", "shape"}, {"knee_low", "bent at, %, from", 1, true, true},
+    {"knee_high", "to", 1, true, true},
     {"fits", "fits"}, {"predicted", "predicted, /s", 4}, {"low", "from", 4}, {"high", "to", 4},
 };
 static const struct table_column power_columns[] = {
@@ -128,8 +129,9 @@ static void add_fits(
         const struct loadline_fit *fit = &series->prediction.fits[i];
         TABLE_ROW(ssreport_table(report, "loadline-fits"), CELL("workload", workload_of(series)),
             CELL("method", series->method), CELL("shape", names[fit->shape]),
-            CELL("knee", fit->knee), CELL("fits", fit->fits), CELL("predicted", fit->range.y),
-            CELL("low", fit->range.low), CELL("high", fit->range.high));
+            CELL("knee_low", fit->knee.low), CELL("knee_high", fit->knee.high),
+            CELL("fits", fit->fits), CELL("predicted", fit->range.y), CELL("low", fit->range.low),
+            CELL("high", fit->range.high));
     }
 }
 
