@@ -540,6 +540,7 @@ END
 # The printed plan is the one that is carried out.
 loadline_plans_levels_and_bursts() {
     needs_ssbatch || return 0
+    local cpu
     experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
     sed 's,[\],,g' "$output" >"$scratch/plan"
     [ "$(grep -c '^run ' "$scratch/plan")" -eq 4 ] || fail "not two runs in each of two rounds"
@@ -554,6 +555,17 @@ loadline_plans_levels_and_bursts() {
     grep -q '^main requests .* --profile trace --trace {out}/levels.txt --rate 40 ' "$scratch/plan" || fail "no rates"
     [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "not both ways"
     refuses "--full: a number of requests per second" loadline --service http://localhost:1/
+    for cpu in 0 1 2 3; do
+        mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"
+        echo $((cpu / 2 * 2))-$((cpu / 2 * 2 + 1)) \
+            >"$scratch/root/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list"
+    done
+    experiment loadline --plan --energy-root "$scratch/root" --workloads serial
+    grep -q ' knees=0\.5$' "$output" || fail "the knee of four threads in two cores is missing"
+    rm "$scratch"/root/sys/devices/system/cpu/cpu[13]/topology/thread_siblings_list
+    experiment loadline --plan --energy-root "$scratch/root" --workloads serial
+    ! grep -q ' knees=0' "$output" || fail "cores with one thread have a knee"
+    refuses "loadline: a command after --, --workloads or --service is required" loadline
     refuses "--bursts has no effect without --predict" loadline --bursts 5s
     refuses "--bursts has no effect without --highest" loadline --bursts 5s --predict 90%
     refuses "--full has no effect without --service" loadline --full 40
