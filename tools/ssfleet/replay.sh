@@ -12,6 +12,7 @@
 # The end of their input ends the nodes.
 
 CLOCK_ROUNDS=7
+CLOCK_TRUSTED=50000 # microseconds
 
 # spread_input START SCRIPT: for engines that start one process per node: `START NODE SCRIPT` for each node of
 # node_list, all with a copy of standard input.
@@ -87,11 +88,6 @@ now() {
     echo "$EPOCHREALTIME"
 }
 
-# less A B, in seconds with decimals
-less() {
-    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
-}
-
 note_failure() {
     failure[$1]=$2
     say "$1: $2"
@@ -117,43 +113,55 @@ await_ready() {
     done
 }
 
+# in_seconds MICROSECONDS
+in_seconds() {
+    local sign=''
+    [ "$1" -ge 0 ] || sign=-
+    printf '%s%d.%06d' "$sign" "$((${1#-} / 1000000))" "$((${1#-} % 1000000))"
+}
+
 # measure_clock NODE: sets offset_of and error_of: how far its clock is ahead of ours, and half of the time in which
-# it answered, both from the fastest round.
+# it answered, both from the fastest round. No process is started, which would take longer than an answer.
 measure_clock() {
-    local node=$1 round before after line best=''
+    local node=$1 round before after time offset error=''
     for ((round = 0; round < CLOCK_ROUNDS; round++)); do
-        before=$EPOCHREALTIME
+        before=${EPOCHREALTIME/./}
         tell clock "$node" "$round"
         while hear 10; do
-            after=$EPOCHREALTIME
+            after=${EPOCHREALTIME/./}
             [ "${heard[0]-}" != fail ] || note_failure "${heard[1]}" "${heard[*]:2}"
             [ "${heard[*]:0:3}" != "clock $node $round" ] || break
         done
         [ "${heard[*]:0:3}" = "clock $node $round" ] || { note_failure "$node" "stopped answering" && return; }
-        line=$(awk -v a="$before" -v b="$after" -v t="${heard[3]}" \
-            'BEGIN { printf "%.6f %.6f", (b - a) / 2, t - (a + b) / 2 }')
-        [ -n "$best" ] && ! less "${line% *}" "${best% *}" || best=$line
+        time=${heard[3]#*.} # nanoseconds
+        time=$((${heard[3]%.*} * 1000000 + 10#${time:0:6}))
+        if [ -z "$error" ] || [ $(((after - before) / 2)) -lt "$error" ]; then
+            error=$(((after - before) / 2))
+            offset=$((time - (after + before) / 2))
+        fi
     done
-    offset_of[$node]=${best#* }
-    error_of[$node]=${best% *}
-    if less 0.05 "${error_of[$node]}"; then
+    offset_of[$node]=$(in_seconds "$offset")
+    error_of[$node]=$(in_seconds "$error")
+    if [ "$error" -gt "$CLOCK_TRUSTED" ]; then
         say "$node: warning: its clock is not trusted: it was measured within ${error_of[$node]} s only"
-    elif less 0.05 "${offset_of[$node]#-}"; then
+    elif [ "${offset#-}" -gt "$CLOCK_TRUSTED" ]; then
         say "$node: warning: its clock is not trusted: it is off by ${offset_of[$node]} s, which is corrected"
     fi
 }
 
+# start_nodes: one process computes the times of all nodes, so that the last one hears of its start in time.
 start_nodes() {
-    local node time
+    local node
     start_time=$(awk -v a="$(now)" -v b="$(seconds "$margin")" 'BEGIN { printf "%.6f", a + b }')
     for node in "${!offset_of[@]}"; do
-        time=$(awk -v a="$start_time" -v b="${offset_of[$node]}" 'BEGIN { printf "%.6f", a + b }')
+        printf '%s %s ' "$node" "${offset_of[$node]}"
         if [ -n "$scratch" ]; then
-            tell start "$node" "$time" "$scratch/$node/trace"
+            echo "$scratch/$node/trace"
         else
-            tell start "$node" "$time" "${trace_of[$node]}"
+            echo "${trace_of[$node]}"
         fi
-    done
+    done | awk -v start="$start_time" '{ node = $1; time = sprintf("%.6f", start + $2)
+        sub(/^[^ ]+ [^ ]+ /, ""); print "start", node, time, $0 }' >&7
 }
 
 await_end() {

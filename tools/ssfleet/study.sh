@@ -309,7 +309,7 @@ collect_all() {
 # ---- status and cancel ----
 
 print_status() {
-    local name where left=0 workers=0 failed=() state
+    local name where left=() workers=0 failed=() state
     declare -A counts=()
     find_active || fail "$engine does not answer"
     list_runs
@@ -322,8 +322,7 @@ print_status() {
         esac
         [ -z "$where" ] || { [[ $where = *' R' || $where = *' active' || $where = *' CG' ]] && state=running || state=waiting; }
         [ "$state" != running ] || workers=$((workers + 1))
-        [[ $state = 'done' || $state = skipped || $state = failed ]] ||
-            left=$(awk -v a="$left" -v b="${run_takes[$name]}" 'BEGIN { print a + b }')
+        [[ $state = 'done' || $state = skipped || $state = failed ]] || left+=("${run_takes[$name]}")
         counts[$state]=$((${counts[$state]-0} + 1))
         [ "$state" != running ] || echo "running: $name on ${where% *}"
     done
@@ -333,7 +332,7 @@ print_status() {
     for state in 'done' skipped running waiting failed 'to come'; do
         [ -z "${counts[$state]-}" ] || echo "$state: ${counts[$state]}"
     done
-    awk -v left="$left" -v workers="$workers" 'BEGIN {
+    printf '%s\n' "${left[@]}" | awk -v workers="$workers" '{ left += $1 } END {
         if (left > 0 && workers > 0) printf "time left: about %d s on %d nodes\n", left / workers, workers
         else if (left > 0) printf "time left: %d s on one node; no run is carried out now\n", left }'
 }

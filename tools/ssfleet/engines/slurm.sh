@@ -35,15 +35,21 @@ $(task_script "\$SLURMD_NODENAME" "\$1")
 END
 }
 
+# One process reads all tasks, of which there may be thousands.
 engine_active() {
-    local list name index state node all
+    local list all
     list=$(job_ids | sed 's/^/ssfleet-/' | paste -sd ,)
     [ -n "$list" ] || return 0
     all=$(squeue -h -r --name "$list" -o '%j %K %t %N') || return
-    while read -r name index state node; do
-        [ -z "$name" ] ||
-            sed -n "$((index + 1))p" "$fleet/jobs/${name#ssfleet-}" | tr ',' '\n' | sed "s/\$/ ${node:--} $state/"
-    done <<<"$all"
+    jobs=$fleet/jobs awk '
+        function read_tasks(job,    file, line, count) {
+            file = ENVIRON["jobs"] "/" substr(job, length("ssfleet-") + 1)
+            while ((getline line < file) > 0) tasks[job, count++] = line
+            close(file)
+        }
+        !($1 in known) { read_tasks($1); known[$1] }
+        { count = split(tasks[$1, $2], runs, ",")
+          for (i = 1; i <= count; i++) print runs[i], ($4 == "" ? "-" : $4), $3 }' <<<"$all"
 }
 
 engine_end() {
