@@ -71,6 +71,7 @@ ssactuate_examples_run() { page tools/ssactuate/ssactuate.1; }
 ssantagonist_examples_run() { page tools/ssantagonist/ssantagonist.1; }
 ssbatch_examples_run() { page tools/ssbatch/ssbatch.1; }
 ssfleet_examples_run() { page tools/ssfleet/ssfleet.1; }
+showstopper_fleets_examples_run() { page tools/ssfleet/showstopper-fleets.7; }
 ssburn_examples_run() { page tools/ssburn/ssburn.1; }
 ssload_examples_run() { page tools/ssload/ssload.1; }
 ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; }
@@ -180,6 +181,7 @@ run_case ssactuate_examples_run
 run_case ssantagonist_examples_run
 run_case ssbatch_examples_run
 run_case ssfleet_examples_run
+run_case showstopper_fleets_examples_run
 run_case ssburn_examples_run
 run_case ssload_examples_run
 run_case ssprofile_examples_run
