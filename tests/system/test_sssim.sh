@@ -379,6 +379,9 @@ refused 'node n0: a node takes no --foreground, --sweep or --record' fleet --nod
 if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"
+    "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
+    tr '\n' ' ' <answer | grep -qE 'These clocks are not trusted: n[0-9]+ \([0-9.]+ s (ahead|behind), known within 0.002 s\)' ||
+        fail "no clock is named: $(cat answer)"
     # A sample of other nodes lies in the intervals of a rehearsal; with a disturbance that it lacks, few do.
     expect fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s

@@ -87,6 +87,21 @@ static void late_starts_are_measured_by_the_corrected_clock(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+static void clocks_that_are_off_or_imprecise_are_not_trusted(void **state) {
+    (void)state;
+    struct ssreport_whole whole;
+    read_fleet();
+    assert_true(ssreport_fleet_trusts_clock(&fleet.nodes[0]));
+    assert_false(ssreport_fleet_trusts_clock(&fleet.nodes[1]));
+    assert_true(ssreport_fleet_trusts_clock(&fleet.nodes[2])); /* was not measured */
+    fleet.nodes[0].offset_error = 0.06;
+    assert_true(ssreport_whole_of(&whole, &fleet));
+    assert_int_equal(whole.untrusted, 2);
+    assert_string_equal(fleet.nodes[1].clock, "chrony");
+    assert_near(fleet.nodes[1].clock_error, 0.001, 1e-9);
+    ssreport_fleet_free(&fleet);
+}
+
 static void node_without_a_record_fails_alone(void **state) {
     (void)state;
     read_fleet();
@@ -269,6 +284,23 @@ static void ends_of_failed_nodes_are_in_the_maps(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+static void errors_of_nodes_are_drawn(void **state) {
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
+    read_fleet();
+    ssreport_fleet_plot_errors(&page, &fleet);
+    fclose(page.stream);
+    if (page.pictures == 0) {
+        free(text);
+        SKIP("gnuplot: no picture can be drawn");
+    }
+    assert_that(count_words(text, "Number of nodes by mean error"), >=, 1);
+    free(text);
+    ssreport_fleet_free(&fleet);
+}
+
 static void time_axes_are_labeled_alike(void **state) {
     (void)state;
     char *text = NULL;
@@ -292,6 +324,7 @@ static void time_axes_are_labeled_alike(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(records_of_nodes_are_summed_up),
     cmocka_unit_test(late_starts_are_measured_by_the_corrected_clock),
+    cmocka_unit_test(clocks_that_are_off_or_imprecise_are_not_trusted),
     cmocka_unit_test(node_without_a_record_fails_alone),
     cmocka_unit_test(whole_compares_the_sum_with_the_sum_of_targets),
     cmocka_unit_test(long_records_widen_the_bins),
@@ -301,5 +334,6 @@ UNIT_MAIN(
     cmocka_unit_test(failed_nodes_do_not_predict),
     cmocka_unit_test(nodes_within_their_intervals_are_counted),
     cmocka_unit_test(ends_of_failed_nodes_are_in_the_maps),
+    cmocka_unit_test(errors_of_nodes_are_drawn),
     cmocka_unit_test(time_axes_are_labeled_alike))
 // clang-format on

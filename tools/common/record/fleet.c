@@ -19,7 +19,7 @@
 
 /* ---- the table of nodes ---- */
 
-enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR };
+enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR, CLOCK, CLOCK_ERROR };
 
 static char *copy_field(const struct sstrace_field *field) {
     return strndup(field->text, field->length);
@@ -45,20 +45,22 @@ static bool take_node(void *context, const struct sstrace_field *fields) {
         .start = number_of(&fields[START]),
         .offset = number_of(&fields[OFFSET]),
         .offset_error = number_of(&fields[OFFSET_ERROR]),
+        .clock = copy_field(&fields[CLOCK]),
+        .clock_error = number_of(&fields[CLOCK_ERROR]),
         .late = NAN,
         .cpus = NAN,
     };
     const struct ssreport_fleet_node *node = &fleet->nodes[fleet->count - 1];
-    return node->name && node->record && node->trace && node->reason;
+    return node->name && node->record && node->trace && node->reason && node->clock;
 }
 
 static int read_table(struct ssreport_fleet *fleet, const char *folder,
     struct ssreport_notes *notes, struct ss_error *error) {
     static const char *const columns[] = {"node", "record", "trace", "status", "reason", "start",
-        "offset_seconds", "offset_error_seconds", NULL};
+        "offset_seconds", "offset_error_seconds", "clock", "clock_error_seconds", NULL};
     const struct ssreport_csv csv = {.name = TABLE,
         .columns = columns,
-        .optional = 1U << RECORD | 1U << TRACE | 1U << REASON,
+        .optional = 1U << RECORD | 1U << TRACE | 1U << REASON | 1U << CLOCK | 1U << CLOCK_ERROR,
         .take = take_node,
         .context = fleet};
     return ssreport_csv_read(folder, &csv, notes, error);
@@ -226,6 +228,11 @@ int ssreport_fleet_read(struct ssreport_fleet *fleet, const char *folder,
     return 0;
 }
 
+bool ssreport_fleet_trusts_clock(const struct ssreport_fleet_node *node) {
+    return isnan(node->offset) || (fabs(node->offset) <= SSREPORT_CLOCK_TRUSTED &&
+                                      !(node->offset_error > SSREPORT_CLOCK_TRUSTED));
+}
+
 size_t ssreport_fleet_used(const struct ssreport_fleet *fleet) {
     size_t used = SSREPORT_FLEET_BINS;
     double most = 0;
@@ -242,6 +249,7 @@ void ssreport_fleet_free(struct ssreport_fleet *fleet) {
         free(fleet->nodes[i].record);
         free(fleet->nodes[i].trace);
         free(fleet->nodes[i].reason);
+        free(fleet->nodes[i].clock);
     }
     free(fleet->nodes);
     free(fleet->name);

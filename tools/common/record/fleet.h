@@ -20,6 +20,9 @@
 #define SSREPORT_FLEET_SPAN 10.0 /* of the spans for `apart`, in seconds */
 #define SSREPORT_FLEET_ROWS 60   /* rows of the map; with more nodes, several share a row */
 
+/* A clock that is off by more, or known less precisely, is not trusted; ssfleet warns of it. */
+#define SSREPORT_CLOCK_TRUSTED 0.05
+
 /* Times are in seconds, loads are parts of 1. Unknown numbers are NaN. */
 struct ssreport_fleet_node {
     char *name, *record, *trace; /* `record` is the folder of the record in that of the fleet */
@@ -27,6 +30,8 @@ struct ssreport_fleet_node {
     bool failed;
     double start;                /* planned start, by the clock of ssfleet, since 1970 */
     double offset, offset_error; /* of the node's clock, and the error of that offset */
+    char *clock;                 /* what synchronizes it; may be empty */
+    double clock_error;          /* the largest error that this admits */
     double late;                 /* from the planned start to that of the trace */
     double cpus;
     double covered;          /* time of the counted samples */
@@ -57,6 +62,9 @@ SS_NONNULL(1) bool ssreport_fleet_is_in(const char *folder);
 /* Reads a fleet. A node whose record cannot be read fails alone. Free the fleet in either case. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_fleet_read(struct ssreport_fleet *fleet,
     const char *folder, struct ssreport_notes *notes, struct ss_error *error);
+
+/* Returns whether a clock is trusted, or was not measured. */
+SS_NONNULL(1) bool ssreport_fleet_trusts_clock(const struct ssreport_fleet_node *node);
 
 /* Returns the number of bins up to the last one with samples of more than a few nodes. */
 SS_NONNULL(1) size_t ssreport_fleet_used(const struct ssreport_fleet *fleet);

@@ -9,6 +9,10 @@
 /* The columns of a map. A field takes 90 bytes of the page. */
 #define COLUMNS_MAX 120
 
+/* The picture of errors: bins, and the least width of one, which is 0.001 points. */
+#define ERROR_BINS_MAX 40
+#define ERROR_BIN_MIN  1e-5
+
 /* The height of a map in CSS pixels: its frame, and its rows. */
 #define MAP_FRAME 110
 #define MAP_ROW   4
@@ -40,6 +44,44 @@ void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_f
         PLOT_BLUE, PLOT_ORANGE);
     ssreport_page_figure(
         page, script, used > 0, "Sum over the nodes that have samples at that time, in CPUs");
+}
+
+/* Counts nodes in `count` bins from `low` on. */
+static void count_errors(
+    const struct ssreport_fleet *fleet, double low, double width, size_t count, size_t *nodes) {
+    for (size_t i = 0; i < fleet->count; i++) {
+        double error = fleet->nodes[i].error;
+        if (isfinite(error))
+            nodes[(size_t)fmin((error - low) / width, (double)count - 1)]++;
+    }
+}
+
+void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssreport_fleet *fleet) {
+    size_t nodes[ERROR_BINS_MAX] = {0}, known = 0;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < fleet->count; i++) {
+        known += isfinite(fleet->nodes[i].error);
+        low = fmin(low, fleet->nodes[i].error); /* ignores NaN */
+        high = fmax(high, fleet->nodes[i].error);
+    }
+    FILE *script = known > 1 ? ssreport_page_script(page) : NULL;
+    if (!script)
+        return;
+    size_t count = (size_t)fmin(ceil(sqrt((double)known)), ERROR_BINS_MAX);
+    double width = fmax((high - low) / (double)count, ERROR_BIN_MIN);
+    count_errors(fleet, low, width, count, nodes);
+    plot_begin_on_page(script);
+    plot_axis(script, 'x', "mean error, points", PLOT_AROUND_ZERO);
+    plot_axis(script, 'y', "nodes", PLOT_FROM_ZERO);
+    fputs("$errors << END\n", script);
+    for (size_t i = 0; i < count; i++)
+        fprintf(script, "%.9g %zu\n", 100 * (low + ((double)i + 0.5) * width), nodes[i]);
+    fprintf(script,
+        "END\n"
+        "set boxwidth %.9g\nset style fill solid 0.5 border\n"
+        "plot $errors using 1:2 with boxes lc rgb \"%s\" notitle\n",
+        100 * width, PLOT_BLUE);
+    ssreport_page_figure(page, script, true, "Number of nodes by mean error");
 }
 
 /* Sums `step` bins of a row from `bin` on. */

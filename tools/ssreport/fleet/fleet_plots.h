@@ -9,6 +9,10 @@
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
+/* Draws how many nodes have which mean error. */
+SS_NONNULL(1, 2)
+void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssreport_fleet *fleet);
+
 /* Draws maps of all nodes over time: the load, and the distance from the target. */
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_fleet *fleet);

@@ -8,7 +8,7 @@
 #include "rehearsal.h"
 #include "whole.h"
 
-/* Failed nodes that the first sentence names. */
+/* Nodes that a sentence names. */
 #define NAMED_MAX 3
 
 /* The page shows all nodes of a small fleet only. */
@@ -28,6 +28,7 @@ static const struct table_column fleet_columns[] = {
     {"late_median_seconds", "late, median, s", 4, .small = true}, {"late_most_seconds", "most, s", 4, .small = true},
     {"start_spread_seconds", "starts differ by, s", 4, .small = true, .text = {"starts, s", 10}},
     {"clock_error_seconds", "clocks known within, s", 4, .small = true},
+    {"untrusted_clocks", "clocks not trusted", .text = {"clocks?", 7}},
 };
 static const struct table_column node_columns[] = {
     {"fleet", NULL}, {"node", "node"}, {"trace", "trace"}, {"status", "status"}, {"reason", "reason", .if_known = true},
@@ -35,6 +36,8 @@ static const struct table_column node_columns[] = {
     {"target_mean", "target, %", 2, true}, {"error_mean", "error, points", 2, true},
     {"error_abs_mean", "absolute error, points", 2, true}, {"late_seconds", "late, s", 4, .small = true},
     {"offset_seconds", "clock ahead, s", 4, .small = true}, {"offset_error_seconds", "known within, s", 4, .small = true},
+    {"clock_trusted", "clock trusted"}, {"clock", "synchronized by", .if_known = true},
+    {"clock_error_seconds", "which admits an error of, s", 4, .if_known = true, .small = true},
 };
 static const struct table_column time_columns[] = {
     {"fleet", NULL}, {"begin_seconds", NULL}, {"end_seconds", NULL}, {"load_cpus", NULL}, {"target_cpus", NULL},
@@ -69,7 +72,8 @@ static void add_fleet(const struct ssreport_report *report, const struct ssrepor
         CELL("node_error_high", whole->errors.high), CELL("node_error_worst", whole->error_worst),
         CELL("late_median_seconds", whole->late_median),
         CELL("late_most_seconds", whole->late_most), CELL("start_spread_seconds", whole->spread),
-        CELL("clock_error_seconds", whole->clock_error));
+        CELL("clock_error_seconds", whole->clock_error),
+        CELL("untrusted_clocks", whole->untrusted));
 }
 
 static void add_nodes(const struct ssreport_report *report, const struct ssreport_fleet *fleet) {
@@ -83,7 +87,10 @@ static void add_nodes(const struct ssreport_report *report, const struct ssrepor
             CELL("load_mean", node->load), CELL("target_mean", node->target),
             CELL("error_mean", node->error), CELL("error_abs_mean", node->error_abs),
             CELL("late_seconds", node->late), CELL("offset_seconds", node->offset),
-            CELL("offset_error_seconds", node->offset_error));
+            CELL("offset_error_seconds", node->offset_error),
+            CELL("clock_trusted", ssreport_fleet_trusts_clock(node)),
+            CELL("clock", (const char *)(*node->clock ? node->clock : NULL)),
+            CELL("clock_error_seconds", node->clock_error));
     }
 }
 
@@ -181,6 +188,24 @@ static void name_failures(
         snprintf(text + used, size - used, ".");
 }
 
+/* Appends " These clocks are not trusted: n7 (3.000 s ahead, known within 0.001 s) and 2 more." */
+static void name_clocks(const struct ssreport_fleet *fleet, char *text, size_t size) {
+    size_t used = strlen(text), found = 0;
+    for (size_t i = 0; i < fleet->count && used < size; i++) {
+        const struct ssreport_fleet_node *node = &fleet->nodes[i];
+        if (ssreport_fleet_trusts_clock(node) || ++found > NAMED_MAX)
+            continue;
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%.60s (%.3f s %s, known within %.2g s)",
+                found == 1 ? " These clocks are not trusted: " : ", ", node->name,
+                fabs(node->offset), node->offset < 0 ? "behind" : "ahead", node->offset_error);
+    }
+    if (found > NAMED_MAX && used < size)
+        used += (size_t)snprintf(text + used, size - used, " and %zu more", found - NAMED_MAX);
+    if (found > 0 && used < size)
+        snprintf(text + used, size - used, ".");
+}
+
 static bool ask_prediction(
     const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct ssreport_fleet *first = fleet_of(report, 0), *second = fleet_of(report, 1);
@@ -201,6 +226,7 @@ static bool ask_prediction(
             count.error, count.nodes, ssreport_report_set_name(report, 0), count.apart,
             count.expected);
     name_failures(second, count_failed(second), headline->answer, sizeof headline->answer);
+    name_clocks(second, headline->answer, sizeof headline->answer);
     return true;
 }
 
@@ -225,6 +251,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
             whole.measured, whole.nodes, 100 * whole.load, 100 * whole.target,
             100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, whole.spread);
     name_failures(&report->fleets[0], whole.failed, text, size);
+    name_clocks(&report->fleets[0], text, size);
     return true;
 }
 
@@ -236,6 +263,7 @@ static void print_fleet(struct ssreport_page *page, const struct ssreport_fleet 
     fputs("</h3>\n", page->stream);
     fputs("<div class=\"plots\">\n", page->stream);
     ssreport_fleet_plot_sum(page, fleet);
+    ssreport_fleet_plot_errors(page, fleet);
     ssreport_fleet_plot_map(page, fleet);
     fputs("</div>\n", page->stream);
 }

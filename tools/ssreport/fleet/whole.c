@@ -40,6 +40,7 @@ static void count_nodes(struct ssreport_whole *whole, const struct ssreport_flee
         const struct ssreport_fleet_node *node = &fleet->nodes[i];
         whole->failed += node->failed;
         whole->measured += node->covered > 0;
+        whole->untrusted += !ssreport_fleet_trusts_clock(node);
         whole->cpus += node->covered > 0 ? node->cpus : 0;
         if (isfinite(node->offset_error))
             whole->clock_error = fmax(whole->clock_error, node->offset_error);

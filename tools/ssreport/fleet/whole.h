@@ -21,6 +21,7 @@ struct ssreport_whole {
     double late_median, late_most;   /* of the starts, relative to the planned one */
     double spread;                   /* from the first to the last start */
     double clock_error;              /* the largest error of a clock's offset */
+    size_t untrusted;                /* clocks that are not trusted */
 };
 
 /* Returns false if memory is exhausted. */
