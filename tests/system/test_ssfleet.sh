@@ -22,6 +22,7 @@ fail() {
 }
 
 PATH=$(realpath "$1")/bin:$PATH
+libexec=$(realpath "$1")/libexec/showstopper
 [ -x "$1/bin/ssbatch" ] || skip "left-out: ssbatch was not built"
 folder=$(mktemp -d)
 trap 'close_fleet; rm -rf "$folder"' EXIT
@@ -236,6 +237,28 @@ write_node() {
         cat - "$source/tools/ssfleet/node.sh" >script
 }
 
+# clock_by PROGRAM: prints what a node reports whose showstopper-clock is this script.
+clock_by() {
+    mkdir -p fake/bin fake/libexec/showstopper
+    ln -sf "$(command -v showstopper)" fake/bin/showstopper
+    printf '#!/bin/sh\n%s\n' "$1" >fake/libexec/showstopper/showstopper-clock
+    chmod +x fake/libexec/showstopper/showstopper-clock
+    PATH=$folder/fake/bin:$PATH bash script a </dev/null
+}
+
+nodes_report_the_error_of_a_synchronized_clock() {
+    ! chronyc -c tracking >/dev/null 2>&1 || skip "chrony: its report is preferred to the kernel's"
+    write_node 1s
+    [ "$(clock_by 'echo 0.012345')" = 'ready a ntp 0.012345' ] || fail "wrong report: $(clock_by 'echo 0.012345')"
+    [ "$(clock_by 'exit 1')" = 'ready a unknown ' ] || fail "wrong report: $(clock_by 'exit 1')"
+    # The kernel's bound is below 16 s, or the clock is not synchronized.
+    if "$libexec/showstopper-clock" >out; then
+        grep -qE '^([0-9]|1[0-5])\.[0-9]{6}$' out || fail "wrong bound: $(cat out)"
+    else
+        [ ! -s out ] || fail "a bound of a clock that is not synchronized: $(cat out)"
+    fi
+}
+
 # start_line: prints the line that starts the node a within two seconds.
 start_line() {
     echo "start a $(($(date +%s) + 2)) $folder/traces/m1.txt"
@@ -404,6 +427,7 @@ run_case invalid_calls_are_refused
 run_case nodes_replay_their_traces_from_one_moment
 run_case a_failed_node_is_named_and_the_others_continue
 run_case the_trace_of_a_cluster_is_split
+run_case nodes_report_the_error_of_a_synchronized_clock
 run_case ended_nodes_do_not_read_from_the_pipe_of_all_nodes
 run_case nodes_end_with_their_input
 run_case runs_are_spread_over_ssh

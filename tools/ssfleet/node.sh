@@ -8,11 +8,12 @@ node=$1
 
 # clock_state: prints what synchronizes the clock, and the largest error that this admits in seconds (or nothing).
 clock_state() {
+    local bound
     if chronyc -c tracking 2>/dev/null | awk -F , '$3 > 0 && $3 < 16 {
         print "chrony", ($5 < 0 ? -$5 : $5) + $11 / 2 + $12; found = 1 } END { exit !found }'; then
         return
-    elif [ "$(timedatectl show -p NTPSynchronized --value 2>/dev/null)" = yes ]; then
-        echo "ntp "
+    elif bound=$("${showstopper%/*}/../libexec/showstopper/showstopper-clock" 2>/dev/null); then
+        echo "ntp $bound"
     else
         echo "unknown "
     fi
@@ -34,7 +35,7 @@ replay() {
     echo "done $node $status"
 }
 
-command -v showstopper >/dev/null || { echo "fail $node showstopper is not installed in its PATH"; exit; }
+showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not installed in its PATH"; exit; }
 echo "ready $node $(clock_state)"
 while read -r what who when file; do
     [ "$who" = "$node" ] || continue

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Prints how far the kernel believes this machine's clock to be off at most, in seconds, and ends
+ * with status 1 if nothing synchronizes the clock. The nodes of `ssfleet replay` start it.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/timex.h>
+
+#include "base/program.h"
+
+/*
+ * The kernel lets the bound grow while nothing corrects the clock, up to this. STA_UNSYNC says
+ * less: it may be set to keep the kernel from setting the hardware's clock.
+ */
+#define BOUND_UNKNOWN 16000000 /* microseconds */
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct timex state = {.modes = 0}; /* only read */
+    if (argv[0] && argv[1])
+        return ss_error_fail(error, "unexpected argument: this program takes none");
+    if (adjtimex(&state) < 0)
+        return ss_error_fail(error, "the kernel does not describe its clock: %m");
+    *status = state.maxerror < BOUND_UNKNOWN ? 0 : 1;
+    if (*status == 0)
+        printf("%.6f\n", (double)state.maxerror / 1e6);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    return ss_program_main("showstopper-clock", run, argv);
+}
