@@ -81,7 +81,8 @@ simulated_duets_meet_their_bars() {
     "$build/tests/duet" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet: status $?"
     prints "\| A and A, generated +\| +1999 \| +$number \| +$number \| +$number \| +$number \|"
     prints "\| B 1 % slower, in sssim +\| +1 \| +$number \| +$number \| +$number \| +$number \|"
-    prints ".*: met"
+    prints "\| A and A +\| +2000 \| +$number \| +$number \| +$number \|"
+    [ "$(grep -c '^Bars: .*: met$' "$output")" -eq 2 ] || fail "not all bars are met"
 }
 
 simulated_verdicts_meet_their_bars() {

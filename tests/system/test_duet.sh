@@ -57,6 +57,48 @@ END
     options=(--bin "$scratch/bin" --ram "$scratch/ram" --others 100%)
 }
 
+# stand_in_for_turns: does so for --order alternate. The last word of the command is the number of iterations per second
+# in its turns. Right after a switch, those of B are five times faster, which must not count.
+stand_in_for_turns() {
+    stand_in
+    sed -i '/^\[\[ $record =~/,$d' "$scratch/bin/showstopper"
+    # shellcheck disable=SC2016 # for the stand-in
+    sed -i 's/^while .*/&\n    [ "$1" != -T ] || trace=$2\n    [ "$1" != --duration ] || duration=${2%s}/' \
+        "$scratch/bin/showstopper"
+    cat <<'END' >>"$scratch/bin/showstopper"
+[[ $record =~ -(aa|ab)-([0-9]+)/.*/([ab])$ ]] || exit 1
+side=${BASH_REMATCH[3]} minute=${BASH_REMATCH[2]}
+[ "${BASH_REMATCH[1]}" = aa ] || minute=$((minute + 20))
+minute=0$minute minute=${minute: -2}
+echo "${BASH_REMATCH[*]:1}" >>"$scratch/carried-out"
+mkdir "$record"
+echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 1}' >"$record/plan.json"
+echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
+echo '{"ended_by": "duration", "samples": 2, "instances": 1, "iterations": 99, "warnings": []}' >"$record/summary.json"
+{
+    echo time,elapsed_seconds,target,load,error,load_ticks,duty
+    echo "2026-11-20T10:$minute:01.000Z,1.000000,1,1,0,1,1"
+    echo "2026-11-20T10:$minute:02.000Z,2.000000,1,1,0,1,1"
+} >"$record/samples.csv"
+read -r _ level <"$trace"
+turn=$(sed -n '2s/+\(.*\)s .*/\1/p' "$trace")
+awk -v rate="${*: -1}" -v side="$side" -v turn="$turn" -v own="$([ "$level" = 100% ] || echo 1)" -v to="$duration" \
+    -v noise="$5" 'BEGIN {
+        srand(noise)
+        print "instance,start,end"
+        last = -1
+        for (t = own * turn; t < to; t = end) {
+            begin = int(t / turn + 1e-9)
+            if (begin != last) speed = rate * (1 + 0.02 * (rand() - 0.5))
+            last = begin
+            end = t + 1 / (speed * (side == "b" && t - begin * turn < 0.4 ? 5 : 1))
+            if (end > (begin + 1) * turn) end += turn
+            printf "0,%.6f,%.6f\n", t, end
+        }
+    }' >"$record/iterations.csv"
+END
+}
+
 # duet STATUS OPTION...: calls the experiment and checks its exit status.
 duet() {
     local status=0
@@ -98,6 +140,42 @@ a_duet_ends_when_it_is_precise() {
     grep -q '"planned_blocks": null' "$scratch/results/answer.json" || fail "the number of blocks is limited"
     [ "$(wc -l <"$scratch/carried-out")" -gt 80 ] || fail "the study ended before 11 blocks of A and B"
     ! grep -vq '^[ab]' "$scratch/carried-out" || fail "$(cat "$scratch/carried-out")"
+}
+
+# The unit is a pair of processes. Iterations right after a switch and across one do not count.
+processes_that_take_turns_are_compared() {
+    stand_in_for_turns
+    local work=(--order alternate --iteration x --a 'work 100' --b 'work 90' --output results) answer
+    duet 1 "${work[@]}" --fail-above 2% --at-most 1500s
+    answer=$(head -n 1 "$scratch/results/answer.txt")
+    [[ $answer =~ ^'B is '(9\.[5-9]|10\.[0-5])' % ('[0-9.]+' to '[0-9.]+') slower than A; A against A: ' ]] ||
+        fail "the answer is: $answer"
+    grep -Fq "; 10 pairs of processes)" "$scratch/results/answer.md" || fail "$(cat "$scratch/results/answer.md")"
+    [ "$(sort -u "$scratch/carried-out" | wc -l)" -eq 40 ] || fail "expected 20 runs of two processes"
+    grep -q '"planned_blocks": 15' "$scratch/results/answer.json" || fail "$(cat "$scratch/results/answer.json")"
+}
+
+# If 20 pairs take longer than the time, there is one of each comparison, and the answer says so.
+a_single_pair_answers_about_its_two_processes() {
+    stand_in_for_turns
+    duet 0 --order alternate --iteration x --a 'work 100' --b 'work 90' --output results --at-most 80s --warmup 1s
+    prints "Only one pair of processes fits into this time, .*, give --at-most 3 min .*"
+    [ "$(wc -l <"$scratch/carried-out")" -eq 4 ] || fail "expected two runs of two processes"
+    prints "B is (9\.[5-9]|10\.[0-5]) % \([0-9.]+ to [0-9.]+\) slower than A, of these two processes; A against A: .*"
+    grep -q '; one pair of processes, 30 turns)$' "$scratch/results/answer.md" || fail "$(cat "$scratch/results/answer.md")"
+}
+
+# Both processes of a plan run, and one of them is stopped at any time.
+processes_take_turns() {
+    local loop='while :; do echo x; sleep 0.05; done' seen
+    experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" --seconds 1s --warmup 0
+    sed 's/--duration 6s/--duration 2s/; /^run aa-2 /,$d' "$output" >"$scratch/plan"
+    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
+    seen=$(for side in a b; do
+        awk -F , -v side="$side" '$2 > 0.5 && $3 < 1 || $2 > 1.5 && $3 < 2 { print side, int($2) }' \
+            "$scratch/study/aa-1/$side/iterations.csv"
+    done | sort -u | paste -sd ,)
+    [ "$seen" = "a 0,b 1" ] || [ "$seen" = "a 1,b 0" ] || fail "seconds with iterations: $seen"
 }
 
 # Measures the first block of a plan. Each launch has an environment of the planned size.
@@ -145,6 +223,12 @@ orders_are_balanced_and_paddings_differ() {
 invalid_calls_are_refused() {
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http://localhost: not one of throughput time" duet --a x --b y --metric http://localhost
+    refuses "--order: both: not one of turn alternate" duet --a x --b y --order both
+    refuses "--iteration is required: without it" duet --a x --b y --order alternate
+    refuses "--metric time is of launches" duet --a x --b y --order alternate --metric time
+    refuses "--seconds: a turn takes 1 s at least" duet --a x --b y --order alternate --iteration x --seconds 0.9s
+    refuses "--at-most: two pairs of processes that each have 15 turns take 1 min 1" duet --a x --b y --order alternate \
+        --iteration x --at-most 60s
     refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
     refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
     refuses "--until: no interval is that narrow" duet --a x --b y --until 0
@@ -168,6 +252,9 @@ invalid_calls_are_refused() {
 
 run_case a_duet_continues_and_decides
 run_case a_duet_ends_when_it_is_precise
+run_case processes_that_take_turns_are_compared
+run_case a_single_pair_answers_about_its_two_processes
+run_case processes_take_turns
 run_case blocks_are_measured_with_padded_environments
 run_case a_background_runs_beside_each_command
 run_case orders_are_balanced_and_paddings_differ

@@ -285,6 +285,128 @@ static void background_that_differs_is_doubtful(void **state) {
     end();
 }
 
+/* ---- processes that take turns ---- */
+
+#define TURN  3.
+#define TURNS 6
+
+/* Sets the columns of a study in which processes take turns after a first turn each. */
+static void set_turns(struct ssreport_run *run, const char *pairs) {
+    set(run, "order", "alternate");
+    set(run, "turn_seconds", "3");
+    set(run, "first_turn_seconds", "6");
+    set(run, "turns", "6");
+    set(run, "pairs", pairs);
+}
+
+static void add_iteration(struct ssreport_run *run, double start, double end) {
+    struct ssreport_record *record = &run->record;
+    record->iterations =
+        realloc(record->iterations, (record->iteration_count + 1) * sizeof *record->iterations);
+    assert_non_null(record->iterations);
+    record->iterations[record->iteration_count++] =
+        (struct ssreport_iteration){.start = start, .end = end};
+}
+
+/*
+ * Adds a pair whose turns have iterations of this length. One that ends right after the switch and
+ * one across the next switch are longer.
+ */
+static void add_pair(const char *pair, int block, const char *pairs, double b_percent) {
+    for (int position = 1; position <= 2; position++) {
+        bool is_b = (position == 2) == (block % 2 == 1);
+        struct ssreport_run *run = add_run(pair, block, position, is_b);
+        double length = 0.1 * exp(is_b ? -b_percent / 100 : 0);
+        set_turns(run, pairs);
+        run->record.wall = HOUR + 30 * block;
+        for (int turn = position - 1; turn < TURNS; turn += 2) {
+            double begin = (2 + turn) * TURN, at = begin + DUET_SWITCH;
+            double noise = exp(0.005 * turn); /* a drift, which cancels */
+            add_iteration(run, begin, at + 0.01);
+            for (at += 0.01; at + length * noise < begin + TURN; at += length * noise)
+                add_iteration(run, at, at + length * noise);
+            add_iteration(run, at, begin + 2 * TURN);
+        }
+    }
+}
+
+static void turns_have_the_iterations_inside_them(void **state) {
+    (void)state;
+    struct ssreport_run *run = add_run("aa", 1, 1, false);
+    add_iteration(run, 0.4, 0.6);
+    add_iteration(run, 0.6, 1.6);
+    add_iteration(run, 1.6, 2.1);
+    add_iteration(run, 2.1, 5);
+    assert_near(duet_turn_throughput(&run->record, 0.5, 3), 2 / 1.5, 1e-12);
+    assert_true(isnan(duet_turn_throughput(&run->record, 2.5, 3)));
+    end();
+}
+
+/* Pairs begin 30 s apart: 25 of them fit, and the first ten compare A with A. */
+static void pairs_of_processes_are_the_unit(void **state) {
+    (void)state;
+    settings.at_most = "750";
+    for (int block = 1; block <= 10; block++)
+        add_pair("aa", block, "", 0);
+    for (int block = 1; block <= 15; block++)
+        add_pair("ab", block, "", 5);
+    judge();
+    assert_int_equal(study.planned, 15);
+    assert_int_equal(study.look.count, 15);
+    assert_near(study.look.mean, 0.05, 1e-3);
+    char text[DUET_TEXT];
+    duet_answer(&study, text, sizeof text);
+    assert_true(strncmp(text, "B is 5.", 7) == 0);
+    assert_null(strstr(text, "of these two processes"));
+    duet_describe_size(&study, text, sizeof text);
+    assert_string_equal(text, "15 pairs of processes");
+    end();
+}
+
+static void single_pair_answers_about_its_processes(void **state) {
+    (void)state;
+    add_pair("aa", 1, "1", 0);
+    judge();
+    assert_says("No answer yet: 1 of at least 2 pairs of processes are done");
+    end();
+    add_pair("aa", 1, "1", 0);
+    add_pair("ab", 1, "1", 20);
+    judge();
+    assert_int_equal(study.decision, DUET_ENDED);
+    assert_int_equal(study.look.count, 2);
+    char text[DUET_TEXT];
+    duet_answer(&study, text, sizeof text);
+    assert_non_null(strstr(text, " faster than A, of these two processes; A against A: "));
+    duet_describe_size(&study, text, sizeof text);
+    assert_string_equal(text, "one pair of processes, 6 turns");
+    end();
+}
+
+/* The background does 3 % more in the turns of B. Its clock starts 7 s before that of the pair. */
+static void background_is_compared_by_turns(void **state) {
+    (void)state;
+    settings.beside = "serial@60%";
+    for (int block = 1; block <= 10; block++)
+        add_pair("aa", block, "", 0);
+    for (int block = 1; block <= 10; block++) {
+        add_pair("ab", block, "", 0);
+        struct ssreport_run *run = add_run("ab", block, 1, false);
+        set_turns(run, "");
+        run->role = strdup("background");
+        run->record.wall = HOUR + 30 * block - 7;
+        for (int turn = 0; turn < TURNS; turn++) {
+            bool of_b = (turn % 2 == 1) == (block % 2 == 1);
+            double length = 0.1 / (of_b ? 1.03 : 1), at = 7 + (2 + turn) * TURN + 0.6;
+            for (int i = 0; i < 20; i++, at += length)
+                add_iteration(run, at, at + length);
+        }
+    }
+    judge();
+    assert_near(study.beside_percent, 3, 1e-6);
+    assert_true(study.beside_differs);
+    end();
+}
+
 static void difference_of_a_against_a_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
@@ -330,5 +452,9 @@ UNIT_MAIN(
     cmocka_unit_test(run_without_iterations_is_reported),
     cmocka_unit_test(bursts_count_by_their_number),
     cmocka_unit_test(background_that_differs_is_doubtful),
+    cmocka_unit_test(turns_have_the_iterations_inside_them),
+    cmocka_unit_test(pairs_of_processes_are_the_unit),
+    cmocka_unit_test(single_pair_answers_about_its_processes),
+    cmocka_unit_test(background_is_compared_by_turns),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),
     cmocka_unit_test(markdown_is_one_line_with_the_commands))

@@ -22,6 +22,27 @@ static void block_difference_is_the_mean_of_logarithms(void **state) {
     assert_near(stats_percent_of(log(0.98)), -2, 1e-12);
 }
 
+/* The second process is 2 % faster, and each turn is 1 % slower than the one before. */
+static void drift_cancels_from_differences_of_turns(void **state) {
+    (void)state;
+    double figures[12], differences[4];
+    for (int i = 0; i < 12; i++)
+        figures[i] = 100 * exp(0.02 * (i % 2) - 0.01 * i);
+    assert_int_equal(stats_turn_differences(figures, 12, differences), 4);
+    for (int i = 0; i < 4; i++)
+        assert_near(differences[i], 0.02, 1e-12);
+}
+
+static void turns_without_a_figure_are_left_out(void **state) {
+    (void)state;
+    double figures[] = {100, 110, 100, 110, NAN, 110, 0, 110, 100, 110, 100, 110, 100, 100};
+    double differences[4];
+    assert_int_equal(stats_turn_differences(figures, 14, differences), 2);
+    assert_near(differences[0], log(1.1), 1e-12);
+    assert_near(differences[1], log(1.1), 1e-12);
+    assert_int_equal(stats_turn_differences(figures, 2, differences), 0);
+}
+
 /* R: mean(x), sd(x), qt(.9875, 9) * sd(x) * sqrt(65) / 10 */
 static void bounded_interval_agrees_with_r(void **state) {
     (void)state;
@@ -126,6 +147,8 @@ static void repeated_t_test_fails_where_the_interval_passes(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(block_difference_is_the_mean_of_logarithms),
+    cmocka_unit_test(drift_cancels_from_differences_of_turns),
+    cmocka_unit_test(turns_without_a_figure_are_left_out),
     cmocka_unit_test(bounded_interval_agrees_with_r),
     cmocka_unit_test(interval_is_narrowest_at_the_end),
     cmocka_unit_test(unbounded_interval_uses_the_normal_mixture),

@@ -23,6 +23,16 @@ double stats_block_difference(const double a[2], const double b[2]) {
     return (log(b[0]) + log(b[1]) - log(a[0]) - log(a[1])) / 2;
 }
 
+size_t stats_turn_differences(const double *figures, size_t count, double *differences) {
+    size_t found = 0;
+    for (size_t i = 0; i + 3 <= count; i += 3) {
+        double difference = log(figures[i + 1]) - (log(figures[i]) + log(figures[i + 2])) / 2;
+        if (isfinite(difference))
+            differences[found++] = i % 2 == 0 ? difference : -difference;
+    }
+    return found;
+}
+
 double stats_percent_of(double difference) {
     return 100 * expm1(difference);
 }

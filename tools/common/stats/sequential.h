@@ -29,6 +29,16 @@ struct stats_look {
 double stats_block_difference(const double a[2], const double b[2]) SS_NONNULL();
 
 /*
+ * Compares two processes that run in turn, X Y X Y ..., by their `count` figures. Each three turns
+ * without overlap give one value in `differences`: the mean of ln(Y) minus the mean of ln(X), from
+ * which a steady drift cancels. Three turns without a positive figure in each give none. Returns
+ * the number of values, at most a third of `count`.
+ */
+SS_NONNULL()
+SS_READS(1, 2)
+size_t stats_turn_differences(const double *figures, size_t count, double *differences);
+
+/*
  * Estimates the mean of `count` values. `planned` is the number of values after which the study
  * ends, fixed before its first value; 0 if it has no end, which makes the interval wider.
  *

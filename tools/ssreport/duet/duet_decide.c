@@ -42,7 +42,8 @@ void duet_print_markdown(FILE *stream, const struct duet_study *study) {
     print_code(stream, study->a);
     fputs(", B: ", stream);
     print_code(stream, study->b);
-    fprintf(stream, "; %zu blocks of four runs)", study->look.count);
+    duet_describe_size(study, text, sizeof text);
+    fprintf(stream, "; %s)", text);
     duet_doubt(study, text, sizeof text);
     fprintf(stream, "%s%s\n", *text ? " Doubtful: " : "", text);
 }

@@ -34,8 +34,10 @@ static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
     if (count == 0 || !SS_GROW(blocks->items, count, blocks->room))
         return NULL;
     for (; blocks->count < count; blocks->count++) {
+        struct duet_block *block = &blocks->items[blocks->count];
+        *block = (struct duet_block){.background = NULL};
         for (int i = 0; i < 4; i++)
-            blocks->items[blocks->count].runs[i] = (struct duet_run){NAN, NAN, NAN, false};
+            block->runs[i] = (struct duet_run){NAN, NAN, NAN, false};
     }
     return &blocks->items[count - 1];
 }
@@ -65,10 +67,13 @@ static void add_run(struct duet_study *study, const struct ssreport_run *run) {
     struct duet_run *one = &block->runs[(int)position - 1];
     if (ssreport_is_word(run->role, "background")) {
         one->beside = throughput_of(run);
+        block->background = &run->record;
         return;
     }
     one->figure = figure_of(study, run);
-    if (!(one->figure > 0 && isfinite(one->figure)))
+    if (study->order == DUET_ALTERNATE && position <= 2)
+        block->processes[(int)position - 1] = &run->record;
+    else if (!(one->figure > 0 && isfinite(one->figure)))
         study->unmeasured = run->record.name;
     one->wall = run->record.wall;
     one->is_b = strcmp(column(run, "side"), "b") == 0;
@@ -87,26 +92,65 @@ static double difference_of(const struct duet_block *block, bool beside) {
     return isfinite(difference) ? difference : NAN;
 }
 
+/* Sets `values` to the differences between turns, B minus A. Returns their number. */
+static size_t compare_turns(
+    const struct duet_study *study, const struct duet_block *block, bool beside, double *values) {
+    const struct ssreport_record *first = block->processes[0], *second = block->processes[1];
+    size_t count = 0;
+    if (!first || !second || (beside && !block->background))
+        return 0;
+    count = beside ? duet_turns_compare_beside(&study->turns, first, block->background, values)
+                   : duet_turns_compare(&study->turns, first, second, values);
+    for (size_t i = 0; block->runs[0].is_b && i < count; i++)
+        values[i] = -values[i];
+    return count;
+}
+
+/* Returns the difference of a block; NaN if it is incomplete. */
+static double compare_block(
+    const struct duet_study *study, const struct duet_block *block, bool beside) {
+    double values[DUET_TURNS_MAX / 3];
+    if (study->order != DUET_ALTERNATE)
+        return difference_of(block, beside);
+    return ssreport_mean_of(values, compare_turns(study, block, beside, values), 0.95).mean;
+}
+
+/*
+ * Returns how long a block takes, between the starts of its runs or from this pair of processes to
+ * the next one; NaN if there is no next one.
+ */
+static double seconds_of(
+    const struct duet_study *study, const struct duet_blocks *blocks, size_t index) {
+    const struct duet_run *runs = blocks->items[index].runs;
+    if (study->order == DUET_TURN)
+        return (runs[3].wall - runs[0].wall) * 4 / 3;
+    return index + 1 < blocks->count ? blocks->items[index + 1].runs[0].wall - runs[0].wall : NAN;
+}
+
 /*
  * Compares the runs in each block, and drops all blocks after the first incomplete one. Returns -1
  * if memory is exhausted.
  */
-static int compare(struct duet_blocks *blocks) {
-    size_t complete = 0;
-    blocks->differences = calloc(blocks->count + 1, sizeof *blocks->differences);
-    blocks->orders = calloc(blocks->count + 1, sizeof *blocks->orders);
-    blocks->beside = calloc(blocks->count + 1, sizeof *blocks->beside);
-    blocks->seconds = calloc(blocks->count + 1, sizeof *blocks->seconds);
+static int compare(struct duet_study *study, struct duet_blocks *blocks) {
+    size_t complete = 0, room = blocks->count + 1 + study->turns.count / 3;
+    blocks->differences = calloc(room, sizeof *blocks->differences);
+    blocks->orders = calloc(room, sizeof *blocks->orders);
+    blocks->beside = calloc(room, sizeof *blocks->beside);
+    blocks->seconds = calloc(room, sizeof *blocks->seconds);
     if (!blocks->differences || !blocks->orders || !blocks->beside || !blocks->seconds)
         return -1;
     for (; complete < blocks->count; complete++) {
         const struct duet_block *block = &blocks->items[complete];
-        double beside = difference_of(block, true);
+        double beside = compare_block(study, block, true);
+        double seconds = seconds_of(study, blocks, complete);
         blocks->orders[complete] = block->runs[0].is_b ? STATS_BAAB : STATS_ABBA;
-        blocks->differences[complete] = difference_of(block, false);
-        blocks->seconds[complete] = (block->runs[3].wall - block->runs[0].wall) * 4 / 3;
+        blocks->differences[complete] = compare_block(study, block, false);
+        if (block->processes[0] && block->processes[1] && isnan(blocks->differences[complete]))
+            study->unmeasured = block->processes[0]->name;
         if (isnan(blocks->differences[complete]))
             break;
+        if (isfinite(seconds))
+            blocks->seconds[blocks->seconds_count++] = seconds;
         if (isfinite(beside))
             blocks->beside[blocks->beside_count++] = beside;
     }
@@ -114,7 +158,24 @@ static int compare(struct duet_blocks *blocks) {
     return 0;
 }
 
+/* Replaces the difference of the only block by those of its turns. */
+static void use_turns(struct duet_study *study, struct duet_blocks *blocks) {
+    if (blocks->count == 0)
+        return;
+    size_t count = compare_turns(study, &blocks->items[0], false, blocks->differences);
+    blocks->beside_count = compare_turns(study, &blocks->items[0], true, blocks->beside);
+    for (size_t i = 0; i < count; i++)
+        blocks->orders[i] = blocks->orders[0];
+    blocks->count = count;
+    if (count < 2)
+        study->unmeasured = blocks->items[0].processes[0]->name;
+}
+
 /* ---- what they decide ---- */
+
+size_t duet_study_first(const struct duet_study *study) {
+    return study->of_two_processes ? 1 : DUET_FIRST;
+}
 
 struct stats_look duet_study_look(const struct duet_study *study, size_t count) {
     const struct duet_blocks *blocks = &study->different;
@@ -154,9 +215,24 @@ static void judge(struct duet_study *study) {
     study->worse = percent_of(study, study->look.mean, study->look.half);
 }
 
+/* The turns of two processes are compared once, at the end. */
+static void judge_two_processes(struct duet_study *study) {
+    size_t count = study->different.count;
+    struct ssreport_mean mean = ssreport_mean_of(study->different.differences, count, 0.95);
+    study->look = (struct stats_look){
+        .count = count, .mean = mean.mean, .deviation = mean.deviation, .half = INFINITY};
+    if (study->same.count > 0)
+        study->look.half = mean.high - mean.mean;
+    study->planned = count;
+    study->decision = decide(study, &study->look);
+    study->worse = percent_of(study, study->look.mean, study->look.half);
+}
+
 /* A against A has a fixed number of blocks, so there is only one look. */
 static void judge_same(struct duet_study *study) {
-    size_t count = study->same.count < DUET_FIRST ? study->same.count : DUET_FIRST;
+    size_t count = study->same.count;
+    if (!study->of_two_processes && count > DUET_FIRST)
+        count = DUET_FIRST;
     struct ssreport_mean mean = ssreport_mean_of(study->same.differences, count, 0.95);
     struct ssreport_mean sure = ssreport_mean_of(study->same.differences, count, 0.99);
     study->worse_same = percent_of(study, mean.mean, mean.high - mean.mean);
@@ -172,11 +248,10 @@ static void judge_beside(struct duet_study *study) {
 
 /*
  * Returns the number of blocks of A and B that fit into the time; 0 without a limit. A block takes
- * the median time of A against A, between the starts of its runs, so interruptions and pauses
- * between blocks do not count.
+ * the median time of A against A, so interruptions do not count.
  */
 static size_t plan_blocks(const struct duet_study *study) {
-    double seconds = ssreport_median_of(study->same.seconds, study->same.count);
+    double seconds = ssreport_median_of(study->same.seconds, study->same.seconds_count);
     double fit = floor(study->at_most / seconds) - DUET_FIRST;
     if (!(study->at_most > 0))
         return 0;
@@ -185,7 +260,18 @@ static size_t plan_blocks(const struct duet_study *study) {
 
 /* ---- the study ---- */
 
+static void take_turns(struct duet_study *study, const struct ssreport_run *run) {
+    double count = number(run, "turns");
+    study->order = DUET_ALTERNATE;
+    study->of_two_processes = strcmp(column(run, "pairs"), "1") == 0;
+    study->turns.begin = number(run, "first_turn_seconds");
+    study->turns.length = number(run, "turn_seconds");
+    study->turns.count = count >= 1 && count <= DUET_TURNS_MAX ? (size_t)count : 0;
+}
+
 static void take_settings(struct duet_study *study, const struct ssreport_run *run) {
+    if (strcmp(column(run, "order"), "alternate") == 0)
+        take_turns(study, run);
     study->by_time = strcmp(column(run, "metric"), "time") == 0;
     study->a = column(run, "a");
     study->b = column(run, "b");
@@ -211,12 +297,18 @@ static void add_runs(struct duet_study *study, const struct ssreport_report *rep
 int duet_study_read(struct duet_study *study, const struct ssreport_report *report) {
     *study = (struct duet_study){.a = "", .b = "", .beside = ""};
     add_runs(study, report);
-    if (compare(&study->same) < 0 || compare(&study->different) < 0) {
+    if (compare(study, &study->same) < 0 || compare(study, &study->different) < 0) {
         duet_study_free(study);
         return -1;
     }
-    study->planned = plan_blocks(study);
-    judge(study);
+    if (study->of_two_processes) {
+        use_turns(study, &study->same);
+        use_turns(study, &study->different);
+        judge_two_processes(study);
+    } else {
+        study->planned = plan_blocks(study);
+        judge(study);
+    }
     judge_same(study);
     judge_beside(study);
     return 0;

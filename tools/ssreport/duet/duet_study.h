@@ -6,8 +6,15 @@
 
 #include <showstopper/contract.h>
 
+#include "duet_turns.h"
 #include "report.h"
 #include "sequential.h"
+
+/* How runs of A and B follow each other. */
+enum duet_order {
+    DUET_TURN,      /* blocks of four fresh runs */
+    DUET_ALTERNATE, /* blocks of two processes, of which one runs while the other is stopped */
+};
 
 /* Blocks of A against A, which come first. */
 #define DUET_FIRST 10
@@ -22,6 +29,10 @@ struct duet_run {
 
 struct duet_block {
     struct duet_run runs[4]; /* in the order in which they ran */
+
+    /* With DUET_ALTERNATE: the process whose turn is first, the other, and the background; NULL if
+     * absent. The records belong to the report. */
+    const struct ssreport_record *processes[2], *background;
 };
 
 /* Blocks that compare the same two commands, up to the first incomplete one. */
@@ -32,8 +43,9 @@ struct duet_blocks {
     /* Arrays with an element per block; owned, like `items`. */
     double *differences; /* difference of the logarithms, B minus A */
     enum stats_order *orders;
-    double *seconds; /* duration; sorted once the study has been read */
-    double *beside;  /* difference of the background, for blocks that have one */
+    double *seconds; /* durations; sorted once the study has been read */
+    size_t seconds_count;
+    double *beside; /* difference of the background, for blocks that have one */
     size_t beside_count;
 };
 
@@ -51,8 +63,11 @@ struct duet_percent {
 };
 
 struct duet_study {
-    bool is_present;            /* the report has such a study */
-    const char *unmeasured;     /* a run without a figure; NULL if absent */
+    bool is_present;        /* the report has such a study */
+    const char *unmeasured; /* a run without a figure; NULL if absent */
+    enum duet_order order;
+    struct duet_turns turns;    /* with DUET_ALTERNATE */
+    bool of_two_processes;      /* one block of each comparison; its values are those of turns */
     bool by_time;               /* the figure is a time: less is better */
     const char *a, *b, *beside; /* as in the plan; "" if absent */
     double until, fail_above;   /* percent; NaN if not given */
@@ -79,6 +94,10 @@ SS_MUST_USE SS_NONNULL() int duet_study_read(
 
 SS_NONNULL()
 void duet_study_free(struct duet_study *study);
+
+/* Returns the number of blocks of each comparison without which there is no answer. */
+SS_NONNULL()
+size_t duet_study_first(const struct duet_study *study);
 
 /* Returns the look after `count` blocks of A and B. */
 SS_NONNULL()

@@ -11,7 +11,7 @@
 
 // clang-format off
 static const struct table_column answer_columns[] = {
-    {"metric", NULL}, {"a", "A"}, {"b", "B"}, {"beside", "beside", .if_known = true},
+    {"metric", NULL}, {"run_order", NULL}, {"a", "A"}, {"b", "B"}, {"beside", "beside", .if_known = true},
     {"blocks", "blocks"}, {"planned_blocks", "planned"},
     {"worse_percent", "B is worse by, %", 2}, {"worse_low", "from", 2}, {"worse_high", "to", 2},
     {"same_percent", "A against A, %", 2}, {"same_low", "from", 2}, {"same_high", "to", 2},
@@ -25,10 +25,15 @@ static const struct table_column block_columns[] = {
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("duet", "Which of two is faster", answer_columns),
-    TABLE_INIT("duet-blocks", "Blocks of four runs, two of each command", block_columns),
+    TABLE_INIT("duet-blocks", "Blocks, in each of which both commands are compared", block_columns),
     {.name = NULL},
 };
 // clang-format on
+
+static const char *const order_words[] = {
+    [DUET_TURN] = "turn",
+    [DUET_ALTERNATE] = "alternate",
+};
 
 static const char *const decision_words[] = {
     [DUET_CONTINUES] = "continues",
@@ -51,9 +56,9 @@ static void add_answer(struct ssreport_report *report, const struct duet_study *
     duet_answer(study, answer, sizeof answer);
     duet_doubt(study, doubt, sizeof doubt);
     TABLE_ROW(ssreport_table(report, "duet"),
-        CELL("metric", study->by_time ? "time" : "throughput"), CELL("a", study->a),
-        CELL("b", study->b), CELL("beside", *study->beside ? study->beside : NULL),
-        CELL("blocks", study->look.count),
+        CELL("metric", study->by_time ? "time" : "throughput"),
+        CELL("run_order", order_words[study->order]), CELL("a", study->a), CELL("b", study->b),
+        CELL("beside", *study->beside ? study->beside : NULL), CELL("blocks", study->look.count),
         CELL("planned_blocks", number_if(study->planned > 0, (double)study->planned)),
         CELL("worse_percent", study->worse.mean),
         CELL("worse_low", number_if(known, study->worse.low)),
@@ -66,6 +71,13 @@ static void add_answer(struct ssreport_report *report, const struct duet_study *
         CELL("answer", answer), CELL("doubt", doubt));
 }
 
+/* Returns the order of runs or of turns in a block. */
+static const char *order_of(const struct duet_study *study, enum stats_order order) {
+    if (study->order == DUET_ALTERNATE)
+        return order == STATS_ABBA ? "A B A B A B" : "B A B A B A";
+    return order == STATS_ABBA ? "A B B A" : "B A A B";
+}
+
 /*
  * Adds the blocks of one comparison. For A and B, stops at the deciding block, and adds the
  * estimate after each block.
@@ -76,10 +88,10 @@ static void add_blocks(struct ssreport_report *report, const struct duet_study *
     size_t count = same ? blocks->count : study->look.count;
     for (size_t i = 0; i < count; i++) {
         TABLE_ROW(sheet, CELL("pair", same ? "A and A" : "A and B"), CELL("block", i + 1),
-            CELL("order", blocks->orders[i] == STATS_ABBA ? "A B B A" : "B A A B"),
+            CELL("order", order_of(study, blocks->orders[i])),
             CELL("percent", stats_percent_of(blocks->differences[i])));
         struct stats_look look = duet_study_look(study, i + 1);
-        if (!same && isfinite(look.half))
+        if (!same && !study->of_two_processes && isfinite(look.half))
             TABLE_CELLS(sheet, CELL("mean_percent", stats_percent_of(look.mean)),
                 CELL("mean_low", stats_percent_of(look.mean - look.half)),
                 CELL("mean_high", stats_percent_of(look.mean + look.half)));
@@ -158,8 +170,8 @@ static void plot_blocks(struct ssreport_page *page, const struct ssreport_report
         "far\", $blocks using 1:2 with points pt 7 ps 0.5 lc rgb \"%s\" title \"one block\"\n",
         PLOT_BLUE, PLOT_BLUE, PLOT_GRAY);
     ssreport_page_figure(page, script, count > 1,
-        "Each block compares two runs of B with two of A; the interval contains the truth at all "
-        "blocks in 95 % of studies");
+        "Each block compares B with A; the interval contains the truth at all blocks in 95 % of "
+        "studies");
 }
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {

@@ -31,6 +31,16 @@ static void describe_difference(
         shown(worse.low), shown(worse.high), more);
 }
 
+void duet_describe_size(const struct duet_study *study, char *text, size_t size) {
+    size_t count = study->look.count;
+    if (study->of_two_processes)
+        snprintf(text, size, "one pair of processes, %zu turns", study->turns.count);
+    else if (study->order == DUET_ALTERNATE)
+        snprintf(text, size, "%zu pairs of processes", count);
+    else
+        snprintf(text, size, "%zu blocks of four runs", count);
+}
+
 void duet_ask(const struct duet_study *study, char *text, size_t size) {
     char beside[120];
     describe_beside(study, beside);
@@ -38,19 +48,28 @@ void duet_ask(const struct duet_study *study, char *text, size_t size) {
         beside);
 }
 
+/* Returns the number of complete blocks. */
+static size_t blocks_done(const struct duet_study *study) {
+    if (study->of_two_processes)
+        return (size_t)(study->same.count > 0) + (study->different.count > 0);
+    return study->same.count + study->different.count;
+}
+
 void duet_answer(const struct duet_study *study, char *text, size_t size) {
     char beside[120], difference[120];
     const struct duet_percent *same = &study->worse_same;
     if (!isfinite(study->look.half)) {
-        snprintf(text, size, "No answer yet: %zu of at least %d blocks are done",
-            study->same.count + study->different.count, DUET_FIRST + STATS_LOOK_MIN);
+        snprintf(text, size, "No answer yet: %zu of at least %zu %s are done", blocks_done(study),
+            2 * duet_study_first(study),
+            study->order == DUET_ALTERNATE ? "pairs of processes" : "blocks");
         return;
     }
     describe_beside(study, beside);
     describe_difference(study, study->worse, difference);
     bool certain = study->worse.low > 0 || study->worse.high < 0;
-    snprintf(text, size, "%s%s%s; A against A: %.1f %% (%.1f to %.1f)",
-        certain ? "" : "No certain difference: ", difference, beside, shown(same->mean),
+    snprintf(text, size, "%s%s%s%s; A against A: %.1f %% (%.1f to %.1f)",
+        certain ? "" : "No certain difference: ", difference, beside,
+        study->of_two_processes ? ", of these two processes" : "", shown(same->mean),
         shown(same->low), shown(same->high));
 }
 

@@ -15,6 +15,10 @@ SS_NONNULL() SS_WRITES(2, 3) void duet_ask(const struct duet_study *study, char 
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_answer(const struct duet_study *study, char *text, size_t size);
 
+/* Writes how much was measured, as "15 blocks of four runs". */
+SS_NONNULL()
+SS_WRITES(2, 3) void duet_describe_size(const struct duet_study *study, char *text, size_t size);
+
 /* Writes why the answer is doubtful, or an empty text. */
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_doubt(const struct duet_study *study, char *text, size_t size);

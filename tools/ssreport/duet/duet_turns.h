@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_DUET_TURNS_H
+#define SSREPORT_DUET_TURNS_H
+
+/* Turns of two running processes: one runs while the other is stopped. */
+
+#include <stddef.h>
+
+#include <showstopper/contract.h>
+
+#include "record.h"
+
+/* The start of each turn that does not count: the other process may not be stopped yet. */
+#define DUET_SWITCH 0.5
+
+/* The maximum number of turns of a pair of processes. */
+#define DUET_TURNS_MAX 10000
+
+struct duet_turns {
+    double begin;  /* start of the first turn, in seconds since control began */
+    double length; /* seconds */
+    size_t count;  /* 0: processes do not take turns */
+};
+
+/*
+ * Returns the iterations per second of an instance, from the iterations that began and ended
+ * between two times; NaN without any.
+ */
+SS_NONNULL()
+double duet_turn_throughput(const struct ssreport_record *record, double from, double to);
+
+/*
+ * Compares two records by their turns, the first of which is that of `first`. Sets `differences`,
+ * which has room for a third of the turns, to those of the logarithms, `second` minus `first`.
+ * Returns their number.
+ */
+SS_NONNULL()
+size_t duet_turns_compare(const struct duet_turns *turns, const struct ssreport_record *first,
+    const struct ssreport_record *second, double *differences);
+
+/* Compares a record of something else in the turns of `first` and in those of the other process. */
+SS_NONNULL()
+size_t duet_turns_compare_beside(const struct duet_turns *turns,
+    const struct ssreport_record *first, const struct ssreport_record *beside, double *differences);
+
+#endif
