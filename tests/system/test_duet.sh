@@ -99,6 +99,48 @@ awk -v rate="${*: -1}" -v side="$side" -v turn="$turn" -v own="$([ "$level" = 10
 END
 }
 
+# stand_in_beside: does so for --order beside on two CPUs. The last word of the command is the number of iterations. The
+# first place is 20 % slower, and two programs that start in the same run vary alike. Files in $scratch have the losses
+# of two serial programs (loss, a factor) and the machine's load by a command alone (used-a, used-b).
+stand_in_beside() {
+    stand_in
+    sed -i '/^\[\[ $record =~/,$d' "$scratch/bin/showstopper"
+    # shellcheck disable=SC2016 # for the stand-in
+    sed -i 's/^while .*/&\n    [ "$1" != --cpus ] || cpus=$2/' "$scratch/bin/showstopper"
+    printf '#!/bin/sh\nprintf "0,0,0\\n1,1,0\\n"\n' >"$scratch/bin/lscpu"
+    chmod +x "$scratch/bin/lscpu"
+    cat <<'END' >>"$scratch/bin/showstopper"
+[[ $record =~ ssbatch-[0-9]+-([a-z]+)-([0-9ab]+)(-([12]))?.*/([^/]*)$ ]] || exit 1
+load=0.5 count=200 second=0
+[ ! -e "$scratch/broken" ] || exit 9
+case ${BASH_REMATCH[1]} in
+used) load=$(cat "$scratch/used-${BASH_REMATCH[2]}" || echo 0.5) ;;
+both) count=$(cat "$scratch/loss" || echo 199) ;;
+aa | ab)
+    noise=$(cksum <<<"${BASH_REMATCH[*]:1:4}")
+    count=$((${*: -1} * (100 + ${noise%% *} % 21) / 100 * (4 + cpus) / 5))
+    second=$((6 * BASH_REMATCH[4]))
+    echo "${BASH_REMATCH[*]:1} $cpus" >>"$scratch/carried-out"
+    ;;
+esac
+mkdir "$record"
+echo '{"version": "1", "command": ["work"], "instances": 1, "cpu_count": 2}' >"$record/plan.json"
+echo '{"time":"","elapsed_seconds":0.000000,"event":"counting"}' >"$record/events.jsonl"
+echo "{\"ended_by\": \"duration\", \"samples\": 2, \"instances\": 1, \"iterations\": $count, \"warnings\": []}" \
+    >"$record/summary.json"
+second=0$second second=${second: -2}
+{
+    echo time,elapsed_seconds,target,load,error,load_ticks,duty
+    echo "2026-11-20T10:00:$second.000Z,0.500000,1,$load,0,1,1"
+    echo "2026-11-20T10:00:$second.500Z,1.000000,1,$load,0,1,1"
+} >"$record/samples.csv"
+awk -v count="$count" 'BEGIN {
+    print "instance,start,end"
+    for (i = 1; i <= count; i++) printf "0,%.6f,%.6f\n", (i - 1) / count, i / count
+}' >"$record/iterations.csv"
+END
+}
+
 # duet STATUS OPTION...: calls the experiment and checks its exit status.
 duet() {
     local status=0
@@ -178,6 +220,53 @@ processes_take_turns() {
     [ "$seen" = "a 0,b 1" ] || [ "$seen" = "a 1,b 0" ] || fail "seconds with iterations: $seen"
 }
 
+# Each block has both commands at both places. The first place is 20 % slower, which cancels.
+commands_side_by_side_swap_places() {
+    stand_in_beside
+    local answer
+    PATH=$scratch/bin:$PATH duet 0 --order beside --force --on 0,1 --a 'work 1000' --b 'work 950' --output results --at-most 240s
+    answer=$(head -n 1 "$scratch/results/answer.txt")
+    [[ $answer =~ ^'B is '(4\.[89]|5\.[0-2])' % ('[0-9.]+' to '[0-9.]+') slower than A; A against A: 0.0 % ' ]] ||
+        fail "the answer is: $answer"
+    grep -Fq "; 10 blocks of two runs of both)" "$scratch/results/answer.md" || fail "$(cat "$scratch/results/answer.md")"
+    [ "$(grep -c '^ab .* a 0$' "$scratch/carried-out")" -eq 10 ] || fail "A was not ten times at the first place"
+    [ "$(grep -c '^ab .* b 0$' "$scratch/carried-out")" -eq 10 ] || fail "B was not ten times at the first place"
+}
+
+places_that_do_not_suit_are_refused() {
+    [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
+    stand_in_beside
+    local work=(--order beside --on 0-1 --a 'work 100' --b 'work 90' --at-most 240s) one
+    one=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+    echo 180 >"$scratch/loss"
+    PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output lossy
+    grep -q 'two serial programs on CPUs 0 and 1 lose 10 % each, so A and B would slow each other down' "$output" ||
+        fail "the loss is not reported"
+    rm "$scratch/loss"
+    echo 0.8 >"$scratch/used-b"
+    PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output wide
+    grep -q 'duet: --order beside: B uses 1.6 CPUs, and its place has 1: use --order turn, or --force' "$output" ||
+        fail "the CPUs that B uses are not reported"
+    touch "$scratch/broken"
+    PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output wide --force
+    grep -q '^ssbatch: run 1 of 40, aa-1-1' "$output" || fail "--force does not begin the study"
+    refuses "A and B need a CPU each, and there is only one" duet "${work[@]}" --on "$one"
+}
+
+# Threads of a core share a place, and an odd core is left out.
+places_are_cores() {
+    mkdir "$scratch/fake"
+    printf '#!/bin/sh\nprintf "%%s\\n" "#" 0,0,0 1,1,0 2,2,0 3,0,0 4,1,0 5,2,0\n' >"$scratch/fake/lscpu"
+    printf '#!/bin/sh\n[ "$*" != "--program duet --option on --value cpus -- 0-5" ] || exec echo 6\nexec %q/bin/ssbatch "$@"\n' \
+        "$build" >"$scratch/fake/ssbatch"
+    chmod +x "$scratch/fake/"*
+    ln -s "$build/bin/showstopper" "$scratch/fake"
+    options=(--bin "$scratch/fake")
+    experiment duet --plan --order beside --on 0-5 --a 'sleep 1' --b 'sleep 1'
+    [ "$(grep -o -e '--cpus [0-9,\]*' "$output" | sort | uniq -c | paste -sd ' ' | tr -s ' ')" = \
+        " 40 --cpus 0\\,3 40 --cpus 1\\,4" ] || fail "other places"
+}
+
 # Measures the first block of a plan. Each launch has an environment of the planned size.
 blocks_are_measured_with_padded_environments() {
     local run bytes
@@ -223,8 +312,10 @@ orders_are_balanced_and_paddings_differ() {
 invalid_calls_are_refused() {
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http://localhost: not one of throughput time" duet --a x --b y --metric http://localhost
-    refuses "--order: both: not one of turn alternate" duet --a x --b y --order both
+    refuses "--order: both: not one of turn alternate beside" duet --a x --b y --order both
     refuses "--iteration is required: without it" duet --a x --b y --order alternate
+    refuses "--force has no effect without --order beside" duet --a x --b y --force
+    refuses "with --metric time one command would run alone" duet --a x --b y --order beside --metric time
     refuses "--metric time is of launches" duet --a x --b y --order alternate --metric time
     refuses "--seconds: a turn takes 1 s at least" duet --a x --b y --order alternate --iteration x --seconds 0.9s
     refuses "--at-most: two pairs of processes that each have 15 turns take 1 min 1" duet --a x --b y --order alternate \
@@ -255,6 +346,9 @@ run_case a_duet_ends_when_it_is_precise
 run_case processes_that_take_turns_are_compared
 run_case a_single_pair_answers_about_its_two_processes
 run_case processes_take_turns
+run_case commands_side_by_side_swap_places
+run_case places_that_do_not_suit_are_refused
+run_case places_are_cores
 run_case blocks_are_measured_with_padded_environments
 run_case a_background_runs_beside_each_command
 run_case orders_are_balanced_and_paddings_differ

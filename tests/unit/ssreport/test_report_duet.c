@@ -407,6 +407,27 @@ static void background_is_compared_by_turns(void **state) {
     end();
 }
 
+/* Both run at once; a block of two such runs takes 8 s, so 20 of A and B fit into 240 s. */
+static void commands_side_by_side_have_blocks_of_two_runs(void **state) {
+    (void)state;
+    settings.at_most = "240";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 20, log(0.9));
+    for (size_t i = 0; i < report.run_count; i++) {
+        struct ssreport_run *run = &report.runs[i];
+        set(run, "order", "beside");
+        run->record.wall = floor(run->record.wall / 8) * 4;
+    }
+    judge();
+    assert_int_equal(study.planned, 20);
+    assert_int_equal(study.decision, DUET_ENDED);
+    assert_near(study.worse.mean, 10, 0.1);
+    char text[DUET_TEXT];
+    duet_describe_size(&study, text, sizeof text);
+    assert_string_equal(text, "20 blocks of two runs of both");
+    end();
+}
+
 static void difference_of_a_against_a_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
@@ -456,5 +477,6 @@ UNIT_MAIN(
     cmocka_unit_test(pairs_of_processes_are_the_unit),
     cmocka_unit_test(single_pair_answers_about_its_processes),
     cmocka_unit_test(background_is_compared_by_turns),
+    cmocka_unit_test(commands_side_by_side_have_blocks_of_two_runs),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),
     cmocka_unit_test(markdown_is_one_line_with_the_commands))

@@ -124,6 +124,8 @@ static double seconds_of(
     const struct duet_run *runs = blocks->items[index].runs;
     if (study->order == DUET_TURN)
         return (runs[3].wall - runs[0].wall) * 4 / 3;
+    if (study->order == DUET_BESIDE)
+        return (runs[2].wall - runs[0].wall) * 2;
     return index + 1 < blocks->count ? blocks->items[index + 1].runs[0].wall - runs[0].wall : NAN;
 }
 
@@ -272,6 +274,8 @@ static void take_turns(struct duet_study *study, const struct ssreport_run *run)
 static void take_settings(struct duet_study *study, const struct ssreport_run *run) {
     if (strcmp(column(run, "order"), "alternate") == 0)
         take_turns(study, run);
+    else if (strcmp(column(run, "order"), "beside") == 0)
+        study->order = DUET_BESIDE;
     study->by_time = strcmp(column(run, "metric"), "time") == 0;
     study->a = column(run, "a");
     study->b = column(run, "b");

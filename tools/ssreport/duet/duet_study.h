@@ -14,12 +14,15 @@
 enum duet_order {
     DUET_TURN,      /* blocks of four fresh runs */
     DUET_ALTERNATE, /* blocks of two processes, of which one runs while the other is stopped */
+    DUET_BESIDE,    /* blocks of two runs of both at once, with places swapped */
 };
 
 /* Blocks of A against A, which come first. */
 #define DUET_FIRST 10
 
-/* One of four runs of a block. Figures are NaN if it is missing. */
+/*
+ * One of four runs of a block; with DUET_BESIDE, two at a time. Figures are NaN if it is missing.
+ */
 struct duet_run {
     double figure; /* iterations per second or seconds */
     double beside; /* iterations per second of the background */

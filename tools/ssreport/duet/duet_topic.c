@@ -33,6 +33,7 @@ static const struct table_sheet tables[] = {
 static const char *const order_words[] = {
     [DUET_TURN] = "turn",
     [DUET_ALTERNATE] = "alternate",
+    [DUET_BESIDE] = "beside",
 };
 
 static const char *const decision_words[] = {
@@ -75,6 +76,8 @@ static void add_answer(struct ssreport_report *report, const struct duet_study *
 static const char *order_of(const struct duet_study *study, enum stats_order order) {
     if (study->order == DUET_ALTERNATE)
         return order == STATS_ABBA ? "A B A B A B" : "B A B A B A";
+    if (study->order == DUET_BESIDE)
+        return order == STATS_ABBA ? "A|B, B|A" : "B|A, A|B";
     return order == STATS_ABBA ? "A B B A" : "B A A B";
 }
 

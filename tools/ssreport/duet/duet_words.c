@@ -37,6 +37,8 @@ void duet_describe_size(const struct duet_study *study, char *text, size_t size)
         snprintf(text, size, "one pair of processes, %zu turns", study->turns.count);
     else if (study->order == DUET_ALTERNATE)
         snprintf(text, size, "%zu pairs of processes", count);
+    else if (study->order == DUET_BESIDE)
+        snprintf(text, size, "%zu blocks of two runs of both", count);
     else
         snprintf(text, size, "%zu blocks of four runs", count);
 }
