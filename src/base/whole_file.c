@@ -70,7 +70,11 @@ int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
         errno = -ss_whole_file_resolve(path, file->path, sizeof file->path);
         if (errno)
             return -1;
-        snprintf(file->temporary, sizeof file->temporary, "%s.%d", file->path, (int)getpid());
+        /* A hidden name: programs that watch a folder for files ignore it. */
+        const char *slash = strrchr(file->path, '/');
+        const char *name = slash ? slash + 1 : file->path;
+        snprintf(file->temporary, sizeof file->temporary, "%.*s.%s.%d", (int)(name - file->path),
+            file->path, name, (int)getpid());
         file->stream = fopen(file->temporary, "wxe");
     } else {
         file->stream = open_special(path);

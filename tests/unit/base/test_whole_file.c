@@ -74,6 +74,20 @@ static void target_of_a_symbolic_link_is_replaced(void **state) {
     assert_string_equal(text, "new\n");
 }
 
+static void unfinished_file_is_hidden(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    char name[64];
+    tree_new();
+    snprintf(name, sizeof name, ".file.%d", (int)getpid());
+    assert_int_equal(ss_whole_file_open(&file, tree_path("file")), 0);
+    assert_int_equal(access(tree_path(name), F_OK), 0);
+    assert_int_equal(access(tree_path("file"), F_OK), -1);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_int_equal(access(tree_path("file"), F_OK), 0);
+    assert_int_equal(access(tree_path(name), F_OK), -1);
+}
+
 static void assert_refused(const char *path, const char *why) {
     struct ss_error error = {0};
     assert_int_equal(ss_whole_file_check(path, &error), -1);
@@ -99,6 +113,7 @@ static void unwritable_file_is_detected_early(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(unwritable_file_is_detected_early),
+    cmocka_unit_test(unfinished_file_is_hidden),
     cmocka_unit_test(symbolic_links_are_followed),
     cmocka_unit_test(symbolic_link_loops_are_refused),
     cmocka_unit_test(overlong_path_is_refused),
