@@ -6,10 +6,8 @@
 
 #include "base/number.h"
 
-/*
- * Returns the number of bytes of the UTF-8 character that begins here; 0 if JSON does not allow it.
- */
-static int utf8_length(const unsigned char *at) {
+int ss_json_utf8_length(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
     int length = *at < 0x80                  ? 1
                  : *at >= 0xc2 && *at < 0xe0 ? 2
                  : *at >= 0xe0 && *at < 0xf0 ? 3
@@ -27,7 +25,7 @@ static int utf8_length(const unsigned char *at) {
 
 /* Writes one character as JSON and moves `at` past it. Returns the end of the output. */
 static char *quote_letter(char *to, const unsigned char **at) {
-    int length = utf8_length(*at);
+    int length = ss_json_utf8_length((const char *)*at);
     if (**at == '"' || **at == '\\') {
         *to++ = '\\';
         *to++ = (char)**at;

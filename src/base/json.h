@@ -14,6 +14,11 @@ struct ss_json {
     bool follows; /* the next value must be preceded by a separator */
 };
 
+/*
+ * Returns the number of bytes of the UTF-8 character that begins here; 0 if JSON does not allow it.
+ */
+SS_NONNULL() int ss_json_utf8_length(const char *text);
+
 /* The size of the longest form of one character, with the final 0. */
 #define SS_JSON_LETTER 8
 

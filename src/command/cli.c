@@ -85,6 +85,8 @@ static const struct ss_argument rows[] = {
         .help = "change the target of a running showstopper of your own; `trace` returns to the trace"}, .second = offsetof(struct ss_cli, set_load)},
     {0, "PID", {"status", SS_OPTION_TEXT, AT(status_pid),
         .help = "print the state, target, load and duty of a running showstopper of your own"}},
+    {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
+        .help = "with --status: replace FILE by metrics in OpenMetrics text instead; - is standard output"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
     {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",

@@ -39,6 +39,7 @@ struct ss_cli {
     const char *set_pid;
     const char *set_load;
     const char *status_pid;
+    const char *metrics;
     const char *help_module;
     int fail_fast;
     int repeat;

@@ -353,6 +353,10 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
         return ss_error_wrap(error, "--record-decisions");
     if (!cli->record && strcmp(cli->decisions, "all") != 0)
         return ss_error_fail(error, "--record-decisions requires --record");
+    if (cli->metrics)
+        return ss_error_fail(error,
+            "--openmetrics requires --status: write --status PID --openmetrics FILE, while the run "
+            "goes");
     if (cli->force && !cli->record)
         return ss_error_fail(error, "--force requires --record");
     if (cli->counters && !cli->record)

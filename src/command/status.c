@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command/status.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 
 #include "base/wallclock.h"
+#include "base/whole_file.h"
 #include "base/words.h"
 #include "command/running.h"
+#include "command/status_metrics.h"
 #include "loop/board.h"
 #include "platform/platform.h"
 
-static const char *state_of(const struct ss_board *board, ss_time now) {
+enum { STARTING, WARMING_UP, CONTROLLED, PAUSED, ENDING };
+
+const char *const ss_status_states[] = {
+    [STARTING] = "starting",
+    [WARMING_UP] = "warming up",
+    [CONTROLLED] = "controlled",
+    [PAUSED] = "paused",
+    [ENDING] = "ending",
+    NULL,
+};
+
+const char *ss_status_state(const struct ss_board *board, ss_time now) {
     switch ((enum ss_phase)atomic_load(&board->phase)) {
     case SS_PHASE_STARTING:
-        return "starting";
+        return ss_status_states[STARTING];
     case SS_PHASE_PAUSED:
-        return "paused";
+        return ss_status_states[PAUSED];
     case SS_PHASE_ENDING:
-        return "ending";
+        return ss_status_states[ENDING];
     default:
-        return now < atomic_load(&board->control_start) ? "warming up" : "controlled";
+        return ss_status_states[now < atomic_load(&board->control_start) ? WARMING_UP : CONTROLLED];
     }
 }
 
@@ -35,7 +49,7 @@ void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, in
     bool sampled = ss_board_read_sample(board, &sample);
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
     ss_time start = atomic_load(&board->control_start);
-    fprintf(stream, "showstopper %d: %s", (int)board->master, state_of(board, now));
+    fprintf(stream, "showstopper %d: %s", (int)board->master, ss_status_state(board, now));
     if (isnan(setpoint))
         print_percent(stream, "target", sample.target, sampled ? "none" : "unknown");
     else
@@ -52,6 +66,21 @@ void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, in
     fputc('\n', stream);
 }
 
+static int write_metrics(
+    FILE *stream, const char *path, const struct ss_board *board, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (strcmp(path, "-") == 0) {
+        ss_status_print_metrics(stream, board, ss_platform_now());
+        return 0;
+    }
+    if (ss_whole_file_open(&file, path) == 0) {
+        ss_status_print_metrics(file.stream, board, ss_platform_now());
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(error, "--openmetrics: %s: %s", ss_words_show(path).text, strerror(errno));
+}
+
 int ss_status_show(FILE *stream, const struct ss_cli *cli, struct ss_error *error) {
     if (*cli->command)
         return ss_error_fail(error,
@@ -60,7 +89,11 @@ int ss_status_show(FILE *stream, const struct ss_cli *cli, struct ss_error *erro
     struct ss_board *board = ss_running_attach("--status", cli->status_pid, error);
     if (!board)
         return -1;
-    ss_status_print(stream, board, ss_platform_now(), ss_platform_wallclock());
+    int result = 0;
+    if (cli->metrics)
+        result = write_metrics(stream, cli->metrics, board, error);
+    else
+        ss_status_print(stream, board, ss_platform_now(), ss_platform_wallclock());
     ss_board_close(board);
-    return 0;
+    return result;
 }

@@ -12,7 +12,13 @@
 
 struct ss_board;
 
-/* Carries out --status: prints a line about a running master. */
+/* The states of a run, up to a NULL. */
+extern const char *const ss_status_states[];
+
+/* Returns one of these texts; `now` is on the monotonic clock. */
+SS_NONNULL() const char *ss_status_state(const struct ss_board *board, ss_time now);
+
+/* Carries out --status: prints a line about a running master, or writes its metrics. */
 SS_MUST_USE SS_NONNULL() int ss_status_show(
     FILE *stream, const struct ss_cli *cli, struct ss_error *error);
 

@@ -68,8 +68,8 @@ START_TEST(help_and_version_are_printed) {
         "--repeat", "--iteration REGEX", "--output DIR", "--json FILE", "--progress WHEN",
         "--record-decisions all|none|TIME", "--label NAME=VALUE", "--grace TIME", "--keep",
         "--attach PID,...", "--attach-name NAME", "--end", "--set PID LOAD", "--status PID",
-        "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run", "--list-modules",
-        "--help-module KIND/NAME", "--help", "--version"};
+        "--openmetrics FILE", "--quiet", "--verbose", "--tolerance PERCENT", "--dry-run",
+        "--list-modules", "--help-module KIND/NAME", "--help", "--version"};
     struct run *run = RUN("--help");
     run_expect(run, 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -471,6 +471,7 @@ START_TEST(invalid_set_and_status_requests_are_refused) {
     REFUSED(125, "--status: 'one' is not a pid; ", "--status", "one");
     REFUSED(
         125, "--status: unexpected argument 'true': write --status PID", "--status", own, "true");
+    REFUSED(125, "--openmetrics requires --status", "-l", "50%", "--openmetrics", "-", "true");
 }
 END_TEST
 

@@ -25,6 +25,8 @@ static const struct ss_argument rows[] = {
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "table csv json",
         .help = "default: a table on a terminal, otherwise csv"}},
+    {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
+        .help = "also replace FILE at each sample, by metrics in OpenMetrics text"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither averages nor notes on standard error"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},

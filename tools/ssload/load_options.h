@@ -20,8 +20,9 @@ struct ssload_request {
     const char *cpus; /* NULL: all CPUs that ssload may use */
     const char *group;
     const char *target;
-    const char *output; /* NULL: standard output */
-    int format;         /* enum ssload_format */
+    const char *output;  /* NULL: standard output */
+    const char *metrics; /* NULL: none */
+    int format;          /* enum ssload_format */
     int per_cpu;
     int quiet;
     int help;

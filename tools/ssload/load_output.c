@@ -63,6 +63,9 @@ void ssload_report_add(struct ssload_report *report, const struct ss_load_sample
     if ((size_t)sample->cpu + 1 > report->cpus)
         report->cpus = (size_t)sample->cpu + 1;
     ss_load_span_add(&sums->span, span);
+    sums->last = *sample;
+    sums->capacity += span->capacity / 1e9;
+    sums->busy += sample->load * span->capacity / 1e9;
     sums->seconds += seconds;
     if (!isnan(sample->pressure)) {
         sums->pressure += sample->pressure * seconds;

@@ -9,6 +9,9 @@
 /* Sums of one CPU, or of all CPUs together. */
 struct ssload_sums {
     struct ss_load_span span;
+    struct ss_load_sample last;
+    double busy;     /* seconds of CPU time; unlike a difference of idle times, never decreases */
+    double capacity; /* seconds of CPU time that passed */
     double seconds;
     double pressure;         /* sum of pressure times seconds */
     double pressure_seconds; /* seconds in which the pressure was known */

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/whole_file.h"
 #include "base/words.h"
 #include "command.h"
+#include "load_metrics.h"
 #include "load_output.h"
 #include "target.h"
 
@@ -86,6 +88,8 @@ static int open_all(struct measurement *it, struct ss_error *error) {
         if (!request->group && check_cpus(&cpus, error) < 0)
             return -1;
     }
+    if (request->metrics && ss_whole_file_check(request->metrics, error) < 0)
+        return ss_error_wrap(error, "--openmetrics");
     if (request->target && ssload_target_open(&it->target, request->target, error) < 0)
         return -1;
     struct ss_source_request source = {
@@ -138,7 +142,9 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
     it->taken++;
     for (size_t i = 0; it->request->per_cpu && i < reading->count; i++)
         add_row(it, sample, (int32_t)reading->items[i].cpu);
-    return ssload_report_flush(&it->report) < 0 ? output_failed(it, error) : 0;
+    if (ssload_report_flush(&it->report) < 0)
+        return output_failed(it, error);
+    return it->request->metrics ? ssload_metrics_write(&it->report, error) : 0;
 }
 
 /*

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the line printed by --status. */
+/* Tests of what --status prints. */
 #include "command/status.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "command/status_metrics.h"
 #include "loop/board.h"
 #include "unit.h"
 
@@ -75,9 +77,76 @@ static void status_shows_a_target_set_by_the_user(void **state) {
                 "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
 }
 
+static void expect_metrics(const char *expected) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    ss_status_print_metrics(stream, board, NOW);
+    fclose(stream);
+    char *line = text;
+    for (char *at = text; *at; at = strchr(at, '\n') + 1) {
+        if (*at == '#')
+            continue;
+        size_t length = (size_t)(strchr(at, '\n') + 1 - at);
+        memmove(line, at, length);
+        line += length;
+    }
+    *line = '\0';
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void metrics_of_a_starting_run_have_no_ratios(void **state) {
+    (void)state;
+    expect_metrics("showstopper_instances{pid=\"4711\"} 2\n"
+                   "showstopper_alive_instances{pid=\"4711\"} 2\n"
+                   "showstopper_state{pid=\"4711\",state=\"starting\"} 1\n"
+                   "showstopper_state{pid=\"4711\",state=\"warming up\"} 0\n"
+                   "showstopper_state{pid=\"4711\",state=\"controlled\"} 0\n"
+                   "showstopper_state{pid=\"4711\",state=\"paused\"} 0\n"
+                   "showstopper_state{pid=\"4711\",state=\"ending\"} 0\n"
+                   "showstopper_instance_alive{pid=\"4711\",index=\"0\"} 1\n"
+                   "showstopper_instance_alive{pid=\"4711\",index=\"1\"} 1\n"
+                   "showstopper_instance_switches_total{pid=\"4711\",index=\"0\"} 0\n"
+                   "showstopper_instance_switches_total{pid=\"4711\",index=\"1\"} 0\n");
+}
+
+static void metrics_show_the_target_in_force_and_each_instance(void **state) {
+    (void)state;
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
+    atomic_store(&board->setpoint, ss_word_from_double(0.25));
+    ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
+    for (uint32_t i = 0; i < 2; i++) {
+        atomic_store(&board->rows[i].published, 7);
+        atomic_store(&board->rows[i].local_duty, ss_word_from_double(0.5));
+        atomic_store(&board->rows[i].switches, 40 + i);
+    }
+    ss_board_leave(board, 1);
+    expect_metrics("showstopper_target_ratio{pid=\"4711\"} 0.25\n"
+                   "showstopper_load_ratio{pid=\"4711\"} 0.598\n"
+                   "showstopper_duty_ratio{pid=\"4711\"} 0.41\n"
+                   "showstopper_instances{pid=\"4711\"} 2\n"
+                   "showstopper_alive_instances{pid=\"4711\"} 1\n"
+                   "showstopper_controlled_seconds{pid=\"4711\"} 90\n"
+                   "showstopper_state{pid=\"4711\",state=\"starting\"} 0\n"
+                   "showstopper_state{pid=\"4711\",state=\"warming up\"} 0\n"
+                   "showstopper_state{pid=\"4711\",state=\"controlled\"} 1\n"
+                   "showstopper_state{pid=\"4711\",state=\"paused\"} 0\n"
+                   "showstopper_state{pid=\"4711\",state=\"ending\"} 0\n"
+                   "showstopper_instance_alive{pid=\"4711\",index=\"0\"} 1\n"
+                   "showstopper_instance_alive{pid=\"4711\",index=\"1\"} 0\n"
+                   "showstopper_instance_duty_ratio{pid=\"4711\",index=\"0\"} 0.5\n"
+                   "showstopper_instance_switches_total{pid=\"4711\",index=\"0\"} 40\n"
+                   "showstopper_instance_switches_total{pid=\"4711\",index=\"1\"} 41\n");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(status_of_a_starting_run_has_no_figures, open_board, close_board),
     cmocka_unit_test_setup_teardown(status_during_warm_up_shows_only_the_load, open_board, close_board),
     cmocka_unit_test_setup_teardown(status_during_control_shows_the_latest_sample, open_board, close_board),
+    cmocka_unit_test_setup_teardown(metrics_of_a_starting_run_have_no_ratios, open_board, close_board),
+    cmocka_unit_test_setup_teardown(metrics_show_the_target_in_force_and_each_instance, open_board, close_board),
     cmocka_unit_test_setup_teardown(status_shows_a_target_set_by_the_user, open_board, close_board))

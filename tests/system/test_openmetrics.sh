@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Metrics of ssload and of a running showstopper are OpenMetrics text, which a reader finds whole, and the dashboard
+# asks for no others. Arguments: the build folder and, to run only one of the cases at the end, its name.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+export LC_ALL=C
+PATH=$(realpath "$1")/bin:$PATH
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+folder=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" || true; }; rm -rf "$folder"' EXIT
+cd "$folder"
+
+# check_plainly FILE: each metric has its heading once, names end with the unit, and the text is complete.
+check_plainly() {
+    awk 'function wrong(why) { print FILENAME ": " FNR ": " why ": " $0; status = 1 }
+        ended { wrong("text after the end") }
+        $0 == "# EOF" { ended = 1; next }
+        $1 == "#" && $2 == "TYPE" {
+            if ($3 in types) wrong("second heading")
+            if ($4 != "gauge" && $4 != "counter") wrong("type")
+            metric = $3; types[metric] = $4; next
+        }
+        $1 == "#" && $2 == "UNIT" { if ($3 != metric || metric !~ "_" $4 "$") wrong("unit"); next }
+        $1 == "#" && $2 == "HELP" { if ($3 != metric || NF < 4) wrong("help"); next }
+        {
+            name = $0; sub(/[{ ].*/, "", name)
+            if (name != metric (types[metric] == "counter" ? "_total" : "")) wrong("name")
+            if ($0 !~ /^[a-z_]+({[a-z]+="[^"]*"(,[a-z]+="[^"]*")*})? -?[0-9.]+(e[-+]?[0-9]+)?$/) wrong("sample")
+            labels = $0; sub(/ [^ ]*$/, "", labels)
+            if (seen[labels]++) wrong("repeated")
+            samples++
+        }
+        END { if (!ended || !samples) wrong("incomplete"); exit status }' "$1" || fail "$1: $(cat "$1")"
+}
+
+# check FILE: also with the parser of Prometheus. Debian's module is for Debian's python3, which need not be the first.
+check() {
+    local python
+    check_plainly "$1"
+    for python in /usr/bin/python3 python3; do
+        if "$python" -c 'import prometheus_client' 2>/dev/null; then
+            "$python" "$here/check_openmetrics" "$1" || fail "the parser refuses $1: $(cat "$1")"
+            return
+        fi
+    done
+    skip_part "python3-prometheus-client: not installed"
+}
+
+# run_load NAME OPTION...: three samples of ssload; NAME.csv has the rows, NAME.prom the metrics.
+run_load() {
+    ssload -q -i 50m -c 3 -o "$1.csv" --openmetrics "$1.prom" "${@:2}"
+}
+
+# start_run: runs showstopper until it has measured a load. $pid is its pid.
+start_run() {
+    showstopper -q -n 2 -f own -l 50% -- sh -c 'while :; do :; done' &
+    pid=$!
+    await has_load 2>/dev/null
+}
+
+has_load() {
+    showstopper --status "$pid" --openmetrics run.prom && grep -q '^showstopper_load_ratio' run.prom
+}
+
+metrics_of_ssload_are_its_latest_sample() {
+    local expected measured
+    printf '0s 20%%\n' >trace
+    run_load load --target trace --per-cpu
+    check load.prom
+    expected=$(awk -F , 'NR > 1 && $7 == "all" { row = $3 " " $4 " " $6 } END { print row }' load.csv)
+    measured=$(awk '/^ssload_(target|load|load_ticks)_ratio / { printf "%s%.6f", sep, $2; sep = " " }' load.prom)
+    [ "$measured" = "$expected" ] || fail "the row has $expected, the metrics $measured"
+    [ "$(grep -c '^ssload_cpu_load_ratio{cpu="[0-9]*"} ' load.prom)" -eq \
+        "$(awk -F , '$7 ~ /^[0-9]/ { cpus[$7] } END { print length(cpus) }' load.csv)" ] || fail "$(cat load.prom)"
+    # The capacity is the time of three samples, on all CPUs.
+    awk -v cpus="$(nproc)" '/^ssload_capacity_seconds_total / { exit !($2 >= 0.14 * cpus) }
+        /^ssload_busy_seconds_total / { busy = $2 }
+        END { exit !(busy >= 0) }' load.prom || fail "$(cat load.prom)"
+    [ "$(echo .[a-z]* ./*.prom*)" = '.[a-z]* ./load.prom' ] || fail "left: $(ls -A)"
+}
+
+options_of_ssload_become_labels() {
+    local cpu
+    cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+    run_load part --cpus "$cpu"
+    check part.prom
+    grep -q "^ssload_load_ratio{cpus=\"$cpu\"} " part.prom || fail "$(cat part.prom)"
+}
+
+# A reader that has opened the file keeps a whole text: the file is replaced, not rewritten.
+readers_find_a_whole_text() {
+    local inode
+    ssload -q -i 20m -o /dev/null --openmetrics load.prom &
+    pid=$!
+    await test -e load.prom
+    exec 7<load.prom
+    inode=$(stat -Lc %i /proc/self/fd/7)
+    # shellcheck disable=SC2016 # for the other shell
+    await bash -c '[ "$(stat -c %i load.prom)" != "$0" ]' "$inode"
+    [ "$(tail -n 1 <&7)" = '# EOF' ] || fail "the file was rewritten in place"
+    exec 7<&-
+}
+
+unwritable_metrics_end_ssload() {
+    local status=0
+    ssload -q -i 50m -c 3 -o rows --openmetrics absent/load.prom 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status"
+    grep -q '^ssload: --openmetrics: absent/load.prom cannot be written: No such' err || fail "$(cat err)"
+    [ ! -e rows ] || fail "ssload had begun"
+    mkdir there
+    ssload -q -i 50m -o /dev/null --openmetrics there/load.prom 2>err &
+    pid=$!
+    await test -e there/load.prom
+    rm -r there
+    wait "$pid" || status=$?
+    pid=
+    [ "$status" -eq 125 ] || fail "status $status"
+    grep -q '^ssload: --openmetrics: there/load.prom: No such' err || fail "$(cat err)"
+}
+
+metrics_of_a_run_are_printed() {
+    start_run
+    check run.prom
+    grep -qx "showstopper_state{pid=\"$pid\",state=\"controlled\"} 1" run.prom || fail "$(cat run.prom)"
+    grep -qx "showstopper_target_ratio{pid=\"$pid\"} 0.5" run.prom || fail "$(cat run.prom)"
+    showstopper --status "$pid" --openmetrics - >printed
+    check printed
+}
+
+# names_in FILE...: prints the names of samples.
+names_in() {
+    sed '/^#/d; s/[{ ].*//' "$@" | sort -u
+}
+
+the_dashboard_asks_for_known_metrics() {
+    local dashboard=$source/packaging/grafana/showstopper.json
+    need python3
+    printf '0s 20%%\n' >trace
+    run_load load --target trace --per-cpu
+    start_run
+    names_in load.prom run.prom >known
+    python3 -m json.tool "$dashboard" >/dev/null || fail "invalid JSON"
+    grep -Eo '\b(ssload|showstopper)_[a-z_]+' "$dashboard" | sort -u >asked
+    [ -s asked ] || fail "the dashboard asks for nothing"
+    [ -z "$(comm -13 known asked)" ] || fail "unknown metrics: $(comm -13 known asked)"
+}
+
+run_case metrics_of_ssload_are_its_latest_sample
+run_case options_of_ssload_become_labels
+run_case readers_find_a_whole_text
+run_case unwritable_metrics_end_ssload
+run_case metrics_of_a_run_are_printed
+run_case the_dashboard_asks_for_known_metrics
+end_cases
