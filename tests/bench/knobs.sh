@@ -12,11 +12,12 @@ Usage: tests/bench/knobs.sh [OPTION]...
 Measures knobs of ssactuate on a quiet machine with two or more CPUs, as tables in Markdown. Ends with 1 if a bar is missed.
 
   --parts LIST   default capacity,shrink,migrations,follow:
-                 capacity    requests a second that ssburn serve answers when overloaded, at levels that double or halve it
+                 capacity    the rate at which ssburn serve breaks a limit of 1 s on average or 2 s for 95 %, at levels
+                             that double or halve it
                  shrink      requests lost when the second of two instances leaves under load
                  migrations  of threads of a service, bound one to one and free
                  follow      work of two programs apart, together, and with a policy for the load of the second one
-  --seconds N    of \`capacity\`, for each level; default 10
+  --seconds N    of \`capacity\`, for each of 30 rates; default 4
   --rounds N     of \`capacity\`, each level once in a round; default 2
   --watch N      seconds of \`migrations\`, for each level; default 60
   --phase N      seconds of \`follow\` between changes of the load; default 15
@@ -25,7 +26,7 @@ Measures knobs of ssactuate on a quiet machine with two or more CPUs, as tables 
 END
 }
 
-parts=capacity,shrink,migrations,follow seconds=10 rounds=2 watch=60 phase=15 build=build missed=0
+parts=capacity,shrink,migrations,follow seconds=4 rounds=2 watch=60 phase=15 build=build missed=0
 take_options parts seconds rounds watch phase build -- "$@"
 for part in ${parts//,/ }; do
     [[ " capacity shrink migrations follow " = *" $part "* ]] || fail "--parts: $part: not a part"
@@ -53,6 +54,7 @@ await_line() {
 
 # serve WORKERS KNOB...: starts a service with these knobs, and sets `urls`.
 serve() {
+    rm -f "$folder/server" # of the service before
     ssactuate run "${@:2}" -- ssburn serve --listen '{port}' --workers "$1" --work 10m >"$folder/server" 2>&1 &
     started+=($!)
     await_line '^urls ' "$folder/server"
@@ -61,41 +63,46 @@ serve() {
 
 # ---- capacity ----
 
-# Levels: workers of each instance, and knobs; then which is compared with which, and what their ratio must be.
-capacity_levels=('1 instances=1' '1 instances=2' '2 instances=1 cpus=1' '2 instances=1 cpus=2' '1 instances=1 quota=100%'
-    '1 instances=1 quota=50%' '1 instances=1 duty=50%')
+# Levels: requests a second at which CPUs or quota are fully used, workers of each instance, and knobs; then which is
+# compared with which, and what their ratio must be.
+capacity_levels=('100 1 instances=1' '200 1 instances=2' '100 2 instances=1 cpus=1' '200 2 instances=1 cpus=2'
+    '100 1 instances=1 quota=100%' '50 1 instances=1 quota=50%' '50 1 instances=1 duty=50%')
 capacity_ratios=('1 0 1.7 2.0' '3 2 1.7 2.0' '5 4 0.475 0.525')
 
-# answered LEVEL: prints how many requests a second the service answers if it gets more than it can answer.
-answered() {
+# capacity LEVEL: prints the rate at which the service breaks a limit, from steps of 5 % of the full rate. Relative to that
+# rate, steps are the same at all levels, and so is the time that a queue needs to break a limit.
+capacity() {
     local words
     read -ra words <<<"$1"
-    serve "${words[@]}"
-    ssrequest --quiet --rate 400 -d "${seconds}s" --cap 50 --when-full drop --json "$folder/requests.json" "${urls[@]}" \
-        >/dev/null 2>&1 || true
+    serve "${words[@]:1}"
+    rm -rf "$folder/record"
+    ssrequest --quiet --profile step --max "$((words[0] * 3 / 2))" --step "$(awk "BEGIN { print ${words[0]} / 20 }")" \
+        --hold "${seconds}s" --record "$folder/record" "${urls[@]}" >/dev/null 2>&1 || true
     end_last
-    figure "$folder/requests.json" throughput
+    ssreport --table requests-limits "$folder/record" | sed -n 's/.*"intended, all",both,.*,\([0-9.]*\)$/\1/p' | grep . ||
+        fail "$1: no limit is broken up to $((words[0] * 3 / 2)) requests a second"
 }
 
 bench_capacity() {
-    local round i words from to low high ratio
+    local round i words from to low high ratio level
     local -A rates=()
     for ((round = 1; round <= rounds; round++)); do
         for i in "${!capacity_levels[@]}"; do
-            rates[$i]+="$(answered "${capacity_levels[i]}") "
+            rates[$i]+="$(capacity "${capacity_levels[i]}") "
         done
     done
-    echo "| workers | knobs | answered, /s: median | smallest | largest |"
+    echo "| workers | knobs | capacity, /s: median | smallest | largest |"
     echo "| ---: | --- | ---: | ---: | ---: |"
     for i in "${!capacity_levels[@]}"; do
         rates[$i]=$(tr ' ' '\n' <<<"${rates[$i]}" | grep . | median)
         read -ra words <<<"${rates[$i]}"
-        printf '| %s | %s | %.1f | %.1f | %.1f |\n' "${capacity_levels[i]%% *}" "${capacity_levels[i]#* }" "${words[@]}"
+        level=${capacity_levels[i]#* }
+        printf '| %s | %s | %.1f | %.1f | %.1f |\n' "${level%% *}" "${level#* }" "${words[@]}"
     done
     for words in "${capacity_ratios[@]}"; do
         read -r from to low high <<<"$words"
         ratio=$(awk -v one="${rates[$from]}" -v other="${rates[$to]}" 'BEGIN { printf "%.3f", one / other }')
-        bar "${capacity_levels[from]#* } answers $ratio times as much as ${capacity_levels[to]#* } ($low to $high)" \
+        bar "the capacity at ${capacity_levels[from]#* * } is $ratio times that at ${capacity_levels[to]#* * } ($low to $high)" \
             "$ratio >= $low && $ratio <= $high"
     done
 }
