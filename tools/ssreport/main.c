@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "differences.h"
 #include "duet_decide.h"
+#include "duet_words.h"
 #include "hypotheses.h"
 #include "load_inputs.h"
 #include "memory_profile.h"
@@ -371,9 +372,11 @@ static int decide(const struct ssreport_request *request, int *status, struct ss
     if (result == 0 && !study.is_present)
         result = ss_error_fail(
             error, "--decide: this is not a study of tools/experiments/duet: name one");
-    if (result == 0 && study.unmeasured)
-        result = ss_error_fail(error, "%s: %s: cannot be compared", study.unmeasured,
-            study.by_time ? "the command did not end" : "no iteration ended");
+    if (result == 0 && study.lacking) {
+        char lack[DUET_TEXT];
+        duet_describe_lack(&study, study.lacking, lack, sizeof lack);
+        result = ss_error_fail(error, "%s: there is no answer", lack);
+    }
     if (result == 0) {
         *status = (int)duet_status_of(&study);
         if (request->format == SSREPORT_FORMAT_MARKDOWN)

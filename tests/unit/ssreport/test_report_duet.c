@@ -232,17 +232,78 @@ static void incomplete_block_is_left_out(void **state) {
     add_run("ab", 13, 1, false)->figures.throughput = 100;
     add_block("ab", 14, -0.02);
     judge();
-    assert_int_equal(study.different.count, 12);
-    assert_null(study.unmeasured);
+    assert_int_equal(study.different.carried, 12);
+    assert_null(study.different.unmeasured);
     end();
 }
 
-static void run_without_iterations_is_reported(void **state) {
+/* Takes the figure from a run of this block. */
+static void spoil(const char *pair, const char *block) {
+    for (size_t i = 0; i < report.run_count; i++) {
+        struct ssreport_run *run = &report.runs[i];
+        if (strcmp(ssreport_columns_get(&run->columns, "pair"), pair) == 0 &&
+            strcmp(ssreport_columns_get(&run->columns, "block"), block) == 0 &&
+            strcmp(ssreport_columns_get(&run->columns, "position"), "3") == 0) {
+            run->figures.throughput = NAN;
+            run->record.iterations_done = 0;
+        }
+    }
+}
+
+/* The planned blocks include those without a figure: the study does not last longer. */
+static void run_without_iterations_is_left_out_with_its_block(void **state) {
     (void)state;
+    char doubt[DUET_TEXT];
+    settings.at_most = "416";
     add_blocks("aa", 10, 0);
-    add_run("ab", 1, 1, false)->record.iterations_done = 0;
+    add_blocks("ab", 16, log(0.9));
+    spoil("aa", "4");
+    spoil("ab", "2");
+    spoil("ab", "7");
     judge();
-    assert_string_equal(study.unmeasured, "study/run");
+    assert_null(study.lacking);
+    assert_int_equal(study.planned, 16);
+    assert_int_equal(study.look.count, 14);
+    assert_int_equal(study.decision, DUET_ENDED);
+    assert_int_equal(study.different.numbers[1], 3);
+    assert_near(study.worse.mean, 10, 0.3);
+    duet_doubt(&study, doubt, sizeof doubt);
+    assert_string_equal(doubt,
+        "1 of 10 blocks of A and A is left out, because no iteration ended in study/run; "
+        "2 of 16 blocks of A and B are left out, because no iteration ended in study/run");
+    end();
+}
+
+/* With fewer than ten figures there is no interval, so more blocks are carried out. */
+static void study_continues_until_ten_blocks_have_figures(void **state) {
+    (void)state;
+    settings.at_most = "320";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 10, -0.02);
+    spoil("ab", "2");
+    judge();
+    assert_int_equal(study.planned, 10);
+    assert_int_equal(duet_status_of(&study), DUET_STATUS_CONTINUES);
+    add_block("ab", 11, -0.02);
+    duet_study_free(&study);
+    judge();
+    assert_int_equal(study.decision, DUET_ENDED);
+    end();
+}
+
+static void too_few_blocks_with_figures_have_no_answer(void **state) {
+    (void)state;
+    static const char *const blocks[] = {"1", "2", "3", "4", "5", "6"};
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 10, -0.02);
+    for (int i = 0; i < 5; i++)
+        spoil("aa", blocks[i]);
+    judge();
+    assert_null(study.lacking);
+    duet_study_free(&study);
+    spoil("aa", blocks[5]);
+    judge();
+    assert_ptr_equal(study.lacking, &study.same);
     end();
 }
 
@@ -257,7 +318,7 @@ static void bursts_count_by_their_number(void **state) {
         report.runs[i].figures.throughput = NAN;
     }
     judge();
-    assert_null(study.unmeasured);
+    assert_null(study.different.unmeasured);
     assert_int_equal(study.different.count, 1);
     assert_near(study.different.differences[0], noise(0), 1e-9);
     end();
@@ -382,6 +443,19 @@ static void single_pair_answers_about_its_processes(void **state) {
     end();
 }
 
+static void process_without_iterations_has_no_answer(void **state) {
+    (void)state;
+    add_pair("aa", 1, "1", 0);
+    report.runs[1].record.iteration_count = 2;
+    judge();
+    assert_ptr_equal(study.lacking, &study.same);
+    char text[DUET_TEXT];
+    duet_describe_lack(&study, study.lacking, text, sizeof text);
+    assert_string_equal(text, "1 of 1 blocks of A and A is left out, because no iteration ended in "
+                              "study/run");
+    end();
+}
+
 /* The background does 3 % more in the turns of B. Its clock starts 7 s before that of the pair. */
 static void background_is_compared_by_turns(void **state) {
     (void)state;
@@ -470,12 +544,15 @@ UNIT_MAIN(
     cmocka_unit_test(limit_decides_as_soon_as_the_interval_excludes_it),
     cmocka_unit_test(nothing_is_decided_before_ten_blocks_of_each),
     cmocka_unit_test(incomplete_block_is_left_out),
-    cmocka_unit_test(run_without_iterations_is_reported),
+    cmocka_unit_test(run_without_iterations_is_left_out_with_its_block),
+    cmocka_unit_test(study_continues_until_ten_blocks_have_figures),
+    cmocka_unit_test(too_few_blocks_with_figures_have_no_answer),
     cmocka_unit_test(bursts_count_by_their_number),
     cmocka_unit_test(background_that_differs_is_doubtful),
     cmocka_unit_test(turns_have_the_iterations_inside_them),
     cmocka_unit_test(pairs_of_processes_are_the_unit),
     cmocka_unit_test(single_pair_answers_about_its_processes),
+    cmocka_unit_test(process_without_iterations_has_no_answer),
     cmocka_unit_test(background_is_compared_by_turns),
     cmocka_unit_test(commands_side_by_side_have_blocks_of_two_runs),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),

@@ -33,11 +33,11 @@ static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
     size_t count = index >= 1 && index <= BLOCKS_MAX ? (size_t)index : 0;
     if (count == 0 || !SS_GROW(blocks->items, count, blocks->room))
         return NULL;
-    for (; blocks->count < count; blocks->count++) {
-        struct duet_block *block = &blocks->items[blocks->count];
+    for (; blocks->carried < count; blocks->carried++) {
+        struct duet_block *block = &blocks->items[blocks->carried];
         *block = (struct duet_block){.background = NULL};
         for (int i = 0; i < 4; i++)
-            block->runs[i] = (struct duet_run){NAN, NAN, NAN, false};
+            block->runs[i] = (struct duet_run){.figure = NAN, .beside = NAN, .wall = NAN};
     }
     return &blocks->items[count - 1];
 }
@@ -70,11 +70,10 @@ static void add_run(struct duet_study *study, const struct ssreport_run *run) {
         block->background = &run->record;
         return;
     }
+    one->name = run->record.name;
     one->figure = figure_of(study, run);
     if (study->order == DUET_ALTERNATE && position <= 2)
         block->processes[(int)position - 1] = &run->record;
-    else if (!(one->figure > 0 && isfinite(one->figure)))
-        study->unmeasured = run->record.name;
     one->wall = run->record.wall;
     one->is_b = strcmp(column(run, "side"), "b") == 0;
 }
@@ -106,13 +105,34 @@ static size_t compare_turns(
     return count;
 }
 
-/* Returns the difference of a block; NaN if it is incomplete. */
+/* Returns the difference of a block; NaN if a run lacks a figure. */
 static double compare_block(
     const struct duet_study *study, const struct duet_block *block, bool beside) {
     double values[DUET_TURNS_MAX / 3];
     if (study->order != DUET_ALTERNATE)
         return difference_of(block, beside);
     return ssreport_mean_of(values, compare_turns(study, block, beside, values), 0.95).mean;
+}
+
+static bool is_complete(const struct duet_study *study, const struct duet_block *block) {
+    int runs = study->order == DUET_ALTERNATE ? 2 : 4;
+    for (int i = 0; i < runs; i++) {
+        if (!block->runs[i].name)
+            return false;
+    }
+    return true;
+}
+
+/* Returns the name of a run without a figure, or of the process with fewer iterations. */
+static const char *find_unmeasured(const struct duet_block *block) {
+    const struct ssreport_record *const *processes = block->processes;
+    if (processes[0] && processes[1])
+        return processes[processes[1]->iteration_count < processes[0]->iteration_count]->name;
+    for (int i = 0; i < 3; i++) {
+        if (!(block->runs[i].figure > 0 && isfinite(block->runs[i].figure)))
+            return block->runs[i].name;
+    }
+    return block->runs[3].name;
 }
 
 /*
@@ -126,51 +146,68 @@ static double seconds_of(
         return (runs[3].wall - runs[0].wall) * 4 / 3;
     if (study->order == DUET_BESIDE)
         return (runs[2].wall - runs[0].wall) * 2;
-    return index + 1 < blocks->count ? blocks->items[index + 1].runs[0].wall - runs[0].wall : NAN;
+    return index + 1 < blocks->carried ? blocks->items[index + 1].runs[0].wall - runs[0].wall : NAN;
+}
+
+static void add_block(const struct duet_study *study, struct duet_blocks *blocks, size_t index) {
+    const struct duet_block *block = &blocks->items[index];
+    double difference = compare_block(study, block, false);
+    double beside = compare_block(study, block, true);
+    double seconds = seconds_of(study, blocks, index);
+    if (isfinite(seconds))
+        blocks->seconds[blocks->seconds_count++] = seconds;
+    if (isnan(difference)) {
+        if (!blocks->unmeasured)
+            blocks->unmeasured = find_unmeasured(block);
+        return;
+    }
+    if (isfinite(beside))
+        blocks->beside[blocks->beside_count++] = beside;
+    blocks->numbers[blocks->count] = index + 1;
+    blocks->orders[blocks->count] = block->runs[0].is_b ? STATS_BAAB : STATS_ABBA;
+    blocks->differences[blocks->count++] = difference;
 }
 
 /*
- * Compares the runs in each block, and drops all blocks after the first incomplete one. Returns -1
- * if memory is exhausted.
+ * Compares the runs in each block, leaves out blocks without a figure, and drops all blocks after
+ * the first incomplete one. Returns -1 if memory is exhausted.
  */
-static int compare(struct duet_study *study, struct duet_blocks *blocks) {
-    size_t complete = 0, room = blocks->count + 1 + study->turns.count / 3;
+static int compare(const struct duet_study *study, struct duet_blocks *blocks) {
+    size_t complete = 0, room = blocks->carried + 1 + study->turns.count / 3;
+    blocks->numbers = calloc(room, sizeof *blocks->numbers);
     blocks->differences = calloc(room, sizeof *blocks->differences);
     blocks->orders = calloc(room, sizeof *blocks->orders);
     blocks->beside = calloc(room, sizeof *blocks->beside);
     blocks->seconds = calloc(room, sizeof *blocks->seconds);
-    if (!blocks->differences || !blocks->orders || !blocks->beside || !blocks->seconds)
+    if (!blocks->numbers || !blocks->differences || !blocks->orders || !blocks->beside ||
+        !blocks->seconds)
         return -1;
-    for (; complete < blocks->count; complete++) {
-        const struct duet_block *block = &blocks->items[complete];
-        double beside = compare_block(study, block, true);
-        double seconds = seconds_of(study, blocks, complete);
-        blocks->orders[complete] = block->runs[0].is_b ? STATS_BAAB : STATS_ABBA;
-        blocks->differences[complete] = compare_block(study, block, false);
-        if (block->processes[0] && block->processes[1] && isnan(blocks->differences[complete]))
-            study->unmeasured = block->processes[0]->name;
-        if (isnan(blocks->differences[complete]))
-            break;
-        if (isfinite(seconds))
-            blocks->seconds[blocks->seconds_count++] = seconds;
-        if (isfinite(beside))
-            blocks->beside[blocks->beside_count++] = beside;
-    }
-    blocks->count = complete;
+    for (; complete < blocks->carried && is_complete(study, &blocks->items[complete]); complete++)
+        add_block(study, blocks, complete);
+    blocks->carried = complete;
     return 0;
 }
 
 /* Replaces the difference of the only block by those of its turns. */
-static void use_turns(struct duet_study *study, struct duet_blocks *blocks) {
+static void use_turns(const struct duet_study *study, struct duet_blocks *blocks) {
     if (blocks->count == 0)
         return;
     size_t count = compare_turns(study, &blocks->items[0], false, blocks->differences);
     blocks->beside_count = compare_turns(study, &blocks->items[0], true, blocks->beside);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        blocks->numbers[i] = i + 1;
         blocks->orders[i] = blocks->orders[0];
-    blocks->count = count;
+    }
+    blocks->count = count < 2 ? 0 : count;
     if (count < 2)
-        study->unmeasured = blocks->items[0].processes[0]->name;
+        blocks->unmeasured = find_unmeasured(&blocks->items[0]);
+}
+
+/* Returns whether so many blocks lack a figure that there is no answer. */
+static bool lacks_figures(const struct duet_study *study, const struct duet_blocks *blocks) {
+    if (study->of_two_processes)
+        return blocks->carried > 0 && blocks->count == 0;
+    return blocks->carried >= DUET_FIRST && 2 * blocks->count < blocks->carried;
 }
 
 /* ---- what they decide ---- */
@@ -193,6 +230,14 @@ static struct duet_percent percent_of(const struct duet_study *study, double mea
         .high = fmax(ends[0], ends[1])};
 }
 
+/* Returns whether all planned blocks have been carried out, of which some may lack a figure. */
+static bool is_last(const struct duet_study *study, const struct stats_look *look) {
+    const struct duet_blocks *blocks = &study->different;
+    return look->count == study->planned ||
+           (study->planned > 0 && blocks->carried >= study->planned &&
+               look->count == blocks->count);
+}
+
 static enum duet_decision decide(const struct duet_study *study, const struct stats_look *look) {
     struct duet_percent worse = percent_of(study, look->mean, look->half);
     if (!isfinite(look->half))
@@ -203,13 +248,13 @@ static enum duet_decision decide(const struct duet_study *study, const struct st
         return DUET_PASSED;
     if (fmax(worse.high - worse.mean, worse.mean - worse.low) <= study->until)
         return DUET_PRECISE;
-    return look->count == study->planned ? DUET_ENDED : DUET_CONTINUES;
+    return is_last(study, look) ? DUET_ENDED : DUET_CONTINUES;
 }
 
 /* Finds the first look that decides. Later runs must not change the answer. */
 static void judge(struct duet_study *study) {
     size_t count = study->different.count, n = count < STATS_LOOK_MIN ? count : STATS_LOOK_MIN;
-    bool ready = study->same.count >= DUET_FIRST;
+    bool ready = study->same.carried >= DUET_FIRST;
     do {
         study->look = duet_study_look(study, n);
         study->decision = ready ? decide(study, &study->look) : DUET_CONTINUES;
@@ -313,6 +358,10 @@ int duet_study_read(struct duet_study *study, const struct ssreport_report *repo
         study->planned = plan_blocks(study);
         judge(study);
     }
+    if (lacks_figures(study, &study->different))
+        study->lacking = &study->different;
+    if (lacks_figures(study, &study->same))
+        study->lacking = &study->same;
     judge_same(study);
     judge_beside(study);
     return 0;
@@ -320,6 +369,7 @@ int duet_study_read(struct duet_study *study, const struct ssreport_report *repo
 
 static void free_blocks(struct duet_blocks *blocks) {
     free(blocks->items);
+    free(blocks->numbers);
     free(blocks->differences);
     free(blocks->orders);
     free(blocks->beside);

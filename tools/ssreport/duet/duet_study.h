@@ -28,6 +28,7 @@ struct duet_run {
     double beside; /* iterations per second of the background */
     double wall;   /* start, in seconds since 1970 */
     bool is_b;
+    const char *name; /* of the record; NULL if the run is missing */
 };
 
 struct duet_block {
@@ -41,9 +42,12 @@ struct duet_block {
 /* Blocks that compare the same two commands, up to the first incomplete one. */
 struct duet_blocks {
     struct duet_block *items;
-    size_t count, room;
+    size_t carried, room;
+    const char *unmeasured; /* the first run without a figure; NULL if absent */
 
-    /* Arrays with an element per block; owned, like `items`. */
+    /* The blocks all of whose runs have a figure; arrays owned, like `items`. */
+    size_t count;
+    size_t *numbers;     /* of the block, from 1 */
     double *differences; /* difference of the logarithms, B minus A */
     enum stats_order *orders;
     double *seconds; /* durations; sorted once the study has been read */
@@ -66,8 +70,8 @@ struct duet_percent {
 };
 
 struct duet_study {
-    bool is_present;        /* the report has such a study */
-    const char *unmeasured; /* a run without a figure; NULL if absent */
+    bool is_present;                   /* the report has such a study */
+    const struct duet_blocks *lacking; /* over half of these lack a figure; NULL if absent */
     enum duet_order order;
     struct duet_turns turns;    /* with DUET_ALTERNATE */
     bool of_two_processes;      /* one block of each comparison; its values are those of turns */

@@ -90,8 +90,8 @@ static void add_blocks(struct ssreport_report *report, const struct duet_study *
     struct table_sheet *sheet = ssreport_table(report, "duet-blocks");
     size_t count = same ? blocks->count : study->look.count;
     for (size_t i = 0; i < count; i++) {
-        TABLE_ROW(sheet, CELL("pair", same ? "A and A" : "A and B"), CELL("block", i + 1),
-            CELL("order", order_of(study, blocks->orders[i])),
+        TABLE_ROW(sheet, CELL("pair", same ? "A and A" : "A and B"),
+            CELL("block", blocks->numbers[i]), CELL("order", order_of(study, blocks->orders[i])),
             CELL("percent", stats_percent_of(blocks->differences[i])));
         struct stats_look look = duet_study_look(study, i + 1);
         if (!same && !study->of_two_processes && isfinite(look.half))

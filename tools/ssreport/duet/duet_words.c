@@ -54,7 +54,7 @@ void duet_ask(const struct duet_study *study, char *text, size_t size) {
 static size_t blocks_done(const struct duet_study *study) {
     if (study->of_two_processes)
         return (size_t)(study->same.count > 0) + (study->different.count > 0);
-    return study->same.count + study->different.count;
+    return study->same.carried + study->different.carried;
 }
 
 void duet_answer(const struct duet_study *study, char *text, size_t size) {
@@ -75,16 +75,38 @@ void duet_answer(const struct duet_study *study, char *text, size_t size) {
         shown(same->low), shown(same->high));
 }
 
+void duet_describe_lack(
+    const struct duet_study *study, const struct duet_blocks *blocks, char *text, size_t size) {
+    size_t count = blocks->carried - blocks->count;
+    snprintf(text, size, "%zu of %zu blocks of A and %s %s left out, because %s in %.300s", count,
+        blocks->carried, blocks == &study->same ? "A" : "B", count == 1 ? "is" : "are",
+        study->by_time ? "the command did not end" : "no iteration ended", blocks->unmeasured);
+}
+
+/* Adds a reason to doubt. */
+static void doubt(char *text, size_t size, const char *reason) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "", reason);
+}
+
 void duet_doubt(const struct duet_study *study, char *text, size_t size) {
-    size_t used = 0;
+    const struct duet_blocks *both[] = {&study->same, &study->different};
+    char reason[DUET_TEXT];
     *text = '\0';
     if (study->same_differs)
-        used = (size_t)snprintf(text, size,
-            "A against A differs from 0 at 99 %%, so runs of one command are not alike here");
-    if (study->beside_differs && used < size)
-        snprintf(text + used, size - used,
-            "%sthe background did %.1f %% %s beside B than beside A, so they did not run under the "
+        doubt(text, size,
+            "A against A differs from 0 at 99 %, so runs of one command are not alike here");
+    for (int i = 0; i < 2; i++) {
+        if (!both[i]->unmeasured)
+            continue;
+        duet_describe_lack(study, both[i], reason, sizeof reason);
+        doubt(text, size, reason);
+    }
+    if (study->beside_differs) {
+        snprintf(reason, sizeof reason,
+            "the background did %.1f %% %s beside B than beside A, so they did not run under the "
             "same load",
-            used > 0 ? "; " : "", fabs(study->beside_percent),
-            study->beside_percent > 0 ? "more" : "less");
+            fabs(study->beside_percent), study->beside_percent > 0 ? "more" : "less");
+        doubt(text, size, reason);
+    }
 }

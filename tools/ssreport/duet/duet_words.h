@@ -19,6 +19,12 @@ SS_WRITES(2, 3) void duet_answer(const struct duet_study *study, char *text, siz
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_describe_size(const struct duet_study *study, char *text, size_t size);
 
+/* Writes how many blocks of a comparison lack a figure, and names a run. */
+SS_NONNULL()
+SS_WRITES(3, 4)
+void duet_describe_lack(
+    const struct duet_study *study, const struct duet_blocks *blocks, char *text, size_t size);
+
 /* Writes why the answer is doubtful, or an empty text. */
 SS_NONNULL()
 SS_WRITES(2, 3) void duet_doubt(const struct duet_study *study, char *text, size_t size);
