@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Packages by CPack. packaging/deb makes those of Debian.
-set(SHOWSTOPPER_CONTACT "The Showstopper maintainers <maintainers@showstopper.invalid>" CACHE STRING
-    "Who made the packages: NAME <ADDRESS>")
+# A package has no maintainer unless its builder names one. The address is valid, but cannot exist.
+set(SHOWSTOPPER_CONTACT "No maintainer <nobody@showstopper.invalid>" CACHE STRING
+    "Maintainer of the packages: NAME <ADDRESS>")
 set(CPACK_PACKAGE_CONTACT ${SHOWSTOPPER_CONTACT})
 set(CPACK_PACKAGE_NAME showstopper)
 set(CPACK_GENERATOR DEB)

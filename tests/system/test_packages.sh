@@ -34,10 +34,15 @@ trap 'rm -rf "$scratch"' EXIT
     skip "mirror: $(tail -n 1 "$scratch/log")"
 
 "$source/packaging/deb" --from "$build" "$scratch/packages" >"$scratch/log" 2>&1 || fail "$(<"$scratch/log")"
-"$source/packaging/deb" --from "$build" --no-lintian --release 2 "$scratch/packages" >"$scratch/log" 2>&1 ||
+"$source/packaging/deb" --from "$build" --no-lintian --release 2 \
+    --contact 'Ada <ada@example.org>' "$scratch/packages" >"$scratch/log" 2>&1 ||
     fail "$(<"$scratch/log")"
 depends=$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Depends)
 for library in libc6 libjson-c libhwloc libgsl libcurl libyajl libmicrohttpd; do
     [[ $depends = *"$library"*" (>= "* ]] || fail "showstopper does not depend on $library: $depends"
 done
+[ "$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Maintainer)" = \
+    "$(sed -n 's/^SHOWSTOPPER_CONTACT:STRING=//p' "$build/CMakeCache.txt")" ] || fail "another maintainer than configured"
+[ "$(dpkg-deb -f "$scratch"/packages/showstopper_*-2_*.deb Maintainer)" = 'Ada <ada@example.org>' ] ||
+    fail "another maintainer than given"
 "$source/tests/fresh-root.sh" --suite "$codename" --add "$scratch/packages" -- tests/system/use-packages
