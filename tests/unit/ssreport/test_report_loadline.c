@@ -165,8 +165,8 @@ static void request(struct record *record, double capacity, bool down) {
             .rate = rate,
             .due = rate,
             .completed = fmin(rate, capacity) * exp(down ? noise : -noise)};
-        record->loads[i] =
-            (struct ssreport_response_load){.at = i + 0.5, .load = fmin(rate / capacity, 1)};
+        record->loads[i] = (struct ssreport_response_load){
+            .at = i + 0.5, .cpu = NAN, .load = fmin(rate / capacity, 1)};
     }
     record->responses = (struct ssreport_responses){.title = "made",
         .experiment = (char *)(uintptr_t) "loadline",
