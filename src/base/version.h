@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_BASE_VERSION_H
 #define SHOWSTOPPER_BASE_VERSION_H
 
-/* Returns the version as --version prints it: "0.1.0". */
+/* Returns the version as --version prints it. CMakeLists.txt sets it. */
 const char *ss_version(void);
 
 /*

@@ -60,6 +60,7 @@ changelog_examples_run() { page CHANGELOG.md; }
 experiments_examples_run() { page tools/experiments/README.md; }
 environments_examples_run() { page tools/experiments/env/README.md; }
 showstopper_examples_run() { page src/showstopper.1; }
+showstopper_limits_examples_run() { page src/showstopper-limits.7; }
 showstopper_method_examples_run() { page src/showstopper-method.7; }
 showstopper_record_examples_run() { page src/showstopper-record.5; }
 showstopper_plan_examples_run() { page tools/ssbatch/showstopper-plan.5; }
@@ -170,6 +171,7 @@ run_case changelog_examples_run
 run_case experiments_examples_run
 run_case environments_examples_run
 run_case showstopper_examples_run
+run_case showstopper_limits_examples_run
 run_case showstopper_method_examples_run
 run_case showstopper_record_examples_run
 run_case showstopper_plan_examples_run

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The documents name the version of the programs, and the date of the release is that of the manual pages.
+# Argument: the build folder.
+set -eu
+
+source=$(cd "$(dirname "$0")/../.." && pwd)
+
+# expect WHAT ACTUAL EXPECTED
+expect() {
+    [ "$2" = "$3" ] || { echo "FAILED: $1 is '$2', expected '$3'" >&2; exit 1; }
+}
+
+version=$("$1/bin/showstopper" --version | sed -n '1s/^showstopper //p')
+expect "the version in CITATION.cff" "$(sed -n 's/^version: //p' "$source/CITATION.cff")" "$version"
+expect "the first version in CHANGELOG.md" "$(sed -n '/^## /{s/^## \([^ ,]*\).*/\1/p;q;}' "$source/CHANGELOG.md")" \
+    "$version"
+date=$(sed -n 's/^\.TH [^ ]* [^ ]* \([^ ]*\) .*/\1/p' "$source/src/showstopper.1")
+expect "the date in CITATION.cff" "$(sed -n 's/^date-released: "\(.*\)"$/\1/p' "$source/CITATION.cff")" "$date"
