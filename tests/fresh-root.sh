@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the two commands of the README in a new, minimal Debian root, in which nothing is installed.
+# Runs tools/demo.sh, as the README does, and tests/run.sh in a new, minimal Debian root, in which nothing is installed.
 set -euo pipefail
 
 usage() {
