@@ -74,7 +74,7 @@ static void reduction_finding_states_its_factors(void **state) {
         "Under quota-6352, the ratios of T in the 5 benchmarks that both have span "
         "[0.60, 2.54] instead of [1.65, 7.10], 2.81 times shorter.");
     expect_said(&findings, 1, "Of this factor of 2.81, a common slowdown accounts for 2.79 (99.");
-    expect_said(&findings, 1, "relative spread 1.01 times (0.");
+    expect_said(&findings, 1, "relative spread for 1.01 (0.");
     expect_said(&findings, 2,
         "the largest ratio is 4.303 times the smallest before and 4.233 times under quota-6352.");
     /* Without a reduction it has no factors. */
