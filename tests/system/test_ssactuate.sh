@@ -517,6 +517,40 @@ journal_of_killed_run() {
         >"$folder/state/run/showstopper/1-1-unknown.journal"
 }
 
+# hold_lock NAME: holds a lock of the state folder until end_hold.
+hold_lock() {
+    exec {held}>>"$folder/state/run/showstopper/$1"
+    flock -n "$held" || fail "$1 is locked"
+}
+
+end_hold() {
+    exec {held}>&-
+}
+
+process_group_in_use_is_refused_with_the_pid() {
+    local first held
+    need_cpus
+    begin_group
+    write_policy "below 100% pin=$first"
+    follow_groups --side "foreground=@$group"
+    await have_cpus "$first"
+    expect 125 "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" --side "other=@$group"
+    says err "process-group-$group is in use by process $run_pid"
+    kill -TERM "$run_pid"
+    wait "$run_pid" || true
+    run_pid=
+    # The journal of a killed run waits for a run that has the process group now.
+    journal_of_killed_run "$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)"
+    taskset -cp "$first" "$group" >"$folder/out"
+    hold_lock "process-group-$group.lock"
+    expect 125 ssactuate restore --root "$folder/state"
+    says err "process-group-$group is in use by process"
+    [ "$(cpus_of "$group")" = "$first" ] || fail "the affinity was changed"
+    end_hold
+    expect 0 ssactuate restore --root "$folder/state"
+    have_cpus "$usable" || fail "the affinity was not restored"
+}
+
 process_group_with_a_reused_id_is_left_alone() {
     local first started
     need_cpus
@@ -745,6 +779,7 @@ run_case knobs_follow_the_load_of_the_side
 run_case side_may_be_a_running_process_group
 run_case follow_of_process_groups_ends_with_the_first
 run_case killed_follow_restores_the_affinity_of_process_groups
+run_case process_group_in_use_is_refused_with_the_pid
 run_case process_group_with_a_reused_id_is_left_alone
 run_case affinity_of_other_programs_survives
 run_case unusable_sides_start_no_command

@@ -2,9 +2,44 @@
 /* Tests of how a journal restores values, with plain files instead of the kernel's. */
 #include "journal.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "tree.h"
+
+/* ---- calls of the journal, which these functions replace ---- */
+
+static void (*before_lock)(void); /* happens just before the next lock */
+static size_t syncs;
+static void (*at_sync)(void); /* at each sync */
+
+int flock(int file, int operation) {
+    void (*event)(void) = before_lock;
+    before_lock = NULL;
+    if (event)
+        event();
+    return (int)syscall(SYS_flock, file, operation);
+}
+
+static void note_sync(void) {
+    syncs++;
+    if (at_sync)
+        at_sync();
+}
+
+int fsync(int file) {
+    note_sync();
+    return (int)syscall(SYS_fsync, file);
+}
+
+int fdatasync(int file) {
+    note_sync();
+    return (int)syscall(SYS_fdatasync, file);
+}
+
+/* ---- journals ---- */
 
 static struct ssactuate_state folder;
 static struct ssactuate_journal journal;
@@ -208,6 +243,106 @@ static void missing_files_are_refused(void **state) {
     ssactuate_state_close(&folder);
 }
 
+/* ---- locks and syncs ---- */
+
+static void remove_lock(void) {
+    assert_int_equal(unlink(tree_path("run/showstopper/one.lock")), 0);
+}
+
+/* Locks of process groups are removed by the run that had them. A lock without a name is no lock.
+ */
+static void lock_that_is_removed_before_it_is_held_is_made_again(void **state) {
+    struct ss_error error = {0};
+    struct ssactuate_journal other;
+    (void)state;
+    open_state();
+    create();
+    before_lock = remove_lock;
+    check(ssactuate_journal_lock(&journal, "one", &error), &error);
+    assert_int_equal(access(tree_path("run/showstopper/one.lock"), F_OK), 0);
+    check(ssactuate_journal_create(&other, &folder, &error), &error);
+    assert_int_equal(ssactuate_journal_lock(&other, "one", &error), -1);
+    ssactuate_journal_close(&other);
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
+static void remove_journal(void) {
+    char name[200];
+    snprintf(name, sizeof name, "run/showstopper/%s", journal.name);
+    assert_int_equal(unlink(tree_path(name)), 0);
+}
+
+/* Its keeper has restored the values meanwhile, and another program has set one to the same. */
+static void journal_that_is_removed_before_it_is_locked_is_not_carried_out(void **state) {
+    struct ss_error error = {0};
+    struct ssactuate_dead dead;
+    (void)state;
+    begin_run();
+    ssactuate_journal_close(&(struct ssactuate_journal){.file = journal.file});
+    journal.file = -1;
+    for (size_t i = 0; i < journal.lock_count; i++)
+        flock(journal.locks[i].file, LOCK_UN);
+    before_lock = remove_journal;
+    check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
+    assert_that(dead.restored, ==, 0);
+    assert_file("sys/a", "150");
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
+/* A run that began after the kill has locked the knob, and may have read the value. */
+static void knob_of_a_dead_run_that_is_in_use_is_not_restored(void **state) {
+    struct ss_error error = {0};
+    struct ssactuate_dead dead;
+    (void)state;
+    begin_run();
+    ssactuate_journal_close(&journal);
+    tree_write("run/showstopper/one.lock", "1\n");
+    int lock = open(tree_path("run/showstopper/one.lock"), O_RDWR | O_CLOEXEC);
+    assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+    assert_int_equal(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), -1);
+    assert_non_null(strstr(error.message, "one is in use by process 1"));
+    assert_file("sys/a", "150");
+    close(lock);
+    error = (struct ss_error){0};
+    check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
+    assert_file("sys/a", "100");
+    ssactuate_state_close(&folder);
+}
+
+static const char *value_at_sync;
+
+static void note_value(void) {
+    static char value[SSACTUATE_VALUE];
+    assert_int_equal(ssactuate_file_read(folder.root, "sys/a", value), 0);
+    value_at_sync = value;
+    at_sync = NULL;
+}
+
+/* Until a journal is on disk, nothing is changed. After a change, what was read back is on disk. */
+static void journal_is_synced_before_and_after_a_change(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    open_state();
+    create();
+    size_t a = add("sys/a", "one");
+    syncs = 0;
+    arm();
+    assert_that(syncs, ==, 2); /* the file and its folder */
+    syncs = 0;
+    at_sync = note_value;
+    set(a, "150");
+    assert_that(syncs, ==, 2);
+    assert_string_equal(value_at_sync, "100");
+    check(ssactuate_journal_restore(&journal, &restorer, &error), &error);
+    syncs = 0;
+    check(ssactuate_journal_remove(&journal, &error), &error);
+    assert_that(syncs, ==, 1); /* the folder */
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(values_of_a_dead_run_return),
@@ -217,4 +352,8 @@ UNIT_MAIN(
     cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),
     cmocka_unit_test(groups_are_removed),
     cmocka_unit_test(knob_has_one_run_at_a_time),
-    cmocka_unit_test(missing_files_are_refused))
+    cmocka_unit_test(missing_files_are_refused),
+    cmocka_unit_test(lock_that_is_removed_before_it_is_held_is_made_again),
+    cmocka_unit_test(journal_that_is_removed_before_it_is_locked_is_not_carried_out),
+    cmocka_unit_test(knob_of_a_dead_run_that_is_in_use_is_not_restored),
+    cmocka_unit_test(journal_is_synced_before_and_after_a_change))
