@@ -73,6 +73,8 @@ unknown_words_are_refused() {
     expect 125 ssactuate list --record f
     expect 125 ssactuate run pin -- true
     says err "'pin' has no level"
+    expect 125 ssactuate run pin=per-cor -- true
+    says err "pin=per-cor: unknown scheme 'per-cor': did you mean 'per-core'? Available: first, one-node,"
     expect 125 ssactuate run quota=50% quota=60% -- true
     expect 125 ssactuate run size=cpus=1 -- true
 }

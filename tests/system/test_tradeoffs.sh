@@ -52,6 +52,8 @@ options_are_checked() {
     refuses "--balance: least: not one of" tradeoffs --balance least
     refuses "--cap: 1,x: numbers are required" tradeoffs --cap 1,x
     refuses "--knobs: instances=x: numbers above 0 are required" tradeoffs --knobs instances=x
+    refuses "--knobs: pin=first:1,instances=2: knobs of one level are joined by +" tradeoffs \
+        --knobs pin=first:1,instances=2
     refuses "--knobs: cups: not one of workers frequency" tradeoffs --knobs 'instances=1+cups=2'
     refuses "--knobs: instances: a level is required" tradeoffs --knobs instances
     refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet

@@ -8,6 +8,7 @@
 
 #include "actuator.h"
 #include "base/owned.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -89,6 +90,16 @@ static int take_list(const struct ssactuate_machine *machine, const char *text,
     return 0;
 }
 
+static int refuse_scheme(const char *text, size_t length, struct ss_error *error) {
+    const char *names[SCHEMES + 1] = {[SCHEMES] = "free"};
+    char name[200];
+    const struct ss_suggest_names known = {"scheme", names, SCHEMES + 1, NULL};
+    for (size_t i = 0; i < SCHEMES; i++)
+        names[i] = schemes[i].name;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    return ss_suggest_refuse(&known, name, error);
+}
+
 static int take_scheme(const struct ssactuate_machine *machine, const char *text, int side,
     struct topology_order *order, struct ss_error *error) {
     const char *colon = strchr(text, ':');
@@ -98,7 +109,7 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
            (strlen(schemes[i].name) != length || strncmp(schemes[i].name, text, length) != 0))
         i++;
     if (i == SCHEMES)
-        return ss_error_fail(error, "unknown scheme '%s'", text);
+        return refuse_scheme(text, length, error);
     if (colon && (ss_units_count(colon + 1, &count, error) < 0))
         return -1;
     if (count > SS_CPUS_MAX || (colon && count == 0))
@@ -254,8 +265,8 @@ static int set_quota(const struct ssactuate_machine *machine, const struct ssact
     plan->quota = percent / 100;
     if (plan->quota * (double)plan->period < (double)QUOTA_TIME_MIN)
         return ss_error_fail(error,
-            "%s: less than 1 ms of CPU time in each period, the kernel's minimum: choose a longer "
-            "period",
+            "%s: less than 1 ms of CPU time in each period, the kernel's minimum: write a larger "
+            "share or a longer period",
             knob->text);
     return 0;
 }
