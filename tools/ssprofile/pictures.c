@@ -391,7 +391,8 @@ void ssprofile_draw_boxes(FILE *script, const struct table_sheet *boxes, const c
     plot_axis_between(script, 'y', "speed relative to that without", 0, 1.05 * most);
     fprintf(script, "set boxwidth %.6g\nunset key\nplot %s", 0.7 * space,
         is_frequency ? "" : "x / 100 with lines dt 2 lc rgb \"" PLOT_ORANGE "\", ");
-    fputs("$boxes using 1:3:2:6:5 with candlesticks whiskerbars 0.5 lw 1.3 lc rgb \"" PLOT_BLUE
+    fputs("$boxes using 1:3:2:6:5 with candlesticks whiskerbars 0.5 " PLOT_HALF
+          " lw 1.3 lc rgb \"" PLOT_BLUE
           "\", $boxes using 1:4:4:4:4 with candlesticks lw 2.2 lc rgb \"" PLOT_BLUE "\"\n",
         script);
 }

@@ -263,6 +263,8 @@ static void power_of_settings_at_one_load_has_boxes(void **state) {
     ssreport_power_settings_plot(script.stream, ssreport_table(&report, "power-settings"), 0);
     end(&script);
     assert_has(&script, "\n2 110 110 161.05 192.1 192.1\n");
+    assert_has(&script, "set xtics rotate by -30 scale 0 (");
+    assert_has(&script, "candlesticks whiskerbars 0.5 fs transparent "); /* the median is visible */
     free(script.bytes);
     struct text text = print_report(&report);
     assert_has(&text, "<caption>Power in each second by setting");

@@ -20,6 +20,8 @@
 /* Fewer settings are compared by the fits of power over busy CPUs. */
 #define SETTINGS_MIN 3
 
+#define NAMES_HEIGHT 60 /* of the names of settings below the axis */
+
 /* The columns of a picture. */
 #define LOAD "set", "environment", "workload", "variant", "method", "load"
 
@@ -113,7 +115,7 @@ void ssreport_power_settings_plot(FILE *script, const struct table_sheet *sheet,
     SS_OWNED(groups) struct stats_groups loads = group_loads(sheet);
     double least = INFINITY, most = 0;
     int count = 0;
-    plot_begin_on_page(script);
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, PLOT_HEIGHT + NAMES_HEIGHT);
     fputs("$boxes << END\n", script);
     for (size_t i = loads.first[picture]; i < loads.items; i = loads.next[i]) {
         fprintf(script, "%d %.6g %.6g %.6g %.6g %.6g\n", ++count, number_of(sheet, i, "least"),
@@ -124,16 +126,17 @@ void ssreport_power_settings_plot(FILE *script, const struct table_sheet *sheet,
     }
     fputs("END\n", script);
     double room = fmax(0.05 * (most - least), 0.01 * most);
-    plot_axis_between(script, 'y', "power, W", fmax(least - room, 0), most + room);
-    fprintf(script, "set xrange [0.4:%d.6]\nset xtics rotate by -30 scale 0\n", count);
+    plot_axis_between(script, 'y', "power, W", floor(fmax(least - room, 0)), most + room);
+    fprintf(script, "set xrange [0.4:%d.6]\nset xtics rotate by -30 scale 0 (", count);
     count = 0;
     for (size_t i = loads.first[picture]; i < loads.items; i = loads.next[i]) {
-        fputs("set xtics add (", script);
+        fputs(count > 0 ? ", " : "", script);
         plot_quote(script, table_cell_at(sheet, i, "placement")->text, 24);
-        fprintf(script, " %d)\n", ++count);
+        fprintf(script, " %d", ++count);
     }
-    fputs("set boxwidth 0.5\nunset key\n"
-          "plot $boxes using 1:3:2:6:5 with candlesticks whiskerbars 0.5 lw 1.3 lc rgb \"" PLOT_BLUE
+    fputs(")\nset boxwidth 0.5\nunset key\n"
+          "plot $boxes using 1:3:2:6:5 with candlesticks whiskerbars 0.5 " PLOT_HALF
+          " lw 1.3 lc rgb \"" PLOT_BLUE
           "\", $boxes using 1:4:4:4:4 with candlesticks lw 2.2 lc rgb \"" PLOT_BLUE "\"\n",
         script);
 }
