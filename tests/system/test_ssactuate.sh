@@ -173,6 +173,7 @@ intel-pstate|fault constraint_0_power_limit_uw EACCES|power=60W|Permission denie
 intel-pstate|fault constraint_0_power_limit_uw EINVAL|power=60W|the kernel refuses 60000000 for /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Invalid argument
 intel-pstate|fault constraint_0_power_limit_uw lose|power=60W|constraint_0_power_limit_uw is 85000000 after it was set to 60000000
 intel-pstate|fault constraint_0_power_limit_uw.read ok EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
+intel-pstate|fault constraint_0_power_limit_uw.read ok ok EIO|power=60W|
 intel-pstate|fault constraint_0_power_limit_uw.read EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
 amd-boost|fault boost ok EINVAL|frequency=1GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/policy1/boost: Invalid argument
 cgroup-v1||quota=150% memory=5001K cpus=1|

@@ -2,6 +2,7 @@
 /* Tests of how a journal restores values, with plain files instead of the kernel's. */
 #include "journal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
@@ -45,6 +46,7 @@ static struct ssactuate_state folder;
 static struct ssactuate_journal journal;
 static char reported[2000];
 static size_t groups_removed;
+static int removal; /* status of removing a group */
 
 static void report(void *context, const char *line) {
     size_t length = strlen(reported);
@@ -56,7 +58,7 @@ static int remove_group(const char *path, const char *home) {
     assert_string_equal(path, "/group");
     assert_string_equal(home, "/home of it");
     groups_removed++;
-    return 0;
+    return removal;
 }
 
 static const struct ssactuate_restorer restorer = {.report = report, .remove_group = remove_group};
@@ -243,6 +245,35 @@ static void missing_files_are_refused(void **state) {
     ssactuate_state_close(&folder);
 }
 
+static void group_that_stays_is_reported(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    open_state();
+    create();
+    check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
+    arm();
+    removal = -EBUSY;
+    assert_int_equal(ssactuate_journal_restore(&journal, &restorer, &error), -1);
+    removal = 0;
+    assert_string_equal(
+        error.message, "the control group /group cannot be removed: Device or resource busy");
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
+/* The run has restored its values and removed its journal before it was killed. */
+static void keeper_does_not_carry_out_a_removed_journal(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    begin_run();
+    check(ssactuate_journal_remove(&journal, &error), &error);
+    check(ssactuate_journal_reload(&journal, &error), &error);
+    check(ssactuate_journal_restore(&journal, &restorer, &error), &error);
+    assert_file("sys/a", "150");
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
 /* ---- locks and syncs ---- */
 
 static void remove_lock(void) {
@@ -353,6 +384,8 @@ UNIT_MAIN(
     cmocka_unit_test(groups_are_removed),
     cmocka_unit_test(knob_has_one_run_at_a_time),
     cmocka_unit_test(missing_files_are_refused),
+    cmocka_unit_test(group_that_stays_is_reported),
+    cmocka_unit_test(keeper_does_not_carry_out_a_removed_journal),
     cmocka_unit_test(lock_that_is_removed_before_it_is_held_is_made_again),
     cmocka_unit_test(journal_that_is_removed_before_it_is_locked_is_not_carried_out),
     cmocka_unit_test(knob_of_a_dead_run_that_is_in_use_is_not_restored),
