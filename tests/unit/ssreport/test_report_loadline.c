@@ -77,6 +77,10 @@ static void load_far_below_all_levels_has_no_answer(void **state) {
         ladder.steps[i].load.mean = 0.9 + 0.1 * ladder.steps[i].target;
     assert_answer(&ladder.run, 1,
         "What is left at 60 % load is unknown: loads from 91 to 100 % were measured.");
+    ladder.run.predict = 0.8;
+    assert_answer(&ladder.run, 1,
+        "What is left at 60 % load is unknown: loads from 91 to 100 % were measured. There is no "
+        "prediction: no level is near this load.");
 }
 
 static void answer_mentions_a_low_highest_level(void **state) {

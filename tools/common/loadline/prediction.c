@@ -345,7 +345,7 @@ const char *loadline_predict(struct loadline_prediction *prediction, const struc
         prediction->highest = line->levels[highest].load;
         prediction->range = loadline_throughput(line, question->load, question->confidence);
         prediction->free = prediction->range;
-        return NULL;
+        return isnan(prediction->range.y) ? "no level is near this load" : NULL;
     }
     struct loadline_question known = *question;
     known.load = line->levels[highest].load;
