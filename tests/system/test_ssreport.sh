@@ -589,7 +589,7 @@ set_figure() {
 
 # A simulated record has the same verdict on every machine.
 records_are_checked_and_left_out() {
-    local one=good/runs/sets-serial-serial-1/foreground
+    local text one=good/runs/sets-serial-serial-1/foreground
     cd "$folder"
     "$bin/sssim" -P 2 --foreground serial --iteration 50m --record good >out 2>&1 || fail "sssim: $(cat out)"
     report 0 --check good
@@ -600,6 +600,14 @@ records_are_checked_and_left_out() {
     grep -qxF "ssreport: 2 of 3 records are invalid" err || fail "wrong message: $(cat err)"
     grep -q '^bad: invalid: steal 7 % (limit 5)' out || fail "the bad record is not invalid: $(cat out)"
     grep -q '^nothing: invalid: .*: No such file' out || fail "a missing record is not invalid: $(cat out)"
+    # A damaged summary does not say how the run ended.
+    for text in '' '{"schema": 2,' '{"a": 1}'; do
+        rm -rf damaged
+        cp -r "$one" damaged
+        printf %s "$text" >damaged/summary.json
+        report 3 --check damaged
+        grep -qx 'damaged: invalid: summary.json is damaged' out || fail "the damaged record is not invalid: $(cat out)"
+    done
     report 3 --check --format json bad
     grep -qF '"verdict": "invalid",' out || fail "no JSON: $(cat out)"
     report 0 "$one" bad

@@ -79,7 +79,8 @@ static void record_without_verdict_is_judged_by_known_figures(void **state) {
 static void damaged_verdicts_count_as_missing(void **state) {
     (void)state;
     static const char *const texts[] = {"{\"verdict\": 3}", "{\"verdict\": {\"checks\": []}}",
-        "{\"verdict\": {\"reasons\": \"x\", \"checks\": {}}}"};
+        "{\"verdict\": {\"reasons\": \"x\", \"checks\": {}}}",
+        "{\"verdict\": {\"reasons\": \"x\", \"checks\": []}}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct ssreport_verdict verdict = take(texts[i]);
         assert_false(verdict.recorded);

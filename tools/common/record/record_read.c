@@ -101,6 +101,14 @@ static void take_summary(struct ssreport_record *record, struct json_object *sum
         note_warning(record, document_as_text(json_object_array_get_idx(warnings, i)));
 }
 
+/* Takes a summary, which is damaged unless it says how the run ended: all versions do. */
+static void take_whole_summary(struct ssreport_record *record, struct json_object *summary) {
+    take_summary(record, summary);
+    record->is_damaged = !record->ended_by;
+    if (summary && record->is_damaged)
+        ssreport_notes_add(&record->notes, "summary.json is not the summary of a run");
+}
+
 /* Reads a document. Notes if it is missing or damaged, and fails only if it has a later schema. */
 static int read_document(struct ssreport_record *record, const char *name,
     void take(struct ssreport_record *, struct json_object *), struct ss_error *error) {
@@ -120,7 +128,7 @@ static int read_summary(struct ssreport_record *record, struct ss_error *error) 
     snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
     record->interrupted = access(path, F_OK) < 0;
     if (!record->interrupted)
-        return read_document(record, "summary.json", take_summary, error);
+        return read_document(record, "summary.json", take_whole_summary, error);
     record->running = ss_record_writer(record->path) != 0;
     ssreport_notes_add(&record->notes,
         record->running ? "the run is in progress: the record is incomplete"

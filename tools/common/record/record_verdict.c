@@ -37,7 +37,7 @@ void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object 
     const char *reasons = document_text(document, "reasons");
     size_t count = checks ? json_object_array_length(checks) : 0, agreed = 0;
     struct ss_evidence evidence;
-    *verdict = (struct ssreport_verdict){.recorded = checks && reasons};
+    *verdict = (struct ssreport_verdict){.recorded = count > 0 && reasons};
     if (!verdict->recorded)
         return;
     ss_evidence_clear(&evidence);
@@ -63,6 +63,12 @@ void ssreport_verdict_reach(struct ssreport_verdict *verdict, const struct ss_ev
     ss_verdict_print(text, &verdict->verdict);
     free(verdict->reasons);
     verdict->reasons = strdup(text);
+}
+
+void ssreport_verdict_refuse(struct ssreport_verdict *verdict, const char *reason) {
+    verdict->verdict.finding = SS_INVALID;
+    free(verdict->reasons);
+    verdict->reasons = strdup(reason);
 }
 
 void ssreport_verdict_free(struct ssreport_verdict *verdict) {

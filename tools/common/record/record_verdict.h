@@ -31,6 +31,9 @@ void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object 
 SS_NONNULL()
 void ssreport_verdict_reach(struct ssreport_verdict *verdict, const struct ss_evidence *evidence);
 
+/* Makes a record invalid for this reason, whatever its figures are. */
+SS_NONNULL() void ssreport_verdict_refuse(struct ssreport_verdict *verdict, const char *reason);
+
 SS_NONNULL() void ssreport_verdict_free(struct ssreport_verdict *verdict);
 
 #endif

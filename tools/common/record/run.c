@@ -72,6 +72,8 @@ static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
     if (record->has_iterations)
         evidence.figures[SS_CHECK_ITERATIONS] = record->iterations_done;
     ssreport_verdict_reach(&record->verdict, &evidence);
+    if (record->is_damaged)
+        ssreport_verdict_refuse(&record->verdict, "summary.json is damaged");
 }
 
 static void set_figures(struct ssreport_run *run) {
