@@ -346,6 +346,27 @@ wrong_clocks_are_measured_and_corrected() {
 
 # ---- Slurm ----
 
+# stand_in PROGRAM...: programs of Slurm that do and print nothing.
+stand_in() {
+    local program
+    mkdir -p stand-ins
+    for program; do
+        printf '#!/bin/sh\n' >"stand-ins/$program"
+        chmod +x "stand-ins/$program"
+    done
+    PATH=$folder/stand-ins:$PATH
+}
+
+tasks_that_slurm_has_forgotten_are_not_active() {
+    write_plan 1 0
+    expect 0 ssfleet run --engine local study plan
+    stand_in sbatch squeue scancel sinfo scontrol srun
+    sed -i 's/^engine=.*/engine=slurm/' study/.fleet/settings
+    echo r1 >study/.fleet/jobs/early
+    expect 0 ssfleet status study
+    [ "$(cat out)" = 'done: 1' ] || fail "wrong status: $(cat out)"
+}
+
 queue_is_empty() {
     [ -z "$(squeue -h)" ]
 }
@@ -433,6 +454,7 @@ run_case nodes_end_with_their_input
 run_case runs_are_spread_over_ssh
 run_case runs_of_a_dead_server_move_to_another_one
 run_case wrong_clocks_are_measured_and_corrected
+run_case tasks_that_slurm_has_forgotten_are_not_active
 run_case runs_are_spread_over_slurm
 run_case kills_in_slurm_leave_each_run_done_once
 run_case nodes_of_slurm_replay_their_traces

@@ -47,6 +47,7 @@ engine_active() {
             while ((getline line < file) > 0) tasks[job, count++] = line
             close(file)
         }
+        NF == 0 { next } # no task is left
         !($1 in known) { read_tasks($1); known[$1] }
         { count = split(tasks[$1, $2], runs, ",")
           for (i = 1; i <= count; i++) print runs[i], ($4 == "" ? "-" : $4), $3 }' <<<"$all"
