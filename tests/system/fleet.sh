@@ -73,12 +73,13 @@ need_ssh() {
     [ "$(id -u)" -eq 0 ] || skip "root: an SSH server of one's own needs it"
 }
 
-# call_pids STUDY: prints the pids of ssbatch's calls on this machine that carry out runs of the study.
+# call_pids STUDY: prints the pids of ssbatch's calls on this machine that carry out runs of the study: those that hold
+# the locks of their calls. The last word of a call is no time on kernels with other identities of processes.
 call_pids() {
-    local call pid start
+    local call pid
     for call in "$1"/.study/calls/*; do
-        IFS=: read -r _ _ pid start <<<"${call##*/}"
-        [ -z "$start" ] || [ "$(started_at "$pid")" != "$start" ] || echo "$pid"
+        IFS=: read -r _ _ pid _ <<<"${call##*/}"
+        [ -z "$pid" ] || ! find "/proc/$pid/fd" -lname "*/${call##*/}/lock" 2>/dev/null | grep -q . || echo "$pid"
     done
 }
 

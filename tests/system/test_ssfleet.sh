@@ -101,6 +101,40 @@ a_killed_call_is_continued() {
     each_ran_once 4
 }
 
+# has_calls STUDY
+has_calls() {
+    [ -n "$(call_pids "$1")" ]
+}
+
+# kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, with their keepers, so that nothing
+# undoes what they have done.
+kill_calls() {
+    local calls victim
+    await has_calls "$1"
+    mapfile -t calls < <(call_pids "$1")
+    for victim in $(descend "${calls[@]}"); do
+        [ ! "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || kill -KILL "$victim" 2>/dev/null || true
+    done
+}
+
+a_node_with_a_disk_of_its_own_undoes_what_killed_tasks_left() {
+    local pid
+    printf '%s\n' 'run one takes 1s' "after -- sh -c 'echo >>$folder/undone'" \
+        "main -- sh -c '[ -e $folder/begun ] || { echo >$folder/begun; exec sleep 1000; }'" >plan
+    ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan 2>err &
+    pid=$!
+    await test -e begun
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    kill_calls disk/a
+    [ ! -e undone ] || fail "the killed task has undone its work"
+    # The other node carries out the run, and undoes what it has done itself.
+    expect 0 ssfleet run --engine local --nodes b,a --scratch "$folder/disk" study
+    is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
+    [ "$(wc -l <undone)" -eq 2 ] || fail "undone $(wc -l <undone) times instead of once by each node"
+    [ -z "$(find disk/*/.study/calls -type f)" ] || fail "calls are left to undo: $(ls disk/*/.study/calls)"
+}
+
 canceled_tasks_end() {
     local pid command status=0
     write_plan 3 1000
@@ -394,7 +428,7 @@ runs_are_spread_over_slurm() {
 }
 
 kills_in_slurm_leave_each_run_done_once() {
-    local pid victim calls administrator
+    local pid victim administrator
     need_slurm
     open_slurm 3
     write_plan 8 0.5
@@ -402,10 +436,7 @@ kills_in_slurm_leave_each_run_done_once() {
     pid=$!
     await test -e log
     # A task, with all processes of ssbatch.
-    mapfile -t calls < <(call_pids study)
-    for victim in $(descend "${calls[@]}"); do
-        [ ! "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || kill -KILL "$victim" 2>/dev/null || true
-    done
+    kill_calls study
     # ssfleet.
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
@@ -442,6 +473,7 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
 run_case local_nodes_share_the_runs_of_a_study
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
+run_case a_node_with_a_disk_of_its_own_undoes_what_killed_tasks_left
 run_case canceled_tasks_end
 run_case a_task_that_leads_no_group_yet_is_canceled
 run_case invalid_calls_are_refused

@@ -235,13 +235,16 @@ carry_out() {
     [ ! -t 2 ] || echo >&2
 }
 
-# clean_nodes: undoes on each node what killed calls have left there.
+# clean_nodes: undoes on each node what killed calls have left there. A node's own disk has the journal of its calls;
+# in a common folder, a node carries out only the journals of its host.
 clean_nodes() {
-    local node
-    compgen -G "$study/.study/calls/*" >/dev/null || return 0
+    local node script folder=$study
+    [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
     for node in $(engine_nodes); do
-        engine_on "$node" "PATH=$(printf %q "$bin"):\$PATH timeout 60 ssbatch --clean $(printf %q "$study")" \
-            </dev/null || say "$node: what a killed task has left there may be incomplete to undo"
+        [ -z "$scratch" ] || folder=$scratch/$node
+        script=$(printf 'PATH=%q:$PATH folder=%q; ' "$bin" "$folder")
+        script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
+        engine_on "$node" "$script" </dev/null || say "$node: not everything that a killed task has left there is undone"
     done
 }
 
@@ -259,7 +262,7 @@ run_study() {
     [ -z "$scratch" ] || send_plan
     carry_out
     [ -z "$no_wait" ] || return 0
-    [ -n "$scratch" ] || clean_nodes
+    clean_nodes
     list_runs
     count_done
     say "$done_count of ${#run_names[@]} runs done, $failed_count failed"

@@ -47,7 +47,7 @@ engine_submit() {
     mapfile -t node_list < <(engine_nodes)
     for node in "${node_list[@]}"; do
         on_cpus "$node"
-        take=$(printf 'NR %% %d == %d' "${#node_list[@]}" "$index")
+        take=$(printf '(NR - 1) %% %d == %d' "${#node_list[@]}" "$index")
         script+=$(printf '(awk %q %q | while read -r runs; do %s bash -c %q ssfleet "$runs" </dev/null; done) & ' \
             "$take" "$fleet/jobs/$id" "${pin[*]}" "$(task_script "$node" "\$1")")
         index=$((index + 1))
