@@ -380,6 +380,24 @@ wrong_clocks_are_measured_and_corrected() {
 
 # ---- Slurm ----
 
+a_port_that_is_taken_meanwhile_is_replaced() {
+    local port
+    need_slurm
+    need perl
+    # Bound without listening: connections are refused, as by a free port.
+    coproc perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0); bind(S, sockaddr_in(0, INADDR_ANY)) or die;
+        $| = 1; print +(sockaddr_in(getsockname(S)))[0], "\n"; <STDIN>'
+    read -r port <&"${COPROC[0]}"
+    mkdir stand-ins
+    printf '#!/bin/sh\n[ -e %q ] && exec %q "$@"\necho >%q; echo %d\n' "$folder/asked" "$(command -v shuf)" \
+        "$folder/asked" "$((port - 1))" >stand-ins/shuf
+    chmod +x stand-ins/shuf
+    PATH=$folder/stand-ins:$PATH open_slurm 1
+    [ -e asked ] || fail "the taken port was not tried"
+    ! grep -q "Port=$port\$" slurm/slurm.conf || fail "the cluster uses a port that is taken"
+    [ "$(srun -N 1 echo works)" = works ] || fail "the cluster does not work"
+}
+
 # stand_in PROGRAM...: programs of Slurm that do and print nothing.
 stand_in() {
     local program
@@ -486,6 +504,7 @@ run_case nodes_end_with_their_input
 run_case runs_are_spread_over_ssh
 run_case runs_of_a_dead_server_move_to_another_one
 run_case wrong_clocks_are_measured_and_corrected
+run_case a_port_that_is_taken_meanwhile_is_replaced
 run_case tasks_that_slurm_has_forgotten_are_not_active
 run_case runs_are_spread_over_slurm
 run_case kills_in_slurm_leave_each_run_done_once
