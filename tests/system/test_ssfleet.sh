@@ -445,6 +445,25 @@ runs_are_spread_over_slurm() {
     await queue_is_empty
 }
 
+a_full_queue_is_waited_for() {
+    local pid
+    need_slurm
+    open_slurm 1 MaxJobCount=8 MaxArraySize=8
+    write_plan 3 0
+    sbatch --hold --array 0-5 --job-name other --wrap true >/dev/null
+    # One task has room now, the others later.
+    ssfleet run --engine slurm --pack 1s --no-wait study plan 2>err &
+    pid=$!
+    await grep -q "Slurm's queue is full: it has 7 jobs, and MaxJobCount is 8; waiting until there is room" err
+    [ -d "/proc/$pid" ] || fail "ssfleet ended before Slurm had all tasks"
+    scancel --name other
+    wait "$pid" || fail "$(cat err)"
+    expect 0 ssfleet status study
+    ! grep -q 'to come' out || fail "not all tasks were submitted: $(cat out)"
+    await is_complete study 3
+    each_ran_once 3
+}
+
 kills_in_slurm_leave_each_run_done_once() {
     local pid victim administrator
     need_slurm
@@ -507,6 +526,7 @@ run_case wrong_clocks_are_measured_and_corrected
 run_case a_port_that_is_taken_meanwhile_is_replaced
 run_case tasks_that_slurm_has_forgotten_are_not_active
 run_case runs_are_spread_over_slurm
+run_case a_full_queue_is_waited_for
 run_case kills_in_slurm_leave_each_run_done_once
 run_case nodes_of_slurm_replay_their_traces
 end_cases

@@ -75,19 +75,19 @@ pack_runs() {
         END { flush() }'
 }
 
-tasks_max='' # how many tasks one submission may have
+tasks_max=0 # how many tasks a submission may have by a limit that an earlier one has shown; 0: unknown
 
 # submit_tasks: submits standard input, lines of pack_runs. Prints nothing; sets `refused` if the engine took only a
-# part of them, or none.
+# part of them, or none, and then `queue_full` if it takes more later.
 submit_tasks() {
-    local all index=0 size count id limit name max
+    local all index=0 size id limit name room max=$tasks_max
     mapfile -t all
-    refused=''
-    [ -n "$tasks_max" ] || tasks_max=$(engine_tasks_max)
-    max=$tasks_max
+    refused='' queue_full=''
     while [ "$index" -lt "${#all[@]}" ]; do
-        count=$((${#all[@]} - index))
-        size=$((max > 0 && max < count ? max : count))
+        room=$(engine_tasks_max) || { refused=$room queue_full=yes && return; }
+        size=$((${#all[@]} - index))
+        size=$((room > 0 && room < size ? room : size))
+        size=$((max > 0 && max < size ? max : size))
         id=$(date +%s%N)-$$
         printf '%s\n' "${all[@]:index:size}" | sed 's/ .*//' >"$fleet/jobs/$id"
         limit=$(printf '%s\n' "${all[@]:index:size}" |
@@ -104,7 +104,10 @@ submit_tasks() {
         # Too many at once for a limit of the user: a part may fit.
         refused=$(<"$fleet/log/$id.error")
         rm -f "$fleet/jobs/$id" "$fleet/log/$id.error"
-        [ "$size" -gt 1 ] || return 0
+        if [ "$size" -eq 1 ]; then
+            ! engine_is_full "$refused" || queue_full=yes
+            return 0
+        fi
         max=$((size / 2))
     done
     refused=''
@@ -194,7 +197,7 @@ await_tasks() {
 
 # carry_out: submits and waits until no run is left that can be carried out.
 carry_out() {
-    local pause=0.2 stuck=0 before=-1 active_before=-1 name
+    local pause=0.2 stuck=0 before=-1 active_before=-1 name queue_full='' said=''
     declare -gA ghost_since=()
     declare -gA tried=()
     while :; do
@@ -222,9 +225,16 @@ carry_out() {
             [ "$stuck" -lt 5 ] || break
             [ "$stuck" -eq 0 ] || sleep "$stuck"
             submit_tasks < <(pack_runs "${chosen[@]}")
-            [ -z "$refused" ] || [ ${#run_where[@]} -gt 0 ] || say "$refused"
-            pause=0.2 active_before=-1
-            [ -z "$no_wait" ] || return 0
+            if [ -n "$queue_full" ]; then
+                [ -n "$said" ] || say "$refused; waiting until there is room"
+                said=yes stuck=0
+            else
+                [ -z "$refused" ] || [ ${#run_where[@]} -gt 0 ] || say "$refused"
+                pause=0.2 active_before=-1 said=''
+            fi
+            [ -z "$no_wait" ] || [ -n "$refused" ] || return 0
+        elif [ -n "$no_wait" ]; then
+            return 0
         elif [ ${#run_where[@]} -eq 0 ]; then
             break
         fi
@@ -261,7 +271,7 @@ run_study() {
     rm -f "$fleet/canceled"
     [ -z "$scratch" ] || send_plan
     carry_out
-    [ -z "$no_wait" ] || return 0
+    [ -z "$no_wait" ] || [ -n "$refused" ] || return 0
     clean_nodes
     list_runs
     count_done

@@ -5,9 +5,11 @@
 #   engine_detaches           yes if tasks continue when ssfleet ends
 #   engine_check              fails if the engine is not available here
 #   engine_nodes              prints the names of the nodes
-#   engine_tasks_max          prints how many tasks engine_submit takes at once; 0: any number
+#   engine_tasks_max          prints how many tasks engine_submit takes at once; 0: any number. Fails if its queue is
+#                             full, and prints so
 #   engine_submit ID SECONDS  starts the tasks of $fleet/jobs/ID, each line the runs of one task. SECONDS: the
 #                             limit of a task, or empty. Fails if there are too many tasks
+#   engine_is_full MESSAGE    succeeds if engine_submit failed with this message because of a limit that passes
 #   engine_active             prints "RUN NODE STATE" for each run of a task that is waiting or running; fails if the
 #                             engine does not answer
 #   engine_end RUN            ends the task of a run that is in the state R
@@ -39,6 +41,10 @@ on_cpus() {
 
 engine_tasks_max() {
     echo 0
+}
+
+engine_is_full() {
+    false
 }
 
 # Each node takes every n-th task.

@@ -24,6 +24,10 @@ engine_tasks_max() {
     echo 0
 }
 
+engine_is_full() {
+    false
+}
+
 # A task whose connection fails is tried on another node. A failed run (status 1) is not: the study knows it.
 engine_submit() {
     local id=$1

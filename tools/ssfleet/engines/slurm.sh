@@ -19,8 +19,24 @@ engine_nodes() {
     fi
 }
 
+# Submissions that reach MaxJobCount would keep sbatch waiting for two minutes. Slurm counts each task of an array, and
+# those that have ended within MinJobAge.
 engine_tasks_max() {
-    scontrol show config | awk '$1 == "MaxArraySize" { print $3 }'
+    local array all used room
+    read -r array all < <(scontrol show config |
+        awk '$1 == "MaxArraySize" { array = $3 } $1 == "MaxJobCount" { all = $3 } END { print array, all }')
+    [ -n "$all" ] || { echo 0 && return; } # sbatch says why there is no answer
+    used=$(squeue -h -r -t all -o %i | wc -l)
+    room=$((all - 1 - used))
+    if [ "$room" -le 0 ]; then
+        echo "Slurm's queue is full: it has $used jobs, and MaxJobCount is $all"
+        return 1
+    fi
+    echo "$((room < array ? room : array))"
+}
+
+engine_is_full() {
+    [[ $1 = *'temporarily un'* || $1 = *'submit limit'* ]]
 }
 
 engine_submit() {
