@@ -269,6 +269,27 @@ places_are_cores() {
         " 40 --cpus 0\\,3 40 --cpus 1\\,4" ] || fail "other places"
 }
 
+# Measures the first block of a plan: four times a service starts, answers requests, and ends.
+services_answer_requests() {
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
+    local port serve url pid
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    serve="ssburn serve --listen $port --units 1000" url=http://127.0.0.1:$port/
+    experiment duet --plan --metric "$url" --response p95 --rate 500 --a "$serve" --b "$serve" --at-most 120s
+    sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
+    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
+    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
+    prints "No answer yet: 1 of at least 20 blocks are done"
+    "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
+    PATH=$build/bin:$PATH $serve >"$scratch/listening" 2>&1 &
+    pid=$!
+    for ((i = 0; i < 100; i++)); do ! grep -q listening "$scratch/listening" || break && sleep 0.05; done
+    refuses "something answers there already" duet --metric "$url" --a "$serve" --b "$serve"
+    kill "$pid"
+    wait "$pid" || true
+}
+
 # Measures the first block of a plan. Each launch has an environment of the planned size.
 blocks_are_measured_with_padded_environments() {
     local run bytes
@@ -312,8 +333,21 @@ orders_are_balanced_and_paddings_differ() {
 }
 
 invalid_calls_are_refused() {
+    local url=http://localhost:9/ # nothing listens there
     refuses "--a and --b are required" duet --a 'sleep 1'
-    refuses "--metric: http://localhost: not one of throughput time" duet --a x --b y --metric http://localhost
+    refuses "--metric: http: not one of throughput time URL" duet --a x --b y --metric http
+    refuses "--metric: URL: write the URL itself" duet --a x --b y --metric URL
+    refuses "at a fixed rate of requests it is that rate: give --closed" duet --a x --b y --metric "$url" \
+        --response throughput
+    refuses "--response p95: a run has 125 requests, and a percentile needs 200" duet --a x --b y \
+        --metric "$url" --response p95 --rate 50
+    refuses "--rate and --closed exclude each other" duet --a x --b y --metric "$url" --rate 5 --closed 1
+    refuses "--rate: 0: a number of requests per second" duet --a x --b y --metric "$url" --rate 0
+    refuses "--closed: none: " duet --a x --b y --metric "$url" --closed none
+    refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
+    refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
+    refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x
+    refuses "--order alternate: A and B serve the same URL" duet --a x --b y --metric "$url" --order alternate
     refuses "--order: both: not one of turn alternate beside" duet --a x --b y --order both
     refuses "--iteration is required: without it" duet --a x --b y --order alternate
     refuses "--force has no effect without --order beside" duet --a x --b y --force
@@ -351,6 +385,7 @@ run_case processes_take_turns
 run_case commands_side_by_side_swap_places
 run_case places_that_do_not_suit_are_refused
 run_case places_are_cores
+run_case services_answer_requests
 run_case blocks_are_measured_with_padded_environments
 run_case a_background_runs_beside_each_command
 run_case orders_are_balanced_and_paddings_differ

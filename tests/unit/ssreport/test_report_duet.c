@@ -502,6 +502,84 @@ static void commands_side_by_side_have_blocks_of_two_runs(void **state) {
     end();
 }
 
+/* ---- services ---- */
+
+static struct ssreport_responses *add_requests(
+    const char *pair, int block, int position, bool is_b, const char *response) {
+    char text[20];
+    report.responses =
+        realloc(report.responses, (report.response_count + 1) * sizeof *report.responses);
+    assert_non_null(report.responses);
+    struct ssreport_responses *responses = &report.responses[report.response_count++];
+    *responses = (struct ssreport_responses){.experiment = strdup("duet"),
+        .name = strdup("study/requests"),
+        .begin = 4 * position,
+        .success_ratio = 1,
+        .succeeded = DUET_ANSWERS_MIN};
+    struct ssreport_columns *columns = &responses->columns;
+    assert_int_equal(ssreport_columns_set(columns, "metric", "http://localhost/"), 0);
+    assert_int_equal(ssreport_columns_set(columns, "response", response), 0);
+    assert_int_equal(ssreport_columns_set(columns, "at_most_seconds", "320"), 0);
+    assert_int_equal(ssreport_columns_set(columns, "pair", pair), 0);
+    assert_int_equal(ssreport_columns_set(columns, "side", is_b ? "b" : "a"), 0);
+    snprintf(text, sizeof text, "%d", block);
+    assert_int_equal(ssreport_columns_set(columns, "block", text), 0);
+    snprintf(text, sizeof text, "%d", position);
+    assert_int_equal(ssreport_columns_set(columns, "position", text), 0);
+    return responses;
+}
+
+/* Adds a study in which the means of B are 10 % longer, its medians twice as long, and its rate
+ * half. */
+static void add_services(const char *response) {
+    for (int block = 1; block <= 20; block++) {
+        for (int position = 1; position <= 4; position++) {
+            bool is_b = (position == 2 || position == 3) == (block % 2 == 1);
+            struct ssreport_responses *responses = add_requests(block <= 10 ? "aa" : "ab",
+                block <= 10 ? block : block - 10, position, is_b, response);
+            double more = is_b && block > 10;
+            responses->successes[SSREPORT_INTENDED].mean = 0.1 + 0.01 * more;
+            responses->successes[SSREPORT_INTENDED].p50 = 0.1 + 0.1 * more;
+            responses->throughput = 100 - 50 * more;
+        }
+    }
+}
+
+static void response_times_are_compared(void **state) {
+    (void)state;
+    add_services("mean");
+    judge();
+    assert_says(
+        "B's mean response time is 10.0 % (10.0 to 10.0) longer than A's; A against A: 0.0 % "
+        "(0.0 to 0.0)");
+    end();
+    add_services("p50");
+    judge();
+    assert_near(study.worse.mean, 100, 1e-6);
+    end();
+    add_services("throughput");
+    judge();
+    assert_says("B is 50.0 % (50.0 to 50.0) slower than A; A against A: 0.0 % (0.0 to 0.0)");
+    end();
+}
+
+/* A mean has no such limit. More than one failure in a hundred spoils either. */
+static void percentiles_need_two_hundred_answers(void **state) {
+    (void)state;
+    static const char *const kinds[] = {"p50", "mean"};
+    for (int kind = 0; kind < 2; kind++) {
+        add_services(kinds[kind]);
+        report.responses[4].succeeded = DUET_ANSWERS_MIN - 1;
+        report.responses[8].success_ratio = 0.98;
+        judge();
+        assert_int_equal(study.same.count, 8 + kind);
+        char text[DUET_TEXT];
+        duet_describe_lack(&study, &study.same, text, sizeof text);
+        assert_non_null(strstr(text, "too few requests were answered in study/requests"));
+        end();
+    }
+}
+
 static void difference_of_a_against_a_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
@@ -555,5 +633,7 @@ UNIT_MAIN(
     cmocka_unit_test(process_without_iterations_has_no_answer),
     cmocka_unit_test(background_is_compared_by_turns),
     cmocka_unit_test(commands_side_by_side_have_blocks_of_two_runs),
+    cmocka_unit_test(response_times_are_compared),
+    cmocka_unit_test(percentiles_need_two_hundred_answers),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),
     cmocka_unit_test(markdown_is_one_line_with_the_commands))

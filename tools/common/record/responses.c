@@ -29,6 +29,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
         responses->balance, responses->knobs};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
+    ssreport_columns_free(&responses->columns);
     ssreport_verdict_free(&responses->verdict);
     free(responses->seconds);
     free(responses->buckets);

@@ -17,6 +17,7 @@
 
 #include "energy.h"
 #include "idle.h"
+#include "record.h"
 #include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"
@@ -112,6 +113,8 @@ struct ssreport_responses {
     size_t manifest;    /* number of the manifest, from 1; 0 if none */
     double at, predict; /* this and the next two: see struct ssreport_run */
     char *knees;
+
+    struct ssreport_columns columns; /* of the study's plan; empty if absent */
 };
 
 /* Returns whether a folder contains a record of ssrequest. */

@@ -14,16 +14,16 @@
 /* The background may differ by this many percent between A and B. */
 #define BESIDE_MAX 1
 
-static const char *column(const struct ssreport_run *run, const char *name) {
-    return ssreport_columns_get(&run->columns, name);
-}
-
 /* Returns a column as a number; NaN if it is not one. */
-static double number(const struct ssreport_run *run, const char *name) {
-    const char *text = column(run, name);
+static double number(const struct ssreport_columns *columns, const char *name) {
+    const char *text = ssreport_columns_get(columns, name);
     char *end;
     double value = strtod(text, &end);
     return *text && *end == '\0' ? value : NAN;
+}
+
+static bool is_set_to(const struct ssreport_columns *columns, const char *name, const char *value) {
+    return strcmp(ssreport_columns_get(columns, name), value) == 0;
 }
 
 /* ---- blocks ---- */
@@ -57,25 +57,70 @@ static double figure_of(const struct duet_study *study, const struct ssreport_ru
     return study->by_time ? run->record.first_end : throughput_of(run);
 }
 
-static void add_run(struct duet_study *study, const struct ssreport_run *run) {
-    bool same = strcmp(column(run, "pair"), "aa") == 0;
-    double position = number(run, "position");
+/* Returns the figure of a run of requests; NaN if too many failed or there are too few. */
+static double figure_of_responses(
+    const struct duet_study *study, const struct ssreport_responses *responses) {
+    const struct ssreport_response *successes = &responses->successes[SSREPORT_INTENDED];
+    const struct {
+        const char *name;
+        double figure;
+        bool is_percentile;
+    } figures[] = {{"mean", successes->mean}, {"p50", successes->p50, true},
+        {"p95", successes->p95, true}, {"p99", successes->p99, true},
+        {"throughput", responses->throughput}};
+    if (!(responses->success_ratio >= DUET_SUCCESS_MIN))
+        return NAN;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        if (strcmp(study->response, figures[i].name) != 0)
+            continue;
+        bool suffices = !figures[i].is_percentile || responses->succeeded >= DUET_ANSWERS_MIN;
+        return suffices ? figures[i].figure : NAN;
+    }
+    return NAN;
+}
+
+/* Returns the block of a run; NULL if it has none. Sets `position`, counted from 0. */
+static struct duet_block *block_of(
+    struct duet_study *study, const struct ssreport_columns *columns, int *position) {
+    bool same = is_set_to(columns, "pair", "aa");
+    double value = number(columns, "position");
     struct duet_block *block =
-        block_at(same ? &study->same : &study->different, number(run, "block"));
-    if (!block || !(position >= 1 && position <= 4))
+        block_at(same ? &study->same : &study->different, number(columns, "block"));
+    *position = value >= 1 && value <= 4 ? (int)value - 1 : 0;
+    return value >= 1 && value <= 4 ? block : NULL;
+}
+
+static void add_run(struct duet_study *study, const struct ssreport_run *run) {
+    int position;
+    struct duet_block *block = block_of(study, &run->columns, &position);
+    if (!block)
         return; /* without this run, the block is incomplete */
-    struct duet_run *one = &block->runs[(int)position - 1];
+    struct duet_run *one = &block->runs[position];
     if (ssreport_is_word(run->role, "background")) {
         one->beside = throughput_of(run);
         block->background = &run->record;
         return;
     }
+    if (*study->response)
+        return; /* the requests have the figure */
     one->name = run->record.name;
     one->figure = figure_of(study, run);
-    if (study->order == DUET_ALTERNATE && position <= 2)
-        block->processes[(int)position - 1] = &run->record;
+    if (study->order == DUET_ALTERNATE && position < 2)
+        block->processes[position] = &run->record;
     one->wall = run->record.wall;
-    one->is_b = strcmp(column(run, "side"), "b") == 0;
+    one->is_b = is_set_to(&run->columns, "side", "b");
+}
+
+static void add_responses(struct duet_study *study, const struct ssreport_responses *responses) {
+    int position;
+    struct duet_block *block = block_of(study, &responses->columns, &position);
+    if (!block)
+        return;
+    struct duet_run *one = &block->runs[position];
+    one->name = responses->name;
+    one->figure = figure_of_responses(study, responses);
+    one->wall = responses->begin;
+    one->is_b = is_set_to(&responses->columns, "side", "b");
 }
 
 /* Returns the difference between B and A of a figure; NaN unless there are two values of each. */
@@ -307,27 +352,30 @@ static size_t plan_blocks(const struct duet_study *study) {
 
 /* ---- the study ---- */
 
-static void take_turns(struct duet_study *study, const struct ssreport_run *run) {
-    double count = number(run, "turns");
+static void take_turns(struct duet_study *study, const struct ssreport_columns *columns) {
+    double count = number(columns, "turns");
     study->order = DUET_ALTERNATE;
-    study->of_two_processes = strcmp(column(run, "pairs"), "1") == 0;
-    study->turns.begin = number(run, "first_turn_seconds");
-    study->turns.length = number(run, "turn_seconds");
+    study->of_two_processes = is_set_to(columns, "pairs", "1");
+    study->turns.begin = number(columns, "first_turn_seconds");
+    study->turns.length = number(columns, "turn_seconds");
     study->turns.count = count >= 1 && count <= DUET_TURNS_MAX ? (size_t)count : 0;
 }
 
-static void take_settings(struct duet_study *study, const struct ssreport_run *run) {
-    if (strcmp(column(run, "order"), "alternate") == 0)
-        take_turns(study, run);
-    else if (strcmp(column(run, "order"), "beside") == 0)
+static void take_settings(struct duet_study *study, const struct ssreport_columns *columns) {
+    study->is_present = true;
+    if (is_set_to(columns, "order", "alternate"))
+        take_turns(study, columns);
+    else if (is_set_to(columns, "order", "beside"))
         study->order = DUET_BESIDE;
-    study->by_time = strcmp(column(run, "metric"), "time") == 0;
-    study->a = column(run, "a");
-    study->b = column(run, "b");
-    study->beside = column(run, "beside");
-    study->until = number(run, "until_percent");
-    study->fail_above = number(run, "fail_above_percent");
-    study->at_most = number(run, "at_most_seconds");
+    study->response = ssreport_columns_get(columns, "response");
+    study->by_time = is_set_to(columns, "metric", "time") ||
+                     (*study->response && strcmp(study->response, "throughput") != 0);
+    study->a = ssreport_columns_get(columns, "a");
+    study->b = ssreport_columns_get(columns, "b");
+    study->beside = ssreport_columns_get(columns, "beside");
+    study->until = number(columns, "until_percent");
+    study->fail_above = number(columns, "fail_above_percent");
+    study->at_most = number(columns, "at_most_seconds");
 }
 
 /* Adds all runs; sets `is_present` if there are any. */
@@ -337,14 +385,21 @@ static void add_runs(struct duet_study *study, const struct ssreport_report *rep
         if (!ssreport_is_word(run->experiment, "duet") || run->set != 0)
             continue;
         if (!study->is_present)
-            take_settings(study, run);
-        study->is_present = true;
+            take_settings(study, &run->columns);
         add_run(study, run);
+    }
+    for (size_t i = 0; i < report->response_count; i++) {
+        const struct ssreport_responses *responses = &report->responses[i];
+        if (!ssreport_is_word(responses->experiment, "duet") || responses->set != 0)
+            continue;
+        if (!study->is_present)
+            take_settings(study, &responses->columns);
+        add_responses(study, responses);
     }
 }
 
 int duet_study_read(struct duet_study *study, const struct ssreport_report *report) {
-    *study = (struct duet_study){.a = "", .b = "", .beside = ""};
+    *study = (struct duet_study){.a = "", .b = "", .beside = "", .response = ""};
     add_runs(study, report);
     if (compare(study, &study->same) < 0 || compare(study, &study->different) < 0) {
         duet_study_free(study);

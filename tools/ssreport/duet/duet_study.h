@@ -17,6 +17,12 @@ enum duet_order {
     DUET_BESIDE,    /* blocks of two runs of both at once, with places swapped */
 };
 
+/* A run with fewer answers has no percentile. */
+#define DUET_ANSWERS_MIN 200
+
+/* The part of the requests that a run must have answered to have a figure. */
+#define DUET_SUCCESS_MIN 0.99
+
 /* Blocks of A against A, which come first. */
 #define DUET_FIRST 10
 
@@ -24,7 +30,7 @@ enum duet_order {
  * One of four runs of a block; with DUET_BESIDE, two at a time. Figures are NaN if it is missing.
  */
 struct duet_run {
-    double figure; /* iterations per second or seconds */
+    double figure; /* iterations or requests per second, or seconds */
     double beside; /* iterations per second of the background */
     double wall;   /* start, in seconds since 1970 */
     bool is_b;
@@ -77,6 +83,7 @@ struct duet_study {
     bool of_two_processes;      /* one block of each comparison; its values are those of turns */
     bool by_time;               /* the figure is a time: less is better */
     const char *a, *b, *beside; /* as in the plan; "" if absent */
+    const char *response;       /* of requests: mean, p50, p95, p99 or throughput; "" if absent */
     double until, fail_above;   /* percent; NaN if not given */
     double at_most;             /* seconds; NaN if the study has no end */
     struct duet_blocks same, different;

@@ -50,14 +50,19 @@ static double number_if(bool known, double value) {
     return known ? value : NAN;
 }
 
+static const char *metric_of(const struct duet_study *study) {
+    if (*study->response)
+        return study->response;
+    return study->by_time ? "time" : "throughput";
+}
+
 static void add_answer(struct ssreport_report *report, const struct duet_study *study) {
     char question[DUET_TEXT], answer[DUET_TEXT], doubt[DUET_TEXT];
     bool known = isfinite(study->look.half);
     duet_ask(study, question, sizeof question);
     duet_answer(study, answer, sizeof answer);
     duet_doubt(study, doubt, sizeof doubt);
-    TABLE_ROW(ssreport_table(report, "duet"),
-        CELL("metric", study->by_time ? "time" : "throughput"),
+    TABLE_ROW(ssreport_table(report, "duet"), CELL("metric", metric_of(study)),
         CELL("run_order", order_words[study->order]), CELL("a", study->a), CELL("b", study->b),
         CELL("beside", *study->beside ? study->beside : NULL), CELL("blocks", study->look.count),
         CELL("planned_blocks", number_if(study->planned > 0, (double)study->planned)),

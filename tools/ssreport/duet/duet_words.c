@@ -18,17 +18,27 @@ static void describe_beside(const struct duet_study *study, char text[120]) {
             (int)strcspn(at + 1, "%"), at + 1);
 }
 
-/* Writes "B is 1.8 % (1.1 to 2.5) slower than A", or faster for a negative percentage. */
+/*
+ * Writes "B is 1.8 % (1.1 to 2.5) slower than A", or faster for a negative percentage. Times are
+ * more or less, response times longer or shorter.
+ */
 static void describe_difference(
-    const struct duet_study *study, struct duet_percent worse, char text[120]) {
+    const struct duet_study *study, struct duet_percent worse, char text[160]) {
     bool better = worse.mean < 0;
-    const char *verb = study->by_time ? "takes" : "is";
-    const char *more =
-        study->by_time ? (better ? "less time" : "more time") : (better ? "faster" : "slower");
+    const char *more = better ? "faster" : "slower", *verb = "is";
+    if (study->by_time) {
+        more = better ? "less time" : "more time";
+        verb = "takes";
+    }
     if (better)
         worse = (struct duet_percent){-worse.mean, -worse.high, -worse.low};
-    snprintf(text, 120, "B %s %.1f %% (%.1f to %.1f) %s than A", verb, shown(worse.mean),
-        shown(worse.low), shown(worse.high), more);
+    if (study->by_time && *study->response)
+        snprintf(text, 160, "B's %s response time is %.1f %% (%.1f to %.1f) %s than A's",
+            study->response, shown(worse.mean), shown(worse.low), shown(worse.high),
+            better ? "shorter" : "longer");
+    else
+        snprintf(text, 160, "B %s %.1f %% (%.1f to %.1f) %s than A", verb, shown(worse.mean),
+            shown(worse.low), shown(worse.high), more);
 }
 
 void duet_describe_size(const struct duet_study *study, char *text, size_t size) {
@@ -46,8 +56,9 @@ void duet_describe_size(const struct duet_study *study, char *text, size_t size)
 void duet_ask(const struct duet_study *study, char *text, size_t size) {
     char beside[120];
     describe_beside(study, beside);
-    snprintf(text, size, "Which %s%s, A or B?", study->by_time ? "takes less time" : "is faster",
-        beside);
+    const char *what = study->by_time ? "takes less time" : "is faster";
+    snprintf(
+        text, size, "Which %s%s, A or B?", *study->response ? "responds faster" : what, beside);
 }
 
 /* Returns the number of complete blocks. */
@@ -58,7 +69,7 @@ static size_t blocks_done(const struct duet_study *study) {
 }
 
 void duet_answer(const struct duet_study *study, char *text, size_t size) {
-    char beside[120], difference[120];
+    char beside[120], difference[160];
     const struct duet_percent *same = &study->worse_same;
     if (!isfinite(study->look.half)) {
         snprintf(text, size, "No answer yet: %zu of at least %zu %s are done", blocks_done(study),
@@ -78,9 +89,12 @@ void duet_answer(const struct duet_study *study, char *text, size_t size) {
 void duet_describe_lack(
     const struct duet_study *study, const struct duet_blocks *blocks, char *text, size_t size) {
     size_t count = blocks->carried - blocks->count;
+    const char *reason = study->by_time ? "the command did not end" : "no iteration ended";
+    if (*study->response)
+        reason = "too few requests were answered";
     snprintf(text, size, "%zu of %zu blocks of A and %s %s left out, because %s in %.300s", count,
-        blocks->carried, blocks == &study->same ? "A" : "B", count == 1 ? "is" : "are",
-        study->by_time ? "the command did not end" : "no iteration ended", blocks->unmeasured);
+        blocks->carried, blocks == &study->same ? "A" : "B", count == 1 ? "is" : "are", reason,
+        blocks->unmeasured);
 }
 
 /* Adds a reason to doubt. */

@@ -321,6 +321,14 @@ static int set_level(struct ssreport_responses *responses, const struct ssreport
     return copy_text(&responses->balance, ssreport_columns_get(columns, "balance"));
 }
 
+static int copy_columns(struct ssreport_columns *copy, const struct ssreport_columns *columns) {
+    for (size_t i = 0; columns && i < columns->count; i++) {
+        if (ssreport_columns_set(copy, columns->items[i].name, columns->items[i].value) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int load_responses(struct ssreport_report *report, const struct ssreport_source *source) {
     int result;
     struct ssreport_responses *responses =
@@ -334,16 +342,9 @@ static int load_responses(struct ssreport_report *report, const struct ssreport_
             set_member((char *)responses + column->in_responses, column, &source->fields[i]);
     }
     responses->edge = choose_edge(report, responses->edge);
+    if (copy_columns(&responses->columns, source->columns) < 0)
+        return -1;
     return set_level(responses, source->columns);
-}
-
-static int copy_columns(struct ssreport_run *run, const struct ssreport_columns *columns) {
-    for (size_t i = 0; columns && i < columns->count; i++) {
-        if (ssreport_columns_set(&run->columns, columns->items[i].name, columns->items[i].value) <
-            0)
-            return -1;
-    }
-    return 0;
 }
 
 int ssreport_load_record(struct ssreport_report *report, const struct ssreport_source *source) {
@@ -356,7 +357,7 @@ int ssreport_load_record(struct ssreport_report *report, const struct ssreport_s
         return result;
     run->manifest = report->manifest_count;
     set_origin(run, source->fields);
-    if (copy_columns(run, source->columns) < 0)
+    if (copy_columns(&run->columns, source->columns) < 0)
         return -1;
     find_surroundings(run, source->path);
     return 0;
