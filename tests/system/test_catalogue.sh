@@ -460,10 +460,12 @@ sysbench/cpu
 compile/file
 END
     )" --sets 0/1 --hold 3M
-    prints "10 programs, 100 pairs, 1 places, 1 rounds: 100 runs of 2 h 04 min each"
+    prints "10 programs, 100 pairs, 1 place, 1 round: 100 runs of 2 h 04 min each"
     prints "sets-stress-ng.cpu-openssl.pbkdf2-1: 2 h 04 min"
     prints "to come: 206 h 4[67] min"
     [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "expected 100 runs"
+    experiment interference --dry-run --pairs serial:serial --sets 0/1 --hold 3M
+    prints "1 program, 1 pair, 1 place, 1 round: 1 run of 2 h 04 min each"
     experiment interference --dry-run --pairs serial:forking,forking:serial --sets 0/1 --rounds 2
     [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
         )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "wrong runs of a list"

@@ -114,6 +114,11 @@ compute() {
     awk "BEGIN { printf \"%s\", $words }"
 }
 
+# number_of COUNT NOUN: prints "1 run", or "2 runs".
+number_of() {
+    echo "$1 $2$([ "$1" = 1 ] || echo s)"
+}
+
 # span SECONDS: prints a time for people.
 span() {
     value_of span seconds "$1"
