@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The units of systemd, the pod and the files for GitHub are valid, and their commands are accepted. Arguments: the build
+# folder and, to run only one of the cases at the end, its name.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+export LC_ALL=C
+bin=$(realpath "$1")/bin
+PATH=$bin:$PATH
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+folder=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" || true; }; rm -rf "$folder"' EXIT
+cd "$folder"
+
+# find_yaml: sets `python`. Debian's module is for Debian's python3, which need not be the first.
+find_yaml() {
+    for python in /usr/bin/python3 python3; do
+        ! "$python" -c 'import yaml' 2>/dev/null || return 0
+    done
+    skip "python3-yaml: not installed"
+}
+
+systemd_accepts_the_units() {
+    local unit words
+    need systemd-analyze
+    for unit in ssload showstopper; do
+        sed "s,=/usr/bin/,=$bin/," "$source/packaging/systemd/$unit.service" >"$unit.service"
+        systemd-analyze verify --man=no "./$unit.service" >out 2>&1 || fail "$unit: $(cat out)"
+        # Only warnings: systemd ignores what it does not know.
+        ! grep -F "$unit.service" out >&2 || fail "$unit: a warning"
+    done
+    words=$(sed -n 's/^ExecStart=//p' ssload.service)
+    # shellcheck disable=SC2086 # words of a command
+    ${words%"${words##* }"}metrics -c 1 -i 50m || fail "ssload refuses the command of its unit"
+    words=$(sed -n 's/^ExecStart=//p' showstopper.service)
+    # shellcheck disable=SC2086
+    LOAD=50% COMMAND='ssburn serial' eval "set -- $words"
+    "$1" --dry-run "${@:2}" >out || fail "showstopper refuses the command of its unit"
+    grep -q 'ssburn serial' out || fail "$(cat out)"
+}
+
+# The plain rules of a pod: each key is known to Kubernetes at its place, names are unique, and no permission is given
+# that the comment does not name.
+the_pod_is_valid() {
+    find_yaml
+    "$python" - "$source/packaging/kubernetes/pod.yaml" >args <<'END' || fail "the pod is not valid"
+import sys, yaml
+pod = yaml.safe_load(open(sys.argv[1]))
+known = {"pod": "apiVersion kind metadata spec", "metadata": "name labels annotations",
+         "spec": "containers shareProcessNamespace securityContext restartPolicy volumes",
+         "container": "name image command args resources securityContext env volumeMounts",
+         "securityContext": "runAsNonRoot runAsUser runAsGroup seccompProfile",
+         "container's securityContext": "allowPrivilegeEscalation readOnlyRootFilesystem capabilities"}
+def check(what, value):
+    assert value.keys() <= set(known[what].split()), f"{what}: {value.keys()}"
+check("pod", pod)
+check("metadata", pod["metadata"])
+check("spec", pod["spec"])
+check("securityContext", pod["spec"]["securityContext"])
+assert pod["apiVersion"] == "v1" and pod["kind"] == "Pod"
+containers = {container["name"]: container for container in pod["spec"]["containers"]}
+assert len(containers) == len(pod["spec"]["containers"]) == 2
+for container in containers.values():
+    check("container", container)
+    assert container["image"]
+    assert all(isinstance(word, str) for word in container.get("command", []) + container.get("args", []))
+sidecar = containers["showstopper"]
+check("container's securityContext", sidecar["securityContext"])
+assert pod["spec"]["shareProcessNamespace"] is True
+assert sidecar["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+print("\n".join(sidecar["args"]))
+END
+    # A name that no other process has.
+    mapfile -t words < <(sed "s/^app\$/app.$$/" args)
+    cp "$(command -v sleep)" "app.$$"
+    "./app.$$" 1000 &
+    pid=$!
+    await showstopper --dry-run "${words[@]}" >out 2>err || fail "$(cat err)"
+    grep -qx "command     --attach $pid" out || fail "$(cat out)"
+}
+
+files_for_github_are_valid() {
+    find_yaml
+    need shellcheck
+    "$python" - "$source/.github" <<'END' || fail "a file for GitHub is not valid"
+import re, sys, yaml
+root = sys.argv[1]
+text = open(root + "/actions/showstopper/action.yml").read()
+action = yaml.safe_load(text)
+assert action["name"] and action["description"] and action["runs"]["using"] == "composite"
+assert set(re.findall(r"\binputs\.(\w+)", text)) == action["inputs"].keys()
+for number, step in enumerate(action["runs"]["steps"]):
+    assert step["shell"] == "bash", step
+    # An expression in a script would let its value become code.
+    assert "${{" not in step["run"], step
+    open(f"step{number}.sh", "w").write("#!/bin/bash\n" + step["run"])
+workflow = yaml.safe_load(open(root + "/workflows/ci.yml"))
+assert True in workflow # `on` is a boolean of YAML 1.1
+for job in workflow["jobs"].values():
+    assert job["runs-on"] and all(step.keys() & {"run", "uses"} for step in job["steps"])
+    assert ".ci/run" in [step.get("run") for step in job["steps"]]
+END
+    shellcheck step*.sh || fail "the steps of the action"
+    [ -x "$source/.ci/run" ] || fail ".ci/run cannot be executed"
+    COMMAND='ssload --version >version' bash step1.sh
+    grep -q '^ssload ' version || fail "the action runs no command"
+}
+
+run_case systemd_accepts_the_units
+run_case the_pod_is_valid
+run_case files_for_github_are_valid
+end_cases
