@@ -10,6 +10,17 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
+# ---- the source: cmake --build build --target package_source ----
+
+set(CPACK_SOURCE_GENERATOR TGZ)
+set(CPACK_SOURCE_PACKAGE_FILE_NAME showstopper-${PROJECT_VERSION})
+# Patterns of whole paths: the folder of the source itself may be below one named build.
+string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" source_pattern "${PROJECT_SOURCE_DIR}")
+set(CPACK_SOURCE_IGNORE_FILES)
+foreach(ignored build "[.]git/" "[.]git$" "[.]cache/" Testing/ "compile_commands[.]json$")
+    list(APPEND CPACK_SOURCE_IGNORE_FILES "^${source_pattern}/${ignored}")
+endforeach()
+
 # ---- Debian: a package for each group of components ----
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)

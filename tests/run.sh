@@ -45,6 +45,7 @@ install_what_tests_need() {
         bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3 \
         python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema \
         python3-prometheus-client=/usr/lib/python3/dist-packages/prometheus_client \
+        rpm=rpmspec makepkg=makepkg \
         python3-yaml=/usr/lib/python3/dist-packages/yaml \
         dpkg-dev=dpkg-shlibdeps lintian=lintian debootstrap=debootstrap \
         musl-tools=musl-gcc gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc \

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run by CPack before it makes the packages of Debian: adds what Debian wants in each, and compresses pages.
+if(NOT CPACK_GENERATOR STREQUAL DEB)
+    return()
+endif()
 set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
     string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # of that time

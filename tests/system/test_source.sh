@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The source tarball has every file of the tree and is built without a network. The files that make packages of RPM and
+# Arch of it are valid, and that of RPM names every installed file. Arguments: the build folder and, to run only one of
+# the cases at the end, its name.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+export LC_ALL=C
+build=$(realpath "$1")
+version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+# without_network COMMAND...
+without_network() {
+    if [ "$(id -u)" -eq 0 ]; then unshare -n "$@"; else unshare -rn "$@"; fi
+}
+
+the_tarball_is_complete_and_builds() {
+    cpack --config "$build/CPackSourceConfig.cmake" -B "$folder" >log 2>&1 || fail "$(cat log)"
+    tar -xzf "showstopper-$version.tar.gz"
+    if git -C "$source" rev-parse 2>/dev/null; then
+        git -C "$source" ls-files --deduplicate | sort >expected
+        (cd "showstopper-$version" && find . ! -type d -printf '%P\n' | sort) >found
+        [ -z "$(comm -23 expected found)" ] || fail "the tarball lacks $(comm -23 expected found)"
+    fi
+    [ -z "$(find "showstopper-$version" -maxdepth 1 -name 'build*')" ] || fail "the tarball has a build"
+    without_network true 2>/dev/null || skip "namespaces: cannot leave the network"
+    without_network cmake -S "showstopper-$version" -B built -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF >log 2>&1 ||
+        fail "$(cat log)"
+    without_network cmake --build built --parallel 2 --target showstopper >log 2>&1 || fail "$(tail log)"
+    [ "$(built/bin/showstopper --version)" = "showstopper $version" ] || fail "another version"
+}
+
+the_spec_of_rpm_names_every_file() {
+    local spec=$source/packaging/rpm/showstopper.spec pattern
+    need rpmspec
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch was not built"
+    rpmspec -P "$spec" >parsed 2>log || fail "$(cat log)"
+    [ "$(rpmspec -q --qf '%{version}\n' "$spec" | sort -u)" = "$version" ] || fail "another version than $version"
+    DESTDIR=$folder/root cmake --install "$build" --prefix /usr >log 2>&1 || fail "$(cat log)"
+    sed -n '/^%files/,$ { s/^%doc //; s,^/usr,root/usr,p }' parsed >patterns
+    while read -r pattern; do
+        # shellcheck disable=SC2086 # a pattern
+        find $pattern ! -type d || fail "no file is called $pattern"
+    done <patterns | sort >named
+    find root ! -type d | sort >installed
+    diff installed named >&2 || fail "the spec does not name these files (<), or names them twice (>)"
+}
+
+# makepkg refuses to run as root.
+the_file_of_arch_is_valid() {
+    local as=()
+    need makepkg
+    cp "$source/packaging/arch/PKGBUILD" .
+    if [ "$(id -u)" -eq 0 ]; then
+        as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+        chown 65534 .
+    fi
+    "${as[@]}" makepkg --printsrcinfo >srcinfo 2>log || fail "$(cat log)"
+    grep -qx "[[:space:]]*pkgver = $version" srcinfo || fail "another version than $version: $(cat srcinfo)"
+}
+
+run_case the_tarball_is_complete_and_builds
+run_case the_spec_of_rpm_names_every_file
+run_case the_file_of_arch_is_valid
+end_cases
