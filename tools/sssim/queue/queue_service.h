@@ -69,12 +69,12 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
 }
 
 /*
- * Accepts a request. Its work depends only on the seed and its number. Fails if memory is
- * exhausted.
+ * Server `number` accepts a request, whose work depends only on the seed and the request's number.
+ * Fails if memory is exhausted.
  */
 SS_NONNULL()
 int queue_service_take(
-    struct queue_service *service, uint32_t server, uint32_t slot, uint64_t number, ss_time now);
+    struct queue_service *service, uint32_t number, uint32_t slot, uint64_t request, ss_time now);
 
 /*
  * Wakes the sleeper of a worker, which completes its request and takes the next one. Returns false
