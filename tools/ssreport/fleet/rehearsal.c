@@ -41,9 +41,10 @@ static size_t collect(
 bool ssreport_predict(struct ssreport_prediction *prediction, const struct ssreport_fleet *fleet,
     const struct ssreport_fleet_node *node) {
     *prediction = (struct ssreport_prediction){.error = {NAN, NAN}, .apart = {NAN, NAN}};
-    double *errors = calloc(2 * fleet->count + 1, sizeof *errors), *aparts = errors + fleet->count;
+    double *errors = calloc(2 * fleet->count + 1, sizeof *errors);
     if (!errors)
         return false;
+    double *aparts = errors + fleet->count;
     size_t count = collect(fleet, node->trace, errors, aparts);
     prediction->any_trace = rank_of_bound(count) == 0;
     if (prediction->any_trace)

@@ -76,10 +76,10 @@ struct ssreport_interference ssreport_interference_of_fits(
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference) {
     double *loads = malloc((2 * count + 1) * sizeof *loads);
-    double *throughputs = loads + count;
-    struct ssreport_fit fits[2];
     if (!loads)
         return -1;
+    double *throughputs = loads + count;
+    struct ssreport_fit fits[2];
     for (int half = 1; half <= 2; half++) {
         size_t used = 0;
         for (size_t i = 0; i < count; i++) {
