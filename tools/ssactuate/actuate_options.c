@@ -79,7 +79,7 @@ static int refuse_verb(
     const struct ssactuate_verb *verbs, const char *name, struct ss_error *error) {
     const char *names[16];
     size_t count = 0;
-    for (; verbs[count].name && count < sizeof names / sizeof *names; count++)
+    for (; count < sizeof names / sizeof *names && verbs[count].name; count++)
         names[count] = verbs[count].name;
     const struct ss_suggest_names known = {"command", names, count, NULL};
     return ss_suggest_refuse(&known, name, error);
