@@ -67,6 +67,6 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 void ss_signals_suspend(void);
 
 /* Ends this process by the signal, so that its parent learns the true cause. */
-void ss_signals_raise_default(int signal);
+void ss_signals_raise_default(int number);
 
 #endif
