@@ -206,6 +206,86 @@ static void panels_of_the_matrix_share_their_axes(void **state) {
     ssreport_report_free(&report);
 }
 
+static void matrix_has_a_row_per_foreground(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair other = {"none", "per-core", "q", "p", 1, {8, 8, 8, 8, 8, 8}, 3};
+    add_made_pair(&report, &core);
+    add_made_pair(&report, &other);
+    finish_report(&report);
+    struct text text;
+    begin(&text);
+    assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1]), 460);
+    end(&text);
+    assert_has(&text, "size 460,264 ");
+    assert_has(&text, "set xrange [0:1.000]\nset yrange [-2.000:0]\n"
+                      "set lmargin at screen 0.32609\nset rmargin at screen 0.56522\n"
+                      "set tmargin at screen 0.77273\nset bmargin at screen 0.15152\n");
+    assert_has(&text, "set label \"\\160\" at -0.12,-0.550 right\n"
+                      "set label \"\\161\" at -0.12,-1.550 right\n"
+                      "set label \"\\160\" at 0.450,0.08 center\n"
+                      "set label \"0\" at 0,-2.130 center font \",12\"\n"
+                      "set label \"100 %\" at 0.900,-2.130 center font \",12\"\n"
+                      "set label \"100 %\" at -0.03,-1.140 right font \",12\"\n"
+                      "set label \"from 60 %\" at -0.03,-1.960 right font \",12\"\n"
+                      "$frames << END\n"
+                      "0.0000 -1.0000\n0.9000 -1.0000\n0.9000 -0.1000\n0.0000 -0.1000\n"
+                      "0.0000 -1.0000\n\n"
+                      "0.0000 -2.0000\n0.9000 -2.0000\n0.9000 -1.1000\n0.0000 -1.1000\n"
+                      "0.0000 -2.0000\n\nEND\n"
+                      "$lines0_1 << END\n"
+                      "0.8100 -0.8941\n0.5400 -0.4971\n0.2700 -0.1000\n\n\n"
+                      "0.8100 -1.1000\n0.5400 -1.1000\n0.2700 -1.1000\n\n\nNaN NaN\nEND\n"
+                      "$lines0_2 << END\n"
+                      "0.2700 -0.1000\n0.5400 -0.4971\n0.8100 -0.8941\n\n\n"
+                      "0.2700 -1.1000\n0.5400 -1.1000\n0.8100 -1.1000\n\n\nNaN NaN\nEND\n");
+    assert_has(&text, "$lines0_2 with lines lw 1.2 dt (4,3) lc rgb \"#d55e00\" notitle\n");
+    free(text.bytes);
+    /* The points take more than half of a field if its axis begins at 0, because 4.25 is half
+     * of 8.5. */
+    report.pairs[0].steps[0].foreground = 4.25;
+    begin(&text);
+    ssreport_plot_matrix(text.stream, &report, &report.pairs[0]);
+    end(&text);
+    assert_has_not(&text, "set label \"from");
+    assert_has(&text, "$lines0_1 << END\n0.8100 -0.5500\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* The throughputs of two programs are added as parts of what each achieves alone. */
+static void weighted_speedup_needs_both_programs_alone(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair other = core;
+    other.background = "q";
+    other.placement = "y";
+    add_made_pair(&report, &other);
+    other.placement = "x";
+    add_made_pair(&report, &other);
+    finish_report(&report);
+    struct text text = write_script(&report, 0, ssreport_plot_whole_system);
+    assert_string_equal(text.bytes, "");
+    free(text.bytes);
+    for (size_t i = 0; i < 2; i++) {
+        report.pairs[i].alone[0].throughput = 10;
+        report.pairs[i].alone[1].throughput = 4;
+    }
+    /* Placements without a color of their own get different ones. */
+    text = write_script(&report, 0, ssreport_plot_whole_system);
+    assert_has(&text, "size 560,280 ");
+    assert_has(&text, "set xlabel \"background load observed, %\"\n"
+                      "set ylabel \"weighted speedup\"\nset yrange [0:0.001<*]\n"
+                      "plot $a0up with points pt 9 ps 0.7 lc rgb \"#a87900\" title \"\\170\", "
+                      "$a0down with points pt 10 ps 0.7 lc rgb \"#a87900\" notitle, "
+                      "$a1up with points pt 9 ps 0.7 lc rgb \"#3a8fc4\" title \"\\171\", "
+                      "$a1down with points pt 10 ps 0.7 lc rgb \"#3a8fc4\" notitle\n"
+                      "unset multiplot\n");
+    assert_has(&text, "$a0down << END\n90 1.3\n60 1.45\n30 1.6\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(significant_interference_is_shaded),
@@ -213,4 +293,6 @@ UNIT_MAIN(
     cmocka_unit_test(outlying_program_is_reported_and_excluded_from_colors),
     cmocka_unit_test(pair_plots_show_both_halves_in_color),
     cmocka_unit_test(panel_without_points_is_omitted),
-    cmocka_unit_test(panels_of_the_matrix_share_their_axes))
+    cmocka_unit_test(panels_of_the_matrix_share_their_axes),
+    cmocka_unit_test(matrix_has_a_row_per_foreground),
+    cmocka_unit_test(weighted_speedup_needs_both_programs_alone))
