@@ -492,7 +492,7 @@ uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots) {
     if (!ss_linux_find_hierarchy(&hierarchy, roots, "memory"))
         return 0;
     snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);
-    for (size_t length; (length = strlen(folder)) >= strlen(hierarchy.root);) {
+    while (strlen(folder) >= strlen(hierarchy.root)) {
         read_file(
             folder, hierarchy.version == 2 ? "memory.max" : kinds[SS_LIMIT_MEMORY].file, text);
         ss_linux_read_number(text, &bytes);
