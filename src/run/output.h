@@ -67,10 +67,10 @@ SS_MUST_USE int ss_output_add(
     struct ss_output *output, const char *label, int ends[2], struct ss_error *error);
 
 /*
- * Moves some of the pending data of one stream and counts iterations that end. Never waits: a
+ * Moves some of the pending data of stream `index` and counts iterations that end. Never waits: a
  * reader that does not read blocks the instances that write, and nothing else.
  */
-void ss_output_move(struct ss_output *output, uint32_t stream, ss_time now);
+void ss_output_move(struct ss_output *output, uint32_t index, ss_time now);
 
 /* Moves the remaining data, as far as possible without waiting long. */
 void ss_output_drain(struct ss_output *output, ss_time now);
