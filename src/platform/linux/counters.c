@@ -24,7 +24,7 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     uint32_t lines = ss_cpus_count(&reader->cpus);
     if (present > 0 && (uint32_t)present > lines)
         lines = (uint32_t)present;
-    reader->size = (lines + 2) * STAT_LINE;
+    reader->size = ((size_t)lines + 2) * STAT_LINE;
     reader->unit = 1e9 / (double)sysconf(_SC_CLK_TCK);
     return 0;
 }
