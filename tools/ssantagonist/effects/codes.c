@@ -21,7 +21,7 @@ static bool sequence(uint32_t index) {
 
 void codes_draw(struct codes *codes, size_t suspects, bool both_halves, uint64_t seed) {
     uint64_t random = ss_random_hash(seed);
-    uint32_t shifts[SHIFTS];
+    uint32_t shifts[SHIFTS] = {0};
     *codes = (struct codes){
         .suspects = suspects,
         .slots = both_halves ? 2 * CODES_LENGTH : CODES_LENGTH,
