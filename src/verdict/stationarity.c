@@ -199,9 +199,10 @@ struct ss_change ss_stationarity_find(const double *values, size_t count) {
 }
 
 size_t ss_stationarity_windows(double events) {
+    const size_t half = SS_STATIONARITY_MAX / 2;
     if (events >= EVENTS_PER_WINDOW * SS_STATIONARITY_MAX)
         return SS_STATIONARITY_MAX;
-    return events >= EVENTS_PER_WINDOW * SS_STATIONARITY_MAX / 2 ? SS_STATIONARITY_MAX / 2 : 0;
+    return events >= EVENTS_PER_WINDOW * (double)half ? half : 0;
 }
 
 double ss_stationarity_change(const struct ss_change *change) {
