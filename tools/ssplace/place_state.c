@@ -15,8 +15,6 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-extern char **environ;
-
 #define POLLING 10 /* milliseconds */
 
 /* Time that processes get to exit after SIGTERM, and after SIGKILL. */

@@ -10,8 +10,6 @@
 
 #define CONFIGURATION_MAX (4u << 20)
 
-extern char **environ;
-
 /* Runs gzip: 40 KB, once per run, do not justify linking a library. */
 static char *unpack(int packed) {
     char program[] = "gzip", option[] = "-dc";

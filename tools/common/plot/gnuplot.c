@@ -13,8 +13,6 @@
 #include "base/words.h"
 #include "letters.h"
 
-extern char **environ;
-
 void plot_quote(FILE *script, const char *text, size_t most) {
     fputc('"', script);
     size_t letters = 0;

@@ -15,8 +15,6 @@
 #define SECONDS_MAX 10
 #define TEXT_MAX    (64u << 20)
 
-extern char **environ;
-
 /* Removes hwloc's environment variables, which can make it describe another machine. */
 static void clear_environment(void) {
     for (char **at = environ; *at;) {
