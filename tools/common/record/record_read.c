@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_read.h"
-#include "record/folder.h"
 
 #include <errno.h>
 #include <math.h>
