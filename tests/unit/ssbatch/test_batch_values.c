@@ -80,6 +80,8 @@ static void sets_have_their_sizes_and_the_first_shared_cpu(void **state) {
     assert_refused("sets", "0-3", "--name: 0-3: two lists of CPUs are required, such as 0-3/4-7");
     assert_refused(
         "sets", "0/1/2", "--name: 0/1/2: two lists of CPUs are required, such as 0-3/4-7");
+    assert_refused(
+        "sets", "0\n/1", "--name: 0 /1: two lists of CPUs are required, such as 0-3/4-7");
 }
 
 static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {

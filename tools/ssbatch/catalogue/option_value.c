@@ -249,7 +249,7 @@ static int print_sets(FILE *stream, const struct ssbatch_option_value *value, co
     (void)value;
     if (!left)
         return ss_error_memory(error);
-    if (!right || strchr(right + 1, '/'))
+    if (!right || strchr(right + 1, '/') || strchr(text, '\n'))
         return ss_error_fail(
             error, "%s: two lists of CPUs are required, such as 0-3/4-7", ss_words_show(text).text);
     *right++ = '\0';
