@@ -12,7 +12,7 @@ fail() {
 # take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME
 # alone if it is one of the flags. The caller defines `usage`.
 take_options() {
-    local names=() name flags=' quick steps stat list install '
+    local names=() name flags=' quick steps stat list install unit '
     while [ "$1" != -- ]; do
         names+=("$1")
         shift
