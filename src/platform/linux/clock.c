@@ -34,10 +34,10 @@ struct ss_clock_offsets ss_platform_clock_offsets(void) {
  * lost.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) {
-    /* SYS_futex takes longs, also where time_t has 64 bits and a long 32. */
-    struct {
-        long seconds, nanoseconds;
-    } until = {(long)(deadline / SS_SECOND), (long)(deadline % SS_SECOND)};
+    struct timespec until = {
+        .tv_sec = (time_t)(deadline / SS_SECOND),
+        .tv_nsec = (long)(deadline % SS_SECOND),
+    };
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, deadline == SS_TIME_NEVER ? NULL : &until,
         NULL, FUTEX_BITSET_MATCH_ANY);
 }
