@@ -26,7 +26,7 @@ static void check(const struct ss_cli *cli, char **words, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char *text = fuzz_text(data, size), *words[WORDS_MAX + 2] = {"showstopper"};
+    char name[] = "showstopper", *words[WORDS_MAX + 2] = {name}, *text = fuzz_text(data, size);
     size_t count = 1 + split(text, words + 1);
     struct ss_cli cli;
     struct ss_error error = {0};
