@@ -387,6 +387,13 @@ static void losses_are_reported_without_power_readings(void **state) {
     ssreport_report_free(&report);
 }
 
+static size_t count_of(const struct text *script, const char *words) {
+    size_t count = 0;
+    for (const char *at = script->bytes; (at = strstr(at, words)) != NULL; at++)
+        count++;
+    return count;
+}
+
 static bool plot_arrivals(struct text *script, const struct ssreport_report *report) {
     return ssreport_knobs_plot_grid(script->stream, report, 0, SSREPORT_COLUMN_PER_ARRIVAL);
 }
@@ -415,6 +422,10 @@ static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(vo
     assert_has(&script, "set arrow from graph 0, first 1000 to graph 1, first 1000");
     assert_has(&script, "set arrow from graph 0, first 2000 to graph 1, first 2000");
     assert_has(&script, "plot $d0 using 1:4 ");
+    /* Both columns have the ranges of all levels: means up to 9 s, 95 % within 13.5 s, 200 W. */
+    assert_that(count_of(&script, "set yrange [100:10000]"), ==, 2);
+    assert_that(count_of(&script, "set yrange [100:100000]"), ==, 2);
+    assert_that(count_of(&script, "set yrange [0:210]"), ==, 2);
     free(script.bytes);
     begin(&script);
     assert_true(ssreport_knobs_plot_cost(script.stream, &report, 0));

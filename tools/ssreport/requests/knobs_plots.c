@@ -203,6 +203,27 @@ static void plot_levels(
     fputs("NaN notitle\n", script);
 }
 
+/* Gives all columns one range of a row, with its limit: whole decades for times, else from 0. */
+static void set_range(FILE *script, const struct grid *grid, enum row row) {
+    double least = isfinite(rows[row].limit) ? rows[row].limit : INFINITY, most = 0;
+    for (size_t i = 0; i < COLUMNS_MAX * LEVELS_MAX; i++) {
+        size_t group = grid->groups[i / LEVELS_MAX][i % LEVELS_MAX];
+        size_t at = group == SIZE_MAX ? grid->series.items : grid->series.first[group];
+        for (; at < grid->series.items; at = grid->series.next[at]) {
+            double value = value_of(&grid->report->points[at], row);
+            if (value > 0 && isfinite(value)) {
+                least = fmin(least, value);
+                most = fmax(most, value);
+            }
+        }
+    }
+    if (isfinite(rows[row].limit))
+        fprintf(script, "set yrange [%g:%g]\n", pow(10, floor(log10(least))),
+            pow(10, ceil(log10(fmax(most, rows[row].limit)) + 1e-9)));
+    else if (most > 0)
+        fprintf(script, "set yrange [0:%g]\n", 1.05 * most);
+}
+
 static void plot_panel(FILE *script, const struct grid *grid, size_t column, enum row row) {
     char fields[16];
     bool is_first = column == 0, is_last = row == ROWS - 1;
@@ -210,6 +231,7 @@ static void plot_panel(FILE *script, const struct grid *grid, size_t column, enu
     plot_axis(script, 'y', rows[row].axis, row <= P95 ? PLOT_LOGARITHMIC : PLOT_FROM_ZERO);
     fprintf(script, "set ylabel \"%s\"\n%s", is_first ? rows[row].axis : "",
         row <= P95 ? "" : "unset logscale y\n");
+    set_range(script, grid, row);
     fprintf(
         script, "unset arrow\nset format x \"%s\"\nset xtics rotate by -45\n", is_last ? "%g" : "");
     if (isfinite(rows[row].limit))
