@@ -217,6 +217,13 @@ values_are_written_again_if_they_differ() {
     expect 0 actuate restore
     is out "1 killed run turned back"
     unchanged
+    mkdir -p "$folder/load"
+    write_policy "load record $folder/load" 'below 100% power=60W'
+    fault constraint_0_power_limit_uw ok lose lose
+    expect 125 actuate follow --policy "$folder/policy" -- true
+    says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
+    expect 0 actuate restore
+    unchanged
 }
 
 values_of_other_programs_survive() {
@@ -366,6 +373,30 @@ killed_follow_is_restored() {
     await has_exited "$(cat "$folder/command")"
     await is_unchanged
     await has_no_lock
+    unchanged
+}
+
+# Values return at once, and stay while the command takes its time, whatever the load is then.
+signal_ends_the_policy_before_the_command() {
+    unpack intel-pstate
+    mkdir -p "$folder/load"
+    printf 'load\n0.2\n' >"$folder/load/samples.csv"
+    write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% power=60W' 'above 60% power=70W'
+    rm -f "$folder/begun" "$folder/enough"
+    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$build/bin/ssactuate" follow --root "$tree" --policy "$folder/policy" -- env -u LD_PRELOAD sh -c '
+        trap "" TERM; echo >"$1/begun"; until [ -e "$1/enough" ]; do sleep 0.02; done; exit 5' - "$folder" 2>"$folder/err" &
+    run_pid=$!
+    await test -e "$folder/begun"
+    ! is_unchanged || fail "the policy was not set"
+    kill -TERM "$run_pid"
+    await is_unchanged
+    echo 0.8 >>"$folder/load/samples.csv"
+    sleep 0.3
+    is_unchanged || fail "a rule was set after the signal"
+    end_run
+    [ "$run_status" = 5 ] || fail "status $run_status: $(cat "$folder/err")"
     unchanged
 }
 
@@ -776,6 +807,7 @@ run_case killed_keeper_is_replaced
 run_case random_kills_leave_every_value_as_it_was
 run_case follow_sets_the_levels_of_the_present_load
 run_case killed_follow_is_restored
+run_case signal_ends_the_policy_before_the_command
 run_case switches_that_fail_leave_the_command_alone
 run_case failed_switch_restores_the_previous_levels
 run_case knobs_follow_the_load_of_the_side
