@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the affinity of a process group that is already running, which is this process. */
+#include "running.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+/* ---- the kernel's affinity, which these functions replace ---- */
+
+static struct ss_cpus affinity;
+static int lost, refusal; /* the number of next calls without effect; an errno */
+static size_t calls;
+
+int sched_getaffinity(pid_t thread, size_t size, cpu_set_t *mask) {
+    (void)thread;
+    memcpy(mask, &affinity, size < sizeof affinity ? size : sizeof affinity);
+    return 0;
+}
+
+int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *mask) {
+    (void)thread;
+    calls++;
+    if (refusal) {
+        errno = refusal;
+        return -1;
+    }
+    if (lost-- > 0)
+        return 0;
+    memcpy(&affinity, mask, size < sizeof affinity ? size : sizeof affinity);
+    return 0;
+}
+
+/* ---- the group ---- */
+
+static struct ssactuate_running running;
+static struct ss_cpus one, two;
+
+static struct ss_cpus parse(const char *list) {
+    struct ss_cpus cpus;
+    assert_int_equal(ss_cpus_parse(list, &cpus, NULL), 0);
+    return cpus;
+}
+
+static void assert_affinity(const char *list) {
+    struct ss_cpus expected = parse(list);
+    assert_memory_equal(&affinity, &expected, sizeof expected);
+}
+
+/* Puts this process into a group of its own, with CPUs 0 and 1. */
+static void begin(void) {
+    assert_true(setpgid(0, 0) == 0 || getpgrp() == getpid());
+    running = (struct ssactuate_running){.group = getpid()};
+    one = parse("0");
+    two = parse("1");
+    affinity = parse("0-1");
+    lost = refusal = 0;
+    calls = 0;
+    assert_true(ssactuate_running_look(&running));
+    assert_int_equal(running.count, 1);
+    assert_true(ssactuate_running_give(&running, &one));
+}
+
+static void confined_affinity_is_read_back(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    begin();
+    assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
+    assert_affinity("0");
+    lost = 1; /* as a cpuset does that has none of these CPUs */
+    assert_int_equal(ssactuate_running_confine(&running, &two, &error), -1);
+    assert_non_null(strstr(error.message, "the kernel does not allow these CPUs"));
+    error = (struct ss_error){0};
+    refusal = EPERM;
+    assert_int_equal(ssactuate_running_confine(&running, &two, &error), -1);
+    assert_non_null(strstr(error.message, "Operation not permitted"));
+    refusal = ESRCH; /* the thread has just ended */
+    assert_int_equal(ssactuate_running_confine(&running, &two, &error), 0);
+    ssactuate_running_free(&running);
+}
+
+static void restored_affinity_is_written_again_if_it_differs(void **state) {
+    struct ss_error error = {0};
+    size_t foreign;
+    (void)state;
+    begin();
+    affinity = one;
+    lost = 1;
+    assert_int_equal(ssactuate_running_restore(&running, &foreign, &error), 0);
+    assert_affinity("0-1");
+    assert_int_equal(foreign, 0);
+    affinity = one;
+    lost = 2;
+    assert_int_equal(ssactuate_running_restore(&running, &foreign, &error), -1);
+    assert_non_null(strstr(error.message, "cannot restore the affinity of thread"));
+    affinity = two; /* not one that the run has set */
+    error = (struct ss_error){0};
+    assert_int_equal(ssactuate_running_restore(&running, &foreign, &error), 0);
+    assert_affinity("1");
+    assert_int_equal(foreign, 1);
+    ssactuate_running_free(&running);
+}
+
+static void thread_with_a_reused_id_is_left_alone(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    begin();
+    running.members[0].started--;
+    assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
+    assert_int_equal(calls, 0);
+    ssactuate_running_free(&running);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(confined_affinity_is_read_back),
+    cmocka_unit_test(restored_affinity_is_written_again_if_it_differs),
+    cmocka_unit_test(thread_with_a_reused_id_is_left_alone))
