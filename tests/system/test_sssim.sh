@@ -374,6 +374,11 @@ expect fleet --nodes 3 -- -l 40% --duration 10s
 grep -q '^target  *40.000 %$' out || fail "wrong target: $(cat out)"
 grep -q 'in 90 % of such fleets' out || fail "no interval: $(cat out)"
 refused '--record: one: File exists' fleet --record one
+refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --record invalid -- --nonsense
+[ ! -e invalid ] || fail "an invalid option leaves a folder"
+cp -r traces damaged && echo nonsense >damaged/b.txt
+refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 1 --record invalid -- -P 1 --duration 1s
+[ ! -e invalid ] || fail "an invalid trace leaves a folder"
 refused '--traces: nowhere: No such file' fleet --traces nowhere
 refused 'node n0: a node takes no --foreground, --sweep or --record' fleet --nodes 1 -- --foreground serial --iteration 1s
 if [ -x "$1/bin/ssreport" ]; then

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -225,6 +226,16 @@ static void print_whole(FILE *stream, const struct fleet *fleet) {
         100 * error_of(&sum), 100 * interval[0], 100 * interval[1]);
 }
 
+static int remove_one(const char *path, const struct stat *state, int type, struct FTW *where) {
+    (void)state, (void)type, (void)where;
+    return remove(path);
+}
+
+/* Removes the new folder of a fleet that was not simulated, for example by an invalid option. */
+static void remove_record(const char *folder) {
+    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static int run(struct fleet *fleet, FILE *stream, struct ss_error *error) {
     const struct fleet_options *options = fleet->options;
     if (find_traces(fleet, error) < 0)
@@ -234,8 +245,11 @@ static int run(struct fleet *fleet, FILE *stream, struct ss_error *error) {
             error, "--record: %s: %s", ss_words_show(options->record).text, strerror(errno));
     for (uint64_t i = 0; i < options->nodes; i++)
         fleet_node_draw(&fleet->nodes[i], options, i);
-    if (run_nodes(fleet, error) < 0 || (options->record && write_table(fleet, error) < 0))
+    if (run_nodes(fleet, error) < 0 || (options->record && write_table(fleet, error) < 0)) {
+        if (options->record)
+            remove_record(options->record);
         return -1;
+    }
     print_whole(stream, fleet);
     return 0;
 }
