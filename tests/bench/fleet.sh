@@ -102,9 +102,9 @@ measure_replay() {
 measure_simulation() {
     echo
     sstrace --sine 50%,amplitude=40%,period=1h,length=1h -o "$folder/traces/c.trace"
-    /usr/bin/time -f '%e s, %M kB' sssim fleet --nodes "$nodes" --traces "$folder/traces" --late 5m --failures 1% \
+    /usr/bin/time -f '%e s, %U s of CPU time, %M kB' sssim fleet --nodes "$nodes" --traces "$folder/traces" --late 5m --failures 1% \
         --record "$folder/rehearsal" -- -P 4 --duration 1h
-    /usr/bin/time -f 'report: %e s, %M kB' ssreport -o "$folder/report" "$folder/rehearsal" >/dev/null
+    /usr/bin/time -f 'report: %e s, %U s of CPU time, %M kB' ssreport -o "$folder/report" "$folder/rehearsal" >/dev/null
 }
 
 kills=10
