@@ -18,7 +18,7 @@ trap 'rm -rf "$scratch"' EXIT
 export PATH=$build/bin:$PATH HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home XDG_DATA_HOME=$scratch/home
 export XDG_DATA_DIRS=$scratch/share:/usr/local/share:/usr/share XDG_CACHE_HOME=$scratch/home TMPDIR=$scratch
 unset ZDOTDIR BASH_ENV ENV
-programs='showstopper ssload ssburn sssim ssbatch ssactuate sstrace ssprofile ssreport'
+programs='showstopper ssload ssburn sssim ssbatch ssfleet ssactuate sstrace ssprofile ssreport'
 
 fail() {
     echo "FAILED: $*" >&2
@@ -56,6 +56,8 @@ ssburn ser\t | <ser>
 ssburn serv\t --spr\t exp\t | <serve><--spread><exponential>
 sssim que\t --arr\t pois\t | <queue><--arrival><poisson>
 sssim --lateness-l\t reco\t | <--lateness-law><recorded>
+ssfleet run --engine para\t | <run><--engine><parallel>
+ssfleet replay --engine=loc\t --assign ha\t | <replay><--engine=local><--assign><hash>
 ssbatch --workload paral\t | <--workload><parallel>
 ssbatch --check-workloads serial,fork\t | <--check-workloads><serial,forking>
 ssactuate ru\t mem\tno\t | <run><memory=none>
