@@ -27,12 +27,13 @@ static const struct table_column answer_columns[] = {
     {"error", "error, %", 3, true}, {"freedom", NULL},
     {"hysteresis", "up above down, %", 2, true}, {"hysteresis_low", NULL}, {"hysteresis_high", NULL},
     {"full_load", "maximum at, %", 1, true}, {"full_throughput", "maximum, /s", 4},
-    {"predict", "predicted at, %", 1, true, true}, {"predicted", "predicted, /s", 4, .if_known = true},
-    {"predicted_low", "from", 4, .if_known = true}, {"predicted_high", "to", 4, .if_known = true},
-    {"unlimited_low", "without a bend above, from", 4, .if_known = true},
-    {"unlimited_high", "to", 4, .if_known = true},
-    {"missed", "highest level missed by, %", 2, true, true}, {"knee_above", "known knee above the levels, %", 1, true, true},
     {"per_joule", "operations per joule", 4, .if_known = true}, {"answer", NULL},
+};
+static const struct table_column prediction_columns[] = {
+    {"workload", "workload"}, {"method", "method"}, {"load", "load, %", 1, true},
+    {"throughput", "throughput, /s", 4}, {"low", "from", 4}, {"high", "to", 4},
+    {"unlimited_low", "without a bend above, from", 4}, {"unlimited_high", "to", 4},
+    {"missed", "highest level missed by, %", 2, true, true}, {"knee_above", "known knee above the levels, %", 1, true, true},
 };
 static const struct table_column fit_columns[] = {
     {"workload", "workload"}, {"method", "method"}, {"shape", "shape"}, {"knee_low", "bent at, %, from", 1, true, true},
@@ -46,6 +47,7 @@ static const struct table_column power_columns[] = {
 static const struct table_sheet tables[] = {
     TABLE_INIT("loadline", "Work at each load, of what the machine can do", level_columns),
     TABLE_INIT("loadline-answers", "What is left", answer_columns),
+    TABLE_INIT("loadline-predictions", "Predicted throughput", prediction_columns),
     TABLE_INIT("loadline-fits", "Shapes of the line, and what each predicts", fit_columns),
     TABLE_INIT("loadline-power", "Power at parts of the maximum throughput, interpolated", power_columns),
     {.name = NULL},
@@ -107,12 +109,17 @@ static void add_answer(
         CELL("full_load", line->levels[line->full].load),
         CELL("full_throughput", exp(line->levels[line->full].log_mean)),
         CELL("per_joule", series->has_power ? series->power.per_joule : NAN));
+}
+
+static void add_prediction(
+    const struct ssreport_report *report, const struct ssreport_load_series *series) {
+    const struct loadline_prediction *prediction = &series->prediction;
     if (!(series->predict > 0) || series->unpredicted)
         return;
-    const struct loadline_prediction *prediction = &series->prediction;
-    TABLE_CELLS(sheet, CELL("predict", series->predict), CELL("predicted", prediction->range.y),
-        CELL("predicted_low", prediction->range.low),
-        CELL("predicted_high", prediction->range.high), CELL("unlimited_low", prediction->free.low),
+    TABLE_ROW(ssreport_table(report, "loadline-predictions"), CELL("workload", workload_of(series)),
+        CELL("method", series->method), CELL("load", series->predict),
+        CELL("throughput", prediction->range.y), CELL("low", prediction->range.low),
+        CELL("high", prediction->range.high), CELL("unlimited_low", prediction->free.low),
         CELL("unlimited_high", prediction->free.high), CELL("missed", prediction->missed),
         CELL("knee_above", prediction->unidentified));
 }
@@ -155,6 +162,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         if (series->failure)
             continue;
         add_levels(report, series);
+        add_prediction(report, series);
         add_fits(report, series);
         add_power(report, series);
     }
@@ -207,6 +215,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     }
     page_sheet(page->stream, ssreport_table(report, "loadline-answers"));
     page_sheet(page->stream, ssreport_table(report, "loadline"));
+    page_sheet(page->stream, ssreport_table(report, "loadline-predictions"));
     page_sheet(page->stream, ssreport_table(report, "loadline-fits"));
     page_sheet(page->stream, ssreport_table(report, "loadline-power"));
     ssreport_page_close(page);
