@@ -187,6 +187,20 @@ static void incomplete_request_record_is_reported(void **state) {
     ssreport_responses_free(&responses);
 }
 
+static void damaged_document_makes_requests_invalid(void **state) {
+    (void)state;
+    static const char *const texts[] = {"", "{\"program\": ", "{\"a\": 1}"};
+    folder_open();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        write_constant("a", TEN, 20, 10);
+        folder_write("a/requests.json", texts[i]);
+        struct ssreport_responses responses = read_responses("a", 0);
+        assert_string_equal(ss_verdict_word(&responses.verdict.verdict), "invalid");
+        assert_string_equal(responses.verdict.reasons, "requests.json is damaged");
+        ssreport_responses_free(&responses);
+    }
+}
+
 static void write_table(const char *name, const char *heading, const char *rows) {
     char path[64], text[4000];
     snprintf(path, sizeof path, "%s/response-times.csv", name);
@@ -698,6 +712,7 @@ UNIT_MAIN(
     cmocka_unit_test(seconds_and_figures_of_requests_are_read),
     cmocka_unit_test(damaged_request_lines_are_reported_by_number),
     cmocka_unit_test(incomplete_request_record_is_reported),
+    cmocka_unit_test(damaged_document_makes_requests_invalid),
     cmocka_unit_test(percentiles_over_several_seconds_use_merged_buckets),
     cmocka_unit_test(wider_buckets_of_older_records_are_read),
     cmocka_unit_test(percentiles_of_merged_seconds_are_exact_to_a_bucket),

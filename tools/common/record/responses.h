@@ -78,6 +78,7 @@ struct ssreport_responses {
     struct ssreport_notes notes;
     struct ssreport_verdict verdict;
     bool interrupted; /* the figures of the whole run are missing */
+    bool is_damaged;  /* requests.json has no figures */
 
     /* Figures of the whole run; NULL and NaN if unknown. */
     char *version, *arrival, *profile, *targets, *when_full, *causes;

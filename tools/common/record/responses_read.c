@@ -344,6 +344,12 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
             ss_words_show(responses->version).text, ss_version());
 }
 
+static bool has_document(const struct ssreport_responses *responses) {
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/%s", responses->path, SSREPORT_RESPONSES_DOCUMENT);
+    return access(path, F_OK) == 0;
+}
+
 /*
  * Reads requests.json. Fails only if it has a later schema. If it is missing, the run was
  * interrupted.
@@ -356,6 +362,8 @@ static int read_document(
     responses->interrupted = !document;
     if (status == 0)
         take_document(responses, document);
+    responses->is_damaged =
+        has_document(responses) && isnan(responses->succeeded) && !responses->capacity.demand;
     json_object_put(document);
     return status;
 }
@@ -415,6 +423,8 @@ static void judge(struct ssreport_responses *responses) {
             100 * responses->failed / (responses->succeeded + responses->failed);
     }
     ssreport_verdict_reach(&responses->verdict, &evidence);
+    if (responses->is_damaged)
+        ssreport_verdict_refuse(&responses->verdict, SSREPORT_RESPONSES_DOCUMENT " is damaged");
 }
 
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
