@@ -114,10 +114,10 @@ static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure
         ss_error_fail(master->error,
             "one of the modules %s, %s, %s and %s returned a value that is not a number for "
             "instance %s",
-            instance, master->plan->set.modules[SS_KIND_TRACE].head->name,
+            master->plan->set.modules[SS_KIND_TRACE].head->name,
             master->plan->set.modules[SS_KIND_FEEDBACK].head->name,
             master->plan->set.modules[SS_KIND_CONTROL].head->name,
-            master->plan->set.modules[SS_KIND_SPACE].head->name);
+            master->plan->set.modules[SS_KIND_SPACE].head->name, instance);
     else
         ss_error_fail(master->error, "instance %s cannot be restarted: %s", instance,
             strerror(atomic_load(&master->board->rows[index].exec_error)));

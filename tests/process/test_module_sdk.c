@@ -228,7 +228,9 @@ END_TEST
 
 START_TEST(invalid_module_output_is_limited_or_ends_the_run) {
     install_all();
-    expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")), "not a number");
+    expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")),
+        "one of the modules constant, exact, tiny and even returned a value that is not a number "
+        "for instance ");
     struct run *run =
         RUN_INSTALLED("-c", compile("-DBODY=return 7"), "--duration", "700m", "--json", "-");
     run_expect(run, 0);
