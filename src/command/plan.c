@@ -394,9 +394,9 @@ static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
     for (size_t i = 0; attaches && i < sizeof excluded / sizeof *excluded; i++) {
         if (excluded[i].given)
             return ss_error_fail(error,
-                "--attach cannot be combined with %s: attached processes run already; leave out "
+                "%s cannot be combined with %s: attached processes run already; leave out "
                 "one of the two",
-                excluded[i].name);
+                cli->attach ? "--attach" : "--attach-name", excluded[i].name);
     }
     return 0;
 }

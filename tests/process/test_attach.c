@@ -787,6 +787,7 @@ START_TEST(options_that_conflict_with_attach_are_refused) {
         REFUSED("--attach cannot be combined with ", "--attach", pid, options[i][0], value);
     }
     REFUSED("--attach cannot be combined with a command", "--attach", pid, "true");
+    REFUSED("--attach-name cannot be combined with a command", "--attach-name", "x", "true");
     REFUSED("--end requires --attach", "--end", "true");
     ck_assert_int_ne(run_state(target->pid), 'T');
     run_free(target);
