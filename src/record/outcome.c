@@ -91,9 +91,9 @@ static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_boa
     uint32_t count = atomic_load(&board->beyond);
     if (count > 0)
         ss_outcome_warn(outcome,
-            "%u processes could not be controlled: they changed their user ID; run as root, "
-            "or in a control group of your own",
-            count);
+            "%u process%s could not be controlled after a change of the user ID: run as root, or "
+            "in a control group of your own",
+            (unsigned)count, count == 1 ? "" : "es");
 }
 
 static void warn_of_strays(struct ss_outcome *outcome, const struct ss_board *board) {

@@ -15,7 +15,7 @@
 #define WATCHED   3.0
 #define SHARE_MAX 0.2
 
-#define WARNING "processes could not be controlled"
+#define WARNING "could not be controlled"
 
 /* An instance: root itself, or the parent of root's process in a session of its own. */
 enum shape { LEADER, CHILD };
@@ -232,7 +232,7 @@ END_TEST
 
 static void expect_warning(const struct run *run, int count) {
     char text[128];
-    snprintf(text, sizeof text, "%d " WARNING, count);
+    snprintf(text, sizeof text, "%d process%s " WARNING, count, count == 1 ? "" : "es");
     run_expect_text(&run->err, text);
     const char *json = strchr(run->out.bytes, '{');
     ck_assert_msg(json && json_is_valid(json), "%s", run->out.bytes);
