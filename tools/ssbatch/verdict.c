@@ -48,7 +48,8 @@ bool ssbatch_follows_trace(char *const *words) {
 /* Returns whether showstopper is attached to processes that ran before. */
 static bool is_attached(char *const *words) {
     char *const *word = options_of_showstopper(words);
-    while (word && *word && strcmp(*word, "--") != 0 && !value_of(word, "--attach"))
+    while (word && *word && strcmp(*word, "--") != 0 && !value_of(word, "--attach") &&
+           !value_of(word, "--attach-name"))
         word++;
     return word && *word && strcmp(*word, "--") != 0;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+#include "verdict.h"
+
+static char folder[] = "/tmp/batch-verdict-XXXXXX";
+
+static void write_summary(const char *text) {
+    char path[100];
+    snprintf(path, sizeof path, "%s/summary.json", folder);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    char path[100];
+    (void)state;
+    snprintf(path, sizeof path, "%s/summary.json", folder);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void assert_fails(const char *const *words, const char *message) {
+    struct ss_error error = {0};
+    assert_int_equal(ssbatch_check_record(folder, (char *const *)words, true, &error), -1);
+    assert_string_equal(error.message, message);
+}
+
+static void only_commands_can_be_repeated(void **state) {
+    static const char *const command[] = {"showstopper", "-n", "1", "--", "--attach=7", NULL};
+    static const char *const pid[] = {"showstopper", "--attach", "7", NULL};
+    static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
+    (void)state;
+    write_summary("{\"samples\": 5, \"instances\": 1, \"ended_by\": \"workloads\"}");
+    assert_fails(command, "it ended before the trace of the run did: the command ended by itself; "
+                          "--repeat starts it again");
+    assert_fails(pid,
+        "it ended before the trace of the run did: the attached processes ended by themselves");
+    assert_fails(name,
+        "it ended before the trace of the run did: the attached processes ended by themselves");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(only_commands_can_be_repeated, make_folder, remove_folder))
