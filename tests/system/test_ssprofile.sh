@@ -567,6 +567,13 @@ unstable_benchmarks_are_left_out() {
     says '^  at a limit of  2%: 1 unstable, ratios uncertain by up to 2.8%$'
     says '^  at a limit of 10%: 1 unstable, ratios uncertain by up to 14.1%$'
     says '^  --until-spread 2% for this folder would take about 48 more runs'
+    cp -r "$folder/noisy" "$folder/often"
+    for ((i = 3; i <= 50; i++)); do
+        sed -n "s/^\(one,.*\),$((2 - i % 2)),/\1,$i,/p" "$folder/noisy/results.csv"
+    done >>"$folder/often/results.csv"
+    expect 0 measure --battery "$folder/battery" --machine one --repetitions 50 "$folder/often"
+    says 'fast is unstable: .* 50 repetitions\)'
+    ! grep -q 'more run' "$folder/out" || fail "more than 50 repetitions are suggested"
     expect 0 compare "$folder/calm" "$folder/noisy"
     says 'fast: left out: unstable on one:without'
     expect 0 compare --spread 1000% "$folder/calm" "$folder/noisy"

@@ -432,14 +432,18 @@ static void print_limit_costs(
         const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
         double ratio = 100 * ssprofile_spread(benchmark) / measurement->request->unstable;
         if (ratio > 1)
-            repetitions += fmin(REPETITIONS_MAX, (double)benchmark->count * ratio * ratio) -
-                           (double)benchmark->count;
+            repetitions +=
+                fmax(0, fmin(REPETITIONS_MAX, ceil((double)benchmark->count * ratio * ratio)) -
+                            (double)benchmark->count);
     }
-    printf("  --until-spread %g%% for this folder would take about %.0f more runs",
-        measurement->request->unstable, ceil(fmax(repetitions, 1)));
-    if (measurement->done > 0)
-        printf(" (%.0f s)", repetitions * spent / (double)measurement->done);
-    printf("\n  `ssprofile compare --spread PERCENT` allows another limit\n");
+    if (repetitions > 0) {
+        printf("  --until-spread %g%% for this folder would take about %.0f more run%s",
+            measurement->request->unstable, repetitions, repetitions == 1 ? "" : "s");
+        if (measurement->done > 0)
+            printf(" (%.0f s)", repetitions * spent / (double)measurement->done);
+        printf("\n");
+    }
+    printf("  `ssprofile compare --spread PERCENT` allows another limit\n");
 }
 
 /* Warns about benchmarks that are unstable under this throttle, and returns their number. */
