@@ -129,7 +129,9 @@ void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
         const char *comma = length > 0 ? "," : "";
         int added = last > first ? snprintf(item, sizeof item, "%s%u-%u", comma, first, last)
                                  : snprintf(item, sizeof item, "%s%u", comma, first);
-        /* Drop an item that does not fit: a list cut inside a number would name another CPU. */
+        /*
+         * Stop before an item that does not fit: a list cut inside a number would name another CPU.
+         */
         if (length + (size_t)added >= size)
             return;
         memcpy(buffer + length, item, (size_t)added + 1);

@@ -29,7 +29,7 @@ SS_NONNULL() uint32_t ss_cpus_count(const struct ss_cpus *cpus);
 SS_NONNULL()
 uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed);
 
-/* Parses the kernel's list form: 0-3,8,10-14:2. */
+/* Parses a list as the kernel prints it, also with the strides of taskset: 0-3,8,10-14:2. */
 SS_NONNULL(1, 2) int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error);
 SS_WRITES(1, 2) void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus);
 

@@ -6,8 +6,8 @@
 
 /*
  * Fills in the signals that should end a program in an orderly way: SIGINT, SIGTERM, and SIGHUP
- * unless nohup has made the process ignore it. Includes SIGINT even if it is ignored, because
- * shells ignore it for programs that they start in the background.
+ * unless it is ignored, as under nohup. Includes SIGINT even if it is ignored, because a script's
+ * shell ignores it for programs that it starts in the background.
  */
 void ss_end_signals(sigset_t *set);
 

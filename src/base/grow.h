@@ -21,7 +21,7 @@
     ((needed) <= (room) || (ss_grow(&(items), ss_grown(room, needed), sizeof *(items)) &&          \
                                (((room) = (__typeof__(room))ss_grown(room, needed)), true)))
 
-/* Like SS_GROW(), but with little room to spare: for many arrays of a few items. */
+/* Like SS_GROW(), but without spare room in small arrays: for many arrays of a few items. */
 #define SS_GROW_TIGHTLY(items, needed, room)                                                       \
     ((needed) <= (room) ||                                                                         \
         (ss_grow(&(items), ss_grown_tightly(room, needed), sizeof *(items)) &&                     \
@@ -37,8 +37,8 @@ static inline size_t ss_grown(size_t room, size_t needed) {
 }
 
 /*
- * Changes the room of an array to `room` items. `array` points to a pointer of any type; memcpy()
- * may read and write that pointer.
+ * Changes the room of an array to `room` items. `array` points to a pointer of any type. Copies
+ * that pointer with memcpy(), because access through a void ** would break the aliasing rules.
  */
 static inline bool ss_grow(void *array, size_t room, size_t size) {
     void *items;

@@ -21,7 +21,7 @@ ss_time ss_histogram_bucket_min(unsigned bucket, unsigned bits) {
     return ((ss_time)bucket - ((ss_time)shift << bits)) << shift;
 }
 
-/* The bucket after the last one would begin at 2^64, which wraps to 0 here. */
+/* The bucket after the last one would begin at 2^64, which wraps to 0: the result is 2^64 - 1. */
 ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits) {
     return ss_histogram_bucket_min(bucket + 1, bits) - 1;
 }
@@ -51,7 +51,7 @@ void ss_histogram_close(struct ss_histogram *histogram) {
 }
 
 void ss_histogram_clear(struct ss_histogram *histogram) {
-    /* Clear only used buckets: clearing the others would make their pages resident. */
+    /* Clear only the range of used buckets: clearing the others would make their pages resident. */
     if (histogram->count > 0) {
         unsigned first = ss_histogram_bucket(histogram->min, histogram->bits);
         unsigned last = ss_histogram_bucket(histogram->max, histogram->bits);

@@ -6,7 +6,8 @@
  * Distributions of lengths of time, counted in buckets. The width of the buckets is a parameter,
  * `bits`: values below 2^bits have a bucket each; larger values have 2^bits equal buckets per
  * doubling, so a bucket is at most 2^-bits of its values wide. Each bucket of a histogram lies
- * within one bucket of any coarser histogram, so histograms can be added without error.
+ * within one bucket of any coarser histogram, so a histogram can be merged into a coarser one
+ * without error.
  */
 
 #include <stdatomic.h>
@@ -22,7 +23,7 @@
 /* Shared memory: the end of a bucket is at most 25 % above its values. */
 #define SS_HISTOGRAM_COARSE 2
 
-/* The number of buckets, which hold every value. */
+/* The number of buckets that cover all 64-bit values. */
 #define SS_HISTOGRAM_BUCKETS(bits) ((65U - (bits)) << (bits))
 
 unsigned ss_histogram_bucket(ss_time value, unsigned bits);
@@ -68,7 +69,10 @@ SS_NONNULL()
 void ss_histogram_add_bucket(
     struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count);
 
-/* Sets the exact maximum, unless its bucket is empty or a larger value was counted. */
+/*
+ * Replaces the maximum if `max` is in the same bucket: values that were added by their bucket have
+ * made it the middle of the bucket.
+ */
 SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max);
 
 /* Adds all values of `from`, which must have at least as many `bits`. */
@@ -85,8 +89,8 @@ SS_NONNULL() double ss_histogram_mean(const struct ss_histogram *histogram);
 
 /*
  * Returns a quantile in seconds: the smallest value that the part `share` (0 to 1) of all values
- * does not exceed. The result is the middle of that value's bucket, within `min` and `max`; NaN
- * without values.
+ * does not exceed. The result is exact for the smallest and the largest value, otherwise the middle
+ * of that value's bucket, within `min` and `max`; NaN without values.
  */
 SS_NONNULL() double ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
@@ -103,7 +107,7 @@ struct ss_shared_histogram {
 
 SS_NONNULL() void ss_shared_histogram_add(struct ss_shared_histogram *histogram, ss_time value);
 
-/* Adds all values to a coarse histogram. */
+/* Adds all values to a histogram that is at most as fine. */
 SS_NONNULL()
 void ss_shared_histogram_read(
     const struct ss_shared_histogram *histogram, struct ss_histogram *into);

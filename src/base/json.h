@@ -19,7 +19,7 @@ struct ss_json {
  */
 SS_NONNULL() int ss_json_utf8_length(const char *text);
 
-/* The size of the longest form of one character, with the final 0. */
+/* Room for the longest form of one character, with a final 0. */
 #define SS_JSON_LETTER 8
 
 /*

@@ -12,8 +12,8 @@
 
 /*
  * A file that always ends with a whole line. Lines are buffered and written together. If the disk
- * has room for only a part of them, that part is removed again. These lines count as lost, but
- * later lines are still attempted.
+ * has room for only a part of them, that part is removed again. All of these lines count as lost,
+ * but later lines are still attempted.
  */
 struct ss_lines {
     int file;               /* -1: not open, and lines are dropped */

@@ -19,7 +19,8 @@ static int fail_at_path(const char *path, const char *why, struct ss_error *erro
 int ss_local_socket_check(const char *path, struct ss_error *error) {
     if (strlen(path) <= SOCKET_PATH_MAX)
         return 0;
-    return ss_error_fail(error, "%s: the path of a socket is at most %zu bytes long",
+    return ss_error_fail(error,
+        "%s: the path of a socket has at most %zu bytes: choose a shorter one",
         ss_words_show(path).text, SOCKET_PATH_MAX);
 }
 

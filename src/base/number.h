@@ -14,20 +14,23 @@
 /* Size limit of the output of ss_number_put(), with the 0. */
 #define SS_NUMBER_ROOM 32
 
-/* Writes the shortest text that reads back as the same number, but integers below 1e15 in full. */
+/*
+ * Writes a number with as many digits, from 15 to 17, as it needs to be read back unchanged,
+ * without trailing zeros. Integers below 1e15 are written in full.
+ */
 SS_NONNULL() char *ss_number_put(char *to, double number);
 
 /* Size limit of the output of ss_number_put_plain(), with the 0. */
 #define SS_NUMBER_PLAIN_ROOM 400
 
-/* Writes the shortest text without an exponent, which the grammar of options and traces lacks. */
+/* Like ss_number_put(), but without an exponent, which the grammar of options and traces lacks. */
 SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 
 /* ---- much faster than printf ---- */
 
 /*
- * Writes a number with `decimals` decimals, at most 9, with halves rounded up. Writes nothing if
- * that would take more than 18 digits.
+ * Writes a number with `decimals` decimals, at most 9, with halves rounded away from 0. Writes
+ * nothing for NaN, or if that would take more than 18 digits.
  */
 SS_NONNULL() char *ss_number_put_fixed(char *to, double number, int decimals);
 

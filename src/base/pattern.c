@@ -9,7 +9,7 @@
 
 #include "base/words.h"
 
-#define COPIES_MAX 65536 /* limit of the copies of repeated parts: a few MiB */
+#define COPIES_MAX 65536 /* limit of the product of all counts: a few MiB */
 
 /* An escape sequence, a text that it must match, and one that it must not match. */
 struct escape {
@@ -86,7 +86,8 @@ static size_t repetition_at(const char *at, double *max) {
 
 /*
  * Refuses a repetition of a repetition, which POSIX leaves undefined: some libraries then need
- * memory that grows exponentially with its depth. The same holds for nested bounds.
+ * memory that grows exponentially with its depth. The same holds for nested counts; the check
+ * multiplies all counts, because it does not follow the nesting.
  */
 static int check_repetition(const char *at, double *copies, struct ss_error *error) {
     double max, unused;
@@ -99,7 +100,7 @@ static int check_repetition(const char *at, double *copies, struct ss_error *err
     *copies *= max > 1 ? max : 1;
     if (*copies > COPIES_MAX)
         return ss_error_fail(error,
-            "too many repetitions: nested counts multiply to more than %d; use smaller ones",
+            "too many repetitions: the counts multiply to more than %d; use smaller ones",
             COPIES_MAX);
     return 0;
 }
@@ -113,9 +114,8 @@ static int check_at(const char *at, struct ss_error *error) {
             "iteration's time");
     if (strchr("*+?", *at) && at[1] == '?')
         return ss_error_fail(error,
-            "%.2s: POSIX extended regular expressions have no lazy repetition: write a class such "
-            "as "
-            "[^ ]* instead",
+            "%.2s: POSIX extended regular expressions have no lazy repetition: write a class "
+            "such as [^ ]* instead",
             at);
     return 0;
 }

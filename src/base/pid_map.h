@@ -21,7 +21,7 @@ struct ss_pid_slot {
 
 #define SS_PID_MAP_NONE UINT32_MAX
 
-/* Allocates room for `max` processes. */
+/* Allocates room for `max` processes. Returns -1 if memory is exhausted. */
 SS_NONNULL() int ss_pid_map_open(struct ss_pid_map *map, uint32_t max);
 void ss_pid_map_close(struct ss_pid_map *map);
 

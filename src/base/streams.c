@@ -23,8 +23,8 @@ bool ss_streams_has_room(int file) {
 }
 
 /*
- * Output that could not be written has been discarded, so the last flush may succeed although
- * output is missing.
+ * The last flush may succeed although an earlier write has failed and discarded its output:
+ * ferror() still reports that.
  */
 int ss_streams_flush(struct ss_error *error) {
     errno = 0;

@@ -11,7 +11,8 @@ typedef unsigned __int128 wide;
 
 /*
  * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
- * more digits: the longest such text in days has 22. Digits after a mantissa's limit are dropped.
+ * more digits: the longest such text in days has 22. A whole part above the limit is too large;
+ * decimals below the limits are dropped.
  */
 #define MANTISSA_LIMIT ((wide)10000000000000 * 10000000000) /* 10^23 */
 #define DECIMALS_LIMIT 30

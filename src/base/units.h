@@ -8,7 +8,8 @@
 /*
  * The only parser of quantities, for every option, module and trace. Each function requires that
  * the whole text is valid; otherwise it fails with what was expected and status 125. No function
- * depends on the locale. Decimals are read exactly and rounded once, to the nearest value.
+ * depends on the locale. Numbers, times, and loads that are not a number of CPUs are computed
+ * exactly from at least 23 digits and rounded once, to the nearest value.
  */
 
 /*
@@ -24,7 +25,8 @@ struct ss_units_doubt {
 
 /*
  * Parses a time that makes no sense below `sensible`: a shorter one in `m` was most likely meant in
- * minutes. Accepts it, with a warning in `doubt`. Messages do not suggest milliseconds.
+ * minutes. Accepts it, with a warning in `doubt`. Unless `sensible` is 0, error messages do not
+ * suggest milliseconds.
  */
 SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,

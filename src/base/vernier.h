@@ -15,8 +15,8 @@
  * slowly follows their difference. It is never below the coarse count, nor more than a step above
  * it.
  *
- * In shared memory it serves several processes. They may read at the same time: at worst the offset
- * is that of the previous reading. Zeroed: no reading yet.
+ * A vernier in shared memory serves several processes. They may read at the same time: at worst the
+ * offset is that of the previous reading. Zeroed: no reading yet.
  */
 struct ss_vernier {
     _Atomic uint64_t offset; /* modulo 2^64 */

@@ -95,8 +95,8 @@ static bool same_minute(const struct tm *a, const struct tm *b) {
 
 /*
  * Converts local time to seconds since 1970. Returns false for a time that the clocks skip when
- * they are put forward. `dst` selects one of the two times when the clocks are put back; -1:
- * either.
+ * they are put forward, or that mktime() cannot represent. `dst` selects one of the two times when
+ * the clocks are put back; -1: either.
  */
 static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     struct tm tm = *local;
@@ -187,8 +187,8 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
     struct tm day;
     localtime_r(&today, &day);
     /*
-     * The clocks may skip the time tomorrow, or skip the whole day, but not also skip it on the day
-     * after.
+     * Tomorrow is not always enough: the clocks may skip the time then, or the whole day. They do
+     * not also skip it on the day after.
      */
     for (int ahead = 0; ahead <= 3; ahead++) {
         clock.tm_year = day.tm_year;

@@ -9,9 +9,10 @@
 #include <showstopper/error.h>
 
 /*
- * Parses points in time as people write them. `now` and results are nanoseconds since 1970, UTC.
- * RFC 3339 (2026-11-20T08:00:00Z, with fractions and offsets; without an offset local time), HH:MM
- * or HH:MM:SS (local time, the next one after `now`), @EPOCH (seconds, with fractions).
+ * Parses points in time as people write them: RFC 3339 (2026-11-20T08:00:00Z, with fractions and
+ * offsets; local time if there is no offset), HH:MM or HH:MM:SS (local time, the next one after
+ * `now`; fractions of seconds are allowed), or @EPOCH (seconds, with fractions). `now` and `at` are
+ * nanoseconds since 1970, UTC.
  */
 SS_NONNULL(1, 3)
 int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error);

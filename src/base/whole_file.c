@@ -21,7 +21,7 @@ static FILE *open_special(const char *path) {
     return stream;
 }
 
-/* More links than any system follows in one path. */
+/* Linux follows at most this many links in one path. */
 #define LINKS_MAX 40
 
 int ss_whole_file_resolve(const char *path, char *target, size_t size) {

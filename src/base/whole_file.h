@@ -20,7 +20,10 @@ struct ss_whole_file {
     char temporary[4200];
 };
 
-/* Resolves links; the file need not exist. Returns 0 or a negative errno. */
+/*
+ * Follows the path if it is a link, to the end of a chain of links. The file itself need not exist.
+ * Returns 0 or a negative errno.
+ */
 SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);
 
 /*

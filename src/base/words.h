@@ -11,7 +11,8 @@
  * Splits a line into words as a shell would: at blanks, with single and double quotes, backslashes,
  * and $'...' with the escapes of bash; `#` at the beginning of a word starts a comment. Nothing is
  * expanded. The words and the list, which ends with NULL, are one block: free() it. Returns NULL
- * with `error` set if a quote is open or an escape is a null byte. `count` may be NULL.
+ * with `error` set if a quote is open, an escape is a null byte, or memory is exhausted. `count`
+ * may be NULL.
  */
 SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
 
@@ -54,7 +55,7 @@ SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
  */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
-/* Writes a quoted word on one line: control characters become $'...'. */
+/* Like ss_words_quote(), but always on one line: a word with control characters becomes $'...'. */
 SS_NONNULL() void ss_words_quote_line(FILE *stream, const char *word);
 
 /*

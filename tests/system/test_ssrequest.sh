@@ -547,7 +547,7 @@ invalid_options_are_refused() {
     refuses 'has no path of a socket' --rate 5 http+unix:///page
     refuses 'has %00 in the path' --rate 5 http+unix://%00/page
     refuses 'has %00 in the path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
-    refuses 'of a socket is at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
+    refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
     refuses '--own-cpu: CPU 8000' --rate 5 --own-cpu 8000 http://localhost/
     refuses "unknown option '--rat'" --rat 5

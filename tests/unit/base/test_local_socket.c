@@ -98,7 +98,7 @@ static void invalid_socket_path_is_refused(void **state) {
     char much[109];
     memset(much, 'x', sizeof much);
     much[108] = '\0';
-    assert_refused(much, "the path of a socket is at most 107 bytes long");
+    assert_refused(much, "the path of a socket has at most 107 bytes: choose a shorter one");
     much[107] = '\0';
     assert_int_equal(ss_local_socket_check(much, NULL), 0);
     assert_refused("/nowhere/x", "No such file or directory");

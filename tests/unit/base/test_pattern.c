@@ -42,8 +42,8 @@ static void nested_repetitions_in_patterns_are_refused(void **state) {
     assert_refused("a{2,}{3}", "{2,}{ repeats a repetition");
     assert_refused("a{,2}+", "{,2}+ repeats a repetition");
     assert_refused("a{1,3}?", "{1,3}? repeats a repetition");
-    assert_refused("((a{255}){255}){2}", "nested counts multiply to more than 65536");
-    assert_refused("(a{1,9999}){0,9999}", "nested counts multiply");
+    assert_refused("((a{255}){255}){2}", "the counts multiply to more than 65536");
+    assert_refused("(a{1,9999}){0,9999}", "the counts multiply");
 }
 
 static void posix_patterns_are_accepted(void **state) {

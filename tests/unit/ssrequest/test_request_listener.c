@@ -415,7 +415,7 @@ static void invalid_control_socket_path_is_refused(void **state) {
     memset(much, 'x', sizeof much);
     much[sizeof much - 1] = '\0';
     assert_int_equal(ssrequest_listener_open(&listener, much, obey, NULL, &error), -1);
-    assert_says(error.message, "at most 107 bytes long");
+    assert_says(error.message, "has at most 107 bytes");
     memset(&error, 0, sizeof error);
     assert_int_equal(ssrequest_listener_open(&listener, "/nowhere/x", obey, NULL, &error), -1);
     assert_says(error.message, "--control: /nowhere/x: No such file or directory");
