@@ -68,7 +68,7 @@ static int set_option(struct cursor *cursor, const struct ss_argument *row, char
     value = value ? value : next_word(cursor);
     const char *second = value && row->second ? next_word(cursor) : "";
     if (!value || !second)
-        return ss_error_fail(cursor->error, "--%s requires %s: --%s %s", name,
+        return ss_error_fail(cursor->error, "--%s requires %s: write --%s %s", name,
             row->second ? "two values" : "a value", name, row->value);
     if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
         return ss_error_fail(cursor->error, "--%s is empty: write --%s %s", name, name, row->value);
@@ -145,7 +145,7 @@ int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_o
         *rest = cursor.at;
     else if (*cursor.at)
         return ss_error_fail(
-            error, "'%s' is not an option: see --help", ss_words_show(*cursor.at).text);
+            error, "unexpected argument '%s': see --help", ss_words_show(*cursor.at).text);
     return 0;
 }
 

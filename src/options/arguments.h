@@ -14,7 +14,7 @@ struct ss_argument;
 
 /*
  * Stores the value of an option (NULL for a flag), or a word that is not an option. The text points
- * into argv. The parser puts the name of the option before the message of an error.
+ * into argv. The parser puts the name of an option before the message of its error.
  */
 typedef int ss_argument_taker(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error);
@@ -22,7 +22,7 @@ typedef int ss_argument_taker(
 /* One option of a command line: the row of a module option, plus what a command line adds. */
 struct ss_argument {
     char letter;       /* 0: no short form */
-    const char *value; /* its name for the value in the help; NULL: a flag, stored in an int */
+    const char *value; /* name of the value in the help; NULL: a flag, stored in an int */
     struct ss_option option;
     size_t second;           /* offset of a const char * for an unparsed second value; 0: none */
     bool may_be_empty;       /* an empty text is valid */

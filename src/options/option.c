@@ -121,11 +121,11 @@ static int check_range(const struct ss_option *row, const char *text,
     struct quantity bound = {0};
     if (row->min && read_quantity(row, row->min, NULL, &bound, error) == 0 &&
         quantity->value < bound.value)
-        return ss_error_fail(
-            error, "'%s' is too small: at least %s%s%s", text, row->min, *doubt ? "; " : "", doubt);
+        return ss_error_fail(error, "'%s' is too small: write at least %s%s%s", text, row->min,
+            *doubt ? "; " : "", doubt);
     if (row->max && read_quantity(row, row->max, NULL, &bound, error) == 0 &&
         quantity->value > bound.value)
-        return ss_error_fail(error, "'%s' is too large: at most %s", text, row->max);
+        return ss_error_fail(error, "'%s' is too large: write at most %s", text, row->max);
     return error && error->status ? -1 : 0;
 }
 
@@ -186,7 +186,7 @@ int ss_option_set(const struct ss_option *row, const char *text, void *config,
     return 0;
 }
 
-/* Sets the fields of rows that have a default. */
+/* Sets the fields of rows that have a default, some of which scale with the window. */
 static int set_defaults(const struct ss_option *rows, void *config, struct ss_option_store *store,
     struct ss_error *error) {
     for (const struct ss_option *row = rows; row && row->name; row++) {
@@ -273,7 +273,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     if (set_defaults(rows, config, store, error) < 0)
         return -1;
     if (text && !rows->name)
-        return ss_error_fail(error, "'%s': this module has no options: leave it out", text);
+        return ss_error_fail(error, "this module has no options: leave out '%s'", text);
     bool given[ROWS_MAX] = {false};
     char **items = text ? ss_words_split_list(text, NULL, error) : NULL;
     int status = text && !items ? -1 : 0;

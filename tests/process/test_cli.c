@@ -351,7 +351,8 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "--instances", "-n", "-3", TOUCH_AT("50%"));
     REFUSED(125, "--grace", "--grace", "5", TOUCH_AT("50%"));
     REFUSED(125, "--duration", "--duration", "0", TOUCH_AT("50%"));
-    REFUSED(125, "--window: '0' is too small: at least 50m", "--window", "0", TOUCH_AT("50%"));
+    REFUSED(
+        125, "--window: '0' is too small: write at least 50m", "--window", "0", TOUCH_AT("50%"));
     REFUSED(125, "--window", "--window", "2h", TOUCH_AT("50%"));
     REFUSED(125, "--window", "--window", "short", TOUCH_AT("50%"));
     REFUSED(125, "--tolerance", "--tolerance", "-1", TOUCH_AT("50%"));

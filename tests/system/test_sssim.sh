@@ -216,12 +216,12 @@ refused '--background-period must be at least 2 ns' -l 50% --background-period 1
 refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
 refused '--window requires a value' --window
 refused "--window: '100' has no unit" -l 50% --window 100
-refused "--window: '0' is too small: at least 50m" -l 50% --window 0
-refused "--window: '1m' is too small: at least 50m; 1m is 1 millisecond" -l 50% --window 1m
-refused "--window: '1h' is too large: at most 1M" -l 50% --window 1h
+refused "--window: '0' is too small: write at least 50m" -l 50% --window 0
+refused "--window: '1m' is too small: write at least 50m; 1m is 1 millisecond" -l 50% --window 1m
+refused "--window: '1h' is too large: write at most 1M" -l 50% --window 1h
 refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
 refused '--settle leaves no' -l 50% --settle 60s
-refused "'true' is not an option" -l 50% -- true
+refused "unexpected argument 'true'" -l 50% -- true
 
 # Milliseconds that were probably meant as minutes are accepted with one warning.
 for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do
@@ -346,7 +346,7 @@ refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(pr
 refused '--settle leaves no' queue --rate 5 --settle 10s
 refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
-refused "--tau: '1m' is too small: at least 2m" queue --rate 5 --duty 50% --tau 1m
+refused "--tau: '1m' is too small: write at least 2m" queue --rate 5 --duty 50% --tau 1m
 
 # A fleet: the same nodes in any number of processes, with lateness, clocks and failures as drawn.
 mkdir traces

@@ -104,7 +104,7 @@ error_has "unknown option '-x'"
 expect 2 --check=yes "$traces/saw.txt"
 error_has '--check takes no value'
 expect 2 --scale
-error_has '--scale requires a value: --scale F'
+error_has '--scale requires a value: write --scale F'
 expect 0 "$traces/saw.txt" --check
 no_error
 expect 2 "$traces/saw.txt" --check -- -x

@@ -276,8 +276,8 @@ static void set_option_takes_two_values(void **state) {
     assert_string_equal(cli.set_pid, "123");
     assert_string_equal(cli.set_load, "trace");
     assert_string_equal(cli.command[0], "x");
-    refuse("--set 123", "--set requires two values: --set PID LOAD");
-    refuse("--set", "--set requires two values: --set PID LOAD");
+    refuse("--set 123", "--set requires two values: write --set PID LOAD");
+    refuse("--set", "--set requires two values: write --set PID LOAD");
 }
 
 static void assert_label(size_t index, const char *name, const char *value) {
@@ -303,7 +303,7 @@ static void label_options_are_collected(void **state) {
 static void invalid_labels_are_refused(void **state) {
     (void)state;
     char line[2048], value[SS_LABEL_VALUE_MAX + 2], name[SS_LABEL_NAME_MAX + 2];
-    refuse("--label", "--label requires a value: --label NAME=VALUE");
+    refuse("--label", "--label requires a value: write --label NAME=VALUE");
     refuse("--label pair", "--label: 'pair' has no value: write NAME=VALUE");
     refuse("--label =x", "--label: '=x' does not begin with a name: write NAME=VALUE");
     refuse("--label '' x", "--label: '' has no value");
@@ -355,20 +355,20 @@ static void unknown_option_gets_a_suggestion(void **state) {
 
 static void missing_and_extra_values_are_refused(void **state) {
     (void)state;
-    refuse("-n", "--instances requires a value: --instances N");
+    refuse("-n", "--instances requires a value: write --instances N");
     refuse("-qn", "--instances requires a value");
-    refuse("--help-module", "--help-module requires a value: --help-module KIND/NAME");
+    refuse("--help-module", "--help-module requires a value: write --help-module KIND/NAME");
     refuse("--quiet=yes", "--quiet takes no value, but got 'yes'");
     refuse("--quiet=", "--quiet takes no value");
 }
 
 static void error_for_an_invalid_value_names_the_option(void **state) {
     (void)state;
-    refuse("-n 0", "--instances: '0' is too small: at least 1");
-    refuse("--instances=1000001", "--instances: '1000001' is too large: at most 1000000");
+    refuse("-n 0", "--instances: '0' is too small: write at least 1");
+    refuse("--instances=1000001", "--instances: '1000001' is too large: write at most 1000000");
     refuse("-n x", "--instances: 'x' is not a whole number");
     refuse("--grace 5", "--grace: '5' has no unit");
-    refuse("--duration 0", "--duration: '0' is too small: at least 1u");
+    refuse("--duration 0", "--duration: '0' is too small: write at least 1u");
     refuse("--duration 999n", "--duration: '999n' is too small");
     refuse("--progress sometimes", "--progress: 'sometimes' is not one of: auto always never");
     refuse("--tolerance -1", "--tolerance: '-1' is negative");

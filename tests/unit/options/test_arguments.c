@@ -56,7 +56,7 @@ static void error_of_an_option_handler_names_the_option(void **state) {
     assert_string_equal(error.message, "'bad' is refused");
     error = (struct ss_error){0};
     assert_int_equal(PARSE(with_words, NULL, "--text"), -1);
-    assert_string_equal(error.message, "--text requires a value: --text TEXT");
+    assert_string_equal(error.message, "--text requires a value: write --text TEXT");
     error = (struct ss_error){0};
     assert_int_equal(PARSE(with_words, NULL, "--mark=1"), -1);
     assert_string_equal(error.message, "--mark takes no value, but got '1'");
@@ -72,7 +72,7 @@ static void words_without_a_handler_end_the_options(void **state) {
     assert_ptr_equal(rest, argv + 2);
     assert_int_equal(config.count, 0);
     assert_int_equal(ss_arguments_parse(without_words, &config, NULL, argv, NULL, &error), -1);
-    assert_string_equal(error.message, "'word' is not an option: see --help");
+    assert_string_equal(error.message, "unexpected argument 'word': see --help");
 }
 
 static void help_is_divided_by_headings(void **state) {

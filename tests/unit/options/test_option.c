@@ -215,14 +215,14 @@ static void option_bounds_are_inclusive(void **state) {
 
 static void option_values_beyond_bounds_are_refused(void **state) {
     (void)state;
-    refuse(bounded, "9999999n", "length: '9999999n' is too small: at least 10m");
-    refuse(bounded, "60000000001n", "length: '60000000001n' is too large: at most 1M");
-    refuse(bounded, "part=9%", "part: '9%' is too small: at least 1/10");
-    refuse(bounded, "part=0.91", "part: '0.91' is too large: at most 90%");
-    refuse(bounded, "copies=1", "copies: '1' is too small: at least 2");
-    refuse(bounded, "copies=11", "copies: '11' is too large: at most 10");
-    refuse(bounded, "gain=0.499", "gain: '0.499' is too small: at least 1/2");
-    refuse(bounded, "gain=1.501", "gain: '1.501' is too large: at most 1.5");
+    refuse(bounded, "9999999n", "length: '9999999n' is too small: write at least 10m");
+    refuse(bounded, "60000000001n", "length: '60000000001n' is too large: write at most 1M");
+    refuse(bounded, "part=9%", "part: '9%' is too small: write at least 1/10");
+    refuse(bounded, "part=0.91", "part: '0.91' is too large: write at most 90%");
+    refuse(bounded, "copies=1", "copies: '1' is too small: write at least 2");
+    refuse(bounded, "copies=11", "copies: '11' is too large: write at most 10");
+    refuse(bounded, "gain=0.499", "gain: '0.499' is too small: write at least 1/2");
+    refuse(bounded, "gain=1.501", "gain: '1.501' is too large: write at most 1.5");
 }
 
 static void option_may_have_a_single_bound(void **state) {
@@ -279,7 +279,7 @@ static void module_without_options_refuses_options(void **state) {
     static const struct ss_option none[] = {SS_OPTION_END};
     parse(NULL, NULL);
     parse(none, NULL);
-    refuse(NULL, "x", "'x': this module has no options");
+    refuse(NULL, "x", "this module has no options: leave out 'x'");
     refuse(none, "x=1", "this module has no options");
     refuse(none, "", "this module has no options");
 }
@@ -331,7 +331,7 @@ static void improbable_option_values_cause_a_warning(void **state) {
     assert_int_equal(store.warning_count, 0);
     /* The message for a refused value includes the hint, too. */
     refuse(doubtful, "1m",
-        "'1m' is too small: at least 2m; 1m is 1 millisecond; for minutes write 1M");
+        "'1m' is too small: write at least 2m; 1m is 1 millisecond; for minutes write 1M");
     refuse(doubtful, "20", "write 20s or 20M (minutes)");
 }
 
@@ -341,7 +341,7 @@ static void percentages_of_options_are_parsed(void **state) {
     assert_that(config.gain, ==, 5);
     parse(doubtful, "gain=5");
     assert_that(config.gain, ==, 5);
-    refuse(doubtful, "gain=151%", "too large: at most 150");
+    refuse(doubtful, "gain=151%", "too large: write at most 150");
 }
 
 // clang-format off
