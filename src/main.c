@@ -25,7 +25,7 @@ static int print_error(const struct ss_error *error) {
 
 /*
  * Answers a command line that requests no run, such as --help, and sets the exit status. Returns
- * whether it did.
+ * false if a run is requested.
  */
 static bool answer_query(const struct ss_cli *cli, int *status, struct ss_error *error) {
     int result = 0;

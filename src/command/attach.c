@@ -78,10 +78,10 @@ static int refuse_other_runs(pid_t pid, struct ss_error *error) {
     return 0;
 }
 
-/* An ancestor or descendant of the process that rules out attaching it; 0: none. */
+/* Ancestors or descendants of the process that rule out attaching it; 0: none. */
 struct tree {
     int depth;
-    pid_t claimed; /* claimed by another showstopper, which has not written to its board yet */
+    pid_t claimed; /* claimed by another showstopper, which may not have a board yet */
     pid_t stopped; /* a stopped process of its tree */
 };
 

@@ -37,8 +37,8 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .sensible = "500m",
         .help = "exclude this much time at the start of control from the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .sensible = "500m",
-        .help = "end after this much time under control; default: with a trace that does not "
-                "loop, else when the workloads end"}},
+        .help = "end after this much time under control; default: at the end of a trace that "
+                "does not loop, else when the workloads end"}},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
         .help = "start the trace at this wall-clock time: RFC 3339, HH:MM[:SS] or @EPOCH"}},
     {0, NULL, {"fail-fast", AT(fail_fast), .help = "an instance that fails ends the run"}},
@@ -64,8 +64,8 @@ static const struct ss_argument rows[] = {
     {0, "NAME=VALUE", {"label",
         .help = "store this text with the run, in the record and the summary; may be given several times, with different names"}, .take = take_label},
     {0, NULL, {"counters", AT(counters),
-        .help = "record every second what CPUs and kernel count for the instances: instructions, cache "
-                "misses, page faults, ..."}},
+        .help = "record every second what the CPUs and the kernel count for the instances: "
+                "instructions, cache misses, page faults, ..."}},
     {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
         .help = "repeat a recorded run, and print how the machine differs; other options replace "

@@ -321,7 +321,7 @@ static int check_one(const char *name, struct ss_error *error) {
 int ss_commands_check(const struct ss_commands *commands, struct ss_error *error) {
     for (uint32_t i = 0; i < commands->count; i++) {
         const char *name = commands->items[i][0];
-        /* Copies of a command are adjacent. */
+        /* Check a command once: its copies are adjacent. */
         if (i > 0 && strcmp(name, commands->items[i - 1][0]) == 0)
             continue;
         if (check_one(name, error) < 0)

@@ -41,9 +41,9 @@ SS_MUST_USE int ss_commands_number(
     struct ss_commands *commands, const char *placeholder, struct ss_error *error);
 
 /*
- * Finds a word that looks like a percentage but contains the placeholder, such as 60%, which is
+ * Finds a word that looks like a percentage, such as 60%, but ends with the placeholder %, which is
  * most likely a mistake. Call this before ss_commands_number(). Returns NULL if there is no such
- * word.
+ * word, or if the placeholder is another one.
  */
 const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
@@ -51,7 +51,7 @@ const char *ss_commands_find_percentage(
 /* Checks that each command can be found and executed; fails with status 127 or 126 if not. */
 SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 
-/* Prints the number of instance `index` as the placeholder represents it. */
+/* Prints the number of instance `index` as it replaces the placeholder. */
 SS_WRITES(1, 2)
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count);
 

@@ -13,10 +13,10 @@
 /* More files than all modules together need. */
 #define SS_INPUTS_MAX 16
 
-/* The prefix of copies in a record. */
+/* The prefix of the names of copies in a record. */
 #define SS_INPUT_PREFIX "input-"
 
-/* A file that a run reads at its start and that its record keeps a copy of. */
+/* A file that a run reads at its start and of which its record keeps a copy. */
 struct ss_input {
     char name[80];      /* name of the copy: input-trace-path, input-workloads */
     const char *kind;   /* kind of the module that has the option; NULL: an option of the command
@@ -39,15 +39,16 @@ struct ss_inputs {
 };
 
 /*
- * Registers an input. Call this before the file named in `*slot` is read: until check() the reader
- * must take the path from there. Texts are not copied. Does not fail if the file cannot be opened:
- * its reader reports that.
+ * Registers an input. Call this before the file named in `*slot` is read: until ss_inputs_check()
+ * the reader must take the path from there. Strings are not copied. Does not fail if the file
+ * cannot be opened: its reader reports that.
  */
 SS_MUST_USE int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
     const char **slot, struct ss_error *error);
 
 /*
- * Checks that each file is unchanged and can be copied. Call this after all files have been read.
+ * Checks that each file is unchanged and can be copied, and sets each slot back to the path as
+ * given. Call this after all files have been read.
  */
 SS_MUST_USE int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error);
 

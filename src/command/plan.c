@@ -105,7 +105,8 @@ static int resolve_commands(
     if (cli->workloads)
         status = read_workloads(plan, &commands, cli, error);
     else if (!*cli->command)
-        return ss_error_fail(error, "no command is given: showstopper -l 50%% COMMAND, see --help");
+        return ss_error_fail(error, "no command is given: write showstopper -l 50%% COMMAND; "
+                                    "see --help");
     else
         status = ss_commands_repeat(
             &commands, cli->command, cli->instances ? cli->instances : plan->cpu_count, error);
@@ -216,8 +217,8 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
 }
 
 /*
- * Loads the modules. The feedback is first: it defines a load of 100 %, on which the target may
- * depend.
+ * Loads the modules. The feedback module is first: it defines a load of 100 %, on which the target
+ * may depend.
  */
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     plan->set.instances = plan->instances;
@@ -321,7 +322,7 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
-/* Parses --decisions: "all", "none", or the length of time to keep at the end. */
+/* Parses --record-decisions: "all", "none", or the length of time to keep at the end. */
 static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
     plan->no_decisions = strcmp(text, "none") == 0;
     plan->decisions_last = 0;
@@ -390,7 +391,8 @@ static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
     bool attaches = cli->attach || cli->attach_name;
     if (cli->end && !attaches)
         return ss_error_fail(error,
-            "--end requires --attach: instances of a command are ended unless --keep is given");
+            "--end requires --attach or --attach-name: instances of a command are ended unless "
+            "--keep is given");
     for (size_t i = 0; attaches && i < sizeof excluded / sizeof *excluded; i++) {
         if (excluded[i].given)
             return ss_error_fail(error,

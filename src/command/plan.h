@@ -95,7 +95,10 @@ int64_t ss_plan_wallclock(const struct ss_plan *plan);
 /* Describes in one line what a load of 100 % is and how it is measured. */
 SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
 
-/* Returns whether the load comes from counters of the system, which `reader` reads. */
+/*
+ * Returns whether the run reads counters of the system through `reader`: always, unless the load
+ * comes from a sensor or is the CPU time of the run's own processes.
+ */
 bool ss_plan_reads_counters(const struct ss_plan *plan);
 
 /*

@@ -11,7 +11,7 @@
 #define PROGRAM "showstopper-replay"
 #define SUBPATH SHOWSTOPPER_LIBEXEC_SUBDIR "/" PROGRAM
 
-/* Returns arguments with all options except --replay. */
+/* Returns the arguments of showstopper-replay: the record and all options except --replay. */
 static char **pass_on(const struct ss_cli *cli) {
     size_t count = 0, used = 2;
     while (cli->arguments[count])

@@ -30,7 +30,7 @@ static void add_master(void *context, pid_t pid) {
         memcpy(masters->list + used, item, (size_t)length + 1);
 }
 
-/* Fails because no master has the pid; the message ends with the pids of running masters. */
+/* Fails with the reason; the message ends with the pids of running masters. */
 static int refuse_pid(const char *option, const char *why, struct ss_error *error) {
     struct masters masters = {.list = ""};
     ss_platform_process_each(add_master, &masters);
