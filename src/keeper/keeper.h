@@ -54,7 +54,7 @@ struct ss_keeper {
     int leave[2];    /* readable once the keeper is dismissed */
 };
 
-/* Makes the caller the parent. Fails with a negative errno. */
+/* Makes the caller the parent. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_keeper_open(
     struct ss_keeper *keeper, const struct ss_keeper_duty *duty);
 
@@ -62,8 +62,8 @@ SS_MUST_USE SS_NONNULL() int ss_keeper_open(
 SS_MUST_USE SS_NONNULL() pid_t ss_keeper_start(struct ss_keeper *keeper);
 
 /*
- * Lets the keeper exit and waits for it. Replaces a keeper that was killed, because it may have
- * left work. Returns false if no keeper could finish.
+ * Lets the keeper exit and waits for it. Replaces a keeper that was killed, which may have left
+ * work. Returns false if no keeper could finish.
  */
 SS_NONNULL() bool ss_keeper_dismiss(struct ss_keeper *keeper);
 

@@ -30,9 +30,9 @@ static volatile sig_atomic_t demoted;
 #define REGAINED_MAX 8
 
 /*
- * Returns whether the kernel took real-time priority away. The kernel reports that we have not
- * slept for long, but not why: when memory is short, we may wait in the kernel for a process that
- * our own priority keeps from finishing.
+ * Gives up real-time priority if the signal comes from the kernel, and returns whether it does. The
+ * kernel reports that we have not slept for long, but not why: when memory is short, we may wait in
+ * the kernel for a process that our own priority keeps from finishing.
  */
 static bool is_demotion(const siginfo_t *info) {
     if (info->si_code != SI_KERNEL)
@@ -42,7 +42,10 @@ static bool is_demotion(const siginfo_t *info) {
     return true;
 }
 
-/* Interrupts a module's endless loop, so nothing but _exit() is safe; the guardian cleans up. */
+/*
+ * Interrupts a module's endless loop at any point, so only async-signal-safe calls are allowed; the
+ * guardian cleans up.
+ */
 static void exit_stuck(int number, siginfo_t *info, void *context) {
     static const char why[] = "showstopper: ending the run: a module is stuck in an endless loop\n";
     (void)number;
@@ -97,8 +100,7 @@ static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
 }
 
 /*
- * The caller's disposition of SIGXFSZ, which is ignored long before the
- * other signals are set up.
+ * The caller's disposition of SIGXFSZ, which is ignored long before the other signals are set up.
  */
 static struct sigaction caller_file_limit;
 static bool file_limit_caught;

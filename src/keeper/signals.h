@@ -20,14 +20,15 @@ struct ss_signals {
 
 /*
  * Makes a write beyond the file size limit fail instead of killing the process. Instances get the
- * caller's setting, and release() restores it before another program is executed.
+ * caller's setting. Before this process executes another program, the second function restores that
+ * setting.
  */
 void ss_signals_catch_file_limit(void);
 void ss_signals_release_file_limit(void);
 
 /*
  * For the master: turns each signal into a byte in the pipe, which the main loop reads. A signal
- * that the caller ignored (nohup) stays ignored.
+ * that the caller ignored (nohup) stays ignored, except SIGCHLD.
  */
 SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 
@@ -48,9 +49,9 @@ pid_t ss_signals_fork(void);
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
 /*
- * Requests real-time priority again. A process that used it for longer than our own limit loses it
- * and continues without. Call this once per turn of the loop. The watchdog handles a loop that
- * never gets here.
+ * Requests real-time priority again, a limited number of times. A process that used it for longer
+ * than our own limit gives it up and continues without. Call this once per turn of the loop. The
+ * watchdog handles a loop that never gets here.
  */
 void ss_signals_regain_priority(void);
 
@@ -61,8 +62,8 @@ void ss_signals_regain_priority(void);
 void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 
 /*
- * Stops this process as Ctrl-Z does, until it is continued. If no other process could continue it,
- * the kernel continues it at once.
+ * Stops this process as Ctrl-Z does, until it is continued. The kernel does not stop a process that
+ * no shell could continue (in an orphaned process group).
  */
 void ss_signals_suspend(void);
 

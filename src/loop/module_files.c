@@ -52,7 +52,8 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
     /*
-     * NULL if privileges were raised: then no user may make this process load that user's library.
+     * NULL in a process with raised privileges, which must not load a library of its caller's
+     * choice.
      */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)

@@ -22,7 +22,7 @@
             {.name = name_ "-options",                                                             \
                 .type = SS_OPTION_TEXT,                                                            \
                 .offset = offsetof(config, options) + sizeof(char *) * (kind),                     \
-                .help = "its options: MAIN,name=value,..."},                                       \
+                .help = "options of that module: MAIN,name=value,..."},                            \
             .may_be_empty = true,                                                                  \
     }
 
@@ -31,7 +31,7 @@
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
 
 /*
- * The rows for all kinds, and for the target, for a structure with the fields modules, options and
+ * The rows for all kinds, and for --window, for a structure with the fields modules, options and
  * window.
  */
 #define SS_ARGUMENTS_MODULES(config)                                                               \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loop/permits.h"
 
-/* A time is in units of 1024 ns, modulo 2^44; the upper bits hold the number of instances. */
+/*
+ * A time is in units of 1024 ns, modulo 2^44; the upper bits hold the number of running instances.
+ */
 #define UNIT_BITS 10
 #define TIME_BITS 44
 #define TIME_MASK ((UINT64_C(1) << TIME_BITS) - 1)

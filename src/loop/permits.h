@@ -14,7 +14,8 @@
  * same moment.
  */
 struct ss_permits {
-    _Atomic uint64_t given; /* sum of the times of stops minus the sum of the times of continues */
+    _Atomic uint64_t given; /* the sum of the times of stops minus that of continues, and the number
+                               of running instances */
 };
 
 /* Records whether an instance runs from now on. `own` holds the previous state of the instance. */

@@ -28,7 +28,8 @@ struct ss_pipeline {
 
 /* A decision with the values that led to it. Zero-initialized: no decision yet. */
 struct ss_decision {
-    bool free;          /* no control until `free_until`; the other fields are not set */
+    bool free;          /* no control until `free_until`; the fields below keep their previous
+                           values */
     ss_time free_until; /* on the monotonic clock */
     double target;
     double load; /* the estimate; NaN: unknown */
@@ -58,7 +59,10 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
 void ss_pipeline_warn_of_excess(
     const struct ss_module_set *set, struct ss_board *board, struct ss_option_store *store);
 
-/* Sets the target at `now`, after any --set. The monitor calls this, too. */
+/*
+ * Sets the target at `now`: that of --set, if one is in force, otherwise the trace's. The monitor
+ * calls this, too.
+ */
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,
     const struct ss_board *board, ss_time now, struct ss_target *target);
 

@@ -9,7 +9,7 @@
 
 /*
  * After this many lapsed states in one step, the executor skips the rest. This happens when quanta
- * are short and it is very late.
+ * are short and the executor is very late.
  */
 #define LAPSES_MAX 16
 
