@@ -9,7 +9,9 @@
 #include "verdict/verdict.h"
 #include "verdict/windows.h"
 
-/* Conditions of the counted time that a verdict checks: the CPUs' frequency, set or stopped clocks.
+/*
+ * Conditions of the counted time that a verdict checks: the CPUs' frequency, set clocks and
+ * suspensions.
  */
 struct ss_conditions {
     const struct ss_platform_roots *roots;
@@ -23,7 +25,10 @@ SS_NONNULL(1, 2)
 void ss_conditions_begin(struct ss_conditions *conditions, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, ss_time now);
 
-/* Reads the frequency if a second has passed since it was last read. */
+/*
+ * Reads the frequency if a second has passed since it was last read. Once it cannot be read, it is
+ * not read again.
+ */
 SS_NONNULL() void ss_conditions_look(struct ss_conditions *conditions, ss_time now);
 
 /* Sets the figures of these conditions in the time from the beginning to `now`. */

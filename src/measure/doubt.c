@@ -20,7 +20,7 @@
 /* Minimum CPU use of Showstopper itself that matters. */
 #define OWN_MIN 0.02
 
-/* Returns whether Showstopper itself is the largest user. Unknown values compare as false. */
+/* Returns whether Showstopper itself is the largest user; false if its use is unknown. */
 static bool is_own(const struct ss_doubt *doubt) {
     return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN);
 }

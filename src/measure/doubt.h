@@ -43,12 +43,12 @@ enum ss_doubt_cause {
     SS_DOUBT_OPEN_LOOP, /* no module follows the load */
     SS_DOUBT_BUSY,      /* no CPU is idle: other processes use them */
     SS_DOUBT_FEW,       /* CPUs are idle: more instances could use them */
-    SS_DOUBT_OWN,       /* Showstopper itself uses more than all other processes */
+    SS_DOUBT_OWN,       /* Showstopper itself uses more than other processes */
     SS_DOUBT_OTHERS,    /* other processes use more than the target */
     SS_DOUBT_ESCAPED,   /* the instances use more than the target: not all are stopped */
 };
 
-/* Returns the cause whose removal would have the largest effect. */
+/* Returns the most important cause that applies. */
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt);
 
 /* Prints a sentence with the figures and, if possible, a remedy. */

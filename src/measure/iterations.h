@@ -106,12 +106,15 @@ void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss
  */
 void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance);
 
-/* Adds an iteration. Allocates nothing, except when the number of throughput intervals doubles. */
+/*
+ * Adds an iteration. Allocates nothing, except when the array of throughput intervals has to grow.
+ */
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
 
 /*
- * Adds iterations that ended at unknown times since the previous call, spread evenly up to `now`.
+ * Adds iterations that ended at unknown times: spread evenly from the end of the previous one to
+ * `now`, or, if instances are not kept apart, all at `now`.
  */
 void ss_iterations_add_evenly(
     struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
@@ -147,7 +150,7 @@ void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, 
  */
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
 
-/* Returns whether iterations that end at `now` are counted; false before the window. */
+/* Returns whether a part of the window has passed at `now`. */
 bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now);
 
 /* Returns the rate in the window up to `now` or its end. All fields are NaN before the window. */

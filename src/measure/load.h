@@ -9,7 +9,7 @@
 /* The load between two readings from one source. */
 struct ss_load {
     double seconds;    /* time between the readings */
-    double load;       /* 1 - (idle + iowait) / elapsed, or used / elapsed */
+    double load;       /* 1 - (idle + iowait) / capacity, used / capacity, or a sensor's value */
     double load_ticks; /* busy ticks over all ticks, as in mpstat, sar and top; NaN if unknown */
 };
 

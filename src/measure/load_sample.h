@@ -56,7 +56,7 @@ struct ss_load_span {
 };
 
 /*
- * Adds the time between two readings of one CPU or of all. Excludes CPUs that are not in both
+ * Computes the time between two readings of one CPU or of all. Excludes CPUs that are not in both
  * readings, or whose counters went backward; returns false if none remains.
  */
 bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,

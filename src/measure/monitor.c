@@ -11,7 +11,7 @@
 /* At such a duty, an error beyond this means that the target is out of reach. */
 #define OUT_OF_REACH 0.02
 
-/* A sample that covers this much more time than planned is late. */
+/* A sample that covers this many times the planned time is late. */
 #define LATE_MIN 1.2
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
@@ -122,7 +122,10 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
     monitor->running[sample->doubt] += running;
 }
 
-/* Counts a sample. Returns false if it is excluded from all figures. */
+/*
+ * Adds a sample to the settling time and, if counting has begun, to the figures. Returns whether it
+ * is in the figures.
+ */
 static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
     if (monitor->control_from != SS_TIME_NEVER) {

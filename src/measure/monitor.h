@@ -64,7 +64,7 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
 /* Takes the sample that is due. */
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
 
-/* Excludes a pause from all figures. */
+/* Excludes a pause: the starts of control and of counting move by its length. */
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length);
 
 void ss_monitor_close(struct ss_monitor *monitor);

@@ -10,7 +10,7 @@
 
 /*
  * Iterations in intervals of time. An iteration adds to each interval the part of it that falls
- * there, so in all it adds 1. Time outside of the counted time is excluded.
+ * there: 1 in all, less if it began before the first interval.
  */
 struct ss_throughput {
     ss_time from; /* start of the first interval; SS_TIME_NEVER before counting */
@@ -18,7 +18,7 @@ struct ss_throughput {
     size_t count, capacity;
 };
 
-/* Adds an iteration, unless memory is exhausted. */
+/* Adds an iteration, unless counting has not begun or memory is exhausted. */
 void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time end);
 
 /* Returns the number of complete intervals up to `to`. */

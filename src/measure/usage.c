@@ -44,7 +44,7 @@ static enum ss_process_owner find_owner(
 
 /*
  * Marks a process of ours if its parent is the master. The pid that the board has for an ended
- * instance may have been reused.
+ * process may have been reused.
  */
 static void mark_child(struct ss_process_usage *processes, size_t count, pid_t master, pid_t pid,
     enum ss_process_owner owner) {

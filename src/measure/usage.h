@@ -87,13 +87,13 @@ SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 SS_NONNULL() void ss_usage_pause(struct ss_usage *usage);
 SS_NONNULL() void ss_usage_continue(struct ss_usage *usage);
 
-/* Makes the next sample begin now, not at the end of the last one. */
+/* Forgets the last reading: the time up to the next one counts for no sample. */
 void ss_usage_drop(struct ss_usage *usage);
 
 /* Reports the kind of the sample that ends now. */
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now);
 
-/* Sets the doubt's CPU use, idle time and quota; NaN if unknown. */
+/* Sets the doubt's CPU use and idle time, which are NaN if unknown, and its quota. */
 void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt);
 
 void ss_usage_close(struct ss_usage *usage);
