@@ -3,8 +3,7 @@
 #define SHOWSTOPPER_PLATFORM_H
 
 /*
- * Everything beyond POSIX that the project needs and that a port to
- * another system has to supply.
+ * Everything beyond POSIX that the project needs and that a port to another system has to supply.
  */
 
 #include <stdatomic.h>
@@ -60,7 +59,7 @@ SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
 
 /*
  * Sets the name that `ps` and `top` show for this process. The name overwrites the arguments of
- * main() if they were passed to keep_arguments(), so do not use them afterwards.
+ * main() if they were passed to ss_platform_keep_arguments(), so do not use them afterwards.
  */
 SS_NONNULL() void ss_platform_keep_arguments(int argc, char **argv);
 SS_NONNULL() void ss_platform_set_name(const char *name);
@@ -198,7 +197,7 @@ bool ss_platform_fork_events_listen(int forks, bool on);
 
 /* Whether all births since the last call were reported. */
 enum ss_births {
-    SS_BIRTHS_UNKNOWN, /* no births were reported */
+    SS_BIRTHS_UNKNOWN, /* births are not reported on this system */
     SS_BIRTHS_LOST,    /* some births were not reported */
     SS_BIRTHS_ALL,
 };
@@ -220,7 +219,10 @@ enum ss_births ss_platform_fork_events_read(
 /* Returns whether both processes belong to one user and are in the same control groups. */
 bool ss_platform_process_is_akin(pid_t one, pid_t other);
 
-/* Returns a thread of the process, other than its first, that needs a CPU now; 0 if none does. */
+/*
+ * Returns a thread of the process, other than its first, that needs a CPU now; 0 if none of a
+ * sample does.
+ */
 pid_t ss_platform_thread_at_work(pid_t process);
 
 /* Calls `see` for all threads of a process. */
@@ -253,8 +255,9 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
 bool ss_platform_process_is_exiting(pid_t pid);
 
 /*
- * Returns when a process was started, in system-specific units since boot; 0 if there is no such
- * process. The pid and the start time together identify one process forever.
+ * Returns a number that, together with the pid, identifies one process; 0 if there is no such
+ * process. It is the kernel's own identity of the process (from Linux 6.9), otherwise the start
+ * time in clock ticks since boot.
  */
 uint64_t ss_platform_process_started(pid_t pid);
 
@@ -269,7 +272,7 @@ bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*
  * Opens a pidfd, which becomes readable when the process ends. Returns -ESRCH if the process has
- * ended, and another negative errno if pidfds are not available.
+ * ended, and another negative errno if pidfds are not available or descriptors are short.
  */
 int ss_platform_process_open(pid_t pid, uint64_t started);
 
@@ -346,7 +349,7 @@ bool ss_platform_task_clock_works(void);
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 SS_MUST_USE int ss_platform_check_system(struct ss_error *error);
 
-/* Checks the first half of these: processes, CPU time, and the path of the program itself. */
+/* Checks /proc alone, which shows processes, CPU time, and the path of the program itself. */
 SS_MUST_USE int ss_platform_check_proc(struct ss_error *error);
 
 /*
@@ -568,8 +571,8 @@ struct ss_limit_setting {
 };
 
 /*
- * Returns the number of settings that limit a group to `cpus` CPUs, to be written in this order; 0:
- * no limit.
+ * Fills in the settings that limit a group to `cpus` CPUs (0: no limit), to be written in this
+ * order. Returns their number.
  */
 #define SS_QUOTA_SETTINGS 2
 SS_NONNULL()
@@ -592,12 +595,14 @@ uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots);
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_enter(const struct ss_limit_group *group);
 
 /*
- * Removes the group, unless it was not made. Its processes return to the group that the caller was
- * in. Returns 0 or a negative errno.
+ * Removes the group, if it was made. Its processes return to the group that the caller was in.
+ * Returns 0 or a negative errno.
  */
 SS_NONNULL() int ss_platform_limit_group_remove(struct ss_limit_group *group);
 
-/* Removes the group of a process that was killed: one folder of it. Returns 0 or a negative errno.
+/*
+ * Removes one folder of the group of a killed process; processes in it move to `home`. Returns 0 or
+ * a negative errno.
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder, const char *home);
 

@@ -82,8 +82,8 @@ static ss_time parse_time(const char *text) {
 }
 
 /*
- * Reads the quota of a group. A group without such a file has no limit: it is the root, or its
- * controller is off.
+ * Reads the quota of a group. A group without a file for the quota has no limit: it is the root, or
+ * its controller is off.
  */
 static void read_quota(struct ss_linux_quota *quota, const char *folder) {
     char path[SS_GROUP_PATH_SIZE + 64], text[256], period[256] = "";

@@ -92,8 +92,8 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
 }
 
 /*
- * Counts the measured CPUs that the group may use; all of them if the group does not limit them. As
- * with find_quota(), version 1 has a hierarchy of its own for them.
+ * Counts the measured CPUs that the group may use; all of them if the group does not limit them.
+ * Like the quota, the CPUs have a hierarchy of their own in version 1.
  */
 static uint32_t allowed_cpus(const char *folder, const char *group,
     const struct ss_platform_roots *roots, const struct ss_cpus *measured) {

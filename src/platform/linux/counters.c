@@ -29,7 +29,7 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     return 0;
 }
 
-/* Chooses the best available source, up to the requested one. */
+/* Keeps the requested source, or falls back to the best one that is available. */
 static void choose_source(struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     if (reader->source == SS_SOURCE_RUNTIME && ss_linux_runtime_open(reader, roots) < 0)
         reader->source = SS_SOURCE_IDLE;

@@ -86,7 +86,9 @@ static int read_small(int file, char *text) {
     return length > 0 ? 0 : -1;
 }
 
-/* Reads the pressure from "some avg10=1.23 ...": percent with two decimals. */
+/*
+ * Reads the pressure from "some avg10=1.23 ...", a percentage. Returns a part of 1; NaN if unknown.
+ */
 static double read_pressure(int file) {
     static const char label[] = "some avg10=";
     char text[SMALL_FILE];

@@ -42,7 +42,7 @@ int ss_platform_fork_events_open(void) {
 
 /*
  * Receives a message. Returns false if none is pending. `length` is not positive if messages were
- * lost.
+ * lost or a signal arrived.
  */
 static bool receive(int forks, struct message *message, ssize_t *length) {
     *length = recv(forks, message, sizeof *message, 0);

@@ -107,7 +107,7 @@ static int add_up(const struct ss_group_sum *sum, uint64_t *used) {
 
 /*
  * Reads the sum. A removed group takes its CPU time with it, so the sum then covers another set of
- * groups.
+ * groups, and `set` changes.
  */
 int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
     bool changed = children_version(reader->file) != reader->sum.version;
@@ -127,9 +127,8 @@ int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
 }
 
 /*
- * Returns whether a folder has processes that could leave the root. Kernel threads cannot; the sum
- * would lack any other process there. A process outside our namespace has pid 0 and may be of
- * either kind.
+ * Returns whether a folder may have processes other than kernel threads, which the sum would lack.
+ * A process outside our namespace has pid 0 and may be of either kind.
  */
 static bool has_processes(const struct ss_platform_roots *roots, const char *folder) {
     char path[4096];

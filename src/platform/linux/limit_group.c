@@ -164,7 +164,7 @@ static bool find_part(struct ss_limit_group *group, int limit, const char *prefi
     return may_hold(place.folder);
 }
 
-/* All limits of version 2 need one place. */
+/* Finds the one place that all limits of version 2 share. */
 static bool find_unified_parts(struct ss_limit_group *group, unsigned limits, const char *prefix,
     const struct ss_platform_roots *roots) {
     struct ss_linux_hierarchy hierarchy;
@@ -280,7 +280,10 @@ static int leave_place(const struct ss_limit_group *group) {
     return write_file(group->caller, "cgroup.procs", "0");
 }
 
-/* Writes "+cpu +memory": which controllers a group gives to its children. */
+/*
+ * Writes "+cpu +memory", or "-cpu -memory": the controllers that a group gives, or no longer gives,
+ * to its children.
+ */
 static int write_controllers(const char *folder, unsigned limits, char sign) {
     char text[64] = "";
     for (int i = 0; i < SS_LIMITS; i++) {
@@ -292,7 +295,9 @@ static int write_controllers(const char *folder, unsigned limits, char sign) {
     return *text ? write_file(folder, "cgroup.subtree_control", text) : 0;
 }
 
-/* Gives a new group of version 1 the memory nodes and CPUs of its parent; it has none at first. */
+/*
+ * Gives a new group of version 1, which has none at first, the memory nodes and CPUs of its parent.
+ */
 static int inherit_cpus(const char *folder) {
     static const char *const files[][2] = {
         {"cpuset.effective_mems", "cpuset.mems"}, {"cpuset.effective_cpus", "cpuset.cpus"}};
@@ -455,7 +460,7 @@ int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_root
     return find_root(&hierarchy, limit, roots, &error) == 0 ? hierarchy.version : 0;
 }
 
-/* Version 1 writes "no limit" as the largest number of pages. */
+/* In version 1, a limit above this means none: the largest number of pages, in bytes. */
 #define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
 
 int ss_platform_limit_group_set_memory(

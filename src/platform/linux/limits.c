@@ -51,7 +51,7 @@ static uint64_t count_tasks(bool mine) {
     return tasks.count;
 }
 
-/* Checks the tightest pids.max between our own group and the root. */
+/* Checks pids.max of our own group and of all groups above it. */
 static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
     static const char *const roots[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"};
     static const char *const controllers[] = {"pids", NULL};
@@ -77,9 +77,8 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
 int ss_platform_check_proc(struct ss_error *error) {
     if (access("/proc/self/stat", R_OK) == 0)
         return 0;
-    return ss_error_fail(error, "/proc is not mounted; processes, CPU times and modules are found "
-                                "there: mount -t proc proc "
-                                "/proc");
+    return ss_error_fail(error, "/proc is not mounted, but processes, CPU times and modules are "
+                                "found there: mount it with `mount -t proc proc /proc`");
 }
 
 int ss_platform_check_system(struct ss_error *error) {
@@ -90,8 +89,8 @@ int ss_platform_check_system(struct ss_error *error) {
         access("/dev/null", R_OK | W_OK) == 0)
         return 0;
     return ss_error_fail(error,
-        "/dev/null cannot be read and written, which instances need: mknod -m 666 "
-        "/dev/null c 1 3");
+        "/dev/null cannot be read and written, which instances need: create it with `mknod -m "
+        "666 /dev/null c 1 3`");
 }
 
 int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error *error) {

@@ -173,7 +173,7 @@ int ss_platform_account_of(
 
 /* ---- removing ---- */
 
-/* Kills a process if it is in the group: after it has ended, the pid may belong to another one. */
+/* Kills a process if it is in the group: after the process has ended, its pid may be reused. */
 static void kill_member(const struct search *search, pid_t pid) {
     char path[4096], text[8192];
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);

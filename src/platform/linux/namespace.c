@@ -11,7 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Architectures differ in the order of the arguments only after the second one, and those are 0. */
+/*
+ * Except for s390, architectures differ in the order of the arguments only after the second one,
+ * and those are 0.
+ */
 static pid_t fork_into(int flags) {
 #if defined(__s390__)
     return (pid_t)syscall(SYS_clone, 0, flags | SIGCHLD, 0, 0, 0);

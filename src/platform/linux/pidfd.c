@@ -52,6 +52,6 @@ int ss_platform_process_signal_group(int pidfd, int signal) {
 
 bool ss_platform_process_holds_groups(void) {
     SS_OWNED(close) int self = ss_linux_pidfd_open(getpid());
-    /* Any other error means that it is unsupported or forbidden. */
+    /* An error means that signals to groups are unsupported or forbidden. */
     return self >= 0 && send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP) == 0;
 }

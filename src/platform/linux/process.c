@@ -11,8 +11,8 @@
 #include "platform/linux/linux.h"
 
 /*
- * Returns whether an ID belongs to a thread. /proc shows threads like processes if they are looked
- * up by ID.
+ * Returns whether an ID does not belong to a process: /proc shows all threads like processes if
+ * they are looked up by ID.
  */
 static bool is_thread(pid_t pid) {
     return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
