@@ -69,7 +69,7 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
         return errno == ENOENT ? 0
                                : ss_error_fail(error, "--record: %s: %s", path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "--record: %s is not a folder", path);
+        return ss_error_fail(error, "--record: %s is not a folder: name a folder", path);
     return force && ss_record_writer(path) == 0 ? 0 : refuse(path, error);
 }
 
@@ -119,9 +119,7 @@ static void write_platform(const struct ss_plan *plan) {
     }
 }
 
-/*
- * Writes the mark. Reserves the space that the summary will need, in case the disk is full by then.
- */
+/* Writes the mark. Reserves space for a usual summary, in case the disk is full by then. */
 static int write_mark(int mark) {
     static const char text[] = "This run has not finished.\n";
     int why = posix_fallocate(mark, 0, SUMMARY_ROOM);

@@ -6,11 +6,11 @@
 
 #include "record/outcome.h"
 
-/* Sets the evidence of control: samples, wake-ups, steal. */
+/* Sets the evidence of control: samples, errors, wake-ups, steal and other processes. */
 SS_NONNULL()
 void ss_judge_control(struct ss_outcome *outcome, const struct ss_outcome_input *input);
 
-/* Sets the evidence of iterations, which must have ended. */
+/* Sets the evidence of iterations. Call this when no more of them can end. */
 SS_NONNULL()
 void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations *iterations);
 

@@ -8,13 +8,13 @@
 
 #include "record/judge.h"
 
-/* Doubts in more than this part of the counted samples cause a warning. */
+/* Doubts in at least this part of the counted samples cause a warning. */
 #define DOUBTFUL_PART 0.1
 
 /* The figures are doubtful if the hypervisor took more than this part of the CPU time. */
 #define DOUBTFUL_STEAL 0.01
 
-/* A doubt in more than this part of the counted samples explains the entire error. */
+/* A doubt in at least this part of the counted samples explains the entire error. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
 /*
@@ -252,7 +252,10 @@ static void leave_out_bursts(
         (unsigned long long)all, (unsigned long long)iterations->ended);
 }
 
-/* Explains why no iteration was seen, unless the load of other processes is the reason. */
+/*
+ * Explains why no iteration was seen, unless there was no output because the load of other
+ * processes kept the instances stopped.
+ */
 static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
     if (iterations->unmatched == 1)
         ss_outcome_warn(outcome, "the only line of output does not match --iteration: '%s'",

@@ -57,7 +57,8 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
-    double iterations_in_bursts; /* part read in bursts, at once after a silence; NaN if unknown */
+    double iterations_in_bursts; /* number that ended in bursts, read at once after a silence; NaN
+                                    if unknown */
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */
     bool held_back;         /* the load of other processes kept the instances stopped throughout */
     uint64_t iterations_left; /* number of iterations missing in iterations.csv */

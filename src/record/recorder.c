@@ -27,7 +27,7 @@ static const struct {
     [SS_RECORD_COUNTERS] = {"counters.csv", NULL},
 };
 
-/* Enough for any row except the text of an event. */
+/* Room for a row of decisions or iterations; a row of events or counters gets twice as much. */
 #define ROW 512
 
 static void set_wall(struct ss_recorder *recorder) {
@@ -396,7 +396,7 @@ void ss_recorder_close(
     }
     int why = -ss_rotation_join(&recorder->decisions, recorder->record.folder);
     if (why > 0)
-        ss_outcome_warn(outcome, "%s/decisions.csv: %s: the decisions before it are in %s",
+        ss_outcome_warn(outcome, "%s/decisions.csv: %s: earlier decisions are in %s",
             recorder->plan->record, strerror(why), recorder->decisions.aside);
     outcome->record = recorder->record;
     recorder->record = (struct ss_record_folder){.folder = -1, .mark = -1};

@@ -15,7 +15,8 @@
 struct ss_rotation {
     const char *name, *aside; /* names of both files */
     const char *heading;      /* the first line of each file */
-    ss_time keep;  /* the table spans at least this time, and at most twice; 0 keeps all rows */
+    ss_time keep;  /* the table spans at least this time, and at most twice as much; 0 keeps all
+                      rows */
     ss_time began; /* time of the first row in the file; SS_TIME_NEVER without rows */
 };
 
