@@ -98,7 +98,7 @@ static void apply_state(struct executor *executor, enum ss_state state) {
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
 
-/* The master wrote its pid to the board before this process was forked. */
+/* The master wrote the instance's pid to the board before this process was forked. */
 static void attach_instance(struct executor *executor) {
     executor->started = ss_platform_now();
     ss_instance_attach(&executor->instance, atomic_load(&executor->row->leader),
@@ -203,8 +203,8 @@ _Noreturn static void exit_executor(struct executor *executor) {
 }
 
 /*
- * Call this when the row is settled: before that, a sweep skips what is below an executor.
- * Processes that --keep leaves at the end of the run are not a loss.
+ * Counts a loss if processes are left, except those that --keep leaves at the end of the run. Call
+ * this when the row is settled: before that, a sweep skips what is below an executor.
  */
 static void count_losses(struct executor *executor) {
     bool kept = executor->setup->plan->keep && atomic_load(&executor->row->ended_by_us);
@@ -250,7 +250,9 @@ static void release_instance(struct executor *executor) {
     atomic_store(&executor->row->stopped, 0);
 }
 
-/* Handles the end of the leader by itself. Returns if another instance has taken its place. */
+/*
+ * Handles a leader that has ended by itself. Returns only if another instance has taken its place.
+ */
 static void on_leader_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
     if (executor->board->attached && executor->setup->plan->keep) {

@@ -294,7 +294,10 @@ static int open_master(struct ss_master *master) {
     return open_crew(master) < 0 ? -1 : ss_master_open_perf(master);
 }
 
-/* Warns of processes that are left. With --end, the user requested that they end. */
+/*
+ * Warns of killed processes that are left. If they are attached ones, the run fails, because --end
+ * requested their end.
+ */
 static void warn_of_left(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->left);
     for (uint32_t i = 0; i < master->plan->instances; i++)

@@ -5,8 +5,8 @@
 #include "run/state.h"
 
 /*
- * The master's part of --counters: each second it requests the counts of their instances from the
- * executors, and a moment later writes those that have arrived. Counts that arrive later are in the
+ * The master's part of --counters: each second it requests from the executors the counts of their
+ * instances, and a moment later writes those that have arrived. Counts that arrive later are in the
  * next row.
  */
 

@@ -49,8 +49,7 @@ struct ss_progress_picture {
 void ss_progress_remember(struct ss_progress_history *history, double target, double load);
 
 /*
- * Prints the longest line of values that fits into `width` columns, with a
- * terminating zero byte.
+ * Prints the longest line of values that fits into `width` columns, with a terminating zero byte.
  */
 SS_WRITES(1, 2)
 void ss_progress_print_values(

@@ -6,7 +6,10 @@
 
 #include "trace/record.h"
 
-/* Reads a whole trace in either form. `name` is used in messages. Fails with status 2. */
+/*
+ * Reads a whole trace in either form. `name` is used in messages. Returns 0, or -1 with `error`
+ * set.
+ */
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
 

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* Longer than any record with white space, comments excluded. */
+/* Limit of a line without its comment, far longer than a record needs. */
 #define LINE_LONGEST 4096
 
 struct reader {
@@ -179,7 +179,8 @@ static int skip_mark(struct reader *reader) {
     } else if (reader->length >= 2 && (memcmp(reader->line, "\xff\xfe", 2) == 0 ||
                                           memcmp(reader->line, "\xfe\xff", 2) == 0)) {
         ss_error_fail(reader->error,
-            "this is UTF-16, but a trace is plain text or UTF-8: iconv -f UTF-16 -t UTF-8");
+            "this is UTF-16, but a trace is plain text or UTF-8: convert it with iconv -f "
+            "UTF-16 -t UTF-8");
         return blame(reader, reader->line);
     }
     return 0;

@@ -130,7 +130,7 @@ static void byte_order_mark_of_a_trace_is_skipped(void **state) {
     ss_trace_records_free(&records);
     assert_refused("\xff\xfe"
                    "0",
-        "saw.txt:1:1: this is UTF-16, but a trace is plain text or UTF-8");
+        "saw.txt:1:1: this is UTF-16, but a trace is plain text or UTF-8: convert it");
     assert_refused("0 10%\n\xef\xbb\xbf"
                    "5s 20%\n",
         "saw.txt:2:1: ");
