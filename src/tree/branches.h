@@ -62,9 +62,9 @@ void ss_branch_release(struct ss_board *board, uint32_t slot);
 void ss_branches_tell(struct ss_board *board, uint32_t row);
 
 /*
- * Opens new branches of this row, or of all rows, and continues and closes those that have left the
- * board. Sets `fresh` to the index of the first new entry of the list. Returns false at once if
- * nothing has changed.
+ * Opens new branches of this row, or of all rows, and closes those that have left the board;
+ * continues these first if `row` is a single row. Sets `fresh` to the index of the first new entry
+ * of the list. Returns false at once if nothing has changed.
  */
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);
@@ -75,7 +75,10 @@ const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot)
 /* Signals a branch. Returns 0 or a negative errno; -ESRCH if no process is left. */
 int ss_hold_signal(const struct ss_hold *hold, int signal);
 
-/* Signal the entries from index `from`, in list order and in reverse order. */
+/*
+ * Signal the entries of this row, or of all rows: in list order from index `from`, or all in
+ * reverse order.
+ */
 void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal);
 void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int signal);
 

@@ -329,7 +329,10 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
     return UNKNOWN;
 }
 
-/* Checks descent without that guarantee. It is cheaper, and rules out most unrelated processes. */
+/*
+ * Checks descent like trace(), but without its guarantee: cheaper, and rules out most unrelated
+ * processes.
+ */
 static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *first) {
     struct ss_process process;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
@@ -413,8 +416,9 @@ static bool is_closed(
 }
 
 /*
- * `process` was read while it belonged to the row. Returns the slot if the process itself becomes a
- * branch.
+ * Makes the group of a process a branch, or the process itself if the group may have unrelated
+ * members. Returns the slot of the process, or SS_BOARD_BRANCHES if its group covers it. `process`
+ * was read while it belonged to the row.
  */
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
@@ -590,7 +594,7 @@ static ss_time time_young(const struct ss_census *census, uint32_t row) {
     return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, DUTY_MIN), 1)) : YOUTH;
 }
 
-/* Returns whether to check it again soon. */
+/* Checks a newcomer. Returns whether to check it again soon. */
 static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
     ss_time age = census->now - newcomer->since;
     uint32_t index = ss_pid_map_get(&census->indexes, newcomer->pid);
@@ -706,8 +710,7 @@ void ss_census_survey(struct ss_census *census) {
     examine_all(census);
     census->surveying = false;
     /*
-     * A process that was just being started, with no leader on the board
-     * yet, needs a second look.
+     * A process that was just being started, with no leader on the board yet, needs a second look.
      */
     census->settled[0] = census->settled[1] = 0;
 }

@@ -14,7 +14,7 @@
 struct ss_watched {
     uint32_t beat;
     bool suspect;     /* the beat was unchanged at the last look, too */
-    ss_time cpu_time; /* when it became suspect */
+    ss_time cpu_time; /* its CPU time when it became suspect */
 };
 
 int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t master) {

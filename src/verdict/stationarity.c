@@ -18,8 +18,8 @@
 #define POWERS       2
 
 /*
- * Removing two details from noise with a correlation r lowers it by (6 + 9 r) / W: so it was in
- * series of 120 and 240 values, 1,500 for each r from 0 to 0.9.
+ * Removing two details from W values of noise with a correlation r lowers r by (6 + 9 r) / W. This
+ * was found in series of 120 and of 240 values, 1,500 for each r from 0 to 0.9.
  */
 #define DETAILS_LOSE      6
 #define DETAILS_LOSE_MORE 9

@@ -69,7 +69,7 @@ const char *ss_verdict_word(const struct ss_verdict *verdict) {
     return verdict->finding == SS_PASSED ? "valid" : ss_finding_names[verdict->finding];
 }
 
-/* Returns the limit that the figure exceeds. */
+/* Returns the limit that the figure is beyond. */
 static double find_limit(const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
     return verdict->findings[which] == SS_INVALID ? check->invalid : check->doubtful;
@@ -98,7 +98,7 @@ void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdi
     for (size_t i = 0; i < SS_CHECKS; i++)
         passed += verdict->findings[i] == SS_PASSED;
     snprintf(text, SS_VERDICT_TEXT, "nothing found in %zu checks", passed);
-    /* The reason for the word first. */
+    /* Begin with the reasons for the verdict's word. */
     for (enum ss_finding finding = SS_INVALID; finding >= SS_DOUBTFUL; finding--) {
         for (size_t i = 0; i < SS_CHECKS; i++) {
             char reason[160];
