@@ -20,8 +20,8 @@ struct ss_stairs {
 };
 
 /*
- * Sets stairs from one load to another. A rise of 90% in steps of 5% has 18 steps, even if 0.9 /
- * 0.05 is not exactly 18.
+ * Sets stairs from one load to another; `symmetric` is the caller's to set. A rise of 90% in steps
+ * of 5% has 18 steps, even if 0.9 / 0.05 is not exactly 18.
  */
 static inline int ss_stairs_set(
     struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {
@@ -44,8 +44,8 @@ static inline uint64_t ss_stairs_count(const struct ss_stairs *stairs) {
 }
 
 /*
- * Returns the load of a step, from 0 to ss_stairs_count() - 1. Limits it to [0, 1], because sums of
- * steps have rounding errors: 0.9 - 3 * 0.2 is not 0.3.
+ * Returns the load of a step, from 0 to ss_stairs_count() - 1. Rounds it to 12 decimals, because
+ * sums of steps have rounding errors: 0.9 - 3 * 0.2 is not 0.3.
  */
 static inline double ss_stairs_load(const struct ss_stairs *stairs, uint64_t step) {
     uint64_t level = step;

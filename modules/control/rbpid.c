@@ -35,8 +35,8 @@ static const struct ss_option options[] = {
     SS_OPTION("ki", NUMBER, ki, .initial = "1", .min = "0", .max = "1000",
         .help = "the weight of past errors, summed over seconds"),
     SS_OPTION("bounds", CHOICE, bounds, .initial = "duty", .choices = "duty none",
-        .help = "duty: the sum of past errors stays within the duties from 0 to 1, and stands "
-                "still while the output is beyond them; none: it grows on, as published"),
+        .help = "duty: the sum of past errors stays within the duties from 0 to 1, and does not "
+                "change while the output is beyond them; none: it has no limits, as published"),
     SS_OPTION("start", CHOICE, start, .initial = "target", .choices = "target 0",
         .help = "what the sum of past errors amounts to at first; 0: as published"),
     SS_OPTION_END,
@@ -46,7 +46,10 @@ static double clamp(double value) {
     return fmin(fmax(value, 0), 1);
 }
 
-/* From 0, the mean of a short run would be several percent off. */
+/*
+ * Starts the integral at the target, unless the options say 0: from 0, the mean of a short run
+ * would be several percent off.
+ */
 static void restart(
     struct memory *memory, const struct config *config, const struct ss_control_input *input) {
     *memory = (struct memory){

@@ -57,7 +57,8 @@ static double draw_round(struct memory *memory, const struct config *config) {
 }
 
 /*
- * Plans the next half of a round. Returns false if it is too short; its time is then carried over.
+ * Plans the next half of a round. Returns false if that half is too short; its time is then carried
+ * over.
  */
 static bool plan_half(struct memory *memory, const struct config *config, double duty,
     struct ss_planned_state *plan) {

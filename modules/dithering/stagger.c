@@ -9,11 +9,12 @@
 #include "limits.h"
 
 /*
- * Lengths for a window of SS_WINDOW_DEFAULT; they scale with the window, so that the number of
- * rounds in a window stays the same. TAU is the published quantum. If many instances share few
- * CPUs, rounds are longer: two executors that share a CPU then begin SLOT apart, which costs less
- * and makes the tick count more accurately. TAU_LONG limits the length, because a change of the
- * target has to wait for a round, unless the executors would then begin less than SLOT_SHORT apart.
+ * Lengths for a window of SS_WINDOW_DEFAULT. All but SLOT_SHORT and SLOT_MIN scale with the window,
+ * so that the number of rounds in a window stays the same. TAU is the published quantum. If many
+ * instances share few CPUs, rounds are longer: two executors that share a CPU then begin SLOT
+ * apart, which costs less and makes the tick count more accurately. TAU_LONG limits the length,
+ * because a change of the target has to wait for a round, unless the executors would then begin
+ * less than SLOT_SHORT apart.
  */
 #define TAU        107e6
 #define TAU_LONG   285e6
@@ -263,8 +264,8 @@ static double find_uneven(
 }
 
 /*
- * Executors do this one after another. If two of them write at the same moment, only one round's
- * share is lost.
+ * Moves a shared mean toward a new value. Executors do so one after another; if two of them write
+ * at the same moment, only one round's share is lost.
  */
 static double follow_change(_Atomic uint64_t *mean, double square, double part) {
     double change = ss_double_from_word(atomic_load(mean));
