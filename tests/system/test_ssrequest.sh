@@ -700,7 +700,7 @@ requests_from_a_file_are_sent_in_turn() {
     refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
         --requests-file requests --json requests
     printf 'GET\n' >requests
-    refuses '--requests-file: requests: line 1: expected: METHOD' --rate 5 --requests-file requests "$url"
+    refuses '--requests-file: requests: line 1: write METHOD' --rate 5 --requests-file requests "$url"
     refuses '--requests-file: none: No such file' --rate 5 --requests-file none "$url"
     refuses "--header: 'x' is not a header" --rate 5 -H x "$url"
     refuses '--data: none: No such file' --rate 5 --data @none "$url"

@@ -181,8 +181,8 @@ static void faults_are_reported_with_their_run(void **state) {
     end(&page);
     assert_named(&report, &page, 1, "interrupted",
         "the run was interrupted: the record has no summary.json");
-    assert_named(&report, &page, 2, "whole", "recorded by version 0.0.1, this is ");
-    assert_named(&report, &page, 3, "whole", "recorded by version 7.7.7, this is ");
+    assert_named(&report, &page, 2, "whole", "recorded by version 0.0.1, but this is ");
+    assert_named(&report, &page, 3, "whole", "recorded by version 7.7.7, but this is ");
     assert_named(&report, &page, 4, "whole", "instance 1 ended after 12.5 s: status 137");
     assert_named(&report, &page, 4, "whole",
         "the foreground did not run, or had no iteration, in 2 of the 3 steps");

@@ -145,9 +145,9 @@ static void message_file_with_urls_lists_its_hosts(void **state) {
 static void bad_message_lines_are_refused_with_their_number(void **state) {
     (void)state;
     static const char *const all[][2] = {
-        {"GET\n", "line 1: expected: METHOD URL-or-PATH [@BODYFILE]"},
-        {"GET /\nGET / x\n", "line 2: expected: METHOD URL-or-PATH"},
-        {"GET / @a b\n", "line 1: expected"},
+        {"GET\n", "line 1: write METHOD URL-or-PATH [@BODYFILE]"},
+        {"GET /\nGET / x\n", "line 2: write METHOD URL-or-PATH"},
+        {"GET / @a b\n", "line 1: write METHOD"},
         {"GET items\n", "line 1: 'items' is neither a URL nor a path"},
         {"GET /\nGET http://a/\n", "line 2: the file mixes paths and URLs"},
         {"GET http://a/\nGET /\n", "line 2: the file mixes paths and URLs"},

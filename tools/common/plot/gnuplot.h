@@ -16,9 +16,8 @@
 void plot_quote(FILE *script, const char *text, size_t most);
 
 /*
- * Runs gnuplot on the script, and writes its output to `stream`; the caller owns both files. Fails
- * with status 2; the message says what to install if gnuplot is missing, or repeats gnuplot's
- * message.
+ * Runs gnuplot on the script, and writes its output to `stream`; the caller owns both files. On
+ * failure, the message says what to install if gnuplot is missing, or repeats gnuplot's message.
  */
 int plot_run(FILE *script, FILE *stream, struct ss_error *error);
 

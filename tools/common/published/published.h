@@ -84,8 +84,8 @@ const struct published_cell *published_find(const struct published *published, c
     const char *const *keys, const char *column) SS_NONNULL(1, 2, 3);
 
 /*
- * The same, but the last key is a number: accepts the nearest one in the table if it is at most
- * `within` away.
+ * Like published_find(), but the last key is a number: accepts the nearest one in the table if it
+ * is at most `within` away.
  */
 const struct published_cell *published_find_near(const struct published *published,
     const char *table, const char *const *keys, const char *column, double within)
@@ -95,7 +95,8 @@ const struct published_cell *published_find_near(const struct published *publish
 double published_number(const struct published_cell *cell);
 
 /*
- * Returns the same for a table of the report, and marks the cell as printed; the cell may be NULL.
+ * Returns the number of a cell for a table of the report, and marks the cell as printed; NaN if it
+ * has none, or is NULL.
  */
 double published_print(const struct published *published, const struct published_cell *cell)
     SS_NONNULL(1);
@@ -108,7 +109,7 @@ bool published_has_word(const struct published *published, const struct publishe
 size_t published_count(const struct published *published, const struct published_table *table)
     SS_NONNULL();
 
-/* Returns how many of these are printed. */
+/* Returns how many of these published_print() has returned. */
 size_t published_count_printed(
     const struct published *published, const struct published_table *table) SS_NONNULL();
 

@@ -57,7 +57,7 @@ void ssreport_surroundings_free(struct ssreport_surroundings *surroundings);
 double ssreport_surroundings_host_load(const struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, size_t *samples);
 
-/* Returns the same between two times of the run's clock. */
+/* Returns the mean load of the host between two times of the run's clock; NaN if unknown. */
 double ssreport_surroundings_host_load_between(const struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, double from, double to);
 

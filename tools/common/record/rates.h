@@ -6,7 +6,8 @@
 
 /*
  * Iterations in equal intervals of any length. An iteration adds to each interval the part of it
- * that falls there, 1 in total. Like throughput.h, but in seconds.
+ * that falls there: 1 in total, less if a part is outside of all intervals. Like throughput.h, but
+ * in seconds.
  */
 struct ssreport_rates {
     double from, interval; /* seconds */

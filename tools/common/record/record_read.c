@@ -74,7 +74,7 @@ static void take_plan(struct ssreport_record *record, struct json_object *plan) 
     take_control(record, plan);
     read_labels(record, document_get(plan, "labels", json_type_object));
     if (record->version && strcmp(record->version, ss_version()) != 0)
-        ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
+        ssreport_notes_add(&record->notes, "recorded by version %s, but this is %s",
             ss_words_show(record->version).text, ss_version());
 }
 

@@ -31,8 +31,8 @@ struct ssreport_response {
 
 /* The moment from which response times are measured. */
 enum ssreport_origin {
-    SSREPORT_INTENDED, /* when it was due */
-    SSREPORT_ACTUAL,   /* when it was sent */
+    SSREPORT_INTENDED, /* when the request was due */
+    SSREPORT_ACTUAL,   /* when the request was sent */
     SSREPORT_ORIGINS,
 };
 
@@ -106,7 +106,8 @@ struct ssreport_responses {
 
     /* Values of the manifest; NULL and 0 if absent. */
     char *knobs; /* their levels, joined by +, such as "instances=2+pin=free" */
-    bool caps_differ, balances_differ; /* among records with knobs: they name a series */
+    bool caps_differ, balances_differ; /* among records with knobs: the value is then part of the
+                                          name of a series */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
     double edge;        /* see struct ssreport_settings */

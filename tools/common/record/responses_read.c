@@ -340,7 +340,7 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
     read_responses(responses, document);
     read_capacity(&responses->capacity, document_get(document, "capacity", json_type_object));
     if (responses->version && strcmp(responses->version, ss_version()) != 0)
-        ssreport_notes_add(&responses->notes, "recorded by version %s, this is %s",
+        ssreport_notes_add(&responses->notes, "recorded by version %s, but this is %s",
             ss_words_show(responses->version).text, ss_version());
 }
 

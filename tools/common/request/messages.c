@@ -134,7 +134,7 @@ static int fill_from_options(struct ssrequest_message *message, const char *meth
     }
     if (message->body && strcmp(message->method, "HEAD") == 0)
         return ss_error_fail(
-            error, "--data has no meaning with --method HEAD, which has no body: leave it out");
+            error, "--data has no meaning with --method HEAD, which has no body: leave out --data");
     add_empty_body(message);
     return 0;
 }
@@ -206,7 +206,7 @@ static int take_place(struct ssrequest_messages *messages, struct ssrequest_mess
 static int take_words(struct ssrequest_messages *messages, struct ssrequest_message *message,
     char **words, struct ss_error *error) {
     if (!words[1] || (words[2] && (words[2][0] != '@' || words[3])))
-        return ss_error_fail(error, "expected: METHOD URL-or-PATH [@BODYFILE]");
+        return ss_error_fail(error, "write METHOD URL-or-PATH [@BODYFILE]");
     if (take_method(message, words[0], error) < 0 ||
         take_place(messages, message, words[1], error) < 0)
         return -1;

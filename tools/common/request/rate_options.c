@@ -42,7 +42,7 @@ static const char *name_of(unsigned way) {
 int ssrequest_given_refuse(
     const struct ssrequest_given *given, const char *name, struct ss_error *error) {
     return ss_error_fail(
-        error, "--%s has no meaning with %s: leave it out", name, name_of(way_of(given)));
+        error, "--%s has no meaning with %s: leave out --%s", name, name_of(way_of(given)), name);
 }
 
 static int check(const struct ssrequest_given *given, bool has_shape, struct ss_error *error) {

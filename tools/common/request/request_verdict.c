@@ -14,8 +14,8 @@ static bool is_steady(const struct ssrequest_account *account) {
 }
 
 /*
- * Sets the mean response time of each window. If none ended in a window, the service stood still,
- * and the mean is that of the window before.
+ * Sets the mean response time of each window. If no request ended in a window, the service stood
+ * still, and the mean is that of the window before, or of the first window with requests.
  */
 static void divide(double *sums, const double *counts, size_t windows) {
     double mean = NAN;
@@ -48,8 +48,9 @@ static void judge_changes(const struct ssrequest_account *account, struct ss_evi
 }
 
 /*
- * Returns the lateness; NaN if requests wait by design: in a closed loop, and after the limit of
- * unfinished requests was reached.
+ * Returns the lateness of 99 % of the requests as a percentage of the median response time; NaN if
+ * requests wait by design: in a closed loop, and after the limit of unfinished requests was
+ * reached.
  */
 static double find_lateness(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;

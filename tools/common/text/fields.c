@@ -240,7 +240,7 @@ static const char *parse_digits(
     const char *at, const char *end, bool behind_mark, struct decimal *decimal) {
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
         decimal->any = true;
-        /* A double cannot represent more than 18 digits. */
+        /* A double does not represent digits after the 18th. */
         if (decimal->digits < UINT64_C(100000000000000000)) {
             decimal->digits = decimal->digits * 10 + (uint64_t)(*at - '0');
             decimal->power -= behind_mark;

@@ -22,7 +22,7 @@ struct topology_usable {
     struct ss_cpus online, usable;
 };
 
-/* Reads them. If the affinity is unknown, all CPUs are usable. */
+/* Reads both sets. If the affinity is unknown, all online CPUs are usable. */
 SS_NONNULL() struct topology_usable topology_usable_read(const struct sys_tree *tree);
 
 /* Divides the usable CPUs into two disjoint sets of equal size. */
