@@ -45,7 +45,7 @@ static int check_count(ss_time length, ss_time every, struct ss_error *error) {
 static const struct ss_option constant_options[] = {
     SS_OPTION("load", LOAD, load, .required = 1, .help = "the load"),
     SS_OPTION(
-        "length", TIME, length, .initial = "1M", .sensible = LENGTH, .help = "how long it lasts"),
+        "length", TIME, length, .initial = "1M", .sensible = LENGTH, .help = "length of the trace"),
     SS_OPTION_END,
 };
 
@@ -65,7 +65,7 @@ static const struct ss_option sine_options[] = {
     SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
         .help = "where in its period the wave begins, as a fraction of the period"),
     SS_OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
-        .help = "how long it lasts; 0: one period"),
+        .help = "length of the trace; 0: one period"),
     SS_OPTION("every", TIME, every, .initial = "0",
         .help = "time between records; 0: a hundredth of the period"),
     SS_OPTION_END,
@@ -106,7 +106,7 @@ static int parse_stairs(
     char levels[256];
     const char *colon = strrchr(config->levels, ':');
     if (!colon || (size_t)(colon - config->levels) >= sizeof levels)
-        return ss_error_fail(error, "expected FROM:TO:STEP:HOLD");
+        return ss_error_fail(error, "write FROM:TO:STEP:HOLD");
     memcpy(levels, config->levels, (size_t)(colon - config->levels));
     levels[colon - config->levels] = '\0';
     stairs->symmetric = config->symmetric == YES;
@@ -149,7 +149,7 @@ static const struct ss_option random_options[] = {
     SS_OPTION("interpolate", CHOICE, interpolate, .initial = "no", .choices = "no yes",
         .help = "whether the load moves from draw to draw in a straight line"),
     SS_OPTION("length", TIME, length, .initial = "10M", .min = "1m", .sensible = LENGTH,
-        .help = "how long it lasts"),
+        .help = "length of the trace"),
     SS_OPTION_END,
 };
 
@@ -194,7 +194,7 @@ static const struct ss_option bursts_options[] = {
     SS_OPTION(
         "lasting", TIME, lasting, .initial = "1s", .min = "1m", .help = "mean length of a burst"),
     SS_OPTION("length", TIME, length, .initial = "1M", .min = "1m", .sensible = LENGTH,
-        .help = "how long it lasts"),
+        .help = "length of the trace"),
     SS_OPTION_END,
 };
 

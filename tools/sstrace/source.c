@@ -77,11 +77,11 @@ static int check_options(const struct sstrace_request *request, const struct sst
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
             return ss_error_fail(error,
-                "--%s is for measurements, and this is a trace: remove it, or give --from",
-                words[i].name);
+                "--%s is for measurements, and this is a trace: remove --%s, or give --from",
+                words[i].name, words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
-            return ss_error_fail(
-                error, "--%s has no meaning with %s: remove it", words[i].name, format->name);
+            return ss_error_fail(error, "--%s has no meaning with %s: remove --%s", words[i].name,
+                format->name, words[i].name);
     }
     return 0;
 }

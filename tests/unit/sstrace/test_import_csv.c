@@ -119,7 +119,7 @@ static void ambiguous_thousands_comma_is_refused(void **state) {
     import_options options = {.unit = SSTRACE_UNIT_PERCENT};
     struct import_run run = import_text(csv, &options, "time;load\n0;1,000\n5;2,000\n");
     assert_not_imported(
-        &run, ":2:3: ambiguous comma: it may be a decimal point or separate thousands");
+        &run, ":2:3: ambiguous comma, either a decimal point or a separator of thousands");
     run = import_text(csv, &options, "time;load\n0;2,5\n5;10,500\n10;1\n");
     assert_levels(&run, 5, LEVELS(2.5, 10.5, 1));
     run = import_text(csv, &options, "time;load\n0;0,500\n5;1,250\n10;+1\n");

@@ -221,7 +221,7 @@ static void krash_errors_state_the_expected_input(void **state) {
         // clang-format off
         {"", "1:1", "expected CPU { SECONDS PERCENT ... }"},
         {"0 { }", "1:1", "expected CPU { SECONDS PERCENT ... }"},
-        {"0 { 0 10 }", "1:1", "expected 'kill SECONDS'"},
+        {"0 { 0 10 }", "1:1", "the profile does not say when it ends"},
         {"0 10", "1:3", "expected '{', not '10'"},
         {"0 { 0 10", "1:9", "expected SECONDS PERCENT or '}', not the end of the file"},
         {"0 { 0", "1:6", "expected a load, not the end of the file"},

@@ -198,8 +198,8 @@ static int find_end(struct krash *it, int64_t *end) {
         length = last - before;
     if (length == 0 || __builtin_add_overflow(last, length, end))
         return sstrace_input_blame(it->input, 1,
-            "expected 'kill SECONDS' before the end of the file: or give the length of the last "
-            "load with --every");
+            "the profile does not say when it ends: add 'kill SECONDS', or give the length of "
+            "the last load with --every");
     return 0;
 }
 

@@ -171,8 +171,9 @@ static int begin(struct rows *rows) {
     const struct layout *layout = rows->layout;
     size_t time = layout->time, load = layout->load;
     if (rows->samples->options->select && !layout->series)
-        return ss_error_fail(rows->input->error, "--select has no meaning with this format, whose "
-                                                 "files have only one series: remove it");
+        return ss_error_fail(rows->input->error, "--select has no meaning with this format, "
+                                                 "whose files have only one series: remove "
+                                                 "--select");
     rows->table.input = rows->input;
     rows->table.separator = layout->separator;
     int more = layout->header ? read_header(rows, &time, &load) : 1;

@@ -10,7 +10,8 @@ struct vmstat {
     struct sstrace_samples *samples;
     struct sstrace_input *input;
     struct sstrace_sample last; /* the last sample, if there are no times */
-    size_t columns, idle, wait; /* their number, and two positions from 1; 0 if absent */
+    size_t columns, idle, wait; /* number of columns, and positions of two of them, from 1; 0 if
+                                   absent */
     bool any, times;
     struct sstrace_clock clock;
 };
@@ -61,8 +62,7 @@ static int read_header(struct vmstat *it) {
     }
     if (result == 0 && it->idle == 0)
         return sstrace_input_blame(it->input, 1,
-            "expected the columns of vmstat, as in: r b swpd free buff cache si so bi bo in "
-            "cs "
+            "expected the columns of vmstat, as in: r b swpd free buff cache si so bi bo in cs "
             "us sy id wa st");
     return result;
 }
@@ -105,8 +105,8 @@ static int add(struct vmstat *it, const struct row *row, double load) {
         return add_at(it, row, load);
     if (options->every == 0)
         return sstrace_input_blame(it->input, 1,
-            "expected a time at the end of the line, as vmstat -t writes it: without them give "
-            "--every TIME");
+            "expected a time at the end of the line, as vmstat -t writes it: without times, "
+            "give --every TIME");
     if (!it->any)
         return 0;
     it->last.load = load;

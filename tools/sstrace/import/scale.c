@@ -48,9 +48,8 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
         return sstrace_input_blame(input, field->column, "expected a number");
     if (!decides_comma(scale, &plain))
         return sstrace_input_blame(input, field->column,
-            "ambiguous comma: it may be a decimal point or separate thousands: write a point, or "
-            "no "
-            "comma");
+            "ambiguous comma, either a decimal point or a separator of thousands: write a "
+            "point, or no comma");
     *load = *number / full;
     if (scale->idle) {
         *load = 1 - *load;

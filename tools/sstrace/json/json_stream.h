@@ -12,7 +12,7 @@
 #include "input.h"
 
 #define SSTRACE_JSON_DEPTH 64
-/* size limit of strings and keys, with the final 0; longer ones are truncated */
+/* Size limit of strings and keys, with the final 0; longer ones are truncated */
 #define SSTRACE_JSON_TEXT 1024
 
 enum sstrace_json_kind {
@@ -82,7 +82,7 @@ struct sstrace_json {
 
 /*
  * Reads all of the input. Set the public members first, and clear the others. Returns 0, or -1 with
- * the input's error set, status 2.
+ * the input's error set.
  */
 SS_NONNULL()
 int sstrace_json_read(struct sstrace_json *json);

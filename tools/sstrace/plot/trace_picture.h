@@ -13,8 +13,8 @@
 
 /*
  * Writes a picture of `kind`, "svg" or "png", to `stream` at its current position. `title`, which
- * may be NULL, appears unchanged. Fails with status 2; the message says what to install or repeats
- * gnuplot's message. After a failure, `stream` may contain a part of a picture.
+ * may be NULL, appears unchanged. On failure, the message says what to install or repeats gnuplot's
+ * message, and `stream` may contain a part of a picture.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_plot_picture(FILE *stream, const char *kind,
     const struct sstrace_columns *columns, const char *title, struct ss_error *error);

@@ -37,7 +37,7 @@ static int end(struct ss_trace_sink *sink, struct ss_error *error) {
     return fflush(((struct sstrace_spool *)sink)->file) == 0 ? 0 : sstrace_spool_fail(error);
 }
 
-/* Opens a file without a name, even if the file system lacks O_TMPFILE. */
+/* Opens an unnamed file, even if the file system lacks O_TMPFILE. */
 int sstrace_spool_file(void) {
     int descriptor = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))

@@ -28,7 +28,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int sstrace_spool_play(
 SS_NONNULL()
 void sstrace_spool_close(struct sstrace_spool *spool);
 
-/* Opens a file without a name for reading and writing. Returns its descriptor, or -1 and errno. */
+/* Opens an unnamed file for reading and writing. Returns its descriptor, or -1 and errno. */
 SS_MUST_USE int sstrace_spool_file(void);
 
 /* Sets the error from errno: the temporary file is not usable. Always returns -1. */

@@ -15,7 +15,7 @@
 #define SSTRACE_STRAND_RECORDS 63 /* with the number of the next block: 1 KiB */
 
 struct sstrace_strands {
-    int file;        /* a file without a name */
+    int file;        /* an unnamed file */
     uint64_t blocks; /* number of blocks that are used or reserved */
 };
 
