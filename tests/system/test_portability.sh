@@ -423,7 +423,7 @@ two_profiles_are_compared_on_one_page() {
         fail "no applications are predicted: $(cat "$scratch/two/text/"*)"
     experiment portability base target -o two --benchmarks 'kernel-1*'
     ! grep -q 'target:without | 25' "$output" || fail "all benchmarks were compared"
-    refuses "two targets have one name" portability base target target -o two
+    refuses "two targets are named" portability base target target -o two
     [ -s "$scratch/two/compare/ranges.csv" ] || fail "a refused call removed the results"
     refuses "ssprofile: nothing: No such file or directory" portability base nothing -o two
 }

@@ -276,7 +276,7 @@ invalid_batteries_are_refused() {
     done <<'END'
 a b /s higher x|the regular expression is missing
 a b /s faster x '(y)'|'faster' is not a direction: write higher or lower
-a b /s higher x 'y'|the regular expression 'y': no group
+a b /s higher x 'y'|the regular expression 'y': put parentheses around the result
 a b /s higher x '(y'|the regular expression '\(y': 
 a b /s higher x '(y)' z|unexpected 'z'
 a b /s higher 'x|.*quote
@@ -535,7 +535,7 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
         fail "the prediction is missing"
     grep -q "<li>Target: $folder/two; machine two; " "$out/index.html" || fail "the target is not described"
     expect 125 compare --all "$folder/base" "$folder/two" "$folder/two:two"
-    says 'two targets have one name, two:without'
+    says 'two targets are named two:without'
     expect 125 index "$folder/two"
     says 'no folder in it has a page of calibrate, compare, predict or sweep'
 }
@@ -802,7 +802,7 @@ frequency_slows_benchmarks_and_is_restored() {
 missing_frequency_is_explained() {
     need_frequency
     expect 125 measure --battery "$folder/clocked" --root "$folder/none" --under frequency=1GHz "$folder/absent"
-    says 'CPU 0 has no frequency that can be set: .*/none/sys/devices/system/cpu has no cpufreq policy of it'
+    says 'CPU 0 has no frequency that can be set: .*/none/sys/devices/system/cpu has no cpufreq policy for it'
     expect 125 measure --battery "$folder/clocked" --root "$tree" --under frequency=9GHz "$folder/absent"
     says '9000 MHz is out of range: the CPU has 1400 to 2100 MHz'
     sheet "$folder/clock-base" 70 70

@@ -36,7 +36,7 @@ static int count_lines(int file, size_t *lines, off_t *end) {
     return got < 0 ? -1 : 0;
 }
 
-/* Appends the whole text, or leaves the file unchanged. */
+/* Appends the whole text. On failure, cuts the file to its old length. */
 static int append_text(int file, const char *text) {
     size_t length = strlen(text);
     off_t end = lseek(file, 0, SEEK_END);

@@ -53,7 +53,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return -1;
     int why = regcomp(&task.result, words[5], REG_EXTENDED);
     if (why != 0 || task.result.re_nsub == 0 || !task.command[0]) {
-        char text[128] = "no group for the result: put parentheses around the number";
+        char text[128] = "put parentheses around the result";
         if (why != 0)
             regerror(why, &task.result, text, sizeof text);
         else
@@ -136,9 +136,7 @@ int ssprofile_battery_read(
     size_t size = 0;
     ssize_t length = stream ? getdelim(&text, &size, '\0', stream) : -1;
     if (!stream || (length < 0 && ferror(stream)))
-        return ss_error_fail(error,
-            "%s: %s: a battery is a file, or one of own, stress-ng, "
-            "applications",
+        return ss_error_fail(error, "%s: %s: name a file, or one of own, stress-ng, applications",
             ss_words_show(path).text, strerror(errno));
     if (length > 0 && text[length - 1] == '\0')
         return ss_error_set(error, 2, "%s: the file contains a null byte: it is not text",
@@ -201,7 +199,7 @@ void ssprofile_battery_find(char *path, size_t size, const char *name) {
     if (slash)
         *slash = '\0';
     snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
-    /* A folder that has the name of a battery does not hide the battery. */
+    /* A folder with the name of an installed battery does not hide the battery. */
     if (access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode))
         snprintf(path, size, "%s", name);
 }

@@ -69,7 +69,10 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     runner->idle_latency = with_idle_states ? -1 : ssprofile_idle_states_hold(SSPROFILE_LATENCY);
 }
 
-/* Asks ssactuate once whether it can set the frequency, to report early if not. */
+/*
+ * Asks ssactuate once whether it can set the frequency, so that a measurement fails before its
+ * first benchmark.
+ */
 static int check_frequency(struct ssprofile_runner *runner, struct ss_error *error) {
     char program[] = "ssactuate", verb[] = "get", knob[] = "frequency", root[] = "--root";
     char *command[] = {program, verb, knob, root, (char *)runner->throttle.root, NULL};
@@ -119,7 +122,10 @@ static int pin_to_cpu(uint32_t cpu) {
     return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
 }
 
-/* Binds to the CPU to check it, because the affinity mask proves nothing: root may leave it. */
+/*
+ * Binds to the CPU to check it, because the affinity mask proves nothing: a process may bind itself
+ * to CPUs outside of its mask.
+ */
 int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
     size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
     SS_OWNED(free) cpu_set_t *before = calloc(1, size);
@@ -135,8 +141,8 @@ int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
 }
 
 /*
- * Executes the benchmark. showstopper pins the benchmark itself, so that its own processes can use
- * other CPUs.
+ * Executes the benchmark. A throttle that showstopper carries out pins the benchmark itself, so
+ * that showstopper's own processes can use other CPUs.
  */
 _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, int output, pid_t parent) {
@@ -185,8 +191,8 @@ static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
 
 /*
  * Reads to the end, so that the child never waits for room in the pipe, but keeps only the
- * beginning. The first signal that this process receives makes it send SIGTERM to the child, the
- * second SIGKILL.
+ * beginning. At the first signal to this process, sends SIGTERM to the child; at the second, sends
+ * SIGKILL and stops reading.
  */
 static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];

@@ -25,7 +25,7 @@
 
 #define CONFIDENCE      0.95
 #define REPETITIONS     3
-#define REPETITIONS_MAX 64 /* maximum at one setting */
+#define REPETITIONS_MAX 64 /* maximum number at one setting */
 #define BENCHMARKS_MAX  1024
 #define COST_MATCHED                                                                               \
     1.01 /* below this cost, the search matches the base as well as the closed method does */
@@ -414,7 +414,10 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
     return 0;
 }
 
-/* Settings of a frequency are rounded to available ones. */
+/*
+ * Returns whether the setting was tested: settings of a frequency are rounded to the available
+ * ones, so two may become one.
+ */
 static bool was_tested(const struct ssprofile_closed *state) {
     for (size_t i = 0; i < state->count; i++) {
         if (state->settings[i] == state->setting)
@@ -423,7 +426,10 @@ static bool was_tested(const struct ssprofile_closed *state) {
     return false;
 }
 
-/* Chooses the nearer one of two frequencies, and fails beyond the lowest one. */
+/*
+ * Ends the search between two neighboring frequencies with the nearer one. Fails if this machine is
+ * too fast even at the lowest one.
+ */
 static int end_between(
     struct calibration *calibration, const struct ssprofile_closed *state, struct ss_error *error) {
     struct ssprofile_frequency_levels levels;
@@ -511,7 +517,7 @@ static int choose_benchmarks(
                      "repetitions of it, or allow more uncertainty with --spread");
 }
 
-/* Reads the battery of the base's folder, unless another one is named. */
+/* Reads the battery of the base's folder, or the one of --battery. */
 static int read_battery(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
     const struct request *request = calibration->request;

@@ -18,7 +18,7 @@ static bool exists(const char *path, bool *folder) {
 /* Splits MACHINE or MACHINE:LIMITS. */
 static int split_names(struct ssprofile_choice *choice, const char *names, struct ss_error *error) {
     const char *colon = strrchr(names, ':');
-    /* A machine may be named by an IPv6 address, whose last colons are no separator. */
+    /* The name of a machine may be an IPv6 address, which may end with two colons. */
     if (colon && !colon[1] && colon > names && colon[-1] == ':')
         colon = NULL;
     size_t length = colon ? (size_t)(colon - names) : strlen(names);
@@ -66,7 +66,10 @@ static void name_profiles(
     }
 }
 
-/* Returns whether a profile matches; without limits, the machine alone decides. */
+/*
+ * Returns whether a profile matches, which then is a candidate. If no machine is chosen, the limits
+ * decide, if any; otherwise the machine called `name` does, whatever its limits.
+ */
 static bool matches(const struct ssprofile_choice *choice, const struct ssprofile_profile *profile,
     const char *name) {
     if (!*choice->machine)

@@ -189,8 +189,9 @@ struct comparison {
 };
 
 /*
- * Keeps only benchmarks that both have, because others would change the range. Names are in the
- * order of the base, so each search begins after the last match.
+ * Keeps only benchmarks that both have, because others would change the range. Names point into the
+ * base's profile, so the same benchmark has the same address, and are in its order, so each search
+ * begins after the last match.
  */
 static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_ratios *from,
     const struct ssprofile_ratios *other) {
@@ -293,7 +294,9 @@ static bool has_one_machine(const struct ssprofile_results *results) {
     return results->count > 0;
 }
 
-/* Reads all profiles of a machine, the unthrottled one first; one if the word names it. */
+/*
+ * Reads all profiles of a machine, the unthrottled one first, or only the one that the word names.
+ */
 static int read_sides(struct comparison *comparison, const char *word, struct ss_error *error) {
     struct ssprofile_choice choice;
     struct ssprofile_results results = {0};
@@ -304,7 +307,7 @@ static int read_sides(struct comparison *comparison, const char *word, struct ss
         return read_side(comparison, word, error);
     int result = ssprofile_results_read(&results, choice.path, error);
     if (result == 0 && !has_one_machine(&results))
-        result = read_side(comparison, word, error); /* it names the machines in its error */
+        result = read_side(comparison, word, error); /* fails, and names the machines */
     for (int throttled = 0; throttled < 2 && has_one_machine(&results); throttled++) {
         for (size_t i = 0; result == 0 && i < results.count; i++) {
             const struct ssprofile_profile *profile = &results.profiles[i];
@@ -324,7 +327,7 @@ static int check_target_names(const struct comparison *comparison, struct ss_err
         for (size_t j = 1; j < i; j++) {
             if (strcmp(comparison->sides[i].name, comparison->sides[j].name) == 0)
                 return ss_error_fail(error,
-                    "two targets have one name, %s: measure them with different names, ssprofile "
+                    "two targets are named %s: measure each under its own name with ssprofile "
                     "measure --machine",
                     comparison->sides[i].name);
         }

@@ -20,13 +20,13 @@ struct ssprofile_forwarded {
 // clang-format off
 #define SSPROFILE_FORWARDED(type, field)                                                           \
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, only),          \
-        .help = "measure only those with these names: shell patterns, separated by commas"}},      \
+        .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},      \
     {0, "TIME", {"time", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, time),                 \
         .help = "run each kernel of ssburn for this long"}},                                       \
     {0, "CPU", {"cpu", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, cpu),                   \
         .help = "measure on this CPU; default: 0"}},                                               \
     {0, "N", {"repetitions", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, repetitions),     \
-        .help = "run each this many times; default: 5"}},                                          \
+        .help = "run every benchmark this many times; default: 5"}},                                          \
     {0, "TIME", {"period", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, period),            \
         .help = "the period of a quota; default: 10m"}},                                           \
     {0, "TIME", {"quantum", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, quantum),          \

@@ -122,7 +122,7 @@ static void free_names(struct dirent **names, int count) {
     free(names);
 }
 
-/* Reads the documents, first those of calibrate, last those of predict. */
+/* Reads the documents in the order of their kinds, and each kind in the order of the folders. */
 static int read_sections(struct index *index, struct ss_error *error) {
     const size_t kind_count = sizeof kinds / sizeof *kinds;
     struct dirent **names;

@@ -55,7 +55,7 @@ static int accept_folder(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery), .initial = "own",
-        .help = "the battery to run: own, stress-ng or a file"}},
+        .help = "the battery to run: own, stress-ng, applications or a file"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "1m",
@@ -471,7 +471,7 @@ static void print_limits(const char *limits) {
     printf("%s%s%s%s: ", limits, *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
-/* Lets a repeated command measure everything again. */
+/* Renames the results, so that a repeated command measures everything again. */
 static int set_results_aside(const struct request *request, struct ss_error *error) {
     static const char *const names[][2] = {
         {"results.csv", "unstable-results.csv"}, {"runs.csv", "unstable-runs.csv"}};
@@ -552,7 +552,7 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
     }
     return measurement->setting_count > 0
                ? 0
-               : ss_error_fail(error, "--throttle is empty: write KIND=PERCENT");
+               : ss_error_fail(error, "the list is empty: write KIND=PERCENT");
 }
 
 /* Returns the list of --benchmarks; NULL: all benchmarks. */

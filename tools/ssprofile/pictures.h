@@ -34,7 +34,10 @@ bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_
 SS_NONNULL()
 void ssprofile_draw_path(FILE *script, const struct table_sheet *tests, bool by_cost, size_t found);
 
-/* Draws the boxes of a sweep over the settings of a throttle, which labels the axis. */
+/*
+ * Draws the boxes of a sweep over the settings of a throttle. `kind`, the throttle, labels the
+ * axis.
+ */
 SS_NONNULL()
 void ssprofile_draw_boxes(FILE *script, const struct table_sheet *boxes, const char *kind);
 

@@ -46,7 +46,7 @@ static const struct ss_argument rows[] = {
         .help = "verify against the narrowest interval that covers this much, or the widest one if none does"}},
     {0, "NAME", {"target", SS_OPTION_TEXT, AT(target),
         .help = "the target, as MACHINE:LIMITS, if the tables have several"}},
-    {0, NULL, {"list", AT(list), .help = "print the targets of PROFILE, one a line, instead"}},
+    {0, NULL, {"list", AT(list), .help = "print only the targets of PROFILE, one per line"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(accept_table),
@@ -71,7 +71,7 @@ struct entry {
 
 struct table {
     const char *wanted; /* the requested target; NULL: any */
-    bool lists;         /* a row with another target than the last one prints it */
+    bool lists;         /* print the target of each row, except if the row before has the same */
     char target[600];   /* target of the first row */
     bool several;       /* rows have different targets */
     bool without_memory;
@@ -223,8 +223,8 @@ static void say_benchmarks(struct table_sheet *findings, const struct table *tab
 }
 
 /*
- * Reports how many applications are within the interval, and names those outside, up to the size of
- * the text.
+ * Reports how many applications are within the interval, and names those outside as far as they
+ * fit.
  */
 static void say_applications(struct table_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {

@@ -97,8 +97,8 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
     if (is_chance) {
         ssprofile_say(findings,
             "The ratios of %s differ no more than repeated runs do (%.1f%%): the largest is %.3f "
-            "times "
-            "the smallest before and %.3f times under %s; the common factor is %.2f, and the rest "
+            "times the smallest before and %.3f times under %s; the common factor is %.2f, and the "
+            "rest "
             "cannot be distinguished from chance.",
             plain->machine, 100 * scatter, before->most_to_least, after->most_to_least,
             throttled->limits, reduction.factor);
@@ -113,8 +113,7 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
     ssprofile_say(findings,
         "A throttle slows all benchmarks by about the same factor, so it moves the range, but "
         "hardly changes its relative spread: the largest ratio is %.3f times the smallest before "
-        "and "
-        "%.3f times under %s.",
+        "and %.3f times under %s.",
         before->most_to_least, after->most_to_least, throttled->limits);
 }
 

@@ -18,7 +18,7 @@ enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLU
 static const char *const column_names[COLUMNS + 1] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result", NULL};
 
-/* factor between repetitions of a benchmark above which results are suspicious */
+/* Factor between repetitions of a benchmark above which results are suspicious. */
 #define APART_MAX 10
 
 /* The state of reading a file. */
@@ -235,7 +235,7 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
     else if (!(row->result > 0))
         WARN(reader,
-            "the result of %s is %s: no ratio can be computed from it: the row is left out",
+            "the result of %s is %s, from which no ratio can be computed: the row is left out",
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
     else
         return true;
@@ -291,7 +291,8 @@ static int read_rows(struct reader *reader) {
         else if (line == CSV_HEADING)
             WARN(reader, "%s", "unexpected second heading: the file contains several tables");
         else if (line == CSV_COMMENT)
-            WARN(reader, "the row '%s' begins with #, which makes it a comment: it is left out",
+            WARN(reader,
+                "the row '%s' begins with #, which makes it a comment: the row is left out",
                 ss_words_show(input->text).text);
         /* The message of the input already begins with file, line and column. */
         if (input->error->status) {

@@ -79,7 +79,10 @@ static double slope(const struct ssprofile_closed *closed) {
     return found >= SLOPE_MIN && found <= SLOPE_MAX ? found : 1;
 }
 
-/* Ends the method. If speed jumps by more than the width of an interval, no interval contains 0. */
+/*
+ * Ends the method without an interval that contains 0: speed may jump by more than its width
+ * between two settings.
+ */
 static enum ssprofile_verdict end(const struct ssprofile_closed *closed) {
     return closed->off[closed->nearest] <= SSPROFILE_CLOSED_HALF ? SSPROFILE_NEAR
                                                                  : SSPROFILE_FAILED;

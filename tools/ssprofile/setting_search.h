@@ -49,8 +49,8 @@ enum ssprofile_verdict {
     SSPROFILE_TEST,   /* test `setting` next */
     SSPROFILE_REPEAT, /* add repetitions at this setting: the interval is too wide */
     SSPROFILE_DONE,   /* `setting` is the result */
-    SSPROFILE_NEAR, /* no interval contains 0, but the result of test `nearest` is within 1 % of it
-                     */
+    SSPROFILE_NEAR,   /* no interval contains 0, but that of test `nearest` is within
+                         SSPROFILE_CLOSED_HALF of it */
     SSPROFILE_SLOWER, /* the target is slower than the base without a throttle */
     SSPROFILE_FAILED, /* the method did not converge, or needs a setting below the minimum */
 };
@@ -58,9 +58,9 @@ enum ssprofile_verdict {
 struct ssprofile_closed {
     double settings[SSPROFILE_CLOSED_TESTS]; /* tested settings, as parts of 1 */
     double logs[SSPROFILE_CLOSED_TESTS];     /* mean ln r at each setting */
-    double off[SSPROFILE_CLOSED_TESTS];      /* distance of each interval from 0 */
+    double off[SSPROFILE_CLOSED_TESTS];      /* distance of the far end of each interval from 0 */
     size_t count;
-    size_t nearest; /* the test whose interval is nearest to 0 */
+    size_t nearest; /* the test with the smallest value in `off` */
     double setting; /* current setting */
     double least;   /* minimum setting */
 };

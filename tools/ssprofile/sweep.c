@@ -47,7 +47,7 @@ static const struct ss_argument rows[] = {
     {0, "KIND", {"throttle", SS_OPTION_CHOICE, AT(throttle), .choices = SSPROFILE_THROTTLE_CHOICES,
         .initial = "duty", .help = "how to slow down this machine"}},
     {0, "LIST", {"settings", SS_OPTION_TEXT, AT(settings), .initial = SETTINGS,
-        .help = "its settings, separated by commas; at most 15"}},
+        .help = "settings of the throttle, separated by commas; at most 15"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery), .initial = "own",
         .help = "the battery to run"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
@@ -211,7 +211,7 @@ static int list_throttles(
     while (ss_words_next(&at, ',', &part) && used < size)
         used += (size_t)snprintf(
             text + used, size - used, ",%s=%.*s", kind, (int)part.length, part.text);
-    return used < size ? 0 : ss_error_fail(error, "--settings: too long");
+    return used < size ? 0 : ss_error_fail(error, "--settings is too long: give fewer settings");
 }
 
 static int measure(const struct request *request, struct ss_error *error) {

@@ -72,7 +72,7 @@ int ssprofile_throttle_resolve(
     if (!ssprofile_frequency_levels_read(&levels, sys, cpu))
         return ss_error_fail(error,
             "CPU %u has no frequency that can be set: %.200s/devices/system/cpu has no cpufreq "
-            "policy of it (no driver, or a virtual machine): throttle by duty instead",
+            "policy for it (no driver, or a virtual machine): throttle by duty instead",
             (unsigned)cpu, sys);
     if (throttle->setting > 0)
         throttle->frequency = ssprofile_frequency_nearest(&levels, throttle->setting);

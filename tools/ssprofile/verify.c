@@ -86,7 +86,10 @@ static int split_subject(struct subject *subject, const char *name, struct ss_er
         snprintf(subject->machine, sizeof subject->machine, "%.*s", (int)(colon - name), name);
     if (colon && ssprofile_throttle_word(subject->throttle, colon + 1))
         return 0;
-    return ss_error_fail(error, "%s: its limits are not a throttle that can be set here", name);
+    return ss_error_fail(error,
+        "%s: these limits are no throttle that can be set here: choose "
+        "another target",
+        name);
 }
 
 static bool is_throttled(const char *name) {

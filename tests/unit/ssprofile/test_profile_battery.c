@@ -66,7 +66,7 @@ static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
         {text, "f:1: the name is longer than 511 bytes"},
         {"a cpu /s more x '(y)'", "f:1: 'more' is not a direction"},
         {"a cpu /s higher '' '(y)'", "f:1: the command is empty"},
-        {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': no group"},
+        {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': put parentheses"},
         {"version x\nversion y", "f:2: the version command is given twice"},
         {"version x", "f: the file contains no benchmark"},
     };
@@ -102,7 +102,7 @@ static void binary_battery_file_is_refused(void **state) {
     unlink(path);
     expect_refused("/dev/null", "/dev/null: the file contains no benchmark");
     expect_refused("/dev/zero", "the file contains a null byte");
-    expect_refused("/tmp", "/tmp: Is a directory: a battery is a file");
+    expect_refused("/tmp", "/tmp: Is a directory: name a file");
     expect_refused(path, "No such file or directory");
 }
 

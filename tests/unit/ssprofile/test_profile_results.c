@@ -68,8 +68,8 @@ static void damaged_results_are_reported_with_their_line(void **state) {
     } damages[] = {
         {5, "copy is in the classes memory (line 4) and cpu: counted as two benchmarks"},
         {6, "the row has 6 fields, but 7 are expected (is the file truncated?)"},
-        {9, "the result of zero is 0: no ratio can be computed from it"},
-        {10, "the result of minus is -3: no ratio"},
+        {9, "the result of zero is 0, from which no ratio can be computed"},
+        {10, "the result of minus is -3, from which no ratio"},
         {11, "the result of word is 'fast', which is not a number"},
         {12, "the result is missing: the row is left out"},
         {14, "both: lower_is_better is true here and false in line 13"},
@@ -168,7 +168,7 @@ static void rows_with_invalid_results_are_skipped(void **state) {
         char rows[256];
         snprintf(rows, sizeof rows, HEADING "a,without,b,true,c,1,7\na,without,b,true,c,2,%s\n",
             zeros[i]);
-        expect_rows(rows, "no ratio can be computed from it", 1);
+        expect_rows(rows, "from which no ratio can be computed", 1);
     }
 }
 
