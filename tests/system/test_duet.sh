@@ -343,7 +343,7 @@ invalid_calls_are_refused() {
         --metric "$url" --response p95 --rate 50
     refuses "--rate and --closed exclude each other" duet --a x --b y --metric "$url" --rate 5 --closed 1
     refuses "--rate: 0: a number of requests per second" duet --a x --b y --metric "$url" --rate 0
-    refuses "--closed: none: " duet --a x --b y --metric "$url" --closed none
+    refuses "--closed: 'none' is not a valid number" duet --a x --b y --metric "$url" --closed none
     refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
     refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
     refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x
@@ -360,7 +360,7 @@ invalid_calls_are_refused() {
     refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
     refuses "--until: no interval is that narrow" duet --a x --b y --until 0
     refuses "x: unexpected argument: a command belongs after --" duet --a x --b y x
-    refuses "--until: wide: a number is required" duet --a x --b y --until wide
+    refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide
     refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
     refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%
     refuses "--at-most: 20 blocks of four runs take 4 min 16 s" duet --a x --b y --at-most 1M --seconds 3s

@@ -33,7 +33,7 @@ options_and_their_values_are_checked() {
         refuses "require a command after --" "$name" --repeat
     done
     refuses "--methods: pid: not one of" accuracy --methods pid
-    refuses "--targets: 0:" accuracy --targets 0
+    refuses "--targets: '0' is not a load above 0" accuracy --targets 0
     refuses "accuracy: --targets: '20s' is not a load" accuracy --targets 20s
     refuses "accuracy: --taus: '7x' has an unknown unit" accuracy --taus 107m,7x
     refuses "throughput: --levels: '101%' is not a load" throughput --stairs --levels 101%:10%:10%
@@ -59,19 +59,19 @@ calls_that_cannot_measure_anything_are_refused() {
             --workloads serial -- xz a
         refuses_at_once "$name: nosuch: no such program" "$name" --dry-run -- nosuch a
         refuses_at_once "$name: --iteration: " "$name" --dry-run --iteration '(' -- true
-        refuses_at_once "$name: --rounds: 0: at least 1 is required" "$name" --dry-run --rounds 0
+        refuses_at_once "$name: --rounds: '0' is too small: write at least 1" "$name" --dry-run --rounds 0
         refuses_at_once "$name: ./nosuch: no such program" "$name" -- ./nosuch
     done
     refuses_at_once "gzip, the command after --, is not among" interference --pairs xz:serial -- gzip
     for name in accuracy throughput; do
-        refuses_at_once "$name: --seconds: 0: a time above 0 is required" "$name" --seconds 0
+        refuses_at_once "$name: --seconds: '0' is not a time above 0" "$name" --seconds 0
         refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
         refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "0,$none"
     done
-    refuses_at_once "throughput: --instances: 0: at least 1 is required" throughput --dry-run --instances 0
-    refuses_at_once "throughput: --parts: 0: at least 1 is required" throughput --dry-run --parts 0
-    refuses_at_once "throughput: --hold: 0: a time above 0 is required" throughput --stairs --hold 0
-    refuses_at_once "interference: --hold: 0: a time above 0 is required" interference --hold 0
+    refuses_at_once "throughput: --instances: '0' is too small: write at least 1" throughput --dry-run --instances 0
+    refuses_at_once "throughput: --parts: '0' is too small: write at least 1" throughput --dry-run --parts 0
+    refuses_at_once "throughput: --hold: '0' is not a time above 0" throughput --stairs --hold 0
+    refuses_at_once "interference: --hold: '0' is not a time above 0" interference --hold 0
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9
     refuses_at_once "throughput: --hold has no effect without --stairs" throughput --hold 9
     refuses_at_once "loadline: --at: 0: a load above 0 is required" loadline --at 0

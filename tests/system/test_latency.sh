@@ -126,8 +126,8 @@ options_and_their_values_are_checked() {
     refuses "--rates: 0: requests per second are required" latency --rates 0
     refuses "--rates and --steps exclude each other" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
-    refuses "--cap: 0: at least 1 is required" latency --cap 0
-    refuses "--workers: 0: at least 1 is required" latency --workers 0
+    refuses "--cap: '0' is too small: write at least 1" latency --cap 0
+    refuses "--workers: '0' is too small: write at least 1" latency --workers 0
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
@@ -145,7 +145,7 @@ options_and_their_values_are_checked() {
     refuses "--demands: p95: not of the form" latency --demands p95
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
-    refuses "--seconds: 0: a time above 0 is required" latency --seconds 0
+    refuses "--seconds: '0' is not a time above 0" latency --seconds 0
     refuses "no command is required" latency -- true
     [ ! -e "$scratch/calls" ] || fail "started a program"
     [ ! -e "$results" ] || fail "a folder was created"

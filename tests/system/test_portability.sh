@@ -84,7 +84,7 @@ options_and_their_values_are_checked() {
     refuses "--kernels: at least two are required" portability demo --kernels int64
     refuses "--repetitions: 1: at least 2 are required" portability demo --repetitions 1
     refuses "portability: --quantum: '3x' has an unknown unit, 'x'" portability demo --quantum 3x
-    refuses "--quantum: 0: a time above 0 is required" portability demo --quantum 0
+    refuses "--quantum: '0' is not a time above 0" portability demo --quantum 0
     refuses "--setting: '140%'" portability demo --setting 140%
     refuses "--setting: 100%: from 1% to less than 100% is required" portability demo --setting 100%
     refuses "--quantum: 0.2 s is more than a tenth of --seconds" portability demo --quantum 200m

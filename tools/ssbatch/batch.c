@@ -23,7 +23,7 @@
 /* Polling interval in milliseconds for the end of another call's clean-up. */
 #define CLEAN_INTERVAL 10
 
-/* Where --ram keeps files. */
+/* Where --ram keeps files, unless --ram-folder names a folder. */
 #define MEMORY "/dev/shm"
 
 /* The state of a run in this call. */
@@ -183,7 +183,10 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     return status;
 }
 
-/* The call that merged the plan may have been killed before it was on disk. */
+/*
+ * The call that merged the plan may have been killed before the plan was on disk, so syncs the
+ * folder again.
+ */
 static int open_kept(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     char folder[SSBATCH_PATH];
@@ -264,7 +267,7 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         batch->turns[i] = TURN_PENDING;
         batch->pending++;
         if (run->reason)
-            continue; /* it takes no time */
+            continue; /* a skipped run takes no time */
         batch->progress.runs++;
         batch->progress.left += ss_time_seconds(run->takes);
     }

@@ -95,7 +95,7 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
     if (options->csv && options->json)
         return ss_error_fail(error, "--csv cannot be combined with --json: choose one");
     if (options->plan && (options->list || options->clean || options->only))
-        return ss_error_fail(error, "--%s uses the plan that the study keeps: leave out '%s'",
+        return ss_error_fail(error, "--%s uses the plan that the study keeps: remove '%s'",
             options->list    ? "list"
             : options->clean ? "clean"
                              : "only",
@@ -104,7 +104,7 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
         return ss_error_fail(
             error, "--list, --clean, --add and --dry-run cannot be combined: choose one");
     if (options->add && options->only)
-        return ss_error_fail(error, "--add adds a whole plan: leave out --only");
+        return ss_error_fail(error, "--add adds a whole plan: remove --only");
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);

@@ -380,7 +380,7 @@ static void conditions_of_readiness_are_checked(void **state) {
     assert_refused("run a takes 1s\nbeside ready=a ready-file=b -- x\n",
         "plan:2: the line has ready= and ready-file=: remove one of them");
     assert_refused("run a takes 1s\nmain ready-file=b -- x\n",
-        "plan:2: ready-file= is for a beside, but this is a main: remove it");
+        "plan:2: ready-file= is for a beside, but this is a main: remove ready-file=");
     assert_refused("run a takes 1s\nmain ready=a ready=b -- x\n",
         "plan:2: ready= appears twice: remove one of them");
     assert_refused("run a takes 1s\nmain ready='(' -- x\n",

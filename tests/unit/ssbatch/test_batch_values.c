@@ -42,10 +42,10 @@ static void times_are_printed_in_seconds(void **state) {
     assert_becomes("time", "0.25", "0.25");
     assert_becomes("duration", "90min", "5400");
     assert_becomes("rounds", "107m,0.1s,,1M", "107m,100m,1M");
-    assert_refused("length", "0", "--name: 0: a time above 0 is required");
-    assert_refused("duration", "0s", "--name: 0s: a time above 0 is required");
-    assert_refused("rounds", "0.5m", "--name: '0.5m' is too small: at least 1m");
-    assert_refused("rounds", "2h", "--name: '2h' is too large: at most 1h");
+    assert_refused("length", "0", "--name: '0' is not a time above 0");
+    assert_refused("duration", "0s", "--name: '0s' is not a time above 0");
+    assert_refused("rounds", "0.5m", "--name: '0.5m' is too small: write at least 1m");
+    assert_refused("rounds", "2h", "--name: '2h' is too large: write at most 1h");
     assert_refused("rounds", ",", "--name: a value is required: see --help");
 }
 
@@ -57,7 +57,7 @@ static void loads_are_printed_in_percent(void **state) {
     assert_becomes("load", "12.345%", "12.345");
     assert_becomes("load", "99.50", "99.50");
     assert_becomes("loads", "25%,1/2,0.75,100", "25,50,75,100");
-    assert_refused("loads", "50,0", "--name: 0: a load above 0 is required");
+    assert_refused("loads", "50,0", "--name: '0' is not a load above 0");
     assert_refused("load", "150%", "--name: '150%' is not a load: it must be between 0 and 100%");
 }
 
@@ -67,21 +67,22 @@ static void numbers_are_checked(void **state) {
     assert_becomes("whole", "0", "0");
     assert_becomes("percent", "5%", "5");
     assert_becomes("percent", "0.5", "0.5");
-    assert_refused("count", "00", "--name: 00: at least 1 is required");
-    assert_refused("whole", "1.5", "--name: 1.5: a number is required, such as 180");
-    assert_refused("percent", "5%%", "--name: 5%%: a number is required, such as 180");
-    assert_refused("percent", "", "--name: : a number is required, such as 180");
+    assert_refused("count", "00", "--name: '00' is too small: write at least 1");
+    assert_refused("whole", "1.5", "--name: '1.5' is not a valid number: write one such as 180");
+    assert_refused("percent", "5%%", "--name: '5%%' is not a valid number: write one such as 180");
+    assert_refused("percent", "", "--name: '' is not a valid number: write one such as 180");
 }
 
 static void sets_have_their_sizes_and_the_first_shared_cpu(void **state) {
     (void)state;
     assert_becomes("sets", "0-3/4-7", "0-3 4-7 4 4 -");
     assert_becomes("sets", "0,2,2/1-2", "0,2,2 1-2 2 2 2");
-    assert_refused("sets", "0-3", "--name: 0-3: two lists of CPUs are required, such as 0-3/4-7");
     assert_refused(
-        "sets", "0/1/2", "--name: 0/1/2: two lists of CPUs are required, such as 0-3/4-7");
+        "sets", "0-3", "--name: '0-3' is not two lists of CPUs: write them as in 0-3/4-7");
     assert_refused(
-        "sets", "0\n/1", "--name: 0 /1: two lists of CPUs are required, such as 0-3/4-7");
+        "sets", "0/1/2", "--name: '0/1/2' is not two lists of CPUs: write them as in 0-3/4-7");
+    assert_refused(
+        "sets", "0\n/1", "--name: '0 /1' is not two lists of CPUs: write them as in 0-3/4-7");
 }
 
 static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
@@ -94,12 +95,13 @@ static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
         char message[128];
         snprintf(message, sizeof message,
-            "--name: %s: HIGH:LOW:STEP is required, three loads, as 95%%:5%%:5%%", malformed[i]);
+            "--name: '%s' is not HIGH:LOW:STEP: write three loads, as in 95%%:5%%:5%%",
+            malformed[i]);
         assert_refused("stairs", malformed[i], message);
     }
     assert_refused(
-        "stairs", "5%:95%:5%", "--name: 5%:95%:5%: levels must go down, by a step above 0");
-    assert_refused("stairs", "95:5:0", "--name: 95:5:0: levels must go down, by a step above 0");
+        "stairs", "5%:95%:5%", "--name: '5%:95%:5%': levels must go down by a step above 0");
+    assert_refused("stairs", "95:5:0", "--name: '95:5:0': levels must go down by a step above 0");
 }
 
 static void spans_are_rounded_for_people(void **state) {

@@ -47,7 +47,7 @@ static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
 static void on_child(struct ssbatch_crew *crew, pid_t pid, int status) {
     int number = find_minder(crew, pid);
     if (WIFSTOPPED(status) && (number >= 0 || pid == crew->keeper.pid)) {
-        kill(pid, SIGCONT); /* our own processes must not stay stopped */
+        kill(pid, SIGCONT); /* ssbatch's own processes must not stay stopped */
     } else if (WIFSTOPPED(status)) {
         return;
     } else if (number >= 0) {

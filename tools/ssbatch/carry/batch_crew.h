@@ -37,10 +37,10 @@ struct ssbatch_crew {
     pid_t minders[SSBATCH_SLOTS]; /* 0: free, or reaped */
     bool forgotten[SSBATCH_SLOTS];
     bool used[SSBATCH_SLOTS];
-    bool lost; /* a minder was killed, and its descendants have become our children */
+    bool lost; /* a minder was killed, and its descendants have become children of ssbatch */
     int bell[2];
-    int ended_by; /* the signal that requests our end, or 0 */
-    bool blind;   /* in the keeper: signals do not wake us */
+    int ended_by; /* the signal that interrupts the study, or 0 */
+    bool blind;   /* in the keeper: signals do not wake it */
     struct ss_signals signals;
     struct ss_counter_reader machine;
     bool reads_machine;

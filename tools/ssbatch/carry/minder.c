@@ -116,8 +116,8 @@ static int sleep_until(const struct watch *watch, ss_time deadline) {
 }
 
 /*
- * Returns whether the command has ended within its grace, which is shorter if ssbatch dies
- * meanwhile.
+ * Returns whether the command has ended within its grace. If ssbatch dies meanwhile, the grace is
+ * SSBATCH_ORPHAN_GRACE from then on.
  */
 static bool ends_within(struct watch *watch, ss_time grace) {
     ss_time deadline = ss_platform_now() + grace;

@@ -6,10 +6,7 @@
 
 #include "base/suggest.h"
 
-/*
- * All methods but `default` measure idle time, as published figures do, so that errors can be
- * compared.
- */
+/* All methods measure idle time, as published figures do, so that errors can be compared. */
 #define REALTIME    "-f realtime"
 #define UNLIMITED   "-c fixed -C duty=100%"
 #define CONSTANT    "-d averageq -D {tau}{cdc} -c fixed -s even"

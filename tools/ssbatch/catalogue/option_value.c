@@ -64,7 +64,7 @@ static int require_above(
     double number, const char *text, const char *what, struct ss_error *error) {
     if (number > 0)
         return 0;
-    return ss_error_fail(error, "%s: a %s above 0 is required", ss_words_show(text).text, what);
+    return ss_error_fail(error, "'%s' is not a %s above 0", ss_words_show(text).text, what);
 }
 
 static int print_time(FILE *stream, const struct ssbatch_option_value *value, const char *text,
@@ -97,7 +97,7 @@ static int print_round(FILE *stream, const struct ssbatch_option_value *value, c
         return -1;
     if (time < ROUND_MIN || time > ROUND_MAX)
         return ss_error_fail(error, "'%s' is too %s", ss_words_show(text).text,
-            time < ROUND_MIN ? "small: at least 1m" : "large: at most 1h");
+            time < ROUND_MIN ? "small: write at least 1m" : "large: write at most 1h");
     ss_units_print_time(shown, sizeof shown, time);
     fprintf(stream, "%s", shown);
     return 0;
@@ -187,7 +187,8 @@ static int print_loads(FILE *stream, const struct ssbatch_option_value *value, c
 /* ---- numbers ---- */
 
 static int refuse_number(const char *text, struct ss_error *error) {
-    return ss_error_fail(error, "%s: a number is required, such as 180", ss_words_show(text).text);
+    return ss_error_fail(
+        error, "'%s' is not a valid number: write one such as 180", ss_words_show(text).text);
 }
 
 static int print_whole(FILE *stream, const struct ssbatch_option_value *value, const char *text,
@@ -204,7 +205,8 @@ static int print_count(FILE *stream, const struct ssbatch_option_value *value, c
     if (print_whole(stream, value, text, error) < 0)
         return -1;
     if (!text[strspn(text, "0")])
-        return ss_error_fail(error, "%s: at least 1 is required", ss_words_show(text).text);
+        return ss_error_fail(
+            error, "'%s' is too small: write at least 1", ss_words_show(text).text);
     return 0;
 }
 
@@ -250,8 +252,8 @@ static int print_sets(FILE *stream, const struct ssbatch_option_value *value, co
     if (!left)
         return ss_error_memory(error);
     if (!right || strchr(right + 1, '/') || strchr(text, '\n'))
-        return ss_error_fail(
-            error, "%s: two lists of CPUs are required, such as 0-3/4-7", ss_words_show(text).text);
+        return ss_error_fail(error, "'%s' is not two lists of CPUs: write them as in 0-3/4-7",
+            ss_words_show(text).text);
     *right++ = '\0';
     if (ss_cpus_parse(left, &sets[0], error) < 0 || ss_cpus_parse(right, &sets[1], error) < 0)
         return -1;
@@ -296,7 +298,9 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
     if (!levels)
         return ss_error_memory(error);
     if (split_levels(levels, parts) < 0)
-        return ss_error_fail(error, "%s: HIGH:LOW:STEP is required, three loads, as 95%%:5%%:5%%",
+        return ss_error_fail(error,
+            "'%s' is not HIGH:LOW:STEP: write three loads, as in "
+            "95%%:5%%:5%%",
             ss_words_show(text).text);
     bool bare = is_bare_percent(parts[0]) && !text[strspn(text, "0123456789:")];
     (void)value;
@@ -308,7 +312,7 @@ static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, 
     }
     if (percents[1] > percents[0] || !(percents[2] > 0))
         return ss_error_fail(
-            error, "%s: levels must go down, by a step above 0", ss_words_show(text).text);
+            error, "'%s': levels must go down by a step above 0", ss_words_show(text).text);
     if (ss_stairs_set(&stairs, percents[0], percents[1], percents[2], error) < 0)
         return -1;
     for (int i = 0; i < 3; i++) {

@@ -58,8 +58,9 @@ static int add_product(
 }
 
 /*
- * Adds each two names once. The names are in a circle, and each is in front of those that follow
- * it, up to half of the circle. If their number is even, names that face each other meet once.
+ * Pairs each name with itself and once with every other. The names are in a circle, and each is in
+ * front of those that follow it, up to half of the circle. If their number is even, each of two
+ * names that face each other would be in front of the other, so only the first is.
  */
 static int add_symmetric(struct ssbatch_pairs *pairs, char *const *names, struct ss_error *error) {
     size_t count = 0;

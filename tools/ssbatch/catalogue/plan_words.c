@@ -99,13 +99,14 @@ static const struct ss_argument rows[] = {
         .help = "the expression that counts its iterations"}},
     {0, NULL, {"repeat", AT(is_repeated), .help = "its command is started again when it ends; without --iteration it always is"}},
     {0, "LIST", {"check-workloads", SS_OPTION_TEXT, AT(check),
-        .help = "fail unless these are known and can run here; print those whose iterations are "
-                "counted"}},
+        .help = "fail unless these workloads are known and can run here; print those whose "
+                "iterations are counted"}},
     {0, "SECONDS", {"warmup", SS_OPTION_TEXT, AT(warmup),
-        .help = "warn of those that take longer to warm up"}},
-    {0, NULL, {"counted", AT(counted), .help = "warn of those whose iterations are not counted"}},
+        .help = "warn of workloads that take longer to warm up"}},
+    {0, NULL, {"counted", AT(counted), .help = "warn of workloads whose iterations are not counted"}},
     {0, "LIST", {"represent", SS_OPTION_TEXT, AT(represent),
-        .help = "print those of these that can run here, and for another one its stand-in"}},
+        .help = "print the workloads of this list that can run here, and the stand-ins of the "
+                "others"}},
     {0, "LIST", {"stand-ins", SS_OPTION_TEXT, AT(stand_ins),
         .help = "workloads whose key `published` names what they represent"}},
 
@@ -127,8 +128,9 @@ static const struct ss_argument rows[] = {
     {0, "N", {"machine-cpus", SS_OPTION_COUNT, AT(control.cpus), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "number of CPUs that are a load of 100 %"}},
     {0, "LOAD", {"one", SS_OPTION_TEXT, AT(one),
-        .help = "the load of one instance, for nbench-fit, or the folder of a study whose value `one` "
-                "it is; serial and parallel use one CPU and all"}},
+        .help = "the load of one instance, for nbench-fit, or the folder of a study that found "
+                "it as its value `one`; replaced for serial and parallel, which use one CPU and "
+                "all"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(run.pinned), .help = "run on these CPUs"}},
     {0, "WORDS", {"feedback", SS_OPTION_TEXT, AT(control.feedback),
         .help = "options in place of the feedback of the method"}},
@@ -313,9 +315,10 @@ static int print_planned(FILE *stream, const struct request *request,
     if (!control.method)
         return ss_error_wrap(error, "--method");
     if (ssbatch_method_has_rounds(control.method) && !control.tau)
-        return ss_error_fail(error, "--method: %s has rounds: add --tau 107m", request->method);
+        return ss_error_fail(
+            error, "--method: %s requires a length of rounds: add --tau 107m", request->method);
     if (run.name && !run.takes)
-        return ss_error_fail(error, "--run: a run takes time: add --takes 60s");
+        return ss_error_fail(error, "--run requires a duration: add --takes 60s");
     run.workload = workload;
     run.use = &use;
     run.control = &control;

@@ -90,7 +90,9 @@ static int put_given_columns(
         if (!text)
             return ss_error_memory(error);
         if (!equals)
-            return ss_error_fail(error, "'%s' is not KEY=VALUE: options of showstopper follow --",
+            return ss_error_fail(error,
+                "'%s' is not KEY=VALUE: write options of showstopper "
+                "after --",
                 ss_words_show(*word).text);
         *equals = '\0';
         put_column(stream, text, equals + 1);
@@ -127,7 +129,8 @@ static bool cpulimit_knows_parts(void) {
 }
 
 /*
- * There are two programs named cpulimit. The other one takes whole percents, and -m for children.
+ * There are two programs named cpulimit: one takes parts of a percent, and -i for children; the
+ * other takes whole percents, and -m.
  */
 static void put_cpulimit(FILE *stream, const struct ssbatch_planned_run *run) {
     const struct ssbatch_control *control = run->control;
@@ -200,7 +203,10 @@ static char **read_words(const struct ssbatch_planned_run *run, struct ss_error 
     return status < 0 ? NULL : ss_words_split(line, NULL, error);
 }
 
-/* Drops the output of ssburn, whose iterations are in the record. */
+/*
+ * Drops the output of ssburn, because its iterations are in the record; keeps that of other
+ * commands.
+ */
 static void put_output(FILE *stream, const struct ssbatch_planned_run *run, char *const *words) {
     while (*words && strcmp(*words, "--") != 0)
         words++;

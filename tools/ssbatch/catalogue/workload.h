@@ -18,8 +18,8 @@ struct ssbatch_use {
 
 /*
  * Writes the words that follow the options of showstopper: how iterations are counted, `--`, and
- * the command, with % for the number of the instance. A workload without an expression for
- * iterations runs with --repeat.
+ * the command, with % for the number of the instance. The key `repeat` decides whether the workload
+ * runs with --repeat; without the key, it does if it has no expression for iterations.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,

@@ -439,7 +439,9 @@ static int set_pattern(struct ssbatch_line *line, const struct pair *pair, struc
 static int set_ready_file(
     struct ssbatch_line *line, const struct pair *pair, struct ss_error *error) {
     if (line->kind != SSBATCH_BESIDE)
-        return ss_error_fail(error, "ready-file= is for a beside, but this is a %s: remove it",
+        return ss_error_fail(error,
+            "ready-file= is for a beside, but this is a %s: remove "
+            "ready-file=",
             ssbatch_kind_name(line->kind));
     if (line->ready_file)
         return ss_error_fail(error, "ready-file= appears twice: remove one of them");

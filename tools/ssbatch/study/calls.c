@@ -15,7 +15,7 @@
 /* Number of waits for the keeper of a dead call. */
 #define WAITS_MAX 15000
 
-/* A run's name cannot begin with a dot. */
+/* The name of the study's journal begins with a dot, as the name of a run cannot. */
 #define STUDY_JOURNAL ".study" JOURNAL
 #define JOURNAL       ".undo"
 
@@ -66,14 +66,14 @@ int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struc
     return ssbatch_disk_unlink(call->study->disk, path, error);
 }
 
-/* Returns whether this is a journal that is whole. */
+/* Returns whether this is a complete journal. A file that is being written has another suffix. */
 static bool is_journal(const char *name) {
     size_t length = strlen(name);
     size_t suffix = sizeof JOURNAL - 1;
     return length > suffix && strcmp(name + length - suffix, JOURNAL) == 0;
 }
 
-/* Keeps the folder of a call that has journals. */
+/* Removes the folder of a call, unless it has journals. */
 static void remove_folder(const struct ssbatch_study *study, const char *mark) {
     struct ss_error ignored = {0};
     char folder[SSBATCH_PATH];

@@ -129,8 +129,10 @@ struct json_object *ssbatch_run_document_read(
         ss_error_fail(
             error, "%s has no schema: remove %s to carry out the run again", path, folder);
     else
-        ss_error_fail(error, "%s has schema %g, but this program reads only schema %d", path,
-            schema, SSBATCH_RUN_SCHEMA);
+        ss_error_fail(error,
+            "%s has schema %g, but this program reads only schema %d: use the ssbatch that wrote "
+            "it",
+            path, schema, SSBATCH_RUN_SCHEMA);
     json_object_put(document);
     return NULL;
 }

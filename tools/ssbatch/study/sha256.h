@@ -8,7 +8,10 @@
 
 #include <showstopper/contract.h>
 
-/* SHA-256 (FIPS 180-4), to recognize programs and plans. Not worth a dependency on a library. */
+/*
+ * SHA-256 (FIPS 180-4), to recognize programs and plans. A library would be a dependency for little
+ * code.
+ */
 struct ssbatch_sha256 {
     uint32_t state[8];
     uint64_t length; /* number of bytes so far */

@@ -111,7 +111,10 @@ static void read_holder(int lock, struct ssbatch_holder *holder) {
         holder->pid = pid;
 }
 
-/* Returns whether the lock file still has its name: the previous holder of the lock removes it. */
+/*
+ * Returns whether the lock file still has its name: the previous holder of the lock removes the
+ * file.
+ */
 static bool has_name(int lock, const char *path) {
     struct stat ours, named;
     return fstat(lock, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
