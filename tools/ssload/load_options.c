@@ -60,7 +60,7 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
             "--help",
             ss_words_show(*rest).text);
     if (marked && !*rest)
-        return ss_error_fail(error, "-- needs a command: ssload -- sleep 10");
+        return ss_error_fail(error, "-- requires a command: write ssload -- sleep 10");
     if (request->per_cpu && request->group)
         return ss_error_fail(error,
             "--per-cpu cannot be combined with --cgroup: a control group does "

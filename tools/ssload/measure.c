@@ -150,7 +150,7 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
 /*
  * Takes all samples. They are due at absolute times, so they do not drift. Missed samples are
  * skipped, and the next one covers the whole time. A last, shorter one is taken when the command or
- * the duration ends, but not after an interrupt.
+ * the duration ends, but not after a signal to ssload without a command.
  */
 static int take_samples(struct measurement *it, struct ss_error *error) {
     const struct ssload_request *request = it->request;
