@@ -14,7 +14,8 @@
 #else
 static int serve_command(char **argv, struct ss_error *error) {
     (void)argv;
-    ss_error_fail(error, "serve: this ssburn was built without libmicrohttpd");
+    ss_error_fail(error, "serve: this ssburn was built without libmicrohttpd: build it with "
+                         "that library");
     return -2;
 }
 #endif

@@ -11,7 +11,10 @@ struct caches {
     size_t first, second, last;
 };
 
-/* Reads the tree below `sys`, usually "/sys". Missing sizes become 32 KiB, 1 MiB and 16 MiB. */
+/*
+ * Reads the tree below `sys`, usually "/sys". A missing first or second size becomes 32 KiB or 1
+ * MiB. Without a third level, the last is the second, or 16 MiB if the tree has no size.
+ */
 SS_NONNULL()
 struct caches caches_read(const char *sys);
 

@@ -148,7 +148,7 @@ static void transform(double *re, double *im, double direction) {
     }
 }
 
-/* Transforms forth and back, which must restore the data. */
+/* Transforms forward and back, which must restore the data. */
 static bool fft_round(struct kernel_hand *hand) {
     double *re = hand->memory, *im = re + POINTS, apart = 0;
     for (size_t i = 0; i < POINTS; i++) {

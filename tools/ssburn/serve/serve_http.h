@@ -50,7 +50,10 @@ void serve_request_answer(struct serve_request *request, bool is_done);
 SS_NONNULL()
 void serve_http_quiesce(struct serve_http *http);
 
-/* Waits a moment for answers to be sent. Every request must have an answer. */
+/*
+ * Waits a moment for answers to be sent, then ends the server and returns the counts. Every request
+ * must have an answer.
+ */
 SS_NONNULL()
 struct serve_counts serve_http_stop(struct serve_http *http);
 

@@ -126,7 +126,7 @@ static int complete(struct options *options, struct ss_error *error) {
             error, "no class is given: name one of serial, blocking, parallel, forking");
     if (options->threads > class->threads_max)
         return ss_error_fail(
-            error, "--threads: %s has one thread; use parallel for more", class->name);
+            error, "--threads: %s has one thread: use parallel for more", class->name);
     if (options->threads == 0)
         options->threads = class->threads ? class->threads : cpus_usable();
     if (options->work && options->iteration)
