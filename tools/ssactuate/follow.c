@@ -512,7 +512,7 @@ static void look(struct follow *follow) {
 static void bind_threads(struct follow *follow) {
     struct ssactuate_binding *binding = &follow->binding;
     const struct party *party = &follow->parties[0];
-    if (!follow->plan.each || follow->signals_received > 0)
+    if (!follow->plan.each)
         return;
     if (party->group == 0) {
         ssactuate_child_bind(
