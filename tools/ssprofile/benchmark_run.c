@@ -98,9 +98,10 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
                         ss_platform_limit_group_make(&runner->group, error) < 0))
         return ss_error_wrap(
             error, "no control group here may hold a quota: throttle by duty instead");
+    struct ss_error failure = {0};
     if (ss_platform_limit_group_set_quota(
-            &runner->group, throttle->setting, throttle->period, error) < 0)
-        return ss_error_wrap(error, "cannot set the quota: throttle by duty instead");
+            &runner->group, throttle->setting, throttle->period, &failure) < 0)
+        return ss_error_fail(error, "%s: throttle by duty instead", failure.message);
     return 0;
 }
 
