@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the affinity of a process group that is already running, which is this process. */
+#include "journal.h"
 #include "running.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tree.h"
 #include "unit.h"
 
 /* ---- the kernel's affinity, which these functions replace ---- */
@@ -15,22 +19,50 @@ static struct ss_cpus affinity;
 static int lost, refusal; /* the number of next calls without effect; an errno */
 static size_t calls;
 
+/* A second thread, which starts during the first call. */
+static pthread_t newborn;
+static bool births;           /* whether it starts */
+static atomic_int newborn_id; /* 0: it does not exist */
+static struct ss_cpus newborn_affinity;
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* held while it is to exist */
+
+static void *live(void *context) {
+    (void)context;
+    newborn_id = (int)gettid();
+    pthread_mutex_lock(&life);
+    pthread_mutex_unlock(&life);
+    return NULL;
+}
+
+static void bear(void) {
+    births = false;
+    newborn_affinity = affinity;
+    pthread_mutex_lock(&life);
+    assert_int_equal(pthread_create(&newborn, NULL, live, NULL), 0);
+    while (newborn_id == 0)
+        sched_yield();
+}
+
+static struct ss_cpus *affinity_of(pid_t thread) {
+    return newborn_id > 0 && thread == newborn_id ? &newborn_affinity : &affinity;
+}
+
 int sched_getaffinity(pid_t thread, size_t size, cpu_set_t *mask) {
-    (void)thread;
-    memcpy(mask, &affinity, size < sizeof affinity ? size : sizeof affinity);
+    memcpy(mask, affinity_of(thread), size < sizeof affinity ? size : sizeof affinity);
     return 0;
 }
 
 int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *mask) {
-    (void)thread;
     calls++;
+    if (births)
+        bear();
     if (refusal) {
         errno = refusal;
         return -1;
     }
     if (lost-- > 0)
         return 0;
-    memcpy(&affinity, mask, size < sizeof affinity ? size : sizeof affinity);
+    memcpy(affinity_of(thread), mask, size < sizeof affinity ? size : sizeof affinity);
     return 0;
 }
 
@@ -114,8 +146,32 @@ static void thread_with_a_reused_id_is_left_alone(void **state) {
     ssactuate_running_free(&running);
 }
 
+/* It has the affinity of before, and the first look has not found it. */
+static void thread_that_starts_meanwhile_is_confined(void **state) {
+    struct ss_error error = {0};
+    struct ssactuate_state folder;
+    struct ssactuate_journal journal;
+    (void)state;
+    begin();
+    ssactuate_running_free(&running);
+    assert_int_equal(ssactuate_state_open(&folder, tree_new(), &error), 0);
+    assert_int_equal(ssactuate_journal_create(&journal, &folder, &error), 0);
+    assert_int_equal(ssactuate_journal_add_running(&journal, getpid(), &error), 0);
+    assert_int_equal(ssactuate_journal_arm(&journal, &error), 0);
+    births = true;
+    assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), 0);
+    assert_that(newborn_id, >, 0);
+    assert_memory_equal(&newborn_affinity, &one, sizeof one);
+    pthread_mutex_unlock(&life);
+    pthread_join(newborn, NULL);
+    newborn_id = 0;
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(confined_affinity_is_read_back),
     cmocka_unit_test(restored_affinity_is_written_again_if_it_differs),
-    cmocka_unit_test(thread_with_a_reused_id_is_left_alone))
+    cmocka_unit_test(thread_with_a_reused_id_is_left_alone),
+    cmocka_unit_test(thread_that_starts_meanwhile_is_confined))
