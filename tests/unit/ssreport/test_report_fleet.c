@@ -284,6 +284,27 @@ static void ends_of_failed_nodes_are_in_the_maps(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+/* Of 101 nodes, one is far from the others. */
+static void outliers_do_not_decide_on_the_scale_of_errors(void **state) {
+    (void)state;
+    static struct ssreport_fleet_node nodes[101];
+    char *text = NULL;
+    size_t size = 0;
+    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
+    fleet = (struct ssreport_fleet){.nodes = nodes, .count = 101, .width = 1};
+    for (int i = 0; i < 101; i++)
+        nodes[i] = (struct ssreport_fleet_node){
+            .covered = 1, .cpus = 1, .error = i == 0 ? -0.5 : 0.0001 * i, .late = NAN};
+    ssreport_fleet_plot_errors(&page, &fleet);
+    fclose(page.stream);
+    if (page.pictures == 0) {
+        free(text);
+        SKIP("gnuplot: no picture can be drawn");
+    }
+    assert_that(count_words(text, "the outer bars include nodes beyond: 1"), >=, 1);
+    free(text);
+}
+
 static void errors_of_nodes_are_drawn(void **state) {
     (void)state;
     char *text = NULL;
@@ -334,6 +355,7 @@ UNIT_MAIN(
     cmocka_unit_test(failed_nodes_do_not_predict),
     cmocka_unit_test(nodes_within_their_intervals_are_counted),
     cmocka_unit_test(ends_of_failed_nodes_are_in_the_maps),
+    cmocka_unit_test(outliers_do_not_decide_on_the_scale_of_errors),
     cmocka_unit_test(errors_of_nodes_are_drawn),
     cmocka_unit_test(time_axes_are_labeled_alike))
 // clang-format on

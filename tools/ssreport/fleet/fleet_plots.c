@@ -5,6 +5,7 @@
 
 #include "frame.h"
 #include "gnuplot.h"
+#include "whole.h"
 
 /* The columns of a map. A field takes 90 bytes of the page. */
 #define COLUMNS_MAX 120
@@ -46,33 +47,37 @@ void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_f
         page, script, used > 0, "Sum over the nodes that have samples at that time, in CPUs");
 }
 
-/* Counts nodes in `count` bins from `low` on. */
-static void count_errors(
-    const struct ssreport_fleet *fleet, double low, double width, size_t count, size_t *nodes) {
+/* Counts nodes in bins from `low` on. Returns how many beyond them the outer ones include. */
+static size_t count_errors(const struct ssreport_fleet *fleet, double low, double width,
+    size_t count, size_t nodes[ERROR_BINS_MAX]) {
+    size_t beyond = 0;
     for (size_t i = 0; i < fleet->count; i++) {
-        double error = fleet->nodes[i].error;
-        if (isfinite(error))
-            nodes[(size_t)fmin((error - low) / width, (double)count - 1)]++;
+        double bin = (fleet->nodes[i].error - low) / width;
+        if (isnan(bin))
+            continue;
+        beyond += bin < -1e-6 || bin > (double)count + 1e-6;
+        nodes[(size_t)fmin(fmax(bin, 0), (double)count - 1)]++;
     }
+    return beyond;
 }
 
 void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssreport_fleet *fleet) {
-    size_t nodes[ERROR_BINS_MAX] = {0}, known = 0;
-    double low = INFINITY, high = -INFINITY;
-    for (size_t i = 0; i < fleet->count; i++) {
-        known += isfinite(fleet->nodes[i].error);
-        low = fmin(low, fleet->nodes[i].error); /* ignores NaN */
-        high = fmax(high, fleet->nodes[i].error);
-    }
-    FILE *script = known > 1 ? ssreport_page_script(page) : NULL;
+    struct ssreport_whole whole;
+    size_t nodes[ERROR_BINS_MAX] = {0};
+    char caption[120];
+    FILE *script =
+        ssreport_whole_of(&whole, fleet) && whole.measured > 1 ? ssreport_page_script(page) : NULL;
     if (!script)
         return;
-    size_t count = (size_t)fmin(ceil(sqrt((double)known)), ERROR_BINS_MAX);
-    double width = fmax((high - low) / (double)count, ERROR_BIN_MIN);
-    count_errors(fleet, low, width, count, nodes);
+    /* Few nodes that fail at once may be far from the others: these decide on the scale. */
+    double span = whole.errors.high - whole.errors.low, low = whole.errors.low - span / 2;
+    size_t count = (size_t)fmin(ceil(sqrt((double)whole.measured)) + 1, ERROR_BINS_MAX);
+    double width = fmax(2 * span / (double)count, ERROR_BIN_MIN);
+    size_t beyond = count_errors(fleet, low, width, count, nodes);
     plot_begin_on_page(script);
     plot_axis(script, 'x', "mean error, points", PLOT_AROUND_ZERO);
     plot_axis(script, 'y', "nodes", PLOT_FROM_ZERO);
+    fputs(whole.measured < 10 ? "set ytics 1\n" : "", script);
     fputs("$errors << END\n", script);
     for (size_t i = 0; i < count; i++)
         fprintf(script, "%.9g %zu\n", 100 * (low + ((double)i + 0.5) * width), nodes[i]);
@@ -81,7 +86,11 @@ void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssrepor
         "set boxwidth %.9g\nset style fill solid 0.5 border\n"
         "plot $errors using 1:2 with boxes lc rgb \"%s\" notitle\n",
         100 * width, PLOT_BLUE);
-    ssreport_page_figure(page, script, true, "Number of nodes by mean error");
+    int used = snprintf(caption, sizeof caption, "Number of nodes by mean error");
+    if (beyond > 0)
+        snprintf(caption + used, sizeof caption - (size_t)used,
+            "; the outer bars include nodes beyond: %zu", beyond);
+    ssreport_page_figure(page, script, true, caption);
 }
 
 /* Sums `step` bins of a row from `bin` on. */
@@ -155,6 +164,7 @@ static void plot_map(
     double wide = (double)step * fleet->width / unit;
     plot_axis_time(script, "time", end_of(fleet));
     plot_axis_between(script, 'y', "node, in the order of fleet.csv", 0, (double)fleet->count);
+    fputs(fleet->count < 20 ? "set ytics 1\n" : "", script);
     fprintf(script, PLOT_GRADIENT "set yrange [%g:0]\nset cblabel \"%s\"\n", (double)fleet->count,
         distance ? "distance from the target, points" : "load, %");
     fputs(distance ? "set cbrange [0:*]\n" : "set cbrange [0:100]\n", script);
