@@ -61,7 +61,13 @@ double machine_wanted_cpus(const struct machine *machine) {
 }
 
 double machine_idle_cpus(const struct machine *machine) {
-    return fmax((double)machine->cpus - machine_wanted_cpus(machine), 0);
+    double idle = (double)machine->cpus - machine_wanted_cpus(machine);
+    return idle > 0 ? idle : 0;
+}
+
+/* Neither may be NaN, for which fmin() takes several times as long. */
+static double lesser(double a, double b) {
+    return a < b ? a : b;
 }
 
 /* Returns the CPUs that currently run tasks of the group. */
@@ -104,12 +110,14 @@ static void advance_group(struct machine *machine, ss_time now) {
 }
 
 static void advance(struct machine *machine, ss_time now) {
+    if (now == machine->now) /* several changes at the same instant are common */
+        return;
     advance_group(machine, now);
     double elapsed = (double)ss_time_since(now, machine->now);
     double cpus = machine_idle_cpus(machine);
     double idle = cpus * elapsed;
-    double chores = fmin(machine->chores, idle);
-    double overhead = fmin(machine->owed, idle - chores);
+    double chores = lesser(machine->chores, idle);
+    double overhead = lesser(machine->owed, idle - chores);
     machine->chores -= chores;
     machine->owed -= overhead;
     machine->idle_part += idle - chores - overhead;

@@ -43,8 +43,10 @@ void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due) {
     if (sleepers->due[sleeper] == due)
         return;
     sleepers->due[sleeper] = due;
+    uint32_t place = sleepers->place[sleeper];
     sift_up(sleepers, sleeper);
-    sift_down(sleepers, sleeper);
+    if (sleepers->place[sleeper] == place)
+        sift_down(sleepers, sleeper);
 }
 
 int sleepers_open(struct sleepers *sleepers, uint32_t count, struct ss_error *error) {
