@@ -169,6 +169,17 @@ a_task_that_leads_no_group_yet_is_canceled() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
 
+runs_without_a_result_are_explained() {
+    write_plan 1 0
+    # ssfleet pauses between its attempts.
+    mkdir stand-ins
+    printf '#!/bin/sh\nexec %s 0.01\n' "$(command -v sleep)" >stand-ins/sleep
+    chmod +x stand-ins/sleep
+    PATH=$folder/stand-ins:$PATH
+    expect 1 ssfleet run --engine local study plan -- --nonsense
+    says err "the last task printed: ssbatch: unknown option '--nonsense'"
+}
+
 invalid_calls_are_refused() {
     write_plan 1 0
     expect 125 ssfleet
@@ -186,6 +197,11 @@ invalid_calls_are_refused() {
     says err 'was not begun by ssfleet run'
     expect 125 ssfleet replay --engine local -- true
     says err 'replay requires --traces'
+    # Invalid calls leave no folder, so that the next one can make it.
+    write_traces
+    expect 125 ssfleet replay --engine magic --traces traces --record replay -- true
+    expect 125 ssfleet replay --engine local --traces traces --assign robin --record replay -- true
+    [ ! -e replay ] || fail "an invalid call leaves a folder"
     expect 0 ssfleet --version
     says out "$(ssbatch --version | cut -d ' ' -f 2)"
 }
@@ -409,6 +425,14 @@ stand_in() {
     PATH=$folder/stand-ins:$PATH
 }
 
+a_replay_without_nodes_is_refused() {
+    write_traces
+    stand_in sbatch squeue scancel sinfo scontrol srun
+    expect 125 ssfleet replay --engine slurm --traces traces --record replay -- true
+    says err 'slurm names no nodes'
+    [ ! -e replay ] || fail "an invalid call leaves a folder"
+}
+
 tasks_that_slurm_has_forgotten_are_not_active() {
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
@@ -513,6 +537,7 @@ run_case a_killed_call_is_continued
 run_case a_node_with_a_disk_of_its_own_undoes_what_killed_tasks_left
 run_case canceled_tasks_end
 run_case a_task_that_leads_no_group_yet_is_canceled
+run_case runs_without_a_result_are_explained
 run_case invalid_calls_are_refused
 run_case nodes_replay_their_traces_from_one_moment
 run_case a_failed_node_is_named_and_the_others_continue
@@ -524,6 +549,7 @@ run_case runs_are_spread_over_ssh
 run_case runs_of_a_dead_server_move_to_another_one
 run_case wrong_clocks_are_measured_and_corrected
 run_case a_port_that_is_taken_meanwhile_is_replaced
+run_case a_replay_without_nodes_is_refused
 run_case tasks_that_slurm_has_forgotten_are_not_active
 run_case runs_are_spread_over_slurm
 run_case a_full_queue_is_waited_for

@@ -233,8 +233,10 @@ begin_replay() {
     seconds "$patience" >/dev/null
     mkdir "$record" 2>/dev/null || fail "$record exists already, or its folder does not"
     record=$(realpath "$record")
+    trap 'rm -rf "$record"' EXIT # unless nodes are started
     load_engine
     mapfile -t node_list < <(engine_nodes)
+    [ ${#node_list[@]} -gt 0 ] || fail "$engine names no nodes: is it running, and do --nodes and --partition exist?"
     find_traces
     assign_traces
     declare -gA clock_of=() failure=() offset_of=() error_of=() done_status=()
@@ -242,6 +244,7 @@ begin_replay() {
     [ -z "$scratch" ] || send_traces
     script=$(printf 'cd %q || exit\nPATH=%q:$PATH\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$record" \
         "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
+    trap - EXIT
     mkfifo "$record/.in" "$record/.out"
     engine_each "$script" <"$record/.in" >"$record/.out" &
     exec 7>"$record/.in" 6<"$record/.out"

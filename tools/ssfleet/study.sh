@@ -258,6 +258,16 @@ clean_nodes() {
     done
 }
 
+# say_last_words: says what a task printed last, if its run has no result that would say more.
+say_last_words() {
+    local file newest=''
+    [ $((done_count + failed_count)) -lt ${#run_names[@]} ] || return 0
+    for file in "$fleet"/log/*; do
+        [[ ! -s $file || $file = *.joblog || -n $newest && $file -ot $newest ]] || newest=$file
+    done
+    [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $newest)"
+}
+
 # run_study PLAN: carries out the study, with the runs of the plan if it is not empty.
 run_study() {
     if [ -n "$1" ]; then
@@ -276,7 +286,10 @@ run_study() {
     list_runs
     count_done
     say "$done_count of ${#run_names[@]} runs done, $failed_count failed"
-    [ "$done_count" -eq ${#run_names[@]} ] || { say "see ssfleet status ${words[0]}" && exit 1; }
+    [ "$done_count" -lt ${#run_names[@]} ] || return 0
+    say_last_words
+    say "see ssfleet status ${words[0]}"
+    exit 1
 }
 
 # ---- collect ----
