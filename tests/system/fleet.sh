@@ -30,7 +30,7 @@ administer() {
 
 # open_ssh NAME [LINE...]: starts an SSH server; `ssh -F $folder/ssh/config NAME` connects to it.
 open_ssh() {
-    local name=$1 ssh=$folder/ssh port=$((21000 + $$ % 8000 + ${#servers[@]} * 211))
+    local name=$1 ssh=$folder/ssh port
     shift
     if [ ! -d "$ssh" ]; then
         mkdir -p /run/sshd # the server requires it
@@ -38,6 +38,8 @@ open_ssh() {
         ssh-keygen -q -t ed25519 -N '' -f "$ssh/host"
         ssh-keygen -q -t ed25519 -N '' -f "$ssh/key"
     fi
+    # Above the ports of try-slurm.
+    port=$(shuf -i 27000-31999 -n 1)
     while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
         port=$((port + 1))
     done
