@@ -59,6 +59,15 @@ contributing_examples_run() { page CONTRIBUTING.md; }
 changelog_examples_run() { page CHANGELOG.md; }
 experiments_examples_run() { page tools/experiments/README.md; }
 environments_examples_run() { page tools/experiments/env/README.md; }
+tutorials_examples_run() { page tutorials/README.md; }
+tutorial_hold_a_load_runs() { page tutorials/hold-a-load.md; }
+tutorial_replay_a_day_runs() { page tutorials/replay-a-day.md; }
+tutorial_limit_a_runaway_runs() { page tutorials/limit-a-runaway.md; }
+tutorial_load_is_not_capacity_runs() { page tutorials/load-is-not-capacity.md; }
+tutorial_is_my_ab_real_runs() { page tutorials/is-my-ab-real.md; }
+tutorial_percentile_at_a_load_runs() { page tutorials/p99-at-60-percent.md; }
+tutorial_who_shares_badly_runs() { page tutorials/who-shares-badly.md; }
+tutorial_another_machine_runs() { page tutorials/another-machine.md; }
 showstopper_examples_run() { page src/showstopper.1; }
 showstopper_limits_examples_run() { page src/showstopper-limits.7; }
 showstopper_method_examples_run() { page src/showstopper-method.7; }
@@ -170,6 +179,15 @@ run_case contributing_examples_run
 run_case changelog_examples_run
 run_case experiments_examples_run
 run_case environments_examples_run
+run_case tutorials_examples_run
+run_case tutorial_hold_a_load_runs
+run_case tutorial_replay_a_day_runs
+run_case tutorial_limit_a_runaway_runs
+run_case tutorial_load_is_not_capacity_runs
+run_case tutorial_is_my_ab_real_runs
+run_case tutorial_percentile_at_a_load_runs
+run_case tutorial_who_shares_badly_runs
+run_case tutorial_another_machine_runs
 run_case showstopper_examples_run
 run_case showstopper_limits_examples_run
 run_case showstopper_method_examples_run
