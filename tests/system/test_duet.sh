@@ -251,7 +251,7 @@ places_that_do_not_suit_are_refused() {
         fail "the CPUs that B uses are not reported"
     touch "$scratch/broken"
     PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output wide --force
-    grep -q '^ssbatch: run 1 of 40, aa-1-1' "$output" || fail "--force does not begin the study"
+    grep -q '^ssbatch: aa-1-1: failed' "$output" || fail "--force does not begin the study"
     refuses "A and B need a CPU each, and there is only one" duet "${work[@]}" --on "$one"
 }
 
@@ -267,6 +267,15 @@ places_are_cores() {
     experiment duet --plan --order beside --on 0-5 --a 'sleep 1' --b 'sleep 1'
     [ "$(grep -o -e '--cpus [0-9,\]*' "$output" | sort | uniq -c | paste -sd ' ' | tr -s ' ')" = \
         " 40 --cpus 0\\,3 40 --cpus 1\\,4" ] || fail "other places"
+}
+
+# Two blocks show that iterations are longer than runs.
+iterations_that_are_too_long_are_noticed_early() {
+    stand_in
+    duet 125 --a 'work 0' --b 'work 100' --at-most 300s --output results
+    grep -q ': 2 of 2 blocks of A and A are left out, because no iteration ended in .*: there is no answer$' "$output" ||
+        fail "no reason"
+    [ "$(wc -l <"$scratch/carried-out")" -eq 8 ] || fail "the study continued after two blocks"
 }
 
 # Measures the first block of a plan: four times a service starts, answers requests, and ends.
@@ -359,7 +368,10 @@ invalid_calls_are_refused() {
     refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
     refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
     refuses "--until: no interval is that narrow" duet --a x --b y --until 0
-    refuses "x: unexpected argument: a command belongs after --" duet --a x --b y x
+    refuses "x: unexpected argument: use --a and --b, see --help" duet --a x --b y x
+    refuses "duet: --a: '|' is for a shell, and none runs: write sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
+    refuses "duet: --b: '&&' is for a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
+    refuses "write env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
     refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide
     refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
     refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%
@@ -385,6 +397,7 @@ run_case processes_take_turns
 run_case commands_side_by_side_swap_places
 run_case places_that_do_not_suit_are_refused
 run_case places_are_cores
+run_case iterations_that_are_too_long_are_noticed_early
 run_case services_answer_requests
 run_case blocks_are_measured_with_padded_environments
 run_case a_background_runs_beside_each_command

@@ -307,6 +307,21 @@ static void too_few_blocks_with_figures_have_no_answer(void **state) {
     end();
 }
 
+/* Iterations that are longer than runs are noticed before all runs are carried out. */
+static void two_blocks_without_figures_have_no_answer(void **state) {
+    (void)state;
+    add_blocks("aa", 1, 0);
+    spoil("aa", "1");
+    judge();
+    assert_null(study.lacking);
+    duet_study_free(&study);
+    add_block("aa", 2, 0);
+    spoil("aa", "2");
+    judge();
+    assert_ptr_equal(study.lacking, &study.same);
+    end();
+}
+
 /* Iterations read in bursts give no exact throughput, but can be counted. */
 static void bursts_count_by_their_number(void **state) {
     (void)state;
@@ -625,6 +640,7 @@ UNIT_MAIN(
     cmocka_unit_test(run_without_iterations_is_left_out_with_its_block),
     cmocka_unit_test(study_continues_until_ten_blocks_have_figures),
     cmocka_unit_test(too_few_blocks_with_figures_have_no_answer),
+    cmocka_unit_test(two_blocks_without_figures_have_no_answer),
     cmocka_unit_test(bursts_count_by_their_number),
     cmocka_unit_test(background_that_differs_is_doubtful),
     cmocka_unit_test(turns_have_the_iterations_inside_them),

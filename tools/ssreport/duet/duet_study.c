@@ -252,7 +252,9 @@ static void use_turns(const struct duet_study *study, struct duet_blocks *blocks
 static bool lacks_figures(const struct duet_study *study, const struct duet_blocks *blocks) {
     if (study->of_two_processes)
         return blocks->carried > 0 && blocks->count == 0;
-    return blocks->carried >= DUET_FIRST && 2 * blocks->count < blocks->carried;
+    if (blocks->carried >= DUET_FIRST)
+        return 2 * blocks->count < blocks->carried;
+    return blocks->carried > 1 && blocks->count == 0;
 }
 
 /* ---- what they decide ---- */
