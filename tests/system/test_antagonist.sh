@@ -187,6 +187,28 @@ failing_command_is_reported() {
     grep -q 'no line of the victim has a figure' err || fail "$(cat err)"
 }
 
+# refuses_call MESSAGE OPTION...: fails unless the experiment refuses this at once, with one line.
+refuses_call() {
+    ! "$source/tools/experiments/antagonist" --bin "$build/bin" "${@:2}" >out 2>err || fail "${*:2}: accepted"
+    { [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$1" err; } || fail "${*:2}: $(cat err)"
+    [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"
+}
+
+mistakes_are_refused_before_anything_starts() {
+    needs_ssantagonist
+    start sleep 1000
+    echo 'took 1 s' >log
+    refuses_call "antagonist: sleep: unexpected argument: name the service with --victim" sleep
+    refuses_call "antagonist: --victim: /none.log: neither a URL nor a file" --victim /none.log --suspects "$pid"
+    refuses_call "antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
+    refuses_call "antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is no program" \
+        --victim 'nobench 3' --suspects "$pid"
+    # The suspects are checked before requests are sent, and a plan that cannot be made is not carried out.
+    refuses_call "--suspects: 'sleep' is not a whole number" --victim http://127.0.0.1:2/ --suspects sleep
+    refuses_call "--suspects or --suspects-of is required" --victim http://127.0.0.1:2/
+    refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
+}
+
 study_is_carried_out_and_answered() {
     needs_ssantagonist
     write_bench
@@ -241,6 +263,7 @@ run_case server_of_a_url_is_measured_and_not_a_suspect
 run_case failed_requests_have_no_response_time
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case failing_command_is_reported
+run_case mistakes_are_refused_before_anything_starts
 run_case study_is_carried_out_and_answered
 run_case large_loss_ends_the_run_and_all_suspects_continue
 run_case kills_leave_no_suspect_stopped

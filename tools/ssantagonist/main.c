@@ -13,8 +13,9 @@
 
 static int find_suspects(
     const struct antagonist_options *options, struct suspects *suspects, struct ss_error *error) {
-    return options->group ? suspects_add_group(suspects, options->group, error)
-                          : suspects_add(suspects, options->suspects, error);
+    int status = options->group ? suspects_add_group(suspects, options->group, error)
+                                : suspects_add(suspects, options->suspects, error);
+    return status == 0 ? 0 : ss_error_wrap(error, options->group ? "--suspects-of" : "--suspects");
 }
 
 /* Finds as many processes of the victim as possible. */
