@@ -153,6 +153,23 @@ static void records_keep_their_distance_in_time(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Perfetto drops events before time 0. A warm-up comes before the time that records count from. */
+static void no_event_is_before_time_0(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = make_report(folder_file("a"));
+    report.runs[0].record.iterations[0].start = -2.5;
+    const struct json_object *events = write_timeline(&report);
+    for (size_t i = 0; i < json_object_array_length(events); i++)
+        assert_true(document_number(json_object_array_get_idx(events, i), "ts") >= 0);
+    double iteration = add_up(events, "b", "instance 0: iteration", -1).first;
+    double load = add_up(events, "C", "load, %", -1).first;
+    assert_true(fabs(load - iteration - 2.5e6) < 1);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
 static void names_are_quoted(void **state) {
     (void)state;
     folder_open();
@@ -170,4 +187,5 @@ UNIT_MAIN(
     cmocka_unit_test(states_of_an_instance_do_not_overlap),
     cmocka_unit_test(processes_and_threads_have_different_ids),
     cmocka_unit_test(records_keep_their_distance_in_time),
+    cmocka_unit_test(no_event_is_before_time_0),
     cmocka_unit_test(names_are_quoted))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "timeline.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 struct timeline {
     FILE *stream;
     double origin;     /* time 0, in seconds since 1970 */
+    double unknown;    /* assumed start of records without one, in seconds since 1970 */
+    double earliest;   /* first event, in seconds after the origin */
     size_t events;     /* written so far */
     size_t spans;      /* of these, begun spans */
     unsigned process;  /* ID of this record's process */
@@ -38,6 +41,7 @@ static double microseconds(double seconds) {
 
 /* Begins an event, at seconds after the origin. The caller ends it with "}". */
 static void begin_event(struct timeline *timeline, char phase, unsigned track, double at) {
+    timeline->earliest = fmin(timeline->earliest, at);
     fprintf(timeline->stream, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f",
         timeline->events++ > 0 ? "," : "", phase, timeline->process, timeline->process + track,
         microseconds(at));
@@ -218,7 +222,7 @@ static void name_instances(struct timeline *timeline) {
 static void begin_process(struct timeline *timeline, double wall, const char *title) {
     timeline->process += 1 + (unsigned)timeline->instances;
     timeline->instances = 0;
-    timeline->start = isnan(wall) ? 0 : wall - timeline->origin;
+    timeline->start = (isnan(wall) ? timeline->unknown : wall) - timeline->origin;
     name_track(timeline, "process_name", RUN, title);
     name_track(timeline, "thread_name", RUN, "run");
 }
@@ -267,17 +271,35 @@ static double find_origin(const struct ssreport_report *report) {
     return isfinite(origin) ? floor(origin) : 0;
 }
 
-int ssreport_timeline_write(
-    FILE *stream, const struct ssreport_report *report, struct ss_error *error) {
-    struct timeline timeline = {.stream = stream, .origin = find_origin(report)};
-    if (report->run_count + report->response_count == 0)
-        return ss_error_fail(error, "there is no record to draw over time");
-    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", stream);
+/* Writes all records, with events at seconds after `origin`. Returns the time of the first event.
+ */
+static double write_records(
+    FILE *stream, const struct ssreport_report *report, double origin, double unknown) {
+    struct timeline timeline = {.stream = stream, .origin = origin, .unknown = unknown};
     for (size_t i = 0; i < report->run_count; i++)
         write_run(&timeline, &report->runs[i].record);
     for (size_t i = 0; i < report->response_count; i++)
         write_requests(&timeline, &report->responses[i]);
-    fputs("\n]}\n", stream);
     free(timeline.state_end);
+    return timeline.earliest;
+}
+
+int ssreport_timeline_write(
+    FILE *stream, const struct ssreport_report *report, struct ss_error *error) {
+    double origin = find_origin(report);
+    if (report->run_count + report->response_count == 0)
+        return ss_error_fail(error, "there is no record to draw over time");
+    /*
+     * Perfetto drops events before time 0, such as those of a warm-up, which precedes the start of
+     * control. The first pass only finds out when the first event is.
+     */
+    FILE *nowhere = fopen("/dev/null", "we");
+    if (!nowhere)
+        return ss_error_fail(error, "/dev/null: %s", strerror(errno));
+    double earliest = write_records(nowhere, report, origin, origin);
+    fclose(nowhere);
+    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", stream);
+    write_records(stream, report, origin + floor(earliest), origin);
+    fputs("\n]}\n", stream);
     return 0;
 }
