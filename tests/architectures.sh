@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds Showstopper for other architectures and for musl, and runs the unit tests there.
+set -euo pipefail
+
+usage() {
+    cat <<END
+Usage: tests/architectures.sh [OPTION]... [NAME]...
+Builds with the cross compilers of Debian that are installed, runs the unit tests and the replays of the
+fuzzers under qemu-user, and prints a table; status 1 if anything failed. NAME is one of
+${!triplets[*]}, or musl for this machine with musl;
+default: all whose compiler is installed. Tests need cmocka: that of Debian for the architecture
+(libcmocka-dev:NAME), or its source. A part whose library is not installed for an architecture is left out.
+
+  --cmocka DIR   build cmocka from this source where it is not installed
+  --folder DIR   build in DIR; default: build-architectures
+  --jobs N       parallel jobs; default: the number of CPUs
+  --help         print this and end
+END
+}
+
+# Architectures of Debian: the triplet of the compiler, and the name in qemu.
+declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64el]=powerpc64le-linux-gnu [riscv64]=riscv64-linux-gnu
+    [s390x]=s390x-linux-gnu)
+declare -A emulators=([arm64]=aarch64 [ppc64el]=ppc64le [riscv64]=riscv64 [s390x]=s390x)
+
+# Tests of what the emulator itself answers: /proc/self/stat, /proc/PID/exe and, with another root, the path of a library.
+untrue='^unit\.(branches_reach|launch|registry|usage)$'
+
+refuse() {
+    echo "tests/architectures.sh: $*: see --help" >&2
+    exit 2
+}
+
+names=() cmocka='' folder='' jobs=$(nproc)
+while [ $# -gt 0 ]; do
+    case $1 in
+    --help) usage && exit ;;
+    --cmocka | --folder | --jobs)
+        [ $# -gt 1 ] || refuse "$1 requires a value"
+        case $1 in
+        --cmocka) cmocka=$(realpath "$2") ;;
+        --folder) folder=$2 ;;
+        --jobs) jobs=$2 ;;
+        esac
+        shift
+        ;;
+    -*) refuse "$1: unknown option" ;;
+    *)
+        [ "$1" = musl ] || [ -n "${triplets[$1]-}" ] || refuse "$1: unknown architecture"
+        names+=("$1")
+        ;;
+    esac
+    shift
+done
+source=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(realpath -m "${folder:-$source/build-architectures}")
+export LC_ALL=C
+
+# compiler_of NAME
+compiler_of() {
+    if [ "$1" = musl ]; then echo musl-gcc; else echo "${triplets[$1]}-gcc"; fi
+}
+
+if [ ${#names[@]} -eq 0 ]; then
+    for name in $(printf '%s\n' "${!triplets[@]}" musl | sort); do
+        ! command -v "$(compiler_of "$name")" >/dev/null || names+=("$name")
+    done
+    [ ${#names[@]} -gt 0 ] || refuse "no cross compiler is installed, such as gcc-s390x-linux-gnu"
+fi
+
+# find_kernel: musl-gcc finds no headers of the kernel, which are next to those of another C library.
+find_kernel() {
+    local name
+    mkdir -p "$build/kernel"
+    for name in linux asm-generic; do
+        ln -sfn "/usr/include/$name" "$build/kernel/$name"
+    done
+    ln -sfn "/usr/include/$(gcc -print-multiarch)/asm" "$build/kernel/asm"
+}
+
+# set_up: sets `options` to what cmake needs, `left_out` to what ctest leaves out, and pkg-config's folders.
+set_up() {
+    export PKG_CONFIG_LIBDIR=$build/cmocka/lib/pkgconfig
+    options=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"
+        -DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_C_COMPILER=$(compiler_of "$name")")
+    left_out=()
+    if [ "$name" = musl ]; then
+        find_kernel
+        options+=("-DCMAKE_SYSTEM_PROCESSOR=$(uname -m)" "-DCMAKE_C_FLAGS=-idirafter $build/kernel")
+        return
+    fi
+    local triplet=${triplets[$name]} emulator=qemu-${emulators[$name]}-static
+    command -v "$emulator" >/dev/null || emulator=${emulator%-static}
+    left_out=(-E "$untrue")
+    options+=("-DCMAKE_SYSTEM_PROCESSOR=${triplet%%-*}")
+    # The C library of the cross compiler, unless that of the architecture itself is installed: a loader of the one
+    # does not work with the other.
+    [ -e "/lib/$triplet/libc.so.6" ] || emulator+=";-L;/usr/$triplet"
+    options+=("-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator")
+    PKG_CONFIG_LIBDIR+=:/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig
+}
+
+# find_cmocka: builds cmocka unless it is installed for the architecture.
+find_cmocka() {
+    ! pkg-config --exists cmocka || return 0
+    [ -n "$cmocka" ] || { echo "no cmocka: install libcmocka-dev:$name or use --cmocka" && return 1; }
+    cmake -S "$cmocka" -B "$build/cmocka-build" "${options[@]}" -DBUILD_SHARED_LIBS=OFF -DWITH_STATIC_LIB=ON \
+        -DWITH_EXAMPLES=OFF -DCMAKE_INSTALL_PREFIX="$build/cmocka" -DCMAKE_INSTALL_LIBDIR=lib &&
+        cmake --build "$build/cmocka-build" --parallel "$jobs" && cmake --install "$build/cmocka-build"
+}
+
+# check_architecture: prints its row.
+check_architecture() {
+    local tests result warnings
+    if ! find_cmocka; then
+        result="no cmocka"
+    elif ! cmake -S "$source" -B "$build/tree" "${options[@]}"; then
+        result="not configured"
+    elif ! cmake --build "$build/tree" --parallel "$jobs"; then
+        result="not built"
+    elif ctest --test-dir "$build/tree" -L 'unit|fuzz' "${left_out[@]}" -j "$jobs" --no-tests=error --output-on-failure; then
+        result=passed
+    else
+        result=failed
+    fi
+    warnings=$(grep -c 'warning:' "$build/log") || true
+    tests=$(sed -n 's/^\([0-9]*% tests passed.*\)/\1/p' "$build/log" | tail -n 1)
+    printf '%-8s %-15s %-9s %s\n' "$name" "$result" "$warnings" "$tests" >&3
+    [ "$result" = passed ]
+}
+
+exec 3>&1
+printf '%-8s %-15s %-9s %s\n' name result warnings tests
+status=0
+for name in "${names[@]}"; do
+    build=$folder/$name
+    mkdir -p "$build"
+    (set_up && check_architecture) >"$build/log" 2>&1 || status=1
+done
+[ "$status" -eq 0 ] || echo "see $folder/NAME/log"
+exit "$status"
