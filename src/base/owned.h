@@ -16,8 +16,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* `how` is close, free, fclose or closedir. */
-#define SS_OWNED(how) __attribute__((cleanup(ss_owned_##how)))
+/*
+ * `how` is close, free, fclose or closedir. clang warns of a variable that is only released, unless
+ * it may be unused.
+ */
+#define SS_OWNED(how) __attribute__((cleanup(ss_owned_##how), unused))
 
 static inline void ss_owned_close(const int *descriptor) {
     if (*descriptor >= 0)
