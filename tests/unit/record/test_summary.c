@@ -86,9 +86,13 @@ static void json_summary_has_every_figure(void **state) {
         "\n  \"error_p95_percent\": 2.75,\n", "\n  \"settling_seconds\": 1.5,\n",
         "\n  \"duty_mean\": 0.375,\n", "\n  \"steal_mean\": 0.125,\n",
         "\n  \"switches_per_second\": 74.5,\n", "\n  \"iterations\": 12,\n",
-        "\n  \"iterations_per_second\": 0.625,\n", "\n  \"own_cpu\": 0.0625,\n",
-        "\n  \"ended_by\": \"duration\",\n"};
+        "\n  \"iterations_per_second\": 0.625,\n", "\n  \"iterations_in_bursts\": 8,\n",
+        "\n  \"iterations_left_out\": 3,\n", "\n  \"lines_unmatched\": 7,\n",
+        "\n  \"own_cpu\": 0.0625,\n", "\n  \"ended_by\": \"duration\",\n"};
     set_up();
+    outcome.iterations_in_bursts = 8;
+    outcome.iterations_left = 3;
+    outcome.lines_unmatched = 7;
     char *text = printed(ss_summary_print_json);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         assert_says(text, lines[i]);
