@@ -163,7 +163,7 @@ static int compare_entries(const void *first, const void *second) {
 static int leave_out_profile(
     struct table *applications, const struct table *profile, struct ss_error *error) {
     size_t kept = 0;
-    SS_OWNED(free) struct entry *sorted = calloc(profile->count, sizeof *sorted);
+    SS_OWNED(free) struct entry *sorted = calloc(profile->count + 1, sizeof *sorted);
     if (!sorted)
         return ss_error_memory(error);
     memcpy(sorted, profile->items, profile->count * sizeof *sorted);
