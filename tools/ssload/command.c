@@ -109,8 +109,7 @@ int ssload_command_start(char **words, struct ss_error *error) {
     int result = fork_command(words, ends[1], error);
     close(ends[1]);
     /* The pipe closes without data when execvp() succeeds. */
-    ssize_t length;
-    while (result == 0 && (length = read(ends[0], &why, sizeof why)) < 0 && errno == EINTR)
+    while (result == 0 && read(ends[0], &why, sizeof why) < 0 && errno == EINTR)
         continue;
     close(ends[0]);
     if (result == 0 && why) {
