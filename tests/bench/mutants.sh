@@ -38,7 +38,8 @@ tree=$work/tree build=$work/tree/build-$preset
 # Prints the places in random order, as mutants.awk describes them.
 choose_places() {
     local files
-    mapfile -t files < <(find ${in//,/ } -name '*.[ch]' | sort)
+    # The skeleton of a module is not built.
+    mapfile -t files < <(find ${in//,/ } -name '*.[ch]' ! -name skeleton.c | sort)
     awk -v seed="$seed" -f tests/bench/mutants.awk "${files[@]}" | sort -g | cut -f 2-
 }
 
