@@ -7,15 +7,22 @@ exec </dev/null # it may be closed, and the next file opened would then become s
 # shellcheck source=../tools/install-missing.sh
 . tools/install-missing.sh
 
+# Shares of lines that tests have to run, in percent.
+src_bar=90 tools_bar=85 file_bar=75
+
 usage() {
     cat <<END
-Usage: tests/run.sh [--quick] [--strict]
+Usage: tests/run.sh [--quick | --coverage] [--strict]
 Installs what is missing, builds in build*/, and runs all checks and tests but those that want a
 quiet machine. Tests that cannot run here are listed with what they miss.
 
   --quick   only the scripts, the release build, and its tests but those labeled long: studies,
             benches, guests, containers, packages, the examples of the pages, and memory that
             runs out
+  --coverage
+            only a build that counts the lines that run, and its tests but those labeled long; prints
+            the share of these lines, and files below $file_bar %. Fails if there are such files, or if
+            the share is below $src_bar % in src and modules or $tools_bar % in tools
   --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
 END
@@ -190,10 +197,49 @@ check_sanitized() {
     fixed_layout=()
 }
 
-quick='' strict=''
+# Reads rows of gcovr: file, lines, lines that ran.
+print_coverage() {
+    sort -t , -k 1 | awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v file_bar="$file_bar" '
+        $2 + 0 > 0 {
+            side = $1 ~ /^tools\// ? "tools" : "src and modules"
+            lines[side] += $2
+            ran[side] += $3
+            if (100 * $3 < file_bar * $2) {
+                printf "%5.1f %% of %4d lines: %s\n", 100 * $3 / $2, $2, $1
+                low = 1
+            }
+        }
+        END {
+            bar["src and modules"] = src_bar
+            bar["tools"] = tools_bar
+            for (side in bar) {
+                share = lines[side] ? 100 * ran[side] / lines[side] : 0
+                printf "%5.1f %% of %d lines: %s\n", share, lines[side], side
+                if (share < bar[side]) low = 1
+            }
+            exit low
+        }'
+}
+
+check_coverage() {
+    local failed='' low=''
+    install_missing gcovr=gcovr
+    build coverage all
+    find build-coverage -name '*.gcda' -delete
+    (run_tests coverage $((6 * $(nproc)))) || failed=yes
+    stage "coverage: lines that ran"
+    gcovr --root . --object-directory build-coverage --filter src/ --filter modules/ --filter tools/ \
+        -j "$(nproc)" --csv build-coverage/coverage.csv build-coverage
+    tail -n +2 build-coverage/coverage.csv | print_coverage || low=yes
+    [ -z "$failed" ] || fail "tests failed: see above"
+    [ -z "$low" ] || fail "too few lines ran: see above, and build-coverage/coverage.csv"
+}
+
+quick='' strict='' coverage=''
 for word; do
     case $word in
     --quick) quick=quick ;;
+    --coverage) coverage=coverage ;;
     --strict) strict=--strict ;;
     --help) usage && exit ;;
     *) fail "$word: unknown option: see --help" ;;
@@ -201,6 +247,10 @@ for word; do
 done
 install_what_tests_need
 find_python
+if [ -n "$coverage" ]; then
+    check_coverage
+    exit
+fi
 # Without debug information the build takes a tenth less time.
 build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
 check_scripts
