@@ -282,8 +282,8 @@ START_TEST(error_messages_are_one_line) {
         {{"-z"}, "-z"},
         {{"5"}, "put a command after --"},
         {{"-c", "1", "sleep", "1"}, "put a command after --"},
-        {{"--"}, "-- needs a command"},
-        {{"-q", "--"}, "-- needs a command"},
+        {{"--"}, "-- requires a command"},
+        {{"-q", "--"}, "-- requires a command"},
     };
     // clang-format on
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -30,8 +30,9 @@ options_and_their_values_are_checked() {
         refuses "--rounds requires a value" "$name" --rounds
         refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
         refuses "--workloads: cereal: no such workload" "$name" --workloads cereal
-        refuses "require a command after --" "$name" --repeat
+        [ "$name" = loadline ] || refuses "require a command after --" "$name" --repeat
     done
+    refuses "a command after --, --workloads or --service is required" loadline --repeat
     refuses "--methods: pid: not one of" accuracy --methods pid
     refuses "--targets: '0' is not a load above 0" accuracy --targets 0
     refuses "accuracy: --targets: '20s' is not a load" accuracy --targets 20s

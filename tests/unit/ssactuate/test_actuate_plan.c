@@ -146,7 +146,7 @@ static void mask_of_all_cpus_is_free(void **state) {
     PLAN("pin=first:2", "cpus=1");
     assert_that(plan.cpu_count, ==, 1);
     REFUSE("cpus=3 is more than the 2 CPUs of pin", "pin=first:2", "cpus=3");
-    REFUSE("unknown scheme 'frst:2'", "pin=frst:2");
+    REFUSE("unknown scheme 'frst': did you mean 'first'", "pin=frst:2");
     REFUSE("spread requires a number of CPUs", "pin=spread");
     REFUSE("CPU 4 may not be used here", "pin=3-4");
     REFUSE("from 1 to 4", "cpus=5");

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TESTS_HEAP_H
+#define SHOWSTOPPER_TESTS_HEAP_H
+
+/* How much memory the C library has given out. */
+
+#include "unit.h"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+static size_t heap_in_use(void) {
+#ifdef __GLIBC__
+    struct mallinfo2 now = mallinfo2();
+    return now.uordblks + now.hblkhd;
+#else
+    SKIP("glibc: no other C library counts what it has given out");
+    return 0;
+#endif
+}
+
+#endif
