@@ -455,6 +455,7 @@ groups_of_version_one_are_limited_in_each_hierarchy() {
 
 groups_of_version_two_are_limited_in_one_folder() {
     make_hierarchy . cpu.max cpuset.cpus
+    ln -s cpuset.cpus root/sys/fs/cgroup/showstopper-x/cpuset.cpus.effective # the kernel grants what is set
     echo "cpuset cpu" >root/sys/fs/cgroup/cgroup.controllers
     echo cpuset >root/sys/fs/cgroup/cgroup.subtree_control
     echo 0::/here >root/proc/self/cgroup

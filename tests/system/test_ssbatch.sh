@@ -137,7 +137,7 @@ damaged_results_are_reported() {
         done
     done <<END
 {}| has no schema: remove $PWD/study/a to carry out the run again
-{"schema": 9}| has schema 9, but this program reads only schema 1
+{"schema": 9}| has schema 9, but this program reads only schema 1: use the ssbatch that wrote it
 {x|: invalid JSON: line 1: quoted object property name expected
 END
 }
