@@ -12,17 +12,19 @@ src_bar=90 tools_bar=85 file_bar=75
 
 usage() {
     cat <<END
-Usage: tests/run.sh [--quick | --coverage] [--strict]
-Installs what is missing, builds in build*/, and runs all checks and tests but those that want a
-quiet machine. Tests that cannot run here are listed with what they miss.
+Usage: tests/run.sh [--quick | --packages | --coverage] [--strict]
+Installs what is missing, builds in build*/, and runs all checks and tests but those of packages and
+those that want a quiet machine. Tests that cannot run here are listed with what they miss.
 
   --quick   only the scripts, the release build, and its tests but those labeled long: studies,
-            benches, guests, containers, packages, the examples of the pages, and memory that
-            runs out
+            benches, guests, containers, the examples of the pages, and memory that runs out
+  --packages
+            only the release build, and the tests that make, install and remove packages, a source
+            tarball, and programs with musl
   --coverage
-            only a build that counts the lines that run, and its tests but those labeled long; prints
-            the share of these lines, and files below $file_bar %. Fails if there are such files, or if
-            the share is below $src_bar % in src and modules or $tools_bar % in tools
+            only a build that counts the lines that run, and its tests but those labeled
+            long; prints the share of these lines, and files below $file_bar %. Fails if there
+            are such files, or if the share is below $src_bar % in src and modules or $tools_bar % in tools
   --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
 END
@@ -52,9 +54,12 @@ install_what_tests_need() {
         bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3 \
         python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema \
         python3-prometheus-client=/usr/lib/python3/dist-packages/prometheus_client \
-        rpm=rpmspec makepkg=makepkg \
         python3-yaml=/usr/lib/python3/dist-packages/yaml \
-        dpkg-dev=dpkg-shlibdeps lintian=lintian debootstrap=debootstrap \
+        debootstrap=debootstrap
+}
+
+install_what_packaging_needs() {
+    install_missing dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg \
         musl-tools=musl-gcc gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc \
         libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static
 }
@@ -70,7 +75,7 @@ find_python() {
 # folder_of PRESET: prints the build folder.
 folder_of() {
     case $1 in
-    release | quick) echo build ;;
+    release | quick | packages) echo build ;;
     *) echo "build-$1" ;;
     esac
 }
@@ -235,10 +240,11 @@ check_coverage() {
     [ -z "$low" ] || fail "too few lines ran: see above, and build-coverage/coverage.csv"
 }
 
-quick='' strict='' coverage=''
+quick='' strict='' coverage='' packages=''
 for word; do
     case $word in
     --quick) quick=quick ;;
+    --packages) packages=packages ;;
     --coverage) coverage=coverage ;;
     --strict) strict=--strict ;;
     --help) usage && exit ;;
@@ -246,6 +252,7 @@ for word; do
     esac
 done
 install_what_tests_need
+[ -z "$packages" ] || install_what_packaging_needs
 find_python
 if [ -n "$coverage" ]; then
     check_coverage
@@ -253,6 +260,10 @@ if [ -n "$coverage" ]; then
 fi
 # Without debug information the build takes a tenth less time.
 build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
+if [ -n "$packages" ]; then
+    run_tests packages "$(nproc)"
+    exit
+fi
 check_scripts
 check_layout
 if [ -z "$quick" ]; then
