@@ -15,7 +15,7 @@ clang-tidy.
 END
 }
 
-# What cppcheck does not understand; gcc or clang-tidy check most of it.
+# Constructs that cppcheck does not understand; gcc or clang-tidy check most of it.
 suppressed=(
     # SS_OWNED() releases at the end of a scope.
     memleak
@@ -38,7 +38,7 @@ suppressed=(
     'internalAstError:*/parabola.c'
 )
 
-# What gcc 12 does not understand.
+# Constructs that gcc 12 does not understand.
 misunderstood=(
     # A pointer that a function stores in its caller's struct is not lost. The leak sanitizer checks all tests.
     -Wno-analyzer-malloc-leak

@@ -201,7 +201,7 @@ mistakes_are_refused_before_anything_starts() {
     refuses_call "antagonist: sleep: unexpected argument: name the service with --victim" sleep
     refuses_call "antagonist: --victim: /none.log: neither a URL nor a file" --victim /none.log --suspects "$pid"
     refuses_call "antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
-    refuses_call "antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is no program" \
+    refuses_call "antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is not in PATH" \
         --victim 'nobench 3' --suspects "$pid"
     # The suspects are checked before requests are sent, and a plan that cannot be made is not carried out.
     refuses_call "--suspects: 'sleep' is not a whole number" --victim http://127.0.0.1:2/ --suspects sleep

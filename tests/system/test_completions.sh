@@ -34,7 +34,7 @@ ln -s "$completions/bash" "$scratch/share/bash-completion/completions"
 ln -s "$completions/fish" "$scratch/share/fish/vendor_completions.d"
 touch "$scratch/work/trace.txt"
 
-# What is typed, with \t for the tab key, and the words that the command then gets.
+# Each line is typed, with \t for the tab key, and the words that the command then gets.
 cat >"$scratch/cases" <<'END'
 showstopper --dith\t stag\t | <--dithering><stagger>
 showstopper -t stairc\t -T hold=1s,sym\tn\t | <-t><staircase><-T><hold=1s,symmetric=no>

@@ -228,19 +228,19 @@ records_are_written_to_the_folder_in_memory() {
     says err "--ram-folder: 'ram' is relative: give an absolute path"
 }
 
-# Somebody else can guess the name of a folder in /dev/shm and make it first.
+# Another user can guess the name of a folder in /dev/shm and make it first.
 # shellcheck disable=SC2016 # $$ is the pid that ssbatch then has
-folders_of_strangers_in_memory_are_refused() {
+folders_of_other_users_in_memory_are_refused() {
     begin
     mkdir ram treasure
     echo x >treasure/kept
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'touch {record}'" >plan
     expect 125 bash -c 'ln -s "$PWD/treasure" "ram/ssbatch-$$-a"; exec ssbatch --ram-folder "$PWD/ram" study plan'
-    says err "-a belongs to somebody else: choose a folder that only you can write to (--ram-folder)"
-    [ "$(ls treasure)" = kept ] || fail "the folder of somebody else has $(ls treasure)"
+    says err "-a belongs to another user: choose a folder that only you can write to (--ram-folder)"
+    [ "$(ls treasure)" = kept ] || fail "the folder of the other user has $(ls treasure)"
     if [ "$(id -u)" = 0 ]; then
         expect 125 bash -c 'install -d -o 65534 "ram/ssbatch-$$-a"; exec ssbatch --ram-folder "$PWD/ram" study plan'
-        says err "-a belongs to somebody else: "
+        says err "-a belongs to another user: "
     fi
     ls ram >before
     expect 0 ssbatch --ram-folder "$PWD/ram" study plan
@@ -478,7 +478,7 @@ run_case results_have_output_columns_and_times
 run_case plan_is_added_without_carrying_out_a_run
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
-run_case folders_of_strangers_in_memory_are_refused
+run_case folders_of_other_users_in_memory_are_refused
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
 run_case cpu_time_of_the_run_itself_does_not_disturb_it

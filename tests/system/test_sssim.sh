@@ -387,7 +387,7 @@ if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
     tr '\n' ' ' <answer | grep -qE 'These clocks are not trusted: n[0-9]+ \([0-9.]+ s (ahead|behind), known within 0.002 s\)' ||
         fail "no clock is named: $(cat answer)"
-    # A sample of other nodes lies in the intervals of a rehearsal; with a disturbance that it lacks, few do.
+    # A sample of other nodes is in the intervals of a rehearsal; with a disturbance that it lacks, few do.
     expect fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record disturbed -- -P 1 --duration 20s --background 0.3
@@ -396,7 +396,7 @@ if [ -x "$1/bin/ssreport" ]; then
     [ "$("$1/bin/ssreport" --table fleet-prediction rehearsal --against sample | cut -d , -f 9 | grep -c yes)" -ge 5 ] ||
         fail "few nodes behave as predicted: $(cat answer)"
     "$1/bin/ssreport" rehearsal --against disturbed >answer || fail "the sample cannot be reported"
-    grep -q '^[0-3] of 10 nodes lie in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
+    grep -q '^[0-3] of 10 nodes are in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
 fi
 
 expect --help

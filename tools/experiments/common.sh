@@ -20,7 +20,7 @@ declare -A is_given=() # options given on the command line, with _ instead of -
 # take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
 # values of a NAME+ are collected, one a line. Words that are no options become `operands`, if that is among the names.
 # The words after -- become `user_command`. `usage` is the caller's, and so is `no_arguments`: what to use instead of a word
-# that is no option.
+# that is not an option.
 take_options() {
     local flags=" $1 " names=" $2 " word option value
     shift 2

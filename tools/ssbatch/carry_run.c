@@ -95,7 +95,7 @@ static int make_memory(const struct carried *carried, struct ss_error *error) {
         return ss_error_fail(error, "%s: %s", carried->scratch, strerror(errno));
     if (!ssbatch_disk_is_own(carried->scratch))
         return ss_error_fail(error,
-            "%s belongs to somebody else: choose a folder that only you can write to "
+            "%s belongs to another user: choose a folder that only you can write to "
             "(--ram-folder)",
             carried->scratch);
     if (mkdir(carried->out, 0777) < 0 && errno != EEXIST)

@@ -53,7 +53,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
 
 /*
  * Returns whether this is a folder of this user. Where all users may write, such as /dev/shm,
- * somebody else can guess the name of a folder and make it, or a link, first.
+ * another user can guess the name of a folder and make it, or a link, first.
  */
 SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 

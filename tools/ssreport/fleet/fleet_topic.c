@@ -220,9 +220,9 @@ static bool ask_prediction(
             "samples.");
     else
         snprintf(headline->answer, sizeof headline->answer,
-            "%zu of %zu nodes lie in the interval that %s predicts for the mean error of 90 %% of "
+            "%zu of %zu nodes are in the interval that %s predicts for the mean error of 90 %% of "
             "the nodes, and %zu in that for the absolute error over 10 s. If the prediction is "
-            "right, at least %zu lie within in 97.5 %% of all cases.",
+            "right, at least %zu are within in 97.5 %% of all cases.",
             count.error, count.nodes, ssreport_report_set_name(report, 0), count.apart,
             count.expected);
     name_failures(second, count_failed(second), headline->answer, sizeof headline->answer);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The chance that fewer nodes lie within than `expected`. */
+/* The chance that fewer nodes are within than `expected`. */
 #define SURPRISE 0.025
 
 static bool predicts(const struct ssreport_fleet_node *node, const char *trace) {
@@ -71,7 +71,7 @@ void ssreport_prediction_add(struct ssreport_prediction_count *count,
     count->apart += ssreport_is_within(prediction->apart, node->apart);
 }
 
-/* Returns the chance that exactly `within` of `nodes` lie within. */
+/* Returns the chance that exactly `within` of `nodes` are within. */
 static double chance_of(size_t within, size_t nodes) {
     double n = (double)nodes, k = (double)within;
     return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(SSREPORT_PREDICTED) +

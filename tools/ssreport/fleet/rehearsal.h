@@ -24,13 +24,13 @@ struct ssreport_prediction {
 /*
  * Predicts a node from the nodes of a fleet that did not fail: from those that follow the same
  * trace, if there are enough. A bound is the k-th value from below or from above, with the largest
- * k for which a further node lies within with the probability SSREPORT_PREDICTED, whatever the
+ * k for which a further node is within with the probability SSREPORT_PREDICTED, whatever the
  * distribution. Returns false if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) bool ssreport_predict(struct ssreport_prediction *prediction,
     const struct ssreport_fleet *fleet, const struct ssreport_fleet_node *node);
 
-/* How many nodes of a sample lie within their intervals. */
+/* How many nodes of a sample are within their intervals. */
 struct ssreport_prediction_count {
     size_t nodes; /* with an interval and samples */
     size_t error, apart;
