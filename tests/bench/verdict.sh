@@ -107,11 +107,14 @@ program_of() {
     pgrep -o -P "$1" -x "$2" || echo "$1"
 }
 
-# stop_for SECONDS PID: stops this process for a while.
+# stop_for SECONDS PID: stops this process for a while. A child continues it, even if this script is killed meanwhile.
 stop_for() {
+    (
+        sleep "$1"
+        kill -CONT "$2"
+    ) &
     kill -STOP "$2"
-    sleep "$1"
-    kill -CONT "$2"
+    wait $!
 }
 
 clean_run() { run -n 2 -l 50% --iteration '^iteration' ssburn serial --work "$work"; }
@@ -134,9 +137,10 @@ fault_out_of_reach() { run -n 1 -l 90% taskset -c 0 ssburn serial --work "$work"
 
 fault_stopped_master() {
     run_short &
+    local run=$!
     after 4
-    stop_for 1.3 "$(program_of $! showstopper)"
-    wait $!
+    stop_for 1.3 "$(program_of "$run" showstopper)"
+    wait "$run"
 }
 
 fault_drift() { run_awk 'n *= 1.0006'; }
@@ -179,9 +183,10 @@ fault_degrades() {
 fault_stopped_generator() {
     serve
     send &
+    local sender=$!
     after 4
-    stop_for 1 "$(program_of $! ssrequest)"
-    wait $!
+    stop_for 1 "$(program_of "$sender" ssrequest)"
+    wait "$sender"
 }
 
 fault_no_service() {
