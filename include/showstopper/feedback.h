@@ -23,6 +23,7 @@ struct ss_source_request {
     enum ss_source source;
     const char *argument;
     bool required; /* fail if the source is unavailable, instead of falling back to another one */
+    double cpus;   /* SS_SOURCE_OWN: CPUs that make a load of 1; 0: all measured CPUs */
 };
 
 /*

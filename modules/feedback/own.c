@@ -5,10 +5,13 @@
 
 struct config {
     ss_time period;
+    double cpus;
 };
 
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
+    SS_OPTION("cpus", NUMBER, cpus, .initial = "0", .min = "0", .max = "65536",
+        .help = "number of CPUs that make 100 %; 0: all measured CPUs"),
     SS_OPTION_END,
 };
 
@@ -16,8 +19,8 @@ static const struct ss_option options[] = {
 #define SPACING (12 * SS_MILLISECOND)
 
 static void request_source(const struct ss_self *self, struct ss_source_request *request) {
-    (void)self;
-    *request = (struct ss_source_request){.source = SS_SOURCE_OWN};
+    const struct config *config = self->config;
+    *request = (struct ss_source_request){.source = SS_SOURCE_OWN, .cpus = config->cpus};
 }
 
 static bool wants_sample(const struct ss_self *self, const struct ss_moment *moment) {

@@ -190,11 +190,23 @@ static int load_module(
     return plan->record ? add_files(plan, kind, error) : 0;
 }
 
+/* Returns the CPUs that make a load of 1, unless a control group has an allowance. */
+static double count_load_cpus(const struct ss_plan *plan) {
+    if (plan->source.source == SS_SOURCE_SENSOR)
+        return 0;
+    return plan->source.source == SS_SOURCE_OWN && plan->source.cpus > 0 ? plan->source.cpus
+                                                                         : plan->cpu_count;
+}
+
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
-    if (plan->source.source != SS_SOURCE_SENSOR)
-        plan->set.load_cpus = plan->cpu_count;
+    plan->set.load_cpus = count_load_cpus(plan);
+    if (plan->set.load_cpus > plan->cpu_count)
+        return ss_error_fail(error,
+            "feedback/%s: cpus=%g exceeds the %u measured CPU%s: write at most %u",
+            plan->set.modules[SS_KIND_FEEDBACK].head->name, plan->set.load_cpus, plan->cpu_count,
+            plan->cpu_count == 1 ? "" : "s", plan->cpu_count);
     if (plan->source.source == SS_SOURCE_OWN)
         snprintf(plan->reader.path, sizeof plan->reader.path, "%s",
             ss_platform_task_clock_works() ? "perf_event_open and /proc" : "/proc");

@@ -38,16 +38,17 @@ static void print_times(FILE *stream, const struct ss_plan *plan) {
 }
 
 void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan) {
-    char from[4200];
+    char from[4200], text[64] = "these CPUs together";
     ss_platform_counters_from(from, sizeof from, &plan->reader);
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
         snprintf(buffer, size, "a value of 1 from the sensor: %s", plan->source.argument);
         break;
     case SS_SOURCE_OWN:
-        snprintf(buffer, size,
-            "these CPUs together; work is the CPU time of the run's own processes alone; from %s",
-            from);
+        if (plan->source.cpus > 0)
+            snprintf(text, sizeof text, "%g of these CPUs", plan->source.cpus);
+        snprintf(buffer, size, "%s; work is the CPU time of the run's own processes alone; from %s",
+            text, from);
         break;
     case SS_SOURCE_CGROUP:
         snprintf(buffer, size, "%g CPUs, the allowance of the control group with %s",

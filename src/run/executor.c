@@ -73,7 +73,8 @@ static int read_counters(void *context, struct ss_counters *counters) {
     if (executor->setup->reader)
         return ss_platform_counters_read(&executor->reader, counters);
     if (executor->cpu_time.board) {
-        ss_cpu_time_sum(executor->board, executor->setup->plan->cpu_count, counters);
+        const struct ss_plan *plan = executor->setup->plan;
+        ss_cpu_time_sum(executor->board, plan->cpu_count, plan->set.load_cpus, counters);
         return 0;
     }
     *counters = (struct ss_counters){

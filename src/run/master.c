@@ -190,7 +190,8 @@ static int read_spent(void *context, struct ss_cpu_reading *reading) {
     struct ss_master *master = context;
     *reading = (struct ss_cpu_reading){
         .group = true, .pressure = NAN, .count = 1, .items = reading->items};
-    ss_cpu_time_sum(master->board, master->plan->cpu_count, &reading->counters);
+    ss_cpu_time_sum(
+        master->board, master->plan->cpu_count, master->plan->set.load_cpus, &reading->counters);
     reading->counters.used = 0;
     for (uint32_t i = 0; i < master->plan->instances; i++)
         reading->counters.used += ss_cpu_time_read(&master->cpu_times[i], reading->counters.time);

@@ -366,11 +366,12 @@ static uint64_t find_used(const struct ss_notice *told, ss_time now) {
     return words[0] + (uint64_t)(passed * ss_double_from_word(words[2]));
 }
 
-void ss_cpu_time_sum(struct ss_board *board, uint32_t cpus, struct ss_counters *counters) {
+void ss_cpu_time_sum(
+    struct ss_board *board, uint32_t cpus, double capacity, struct ss_counters *counters) {
     *counters = (struct ss_counters){
         .time = ss_platform_now(),
         .set = 1,
-        .capacity = cpus,
+        .capacity = capacity,
         .cpus = cpus,
         .ran = true,
         .grain = GRAIN,

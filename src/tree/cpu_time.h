@@ -73,9 +73,10 @@ void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now);
 
 /*
  * Sums up all instances: the readings that their executors have published, and the estimated use
- * since then of those that run.
+ * since then of those that run. They may use `cpus` CPUs, `capacity` of which make a load of 1.
  */
-void ss_cpu_time_sum(struct ss_board *board, uint32_t cpus, struct ss_counters *counters);
+void ss_cpu_time_sum(
+    struct ss_board *board, uint32_t cpus, double capacity, struct ss_counters *counters);
 
 /* Takes a reading, with a listing if one is due. Returns the total. */
 uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now);

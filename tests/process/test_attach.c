@@ -660,6 +660,27 @@ START_TEST(the_load_of_short_lived_children_is_counted) {
 }
 END_TEST
 
+/*
+ * With 1 % of a CPU as the base, a process that runs for half of the time is a load of 100 %, which
+ * control reduces.
+ */
+START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
+    struct run *run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "-c", "fixed",
+        "--duration", "1s", "--json", "-", PAYLOAD, "spin");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
+    double load = json_number(run->out.bytes, "load_mean");
+    ck_assert_msg(load > 0.6, "load %f", load); /* it would be at most 0.5 of one CPU */
+    run_free(run);
+    run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "--duration", "4s", "--json",
+        "-", PAYLOAD, "spin");
+    run_expect(run, 0);
+    load = json_number(run->out.bytes, "load_mean");
+    ck_assert_msg(load < 0.8, "load %f", load);
+    run_free(run);
+}
+END_TEST
+
 /* ---- refusals ---- */
 
 #define REFUSED(message, ...)                                                                      \
@@ -880,6 +901,7 @@ PROCESS_MAIN(
     SS_CASE(descendants_with_same_name_are_one_match),
     SS_CASE(limit_of_own_load_ignores_other_load),
     SS_CASE(the_load_of_short_lived_children_is_counted),
+    SS_CASE(own_load_can_be_relative_to_a_part_of_the_cpus),
     SS_CASE(invalid_processes_are_not_attached),
     SS_CASE(a_tree_cannot_be_attached_twice),
     SS_CASE(only_one_of_two_concurrent_runs_attaches),

@@ -165,6 +165,9 @@ START_TEST(modules_and_their_options_appear_in_the_plan) {
     PLAN_WITHOUT_LOAD("load=0.6", "--load", "6/10", "true");
     PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "true");
     PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "-f", "own", "true");
+    PLAN_WITHOUT_LOAD(
+        "load=0.6", "-l", "0.3cpu", "--cpus", "0", "-f", "own", "-F", "cpus=0.5", "true");
+    PLAN("0.5 of these CPUs; work is", "--cpus", "0", "-f", "own", "-F", "cpus=0.5", "true");
     PLAN_WITHOUT_LOAD("mean=0.5,amplitude=0.2", "--cpus", "0", "-t", "sine", "-T",
         "mean=0.5cpus,amplitude=20%,period=1M", "true");
     PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", "0", "-t", "staircase", "-T",
@@ -343,6 +346,8 @@ START_TEST(numbers_out_of_range_are_refused) {
         "2cpu:0:1cpu", TOUCH);
     REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-f", "command", "-F",
         "echo 1", TOUCH_AT("0.5cpu"));
+    REFUSED(125, "feedback/own: cpus=1.5 exceeds the 1 measured CPU", "--cpus", "0", "-f", "own",
+        "-F", "cpus=1.5", TOUCH_AT("50%"));
     REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-c", "fixed", "-C",
         "0.5cpu", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "0", TOUCH_AT("50%"));

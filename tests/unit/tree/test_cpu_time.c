@@ -290,7 +290,7 @@ static uint64_t count_after(ss_time passed) {
     ss_time begin = ss_platform_now();
     while (ss_platform_now() < begin + passed) {
     }
-    ss_cpu_time_sum(board, 2, &counters);
+    ss_cpu_time_sum(board, 2, 2, &counters);
     return counters.used;
 }
 
@@ -310,6 +310,17 @@ static void cpu_time_of_running_instances_is_extrapolated(void **state) {
     assert_that(more, >=, 30 * SS_MILLISECOND);
     assert_that(more, <=, (uint64_t)(1.5 * (double)(ss_platform_now() - told)));
     ss_cpu_time_close(&meter);
+    free(board);
+}
+
+/* Half of a CPU makes a load of 1, although both CPUs may be used. */
+static void capacity_may_be_a_part_of_the_cpus(void **state) {
+    (void)state;
+    struct ss_counters counters;
+    board = ss_board_allocate(1, 0);
+    ss_cpu_time_sum(board, 2, 0.5, &counters);
+    assert_near(counters.capacity, 0.5, 0);
+    assert_near(counters.cpus, 2, 0);
     free(board);
 }
 
@@ -356,6 +367,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(cpu_time_of_every_unwaited_child_counts),
         cmocka_unit_test(cpu_time_of_an_orphan_on_the_board_counts),
         cmocka_unit_test(cpu_time_of_running_instances_is_extrapolated),
+        cmocka_unit_test(capacity_may_be_a_part_of_the_cpus),
         cmocka_unit_test(cpu_time_rate_is_per_permitted_time),
     };
     const struct CMUnitTest by_kernel[] = {

@@ -264,6 +264,10 @@ static int find_source(struct trial *trial, struct ss_error *error) {
         return -1;
     trial->source = request.source;
     bool limited = request.source == SS_SOURCE_CGROUP && options->quota > 0;
+    if (request.cpus > 0)
+        return ss_error_fail(error,
+            "feedback/%s: a simulated load is relative to all CPUs: omit cpus",
+            trial->set.modules[SS_KIND_FEEDBACK].head->name);
     trial->set.load_cpus = limited ? fmin(options->quota, options->cpus) : options->cpus;
     if (request.source != SS_SOURCE_SENSOR)
         return 0;
