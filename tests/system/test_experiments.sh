@@ -732,7 +732,7 @@ placements_follow_recorded_topologies() {
     [ "$(grep -c -- '^beside .*/env/guest hold .* --memory 5312M ' "$output")" -eq 2 ] || fail "wrong memory of guests"
     # On this machine, every placement is planned or skipped with a reason.
     call interference --dry-run || true
-    for placement in neutral quota per-chip per-core per-thread; do
+    for placement in neutral quota free per-chip per-core per-thread; do
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
             fail "$placement is neither planned nor skipped"
     done

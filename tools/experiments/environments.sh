@@ -91,6 +91,10 @@ print_sets() {
 print_placement() {
     local found='' half=$(($3 / 2 > 0 ? $3 / 2 : 1))
     case $1 in
+    free)
+        ! is_guest "$2" || found="a guest has half of the CPUs: see neutral"
+        [ "$3" -gt 1 ] || found="one CPU has no halves"
+        ;;
     neutral)
         is_guest "$2" || found="only a guest's number of CPUs bounds how many a side uses at a time"
         [ "$3" -gt 1 ] || found="one CPU has no halves"

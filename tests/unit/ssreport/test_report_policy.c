@@ -72,7 +72,7 @@ static void loads_are_relative_to_all_cpus(void **state) {
     add_made_pair(&report, &per_chip);
     add_made_pair(&report, &per_core);
     for (size_t i = 0; i < report.run_count; i++)
-        report.runs[i].record.cpu_count = strcmp(report.runs[i].role, "background") == 0 ? 1 : 3;
+        report.runs[i].record.load_cpus = strcmp(report.runs[i].role, "background") == 0 ? 1 : 3;
     finish_report(&report);
     make_policy(&report, NULL);
     assert_near(policy.rules[0].to, 0.19, 1e-9);
@@ -112,6 +112,33 @@ static void uncertain_change_makes_no_rule(void **state) {
     add_made_pair(&report, &noisy);
     finish_report(&report);
     assert_refused(&report, NULL, false, "no change of the best placement is certain");
+    ssreport_report_free(&report);
+}
+
+/*
+ * Sides that are not pinned share four CPUs, and a load of 1 means two of them, as with per-core.
+ * Without pinning both sides do 10 - 5 L, with per-core 6.
+ */
+static void change_from_free_to_pinned_makes_rules(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair free = per_core, pinned = per_chip;
+    free.placement = "free";
+    pinned.placement = "per-core";
+    add_made_pair(&report, &free);
+    add_made_pair(&report, &pinned);
+    for (size_t i = 0; i < report.run_count; i++) {
+        report.runs[i].record.cpu_count = strcmp(report.runs[i].placement, "free") == 0 ? 4 : 2;
+        report.runs[i].record.load_cpus = 2;
+    }
+    finish_report(&report);
+    make_policy(&report, NULL);
+    assert_that(policy.count, ==, 2);
+    assert_string_equal(policy.rules[0].knobs[0], "pin=free");
+    assert_near(policy.rules[0].to, 0.39, 1e-9);
+    assert_string_equal(policy.rules[1].knobs[0], "pin=per-core");
+    assert_near(policy.rules[1].from, 0.41, 1e-9);
+    free_policy();
     ssreport_report_free(&report);
 }
 
@@ -172,6 +199,7 @@ UNIT_MAIN(
     cmocka_unit_test(loads_are_relative_to_all_cpus),
     cmocka_unit_test(rules_keep_away_from_the_interval_of_a_change),
     cmocka_unit_test(uncertain_change_makes_no_rule),
+    cmocka_unit_test(change_from_free_to_pinned_makes_rules),
     cmocka_unit_test(placement_that_pin_lacks_is_refused),
     cmocka_unit_test(one_of_several_pairs_is_chosen_by_name),
     cmocka_unit_test(throughput_of_the_foreground_alone_is_not_enough))

@@ -95,6 +95,8 @@ struct ssreport_record {
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
         lateness_p99_us, error_mean_percent, steal, iteration_mean, iteration_deviation;
 
+    double load_cpus; /* CPUs that make a load of 1; NaN if unknown */
+
     double wall;         /* start of control, seconds since 1970; NaN if unknown */
     double counted_from; /* start of the counted time; 0 without --settle */
     double ended;        /* end of control; 0 if unknown */

@@ -71,6 +71,10 @@ static void take_plan(struct ssreport_record *record, struct json_object *plan) 
     record->command = document_join(document_get(plan, "command", json_type_array));
     record->instance_count = document_number(plan, "instances");
     record->cpu_count = document_number(plan, "cpu_count");
+    record->load_cpus =
+        document_number(document_get(plan, "measured", json_type_object), "capacity_cpus");
+    if (!(record->load_cpus > 0))
+        record->load_cpus = record->cpu_count;
     take_control(record, plan);
     read_labels(record, document_get(plan, "labels", json_type_object));
     if (record->version && strcmp(record->version, ss_version()) != 0)

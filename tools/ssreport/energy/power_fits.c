@@ -53,7 +53,7 @@ static int add_point(struct points *points, double busy, double watts) {
 /* Power that feeds two runs cannot be assigned to the CPUs of one of them. */
 static bool has_power(const struct ssreport_run *run, const void *context) {
     (void)context;
-    return run->energy.count > 0 && !run->energy.shared && run->record.cpu_count > 0;
+    return run->energy.count > 0 && !run->energy.shared && run->record.load_cpus > 0;
 }
 
 static int add_steps(struct points *points, const struct ssreport_run *run) {
@@ -62,7 +62,7 @@ static int add_steps(struct points *points, const struct ssreport_run *run) {
         struct ssreport_cost cost = ssreport_energy_between(
             &run->energy, run->record.wall + step->from, run->record.wall + step->to);
         if (isfinite(cost.watts) && isfinite(step->load.mean) &&
-            add_point(points, step->load.mean * run->record.cpu_count, cost.watts) < 0)
+            add_point(points, step->load.mean * run->record.load_cpus, cost.watts) < 0)
             return -1;
     }
     return 0;

@@ -16,8 +16,11 @@
 
 #define ONE_POLICY (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
-/* The placements that `pin` of ssactuate has, each of which gives both sides half of the CPUs. */
-static const char *const schemes[] = {"per-chip", "per-core", "per-thread"};
+/*
+ * The placements that `pin` of ssactuate has. All but free, which pins no side, give each side half
+ * of the CPUs.
+ */
+static const char *const schemes[] = {"free", "per-chip", "per-core", "per-thread"};
 
 /* ---- the pair ---- */
 
@@ -125,20 +128,19 @@ static int check_rules(const struct ssreport_placements *placements, const struc
         if (!known)
             return ss_error_fail(error,
                 "--policy: %s is the best placement at some loads, but pin of ssactuate(1) has "
-                "only "
-                "per-chip, per-core and per-thread",
+                "only free, per-chip, per-core and per-thread",
                 name);
     }
     return 0;
 }
 
 /*
- * Returns the background's part of all CPUs. Loads of a study are relative to the CPUs of the
- * background, loads of a policy to all CPUs.
+ * Returns the background's part of all CPUs. Loads of a study are relative to this part, loads of a
+ * policy to all CPUs.
  */
 static double find_share(const struct ssreport_pair *pair) {
-    double foreground = pair->foreground->record.cpu_count;
-    double background = pair->background->record.cpu_count;
+    double foreground = pair->foreground->record.load_cpus;
+    double background = pair->background->record.load_cpus;
     return foreground > 0 && background > 0 ? background / (foreground + background) : 0.5;
 }
 

@@ -47,7 +47,7 @@ const char *ssreport_placement_color(const char *placement) {
     static const struct {
         const char *placement, *color;
     } known[] = {{"per-chip", PLOT_BLUE}, {"per-core", PLOT_ORANGE}, {"per-thread", PLOT_GREEN},
-        {"neutral", PLOT_PURPLE}, {"quota", PLOT_INK}, {"sets", PLOT_SKY}};
+        {"neutral", PLOT_PURPLE}, {"quota", PLOT_INK}, {"sets", PLOT_SKY}, {"free", PLOT_AMBER}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].placement, placement) == 0)
             return known[i].color;
