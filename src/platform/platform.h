@@ -579,6 +579,15 @@ SS_NONNULL()
 size_t ss_platform_quota_settings(
     struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified, double cpus, ss_time period);
 
+/* Called with the path of a file that limits a group, and with its value. */
+typedef void ss_limit_file_call(
+    void *context, enum ss_limit limit, const char *path, const char *value);
+
+/* Reads the files of all limits that the group has. */
+SS_NONNULL(1, 2)
+void ss_platform_limit_group_files(
+    const struct ss_limit_group *group, ss_limit_file_call *call, void *context);
+
 /* Returns the version of control groups, 1 or 2, that supports a limit; 0 if neither does. */
 int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots);
 

@@ -81,6 +81,24 @@ unknown_words_are_refused() {
 
 # ---- run ----
 
+levels_are_checked_without_setting_them() {
+    unpack acpi-cpufreq
+    expect 0 actuate run --check frequency=1.6GHz,turbo=off pin=first:1
+    [ ! -e "$tree/log" ] || fail "written: $(cat "$tree/log")"
+    unchanged
+    expect 125 actuate run --check pin=first:1 frequency=9GHz
+    says err "ssactuate: frequency: '9GHz' is out of range"
+    expect 125 ssactuate run --check duty=0%
+    says err "ssactuate: duty=0%: the duty must be above 0"
+    expect 125 ssactuate run --check pin=free -- touch "$folder/started"
+    says err "--check starts no command: leave out --"
+    expect 125 ssactuate run --check pin=free --record "$folder/record"
+    says err "--check and --record exclude each other"
+    expect 125 ssactuate get --check pin
+    says err "--check is for \`run\`"
+    [ ! -e "$folder/started" ] || fail "a command was started"
+}
+
 knobs_are_set_while_the_command_runs() {
     unpack acpi-cpufreq
     expect 7 actuate run frequency=1.6GHz,turbo=off --record "$folder/record" -- sh -c '
@@ -715,6 +733,11 @@ groups_limit_the_command_and_are_removed() {
         [ ! -e "$group" ] || fail "$group was left"
     done < <(grep ^/sys "$folder/out")
     says record '"size": "small"'
+    for limit in '5000( 10000)?' 67108864; do
+        grep -A 1 -E "\"asked\": \"$limit\"" "$folder/record" | grep -Eq "\"got\": \"$limit\"" ||
+            fail "no limit of $limit in the record: $(cat "$folder/record")"
+    done
+    says record '"path": "/sys/fs/cgroup/'
 }
 
 processes_that_stay_leave_the_group() {
@@ -788,6 +811,7 @@ command_status_is_returned() {
 
 run_case missing_actuators_are_explained
 run_case unknown_words_are_refused
+run_case levels_are_checked_without_setting_them
 run_case knobs_are_set_while_the_command_runs
 run_case frequency_outside_of_the_limits_widens_them
 run_case limits_move_in_the_order_that_the_kernel_accepts

@@ -45,6 +45,8 @@ static const struct ss_argument rows[] = {
         .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which runs already; if `pin` divides the CPUs, it gets the other half; without a command after --, the first of two sides takes its place"}, .take = take_side},
     {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
         .help = "for `instances`: tell the ssrequest with this --control the URLs of the instances"}},
+    {0, NULL, {"check", AT(check),
+        .help = "for `run`: check that the levels can be set here, but set nothing and start nothing"}},
     {0, NULL, {"force", AT(force),
         .help = "for `follow`: set `memory` even below what is in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -57,6 +59,7 @@ void ssactuate_options_print_help(void) {
     printf("Usage: ssactuate list [OPTION]...\n"
            "       ssactuate get [OPTION]... ACTUATOR[@TARGET]\n"
            "       ssactuate run [OPTION]... ACTUATOR=LEVEL... -- COMMAND [ARGUMENT]...\n"
+           "       ssactuate run --check [OPTION]... ACTUATOR=LEVEL...\n"
            "       ssactuate follow [OPTION]... --policy FILE -- COMMAND [ARGUMENT]...\n"
            "       ssactuate follow [OPTION]... --policy FILE --side NAME=@PGID\n"
            "       ssactuate restore [OPTION]...\n"
@@ -108,7 +111,10 @@ static int check_command(const struct ssactuate_options *options, struct ss_erro
     bool has_command = options->command && *options->command;
     if (options->command && !verb->takes_command)
         return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
-    if (verb->takes_command && !has_command && (options->command || !has_running_side(options)))
+    if (options->check && options->command)
+        return ss_error_fail(error, "--check starts no command: leave out --");
+    if (verb->takes_command && !has_command && !options->check &&
+        (options->command || !has_running_side(options)))
         return ss_error_fail(error, "no command is given: write it after --");
     if (has_command && options->side_count > 1)
         return ss_error_fail(error, "--side is given twice, next to a command after --");
@@ -130,6 +136,10 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--json is for `list` and `get`");
     if (options->record && !verb->takes_record)
         return ss_error_fail(error, "--record is for `run` and `follow`");
+    if (options->check && strcmp(verb->name, "run") != 0)
+        return ss_error_fail(error, "--check is for `run`");
+    if (options->check && options->record)
+        return ss_error_fail(error, "--check and --record exclude each other");
     if (options->control && !verb->takes_command)
         return ss_error_fail(error, "--control is for `run` and `follow`");
     if (options->control && ss_local_socket_check(options->control, error) < 0)

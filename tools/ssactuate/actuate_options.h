@@ -30,6 +30,7 @@ struct ssactuate_options {
     const char *sides[2];
     size_t side_count;
     const char *control;
+    int check;
     int force;
     int json;
     int help;

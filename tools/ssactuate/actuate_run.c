@@ -33,7 +33,8 @@ struct run {
     struct ssactuate_child child;
     struct ssactuate_copies copies; /* replace `child` with the knob `instances` */
     struct ssactuate_record record;
-    int signals_received; /* that end the run */
+    struct ssactuate_limits limits; /* for the record */
+    int signals_received;           /* that end the run */
 };
 
 /* ---- the words of the command ---- */
@@ -111,15 +112,22 @@ static int prepare_copies(struct run *run, struct ss_error *error) {
     return ssactuate_copies_open(copies, error);
 }
 
+/* Plans the run. This changes nothing. */
+static int plan_run(struct run *run, struct ss_error *error) {
+    struct ssactuate_place *place = &run->place;
+    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0 ||
+        check_control(run, error) < 0)
+        return -1;
+    unsigned limits = ssactuate_place_limits(&run->machine, &run->plan);
+    return ssactuate_place_choose(place, &run->machine, &run->plan, error) < 0
+               ? -1
+               : ssactuate_place_find(place, &run->machine, limits, "ssactuate", error);
+}
+
 static int turn(struct run *run, struct ss_error *error) {
     struct ssactuate_place *place = &run->place;
     struct ssactuate_changes changes = {.plan = &run->plan};
-    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0 ||
-        check_control(run, error) < 0 || make_words(run, error) < 0)
-        return -1;
-    unsigned limits = ssactuate_place_limits(&run->machine, &run->plan);
-    if (ssactuate_place_choose(place, &run->machine, &run->plan, error) < 0 ||
-        ssactuate_place_find(place, &run->machine, limits, "ssactuate", error) < 0)
+    if (plan_run(run, error) < 0 || make_words(run, error) < 0)
         return -1;
     changes.groups[0] = place->has_group ? &place->group : NULL;
     if (ssactuate_undoing_open(&run->undoing, &changes, run->machine.root, error) < 0 ||
@@ -128,6 +136,8 @@ static int turn(struct run *run, struct ss_error *error) {
         ssactuate_undoing_keep(&run->undoing, error) < 0)
         return -1;
     run->copies.spared = &run->undoing.keeper.pid;
+    if (run->options->record)
+        ssactuate_limits_read(&run->limits, place, &run->plan);
     return set_files(run, error);
 }
 
@@ -263,11 +273,27 @@ static int write_record(struct run *run, struct ss_error *error) {
         .plan = &run->plan,
         .journal = run->undoing.has_journal ? &run->undoing.journal : NULL,
         .group = run->place.has_group ? &run->place.group : NULL,
+        .limits = &run->limits,
         .masked = run->place.masked,
         .urls = run->copies.urls,
         .status = status_of(run),
     };
     return ssactuate_record_write(&run->record, run->options->record, &result, error);
+}
+
+/* Turns the knobs, runs the command, and writes the record. */
+static int carry_out(struct run *run, struct ss_error *error) {
+    const struct ssactuate_options *options = run->options;
+    int result = 0;
+    if (options->record && strcmp(options->record, "-") != 0)
+        result = ss_whole_file_check(options->record, error);
+    if (result == 0 && ss_signals_open(&run->signals) < 0)
+        result = ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    if (result == 0)
+        result = turn(run, error);
+    if (result == 0)
+        result = run_command(run, error);
+    return result == 0 && options->record ? write_record(run, error) : result;
 }
 
 int ssactuate_run(const struct ssactuate_options *options, int *status, struct ss_error *error) {
@@ -277,21 +303,14 @@ int ssactuate_run(const struct ssactuate_options *options, int *status, struct s
         return ss_error_memory(error);
     run->options = options;
     int result = ssactuate_machine_open(&run->machine, options->root, error);
-    if (result == 0 && options->record && strcmp(options->record, "-") != 0)
-        result = ss_whole_file_check(options->record, error);
-    if (result == 0 && ss_signals_open(&run->signals) < 0)
-        result = ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     if (result == 0)
-        result = turn(run, error);
-    if (result == 0)
-        result = run_command(run, error);
-    if (result == 0 && options->record)
-        result = write_record(run, error);
+        result = options->check ? plan_run(run, error) : carry_out(run, error);
     if (ssactuate_undoing_finish(&run->undoing, &failure) < 0)
         result = ss_error_set(error, failure.status, "%s", failure.message);
     *status = status_of(run);
     ssactuate_copies_close(&run->copies);
     ssactuate_record_close(&run->record);
+    ssactuate_limits_free(&run->limits);
     ssactuate_binding_free(&run->binding);
     ssactuate_plan_free(&run->plan);
     ssactuate_machine_close(&run->machine);

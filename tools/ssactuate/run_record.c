@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/units.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -84,6 +85,70 @@ void ssactuate_record_close(struct ssactuate_record *record) {
     *record = (struct ssactuate_record){0};
 }
 
+/* ---- limits ---- */
+
+struct limits_call {
+    struct ssactuate_limits *limits;
+    const struct ssactuate_place *place;
+    const struct ssactuate_plan *plan;
+};
+
+/* Returns what was written to a file of a quota. The caller frees the result. */
+static char *ask_quota(const struct ssactuate_plan *plan, const char *file) {
+    struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
+    size_t count = ss_platform_quota_settings(
+        settings, strcmp(file, "cpu.max") == 0, plan->quota, plan->period);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].file, file) == 0)
+            return strdup(settings[i].value);
+    }
+    return NULL;
+}
+
+static char *ask_cpus(const struct ss_cpus *cpus) {
+    static char text[8 * SS_CPUS_MAX];
+    ss_cpus_print(text, sizeof text, cpus);
+    return strdup(text);
+}
+
+static char *ask_memory(const struct ssactuate_plan *plan) {
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)plan->memory);
+    return strdup(text);
+}
+
+static void add_limit(void *context, enum ss_limit limit, const char *path, const char *value) {
+    const struct limits_call *call = context;
+    struct ssactuate_limits *limits = call->limits;
+    const char *file = strrchr(path, '/') + 1;
+    if (!SS_GROW(limits->items, limits->count + 1, limits->room))
+        return;
+    limits->items[limits->count++] = (struct ssactuate_limit){
+        .path = strdup(path),
+        .asked = limit == SS_LIMIT_QUOTA  ? ask_quota(call->plan, file)
+                 : limit == SS_LIMIT_CPUS ? ask_cpus(&call->place->mask)
+                                          : ask_memory(call->plan),
+        .got = strdup(value),
+    };
+}
+
+void ssactuate_limits_read(struct ssactuate_limits *limits, const struct ssactuate_place *place,
+    const struct ssactuate_plan *plan) {
+    struct limits_call call = {limits, place, plan};
+    if (place->has_group)
+        ss_platform_limit_group_files(&place->group, add_limit, &call);
+}
+
+void ssactuate_limits_free(struct ssactuate_limits *limits) {
+    for (size_t i = 0; i < limits->count; i++) {
+        free(limits->items[i].path);
+        free(limits->items[i].asked);
+        free(limits->items[i].got);
+    }
+    free(limits->items);
+    *limits = (struct ssactuate_limits){0};
+}
+
 /* ---- the record ---- */
 
 static void write_files(struct ss_json *json, const struct ssactuate_journal *journal) {
@@ -115,6 +180,19 @@ static void write_place(struct ss_json *json, const struct ssactuate_result *res
     ss_json_bool(json, "cpuset", result->group && *result->group->parts[SS_LIMIT_CPUS].folder);
 }
 
+/* The group is new, so it has no values from before. */
+static void write_limits(struct ss_json *json, const struct ssactuate_limits *limits) {
+    ss_json_open(json, "limits", '[');
+    for (size_t i = 0; i < limits->count; i++) {
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "path", limits->items[i].path);
+        ss_json_text(json, "asked", limits->items[i].asked);
+        ss_json_text(json, "got", limits->items[i].got);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
 static void write_urls(struct ss_json *json, const char *urls) {
     struct ss_words_part part;
     ss_json_open(json, "urls", '[');
@@ -142,6 +220,7 @@ static void write_result(
     ss_json_close(&json, ']');
     write_files(&json, result->journal);
     write_place(&json, result);
+    write_limits(&json, result->limits);
     write_urls(&json, result->urls);
     ss_json_number(&json, "actual_hz", hertz);
     ss_json_text(&json, "actual_hz_from", source);

@@ -2,7 +2,7 @@
 #ifndef SSACTUATE_RUN_RECORD_H
 #define SSACTUATE_RUN_RECORD_H
 
-#include "actuator.h"
+#include "place.h"
 
 /* Measures the actual frequency while a command runs, and writes the record of the run. */
 struct ssactuate_record {
@@ -25,12 +25,30 @@ void ssactuate_record_open(
 /* Takes a sample if counters are not available. */
 SS_NONNULL() void ssactuate_record_sample(struct ssactuate_record *record);
 
+/* A file that limits the command, when it was set. */
+struct ssactuate_limit {
+    char *path, *asked, *got; /* owned; NULL if memory was exhausted */
+};
+
+struct ssactuate_limits {
+    struct ssactuate_limit *items; /* owned */
+    size_t count, room;
+};
+
+/* Reads the limits of the command's control group, after they were set. */
+SS_NONNULL()
+void ssactuate_limits_read(struct ssactuate_limits *limits, const struct ssactuate_place *place,
+    const struct ssactuate_plan *plan);
+
+SS_NONNULL() void ssactuate_limits_free(struct ssactuate_limits *limits);
+
 struct ssactuate_result {
     const char *const *words;
     char *const *command;
     const struct ssactuate_plan *plan;
     const struct ssactuate_journal *journal; /* NULL: no file was set */
     const struct ss_limit_group *group;      /* NULL: none */
+    const struct ssactuate_limits *limits;
     bool masked;
     const char *urls; /* of instances, separated by blanks; NULL: none */
     int status;

@@ -454,6 +454,21 @@ int ss_platform_limit_group_set_cpus(
     return refuse_kept(part->folder, effective, text, got, error);
 }
 
+void ss_platform_limit_group_files(
+    const struct ss_limit_group *group, ss_limit_file_call *call, void *context) {
+    for (int i = 0; i < SS_LIMITS; i++) {
+        const struct ss_limit_part *part = &group->parts[i];
+        const char *files[] = {part->unified ? unified_files[i] : kinds[i].file,
+            i == SS_LIMIT_QUOTA && !part->unified ? "cpu.cfs_period_us" : NULL};
+        for (size_t j = 0; *part->folder && j < 2 && files[j]; j++) {
+            char path[SS_GROUP_PATH_SIZE + 64], value[4096];
+            snprintf(path, sizeof path, "%s/%s", part->folder, files[j]);
+            read_file(part->folder, files[j], value);
+            call(context, (enum ss_limit)i, path, value);
+        }
+    }
+}
+
 int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_roots *roots) {
     struct ss_linux_hierarchy hierarchy;
     struct ss_error error = {0};
