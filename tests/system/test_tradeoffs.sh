@@ -56,6 +56,14 @@ options_are_checked() {
         --knobs pin=first:1,instances=2
     refuses "--knobs: cups: not one of workers frequency" tradeoffs --knobs 'instances=1+cups=2'
     refuses "--knobs: instances: a level is required" tradeoffs --knobs instances
+    refuses "--knobs: duty=0%: the duty must be above 0" tradeoffs --knobs 'instances=1 duty=0%'
+    refuses "--knobs: cpus=$(($(nproc) + 1)): write a number of CPUs from 1 to $(nproc)" tradeoffs \
+        --knobs "instances=2+cpus=$(($(nproc) + 1))"
+    refuses "--knobs: pin=fist:1: unknown scheme 'fist': did you mean 'first'?" tradeoffs --knobs pin=fist:1
+    if "$build/bin/ssactuate" get quota >/dev/null 2>&1; then
+        refuses "--knobs: quota=0%: less than 1 ms of CPU time in each period" tradeoffs --knobs quota=0%
+    fi
+    refuses "--knobs: instances=65: write a number of instances from 1 to 64" tradeoffs --knobs instances=65
     refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet
     refuses "no command is required" tradeoffs -- true
     [ ! -e "$results" ] || fail "a folder was created"
