@@ -16,18 +16,21 @@ Measures knobs of ssactuate on a quiet machine with two or more CPUs, as tables 
                              that double or halve it
                  shrink      requests lost when the second of two instances leaves under load
                  migrations  of threads of a service, bound one to one and free
-                 follow      work of two programs apart, together, and with a policy for the load of the second one
+                 follow      work of two programs apart, together, and with the policy that a study of both gives, for
+                             the load of the second one
   --seconds N    of \`capacity\`, for each of 30 rates; default 4
   --rounds N     of \`capacity\`, each level once in a round; default 2
   --watch N      seconds of \`migrations\`, for each level; default 60
+  --step N       seconds of each step of the study of \`follow\`; default 10
+  --repeats N    rounds of this study; default 3
   --phase N      seconds of \`follow\` between changes of the load; default 15
   --build DIR    default build
   --help         print this and end
 END
 }
 
-parts=capacity,shrink,migrations,follow seconds=4 rounds=2 watch=60 phase=15 build=build missed=0
-take_options parts seconds rounds watch phase build -- "$@"
+parts=capacity,shrink,migrations,follow seconds=4 rounds=2 watch=60 step=10 repeats=3 phase=15 build=build missed=0
+take_options parts seconds rounds watch step repeats phase build -- "$@"
 for part in ${parts//,/ }; do
     [[ " capacity shrink migrations follow " = *" $part "* ]] || fail "--parts: $part: not a part"
 done
@@ -170,43 +173,65 @@ bench_migrations() {
 
 # ---- following ----
 
+# study: measures both programs apart and together, at loads of the second one from 90 to 10 %, and sets `rules` to the
+# policy that ssreport writes. Fails if no change of the better placement is certain.
+study() {
+    local iteration_line='iteration = iteration [0-9]+ ([0-9.]+) ms'
+    printf '%s\n' '[front]' "command = ${front_words[*]}" "$iteration_line" '[back]' "command = ${back_words[*]}" \
+        "$iteration_line" >"$folder/catalogue"
+    "$source/tools/experiments/interference" --bin "$build/bin" --catalogue "$folder/catalogue" --pairs front:back --alone \
+        --placements per-core,free --levels 90%:10%:20% --hold "$step" --edge "$(awk "BEGIN { print $step / 10 }")" \
+        --warmup 2 --rounds "$repeats" --foreground-instances 1 --output "$folder/study" >"$folder/err" 2>&1 ||
+        fail "the study failed: $(tail -n 1 "$folder/err")"
+    ssreport --quiet --policy "$folder/rules" "$folder/study" 2>"$folder/err" || return
+    readarray -t rules < <(sed '/^#/d; /^load side$/d' "$folder/rules")
+}
+
 # follow NAME RULE...: runs two programs side by side with a policy of these rules, and sets `work`, how many iterations
 # both made, and `switches`. An iteration of either is as much work.
 follow() {
-    local name=$1 total=$((4 * phase)) status=0
+    local name=$1 status=0 front back
     printf 'load side\nevery 500m\nstay 3s\n' >"$folder/policy"
     printf '%s\n' "${@:2}" >>"$folder/policy"
     ssactuate follow --policy "$folder/policy" --record "$folder/followed" --side back="$folder/back" -- \
-        timeout "$total" ssburn parallel --threads "$(nproc)" --work "$iteration" >"$folder/front.log" 2>"$folder/err" || status=$?
+        timeout "$((4 * phase))" "${front_words[@]}" >"$folder/front.log" 2>"$folder/err" || status=$?
     [ "$status" -eq 124 ] || fail "status $status: $(tail -n 1 "$folder/err")"
     front=$(grep -c '^iteration' "$folder/front.log" || true)
-    back=$(grep -c '^iteration' "$folder/back.log" || true)
+    back=$(grep -c 'iteration [0-9]' "$folder/back.log" || true)
+    work=$((front + back))
     switches=$(($(grep -c '"line":' "$folder/followed") - 1))
-    echo "| $name | $front | $back | $((front + back)) | $switches |"
+    echo "| $name | $front | $back | $work | $switches |"
 }
 
-# The first program has a thread for each CPU, and they wait for each other at the end of an iteration. The second one
-# runs for 20 or 80 % of the time. Together, it delays all threads of the first one; apart, that has half of the CPUs.
+# The first program has a thread for each CPU, and they wait for each other at the end of an iteration. The second one has
+# a load of 20 or 80 % of half of the CPUs. Together, it delays all threads of the first one; apart, that has the other half.
 bench_follow() {
-    local iteration front back switches apart together
-    iteration=$(calibrate serial)
+    local front_words back_words rules=() policy work switches apart together units half=$(($(nproc) / 2))
+    units=$(calibrate serial)
+    front_words=(ssburn parallel --threads "$(nproc)" --work "$units")
+    back_words=(ssburn serial --work "$units")
+    study && policy="${rules[*]/%/;}" || policy=$(tail -n 1 "$folder/err")
     cat >"$folder/back" <<END
 #!/bin/sh
 exec >$folder/back.log 2>&1
-for duty in 20 80 20 80; do
-    showstopper --quiet -n 1 -c fixed -C duty=\$duty% -l 100% --duration ${phase}s ssburn serial --work $iteration
+for load in 20 80 20 80; do
+    showstopper --quiet -n $half -f own -F cpus=$half -l \$load% --duration ${phase}s ${back_words[*]}
 done
 END
     chmod +x "$folder/back"
     echo "| placement | iterations of the first program | of the second | of both | switches |"
     echo "| --- | ---: | ---: | ---: | ---: |"
     follow apart "below 100% pin=per-core"
-    apart=$((front + back))
+    apart=$work
     follow together "below 100% pin=free"
-    together=$((front + back))
-    follow followed "below $((30 / $(nproc)))% pin=free" "above $((40 / $(nproc)))% pin=per-core"
+    together=$work
+    [ ${#rules[@]} -eq 0 ] || follow followed "${rules[@]}"
+    echo
+    echo "Policy: ${policy%;}"
+    bar "a study of both programs gives a policy" "${#rules[@]} > 0"
+    [ ${#rules[@]} -gt 0 ] || return 0
     bar "the policy does at least as much as the better placement, less 1 %" \
-        "$((front + back)) >= 0.99 * ($apart > $together ? $apart : $together)"
+        "$work >= 0.99 * ($apart > $together ? $apart : $together)"
     bar "a switch at each change of the load, and no other" "$switches == 3"
 }
 
