@@ -54,6 +54,8 @@ missing_actuators_are_explained() {
     says out "power      absent: the kernel has no package with a power limit"
     says out "idle       absent: the kernel has no idle injection"
     says out "are neither cpus nor quota"
+    expect 0 ssactuate list --json --root "$folder/empty"
+    [ -n "$(tail -n 1 "$folder/out")" ] || fail "an empty line ends the JSON"
     expect 3 ssactuate get frequency --root "$folder/empty"
     says err "ssactuate: frequency is absent: the kernel has no cpufreq policy"
     expect 125 ssactuate run frequency=min --root "$folder/empty" -- touch "$folder/started"
@@ -61,6 +63,9 @@ missing_actuators_are_explained() {
 }
 
 unknown_words_are_refused() {
+    unpack acpi-cpufreq
+    expect 125 actuate get frequency@99 --json
+    [ ! -s "$folder/out" ] || fail "a part was printed: $(cat "$folder/out")"
     expect 125 ssactuate get freqency
     says err "did you mean 'frequency'?"
     expect 125 ssactuate lsit
@@ -697,6 +702,17 @@ cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 
 }
 
 # The page cache of a written file counts as memory of the group.
+# A size without a quota has none, although another size of the policy has one.
+sizes_of_a_policy_may_leave_out_parts() {
+    unpack cgroup-v1
+    mkdir -p "$folder/load"
+    write_policy "load record $folder/load" 'below 40% size=small:cpus=1' 'above 60% size=large:quota=150%'
+    expect 0 actuate follow --policy "$folder/policy" -- true
+    [ "$(grep cpu.cfs "$tree/log" | cut -d . -f 2 | tr '\n' ' ')" = "cfs_period_us 100000 cfs_quota_us -1 " ] ||
+        fail "wrong quota: $(cat "$tree/log")"
+    unchanged
+}
+
 memory_in_use_is_not_taken_away() {
     need_knob memory cgroup-memory
     mkdir "$folder/load"
@@ -772,6 +788,28 @@ each_thread_is_bound_to_one_cpu() {
         done; kill $pid'
 }
 
+# follow warns once, although it binds all threads again at each switch.
+crowded_threads_cause_one_warning() {
+    local words
+    mkdir -p "$folder/load"
+    echo load >"$folder/load/samples.csv"
+    write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% pin=free,each' 'above 60% pin=first:1,each'
+    for words in 'run pin=first:1,each' "follow --policy $folder/policy"; do
+        # shellcheck disable=SC2086 # a list of words
+        expect 0 timeout "$patience" ssactuate $words -- sh -c '
+            for number in $(seq "$(($(nproc --all) + 1))"); do
+                sleep 1000 & pids="$pids $!"
+            done
+            until grep -q "more threads than CPUs" "$1/err"; do sleep 0.02; done
+            for load in 0.8 0.2 0.8; do
+                echo "$load" >>"$1/load/samples.csv"
+                sleep 0.1
+            done
+            kill $pids' - "$folder"
+        [ "$(grep -c 'warning: more threads than CPUs' "$folder/err")" -eq 1 ] || fail "$words: $(cat "$folder/err")"
+    done
+}
+
 # An unprivileged user cannot create a control group here, so the run has nothing to journal.
 affinity_pins_without_privilege_or_runtime_folder() {
     local user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -844,11 +882,13 @@ run_case affinity_of_other_programs_survives
 run_case unusable_sides_start_no_command
 run_case policies_that_cannot_be_set_start_no_command
 run_case quota_switches_below_a_limited_group
+run_case sizes_of_a_policy_may_leave_out_parts
 run_case memory_in_use_is_not_taken_away
 run_case groups_limit_the_command_and_are_removed
 run_case processes_that_stay_leave_the_group
 run_case pins_are_masks
 run_case each_thread_is_bound_to_one_cpu
+run_case crowded_threads_cause_one_warning
 run_case affinity_pins_without_privilege_or_runtime_folder
 run_case duty_throttles_by_showstopper
 run_case killed_duty_leaves_nothing_stopped

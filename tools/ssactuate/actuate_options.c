@@ -136,7 +136,7 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--json is for `list` and `get`");
     if (options->record && !verb->takes_record)
         return ss_error_fail(error, "--record is for `run` and `follow`");
-    if (options->check && strcmp(verb->name, "run") != 0)
+    if (options->check && !verb->takes_check)
         return ss_error_fail(error, "--check is for `run`");
     if (options->check && options->record)
         return ss_error_fail(error, "--check and --record exclude each other");

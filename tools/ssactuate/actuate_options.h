@@ -12,7 +12,7 @@ struct ssactuate_options;
  */
 struct ssactuate_verb {
     const char *name;
-    bool takes_words, takes_command, takes_json, takes_record, takes_policy;
+    bool takes_words, takes_command, takes_json, takes_record, takes_policy, takes_check;
     int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
 };
 

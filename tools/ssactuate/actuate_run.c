@@ -35,6 +35,7 @@ struct run {
     struct ssactuate_record record;
     struct ssactuate_limits limits; /* for the record */
     int signals_received;           /* that end the run */
+    bool warned;                    /* that threads share CPUs */
 };
 
 /* ---- the words of the command ---- */
@@ -202,13 +203,10 @@ static int take_signal(struct run *run, int number, struct ss_error *error) {
 }
 
 static void watch_threads(struct run *run) {
-    bool crowded = run->binding.crowded;
     if (!run->plan.each)
         return;
     ssactuate_child_bind(&run->binding, (const pid_t[]){run->undoing.keeper.pid, 0});
-    if (run->binding.crowded && !crowded)
-        fprintf(
-            stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
+    ssactuate_child_warn_if_crowded(&run->binding, &run->warned);
 }
 
 static bool is_over(const struct run *run) {

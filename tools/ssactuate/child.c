@@ -170,3 +170,10 @@ void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[
     ss_platform_process_children(getpid(), visit_process, &visit);
     ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
 }
+
+void ssactuate_child_warn_if_crowded(const struct ssactuate_binding *binding, bool *warned) {
+    if (binding->crowded && !*warned)
+        fprintf(
+            stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
+    *warned |= binding->crowded;
+}

@@ -56,4 +56,8 @@ void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
  */
 SS_NONNULL() void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[2]);
 
+/* Warns if there are more threads than CPUs, unless `warned` is set, and sets it. */
+SS_NONNULL()
+void ssactuate_child_warn_if_crowded(const struct ssactuate_binding *binding, bool *warned);
+
 #endif

@@ -72,6 +72,7 @@ struct follow {
     size_t change_count, change_room;
     int signals_received;
     bool failing; /* the latest switch has failed */
+    bool warned;  /* that threads share CPUs */
 };
 
 /* ---- rules ---- */
@@ -509,22 +510,28 @@ static void look(struct follow *follow) {
     }
 }
 
-static void bind_threads(struct follow *follow) {
+/* Binds the threads of a process group that runs already. */
+static void bind_group(struct follow *follow, const struct party *party) {
     struct ssactuate_binding *binding = &follow->binding;
-    const struct party *party = &follow->parties[0];
-    if (!follow->plan.each)
-        return;
-    if (party->group == 0) {
-        ssactuate_child_bind(
-            binding, (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
-        return;
-    }
     look(follow);
     const struct ssactuate_running *running = find_running(follow, party);
     ssactuate_binding_begin(binding);
     for (size_t i = 0; i < running->count; i++)
         ssactuate_binding_see(binding, running->members[i].id, running->members[i].started);
     ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);
+}
+
+static void bind_threads(struct follow *follow) {
+    struct ssactuate_binding *binding = &follow->binding;
+    const struct party *party = &follow->parties[0];
+    if (!follow->plan.each)
+        return;
+    if (party->group == 0)
+        ssactuate_child_bind(
+            binding, (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
+    else
+        bind_group(follow, party);
+    ssactuate_child_warn_if_crowded(binding, &follow->warned);
 }
 
 static void sample(struct follow *follow, ss_time now) {
@@ -572,11 +579,11 @@ static int watch(struct follow *follow, struct ss_error *error) {
             continue;
         if (follow->signals_received == 0)
             sample(follow, now);
-        while (due <= now)
-            due += follow->policy.every;
+        /* A suspended run misses many samples. */
+        due += follow->policy.every * ((now - due) / follow->policy.every + 1);
     }
     if (follow->has_copies)
-        ssactuate_copies_kill(&follow->copies); /* what they left behind */
+        ssactuate_copies_kill(&follow->copies); /* descendants that copies left behind */
     return result;
 }
 

@@ -20,6 +20,7 @@
 
 #include "actuate_options.h"
 #include "actuate_run.h"
+#include "base/owned.h"
 #include "base/program.h"
 #include "base/words.h"
 
@@ -39,11 +40,11 @@ static int list(const struct ssactuate_options *options, int *status, struct ss_
     return 0;
 }
 
-/* Writes the level of one knob. */
-static int print_knob(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
-    bool as_json, struct ss_error *error) {
-    struct ss_json json = {.stream = stdout};
-    const struct ssactuate_output output = {stdout, as_json ? &json : NULL};
+/* Writes the level of one knob, which may fail halfway. */
+static int write_knob(FILE *stream, const struct ssactuate_machine *machine,
+    const struct ssactuate_knob *knob, bool as_json, struct ss_error *error) {
+    struct ss_json json = {.stream = stream};
+    const struct ssactuate_output output = {stream, as_json ? &json : NULL};
     if (as_json) {
         ss_json_open(&json, NULL, '{');
         ss_json_text(&json, "name", knob->actuator->name);
@@ -52,6 +53,22 @@ static int print_knob(const struct ssactuate_machine *machine, const struct ssac
     int result = knob->actuator->get(machine, knob, &output, error);
     if (as_json)
         ss_json_close(&json, '}');
+    return result;
+}
+
+/* Prints the level of one knob, or nothing if it is unknown. */
+static int print_knob(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    bool as_json, struct ss_error *error) {
+    SS_OWNED(free) char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    int result = write_knob(stream, machine, knob, as_json, error);
+    if (fclose(stream) == EOF)
+        return ss_error_memory(error);
+    if (result == 0)
+        fputs(text, stdout);
     return result;
 }
 
@@ -80,7 +97,7 @@ static int get(const struct ssactuate_options *options, int *status, struct ss_e
 static const struct ssactuate_verb verbs[] = {
     {"list", .takes_json = true, .action = list},
     {"get", .takes_words = true, .takes_json = true, .action = get},
-    {"run", .takes_words = true, .takes_command = true, .takes_record = true,
+    {"run", .takes_words = true, .takes_command = true, .takes_record = true, .takes_check = true,
         .action = ssactuate_run},
     {"follow", .takes_command = true, .takes_record = true, .takes_policy = true,
         .action = ssactuate_follow},

@@ -25,8 +25,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_place_choose(struct ssactuate_place *plac
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan, struct ss_error *error);
 
 /*
- * Finds a group PREFIX-PID with these limits. Without a cpuset, affinity alone pins; without other
- * limits it fails.
+ * Finds a group PREFIX-PID with these limits. If it cannot have a cpuset, affinity alone pins; if
+ * it cannot have the other limits, this fails.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_find(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, unsigned limits, const char *prefix,

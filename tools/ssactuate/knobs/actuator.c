@@ -142,5 +142,4 @@ void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream)
     }
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
-    fputc('\n', stream);
 }

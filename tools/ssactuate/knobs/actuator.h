@@ -25,6 +25,9 @@ SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 #define SSACTUATE_INSTANCES_MAX 64
 #define SSACTUATE_URL           300
 
+/* The period of a quota, unless its level gives another one. */
+#define SSACTUATE_PERIOD (100 * SS_MILLISECOND)
+
 /* All changes that the knobs of a run make. */
 struct ssactuate_plan {
     struct ssactuate_setting *settings; /* in the order in which they are set */

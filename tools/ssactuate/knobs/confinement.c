@@ -12,7 +12,6 @@
 #include "base/units.h"
 #include "base/words.h"
 
-#define PERIOD         (100 * SS_MILLISECOND)
 #define PERIOD_MIN     SS_MILLISECOND
 #define PERIOD_MAX     SS_SECOND
 #define QUOTA_TIME_MIN SS_MILLISECOND /* of the kernel, in each period */
@@ -249,7 +248,6 @@ static int set_quota(const struct ssactuate_machine *machine, const struct ssact
     char level[64], period[64];
     double percent;
     (void)machine;
-    plan->period = PERIOD;
     if (split_option(knob, "period", level, period, error) < 0)
         return -1;
     if (*period && ss_units_time(period, &plan->period, error) < 0)

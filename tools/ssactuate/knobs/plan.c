@@ -103,7 +103,7 @@ static int check(const struct ssactuate_plan *plan, struct ss_error *error) {
 int ssactuate_plan_make(struct ssactuate_plan *plan, const struct ssactuate_machine *machine,
     const char *const *words, struct ss_error *error) {
     struct given given = {.plan = plan, .machine = machine};
-    *plan = (struct ssactuate_plan){0};
+    *plan = (struct ssactuate_plan){.period = SSACTUATE_PERIOD};
     for (const char *const *word = words; *word; word++) {
         int status = strncmp(*word, "size=", 5) == 0 ? plan_size(&given, *word + 5, error)
                                                      : plan_word(&given, *word, error);
