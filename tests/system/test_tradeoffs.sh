@@ -64,6 +64,9 @@ options_are_checked() {
         refuses "--knobs: quota=0%: less than 1 ms of CPU time in each period" tradeoffs --knobs quota=0%
     fi
     refuses "--knobs: instances=65: write a number of instances from 1 to 64" tradeoffs --knobs instances=65
+    refuses "--knobs: instances=2: busy has no service" tradeoffs busy --knobs instances=2
+    refuses "--workers: '5000' is too large: write at most 4096" tradeoffs --workers 5000
+    refuses "--knobs: workers: '5000' is too large" tradeoffs --knobs 'instances=1+workers=5000'
     refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet
     refuses "no command is required" tradeoffs -- true
     [ ! -e "$results" ] || fail "a folder was created"

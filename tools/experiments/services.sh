@@ -139,13 +139,23 @@ check_service_values() {
             fail "$program not found: build it (see README.md), or use --bin"
     done
     check whole seed
-    [ -z "$workers" ] || check count workers
+    if [ -n "$workers" ]; then
+        check count workers
+        check_workers workers "$workers"
+    fi
     check_words when-full "delay drop" "$when_full"
     check_words spread "constant exponential" "$spread"
     [ -z "$own_cpu" ] || value_of cpus own-cpu "$own_cpu" >/dev/null || exit 1
     check_rates
     check_steps
     check_times seconds timeout warmup
+}
+
+# check_workers OPTION N: fails if serve cannot have this many workers.
+check_workers() {
+    local reason
+    [ "$service" != serve ] || reason=$(ssburn serve --workers "$2" --help 2>&1 >/dev/null) ||
+        fail "--$1: ${reason#ssburn: --workers: }"
 }
 
 # check_times OPTION...: converts them to seconds. All must be above 0, except those of a warm-up.
