@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The target html makes every manual page; its links lead somewhere, and references to pages are links.
+# The target html makes every manual page and tutorial; links lead somewhere, and references to pages are links.
 # Argument: the build folder.
 set -euo pipefail
 
@@ -19,7 +19,47 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[157]' >"$scratch/pages"
 mapfile -t pages <"$scratch/pages"
-"$source/packaging/html/make" "$scratch/html" "${pages[@]}"
+
+# The parts of Markdown that tutorials use.
+cat >"$scratch/tutorial.md" <<'END'
+# Why `&` how?
+<!-- example: replace 1 -> 2 -->
+```
+a <b & `c`
+```
+Text of `x < 1`, ssload(1)
+and [this one](tutorial.md), but not [that one](../that.md):
+- one
+  more
+- two
+END
+echo '| why | [tutorial.md](tutorial.md) |' >"$scratch/list.md"
+cat >"$scratch/expected" <<'END'
+<h1>Why <code>&amp;</code> how?</h1>
+<pre>a &lt;b &amp; `c`
+</pre>
+<p>Text of <code>x &lt; 1</code>, <a href="ssload.1.html">ssload(1)</a>
+and <a href="tutorial.html">this one</a>, but not that one:</p>
+<ul>
+<li>one
+more</li>
+<li>two</li>
+</ul>
+</body>
+</html>
+END
+"$source/packaging/html/make" --tutorials "$scratch/list.md" "$scratch/one" "${pages[@]}"
+sed '1,/<nav>/d' "$scratch/one/tutorial.html" | diff "$scratch/expected" - >&2 || fail "a tutorial has other HTML"
+grep -q '<title>Why &amp; how?</title>' "$scratch/one/tutorial.html" || fail "a title is not escaped"
+# shellcheck disable=SC2016 # backquotes of Markdown
+for line in '1. one' '### Title' '| a | b |' '**bold**' '![a](b.svg)' 'a `b' '```'; do
+    echo "$line" >"$scratch/tutorial.md"
+    ! "$source/packaging/html/make" --tutorials "$scratch/list.md" "$scratch/one" "${pages[0]}" 2>"$scratch/err" ||
+        fail "not refused: $line"
+    grep -q 'tutorial.md:1: ' "$scratch/err" || fail "$line: $(<"$scratch/err")"
+done
+
+"$source/packaging/html/make" --tutorials "$source/tutorials/README.md" "$scratch/html" "${pages[@]}"
 cd "$scratch/html"
 for page in "${pages[@]}"; do
     name=${page##*/}
@@ -27,6 +67,11 @@ for page in "${pages[@]}"; do
     grep -q "<a href=\"$name.html\">.*</a></dt>\$" index.html || fail "the index lacks $name"
     ! sed 's,<a href="[^"]*">[^<]*</a>,,g' ./*.html | grep -E "(^|[^a-z-])${name%.*}(</b>)?\(${name##*.}\)" >&2 ||
         fail "references to $name are not links"
+done
+for tutorial in "$source"/tutorials/[a-z]*.md; do
+    name=$(basename "$tutorial" .md)
+    grep -qF "<li><a href=\"$name.html\">$(sed -n '1s/^# //p' "$tutorial" | tr -d '`')</a></li>" index.html ||
+        fail "the index lacks the tutorial $name"
 done
 grep -oh 'href="[^"#:]*' ./*.html | sed 's/href="//' | sort -u >"$scratch/links"
 while read -r link; do
