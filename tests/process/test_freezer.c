@@ -5,7 +5,11 @@
  * about otherwise. Only root can set this up.
  */
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "json_text.h"
+#include "platform/platform.h"
 #include "yard.h"
 
 /* Long rounds, stopped for most of the time. */
@@ -281,8 +285,46 @@ START_TEST(two_guardians_count_a_process_once) {
 }
 END_TEST
 
+/* ---- groups of older kernels ---- */
+
+/* Adds a file to the folder of our own group, and the folders in its path. */
+static void add_file(const char *name) {
+    char path[PATH_MAX], own[1024] = "";
+    struct run_text groups = run_read_file("/proc/self/cgroup");
+    const char *line = strstr(groups.bytes, "0::");
+    if (line)
+        sscanf(line, "0::%1023[^\n]", own);
+    free(groups.bytes);
+    SKIP_UNLESS(*own, "cgroup-v2: not mounted");
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", own, name);
+    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        mkdir(path, 0755);
+        *at = '/';
+    }
+    int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    ck_assert_msg(file >= 0, "%s: %s", path, strerror(errno));
+    close(file);
+}
+
+/* Before Linux 5.2 groups cannot be frozen, and before 5.14 not killed. */
+START_TEST(groups_that_cannot_be_frozen_and_killed_are_not_used) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    surroundings_leave_mounts();
+    surroundings_mount_small("/sys/fs/cgroup", "64k");
+    add_file("cgroup.procs");
+    add_file("old/cgroup.procs");
+    ck_assert(!ss_platform_freezer_put("old", getpid()));
+    add_file("old/cgroup.freeze");
+    ck_assert(!ss_platform_freezer_put("old", getpid()));
+    add_file("old/cgroup.kill");
+    ck_assert(ss_platform_freezer_put("old", getpid()));
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
+    SS_CASE(groups_that_cannot_be_frozen_and_killed_are_not_used),
     SS_CASE(another_users_process_is_frozen_with_the_instance),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_process_ends_after_the_grace_period),

@@ -44,11 +44,25 @@ static bool write_number(int file, int number) {
     return write(file, text, (size_t)length) == length;
 }
 
+/*
+ * Returns whether the group can be frozen (from Linux 5.2) and killed (5.14). A process that cannot
+ * be ended must not be in it.
+ */
+static bool works(const char *name) {
+    SS_OWNED(close) int freeze = open_file(name, "cgroup.freeze");
+    SS_OWNED(close) int end = open_file(name, "cgroup.kill");
+    return freeze >= 0 && end >= 0;
+}
+
 bool ss_platform_freezer_put(const char *name, pid_t pid) {
     char folder[4300];
     if (find_folder(name, folder, sizeof folder) < 0)
         return false;
     mkdir(folder, 0700);
+    if (!works(name)) {
+        rmdir(folder);
+        return false;
+    }
     SS_OWNED(close) int file = open_file(name, "cgroup.procs");
     return file >= 0 && write_number(file, pid);
 }
