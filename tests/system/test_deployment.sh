@@ -3,27 +3,15 @@
 # The units of systemd, the pod and the files for GitHub are valid, and their commands are accepted. Arguments: the build
 # folder and, to run only one of the cases at the end, its name.
 # shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 # shellcheck source=cases.sh
 . "$here/cases.sh"
-export LC_ALL=C
-bin=$(realpath "$1")/bin
+bin=$build/bin
 PATH=$bin:$PATH
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-folder=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" || true; }; rm -rf "$folder"' EXIT
-cd "$folder"
+cd "$scratch"
 
 # find_yaml: sets `python`. Debian's module is for Debian's python3, which need not be the first.
 find_yaml() {

@@ -2,22 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target html makes every manual page and tutorial; links lead somewhere, and references to pages are links.
 # Argument: the build folder.
-set -euo pipefail
 
-# shellcheck source=skip.sh
-. "$(dirname "$0")/skip.sh"
-source=$(cd "$(dirname "$0")/../.." && pwd)
-export LC_ALL=C
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 
 need mandoc
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[157]' >"$scratch/pages"
+find "$source/src" "$source/tools" "$build/showstopper-modules.7" -name '*.[157]' >"$scratch/pages"
 mapfile -t pages <"$scratch/pages"
 
 # The parts of Markdown that tutorials use.

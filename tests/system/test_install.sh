@@ -1,26 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # `cmake --install` installs everything that was built, and all documents. Argument: the build folder.
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-export LC_ALL=C
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-build=$(realpath "$1")
 for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssactuate bin/ssbatch \
     bin/ssprofile bin/ssreport bin/ssrequest; do
     [ -x "$build/$program" ] || skip "left-out: $program was not built"
 done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch/all" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 
 # names FOLDER [EXPRESSION...]: prints the files below, one per line, and marks executables.

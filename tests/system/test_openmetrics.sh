@@ -3,26 +3,14 @@
 # Metrics of ssload and of a running showstopper are OpenMetrics text, which a reader finds whole, and the dashboard
 # asks for no others. Arguments: the build folder and, to run only one of the cases at the end, its name.
 # shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 # shellcheck source=cases.sh
 . "$here/cases.sh"
-export LC_ALL=C
-PATH=$(realpath "$1")/bin:$PATH
+PATH=$build/bin:$PATH
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-folder=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" || true; }; rm -rf "$folder"' EXIT
-cd "$folder"
+cd "$scratch"
 
 # check_plainly FILE: each metric has its heading once, names end with the unit, and the text is complete.
 check_plainly() {

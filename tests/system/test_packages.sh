@@ -2,20 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Debian packages: lintian has nothing against them; in a fresh root they are installed, used, upgraded and
 # removed. Argument: the build folder.
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-export LC_ALL=C
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-build=$(realpath "$1")
 codename=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
 case $codename in
 bookworm | trixie) ;;
@@ -28,8 +18,6 @@ unshare --mount --pid --fork mount -t tmpfs none /mnt 2>/dev/null || skip "mount
 for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssbatch bin/ssreport bin/ssrequest; do
     [ -x "$build/$program" ] || skip "left-out: $program was not built"
 done
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 (cd "$scratch" && apt-get -o APT::Sandbox::User=root download base-files >log 2>&1) ||
     skip "mirror: $(tail -n 1 "$scratch/log")"
 

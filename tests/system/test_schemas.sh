@@ -3,31 +3,20 @@
 # The JSON documents that the programs write follow tools/schemas, which describe every key. Arguments: the build folder
 # and, to run only one of the cases at the end, its name.
 # shellcheck disable=SC2317 # cases are called by their names
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 # shellcheck source=cases.sh
 . "$here/cases.sh"
-export LC_ALL=C
-bin=$(realpath "$1")/bin
+bin=$build/bin
 PATH=$bin:$PATH
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
 
 # Debian's module is for Debian's python3, which need not be the first one.
 for python in /usr/bin/python3 python3 ''; do
     [ -n "$python" ] || skip "python3-jsonschema: not installed"
     ! "$python" -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || break
 done
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+cd "$scratch"
 
 # follow SCHEMA DOCUMENT...
 follow() {

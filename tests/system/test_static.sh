@@ -1,28 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # packaging/static: programs that need no other file, for x86_64 and aarch64. Argument: the build folder.
-set -euo pipefail
 
-here=$(cd "$(dirname "$0")" && pwd)
-source=$(cd "$here/../.." && pwd)
-# shellcheck source=skip.sh
-. "$here/skip.sh"
-export LC_ALL=C
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-build=$(realpath "$1")
 own=$(uname -m)
 case $own in
 x86_64) other=aarch64 ;;
 *) skip "x86_64: packaging/static is for Debian on x86_64" ;;
 esac
 need musl-gcc readelf
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 "$build/bin/showstopper" --list-modules >expected
 

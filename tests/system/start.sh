@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# Sourced first by tests of bash whose first argument is the build folder. Sets `here`, the folder of the tests; `source`
+# and `build`; `scratch`, a new folder, which is removed at the end; and `pid`, empty: a process that is ended by then.
+
+set -euo pipefail
+
+# fail TEXT...: ends the test.
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+end_test() {
+    if [ -n "$pid" ]; then
+        kill "$pid" 2>/dev/null || true
+        wait "$pid" || true
+    fi
+    rm -rf "$scratch"
+}
+
+export LC_ALL=C
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034 # for the caller
+source=$(cd "$here/../.." && pwd) build=$(realpath "$1")
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+pid=''
+scratch=$(mktemp -d)
+trap end_test EXIT
