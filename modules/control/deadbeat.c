@@ -282,7 +282,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
         {
             SS_MODULE_HEAD(control, CONTROL),
             .name = "deadbeat",
-            .summary = "keeps an account of CPU time and makes up differences within a round",
+            .summary = "makes up differences in CPU time within a round",
             .options = options,
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct run),

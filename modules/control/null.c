@@ -11,7 +11,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
         {
             SS_MODULE_HEAD(control, CONTROL),
             .name = "null",
-            .summary = "a duty equal to the target, without any feedback (for tests)",
+            .summary = "a duty equal to the target, without feedback (for tests)",
         },
     .open_loop = true,
     .update = update,

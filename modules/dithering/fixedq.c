@@ -70,8 +70,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "fixedq",
-            .summary = "runs and stops that last whole quanta; the duty is the fraction of quanta "
-                       "in which the instance runs",
+            .summary = "runs for as many whole quanta as the duty says",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

@@ -409,7 +409,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "stagger",
-            .summary = "rounds of one run and one stop, begun by the executors at different times",
+            .summary = "rounds of one run and one stop, begun at different times",
             .options = options,
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct run),

@@ -71,7 +71,7 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
         {
             SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "exact",
-            .summary = "the load of the measured CPUs, from the best source that the system has",
+            .summary = "the load of the measured CPUs, by the best source available",
             .options = options,
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct estimate_run),

@@ -54,7 +54,7 @@ SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
         {
             SS_MODULE_HEAD(trace, TRACE),
             .name = "random",
-            .summary = "uniformly distributed random targets; the same seed gives the same ones",
+            .summary = "uniform random targets; the same seed gives the same ones",
             .options = options,
             .config_size = sizeof(struct config),
             .prepare = check_bounds,

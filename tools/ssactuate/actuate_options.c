@@ -66,9 +66,10 @@ void ssactuate_options_print_help(void) {
            "Turns knobs of the machine while COMMAND runs, and always turns them back.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "`ssactuate list` prints the actuators and their levels; ssactuate(1) describes them.\n"
-           "The status is that of COMMAND; 3 if `get` names an absent actuator; 125 if a knob\n"
-           "cannot be set, and then COMMAND was not started, or cannot be turned back.\n");
+           "`ssactuate list` prints the actuators and their levels; ssactuate(1) describes\n"
+           "them. The status is that of COMMAND; 3 if `get` names an absent actuator; 125\n"
+           "if a knob cannot be set, and then COMMAND was not started, or cannot be turned\n"
+           "back.\n");
 }
 
 static const struct ssactuate_verb *find_verb(

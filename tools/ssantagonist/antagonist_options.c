@@ -94,9 +94,8 @@ static const struct {
     const struct ss_argument *rows;
 } commands[] = {
     [ANTAGONIST_PLAN] = {"plan",
-        "STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs "
-        "depend on "
-        "earlier\nones. Says on standard error what the next run will find.",
+        "STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs\n"
+        "depend on earlier ones. Says on standard error what the next run will find.",
         plan_rows},
     [ANTAGONIST_ANSWER] = {"answer", "STUDY\nPrints which suspects hurt the victim.", answer_rows},
     [ANTAGONIST_WATCH] = {"watch",
@@ -112,11 +111,10 @@ void antagonist_options_print_help(const struct antagonist_options *options) {
         printf("Usage: ssantagonist %s [OPTION]... %s\n\n", commands[options->command].name,
             commands[options->command].usage);
     } else {
-        printf(
-            "Usage: ssantagonist plan|answer [OPTION]... STUDY\n"
-            "       ssantagonist watch|codes [OPTION]... FOLDER\n"
-            "Finds which processes slow a service down, by throttling each by a code of its own.\n"
-            "tools/experiments/antagonist calls it. Each command has its --help.\n\n");
+        printf("Usage: ssantagonist plan|answer [OPTION]... STUDY\n"
+               "       ssantagonist watch|codes [OPTION]... FOLDER\n"
+               "Finds which processes slow a service down, by throttling each by a code of its\n"
+               "own. tools/experiments/antagonist calls it. Each command has its --help.\n\n");
     }
     ss_arguments_print_help(stdout, commands[options->command].rows);
 }

@@ -68,8 +68,8 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf("Usage: ssburn kernel NAME [OPTION]...\n"
            "       ssburn kernel --list\n"
-           "Repeats a fixed amount of work, checks its result every time, and prints how often it\n"
-           "was done in a second of real time.\n\n");
+           "Repeats a fixed amount of work, checks its result every time, and prints how\n"
+           "often it was done in a second of real time.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

@@ -19,8 +19,14 @@
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct timex state = {.modes = 0}; /* only read */
+    if (argv[0] && argv[1] && strcmp(argv[1], "--help") == 0) {
+        puts("Usage: showstopper-clock\n"
+             "Prints by how many seconds this machine's clock may be off. The status is 1 if\n"
+             "nothing synchronizes it. The nodes of ssfleet replay call it.");
+        return 0;
+    }
     if (argv[0] && argv[1])
-        return ss_error_fail(error, "unexpected argument: this program takes none");
+        return ss_error_fail(error, "unexpected argument: this program takes none: see --help");
     if (adjtimex(&state) < 0)
         return ss_error_fail(error, "the kernel does not describe its clock: %m");
     *status = state.maxerror < BOUND_UNKNOWN ? 0 : 1;

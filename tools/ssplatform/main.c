@@ -46,8 +46,8 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
 
 static void print_help(void) {
     printf("Usage: showstopper-platform [OPTION]...\n"
-           "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies, idle\n"
-           "states, virtual machine or container, and how much of it may be used.\n\n");
+           "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies,\n"
+           "idle states, virtual machine or container, and how much of it may be used.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

@@ -68,10 +68,10 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf("Usage: ssprofile compare [OPTION]... BASE TARGET [TARGET]...\n"
            "       ssprofile compare [OPTION]... --halves PROFILE\n"
-           "Prints how much faster each target is than the base, benchmark by benchmark. A ratio\n"
-           "above 1 means that the target is faster. BASE and TARGET are a folder that\n"
-           "ssprofile measure made or a table of results; FILE:MACHINE[:LIMITS] names one\n"
-           "machine of several in a file.\n\n");
+           "Prints how much faster each target is than the base, benchmark by benchmark. A\n"
+           "ratio above 1 means that the target is faster. BASE and TARGET are a folder\n"
+           "that ssprofile measure made or a table of results; FILE:MACHINE[:LIMITS] names\n"
+           "one machine of several in a file.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

@@ -45,11 +45,10 @@ static const struct ss_argument rows[] = {
 
 static void print_help(void) {
     printf("Usage: ssprofile index [OPTION]... DIR [BASE [TARGET...]]\n"
-           "Writes DIR/index.html, which leads to the pages in the folders of DIR that calibrate,\n"
-           "compare, predict and sweep wrote, and has their findings and the ranges. BASE and "
-           "TARGET are\n"
-           "folders of ssprofile measure, which are described at its end. Prints the findings and "
-           "the ranges.\n\n");
+           "Writes DIR/index.html, which leads to the pages in the folders of DIR that\n"
+           "calibrate, compare, predict and sweep wrote, and has their findings and the\n"
+           "ranges. BASE and TARGET are folders of ssprofile measure, which are described at\n"
+           "its end. Prints the findings and the ranges.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

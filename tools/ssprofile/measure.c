@@ -91,11 +91,10 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 static void print_help(void) {
-    printf(
-        "Usage: ssprofile measure [OPTION]... DIR\n"
-        "Runs a battery of benchmarks on one CPU of this machine, which should be idle, and keeps\n"
-        "the results in DIR/results.csv. Repeat the command to resume an interrupted "
-        "measurement.\n\n");
+    printf("Usage: ssprofile measure [OPTION]... DIR\n"
+           "Runs a battery of benchmarks on one CPU of this machine, which should be idle,\n"
+           "and keeps the results in DIR/results.csv. Repeat the command to resume an\n"
+           "interrupted measurement.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

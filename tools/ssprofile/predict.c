@@ -55,10 +55,10 @@ static const struct ss_argument rows[] = {
 
 static void print_help(void) {
     printf("Usage: ssprofile predict [OPTION]... PROFILE [APPLICATIONS]\n"
-           "Prints an interval for the ratio of one more benchmark of the same kind, with its\n"
-           "probability. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the "
-           "folder\nthat has it; the number of applications within the interval is printed, too.\n"
-           "Benchmarks of the profile itself are not applications.\n\n");
+           "Prints an interval for the ratio of one more benchmark of the same kind, with\n"
+           "its probability. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare,\n"
+           "or the folder that has it; the number of applications within the interval is\n"
+           "printed, too. Benchmarks of the profile itself are not applications.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

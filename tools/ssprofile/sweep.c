@@ -59,11 +59,10 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 static void print_help(void) {
-    printf(
-        "Usage: ssprofile sweep [OPTION]... DIR\n"
-        "Measures this machine under several settings of a throttle, and draws the speed of all\n"
-        "benchmarks over the setting as box plots: DIR/sweep.html, sweep.csv and sweep.json. "
-        "Repeat\nthe command to resume an interrupted measurement.\n\n");
+    printf("Usage: ssprofile sweep [OPTION]... DIR\n"
+           "Measures this machine under several settings of a throttle, and draws the speed\n"
+           "of all benchmarks over the setting as box plots: DIR/sweep.html, sweep.csv and\n"
+           "sweep.json. Repeat the command to resume an interrupted measurement.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

@@ -66,8 +66,9 @@ static void print_help(void) {
     printf("Usage: ssprofile verify [OPTION]... COMPARISON DIR\n"
            "Runs applications on this machine under the throttle of a calibrated target, and\n"
            "reports how many of their ratios are in the range that the benchmarks predict.\n"
-           "COMPARISON is the folder of `ssprofile compare -o` that has the target; the results\n"
-           "are kept in DIR. Repeat the command to resume an interrupted measurement.\n\n");
+           "COMPARISON is the folder of `ssprofile compare -o` that has the target; the\n"
+           "results are kept in DIR. Repeat the command to resume an interrupted\n"
+           "measurement.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

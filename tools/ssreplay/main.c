@@ -303,8 +303,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         return ss_error_fail(error, "the folder of a record is missing: showstopper --replay DIR");
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
-             "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with its\n"
-             "options, those given here and its command, and says how the machine differs.");
+             "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with\n"
+             "its options, those given here and its command, and says how the machine differs.");
         return 0;
     }
     struct recorded_run recorded = {0};

@@ -92,8 +92,8 @@ void ssrequest_options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
-           "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself failed;\n"
-           "with --capacity: 0 if it was found, 1 if not.\n");
+           "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself\n"
+           "failed; with --capacity: 0 if it was found, 1 if not.\n");
 }
 
 /* Adds the URLs of a word, separated by blanks. */

@@ -61,13 +61,12 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 static void print_help(void) {
-    printf(
-        "Usage: tools/experiments/energy SOURCE --output FILE [OPTION]...\n"
-        "       tools/experiments/idle --output FILE [OPTION]...\n"
-        "Samples once a second, until SIGTERM or SIGINT: `energy` the power in watts, `idle` how\n"
-        "long CPUs were active, in which idle states they were otherwise, and their frequency.\n"
-        "SOURCE is auto, rapl, hwmon, battery, or any command that prints watts. Prints the line\n"
-        "`open` when FILE can be written to.\n\n");
+    printf("Usage: tools/experiments/energy SOURCE --output FILE [OPTION]...\n"
+           "       tools/experiments/idle --output FILE [OPTION]...\n"
+           "Samples once a second, until SIGTERM or SIGINT: `energy` the power in watts,\n"
+           "`idle` how long CPUs were active, in which idle states they were otherwise, and\n"
+           "their frequency. SOURCE is auto, rapl, hwmon, battery, or any command that\n"
+           "prints watts. Prints the line `open` when FILE can be written to.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

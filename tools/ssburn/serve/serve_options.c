@@ -58,8 +58,8 @@ static const struct ss_argument rows[] = {
 
 void serve_options_print_help(void) {
     printf("Usage: ssburn serve [OPTION]...\n"
-           "An HTTP server that spends a chosen CPU time on each request, whatever it asks for.\n"
-           "Requests wait in one queue, first come, first served. INT and TERM end it.\n\n");
+           "An HTTP server that spends a chosen CPU time on each request, whatever it asks\n"
+           "for. Requests wait in one queue, first come, first served. INT and TERM end it.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

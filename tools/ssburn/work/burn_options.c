@@ -98,15 +98,14 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 void options_print_help(void) {
-    printf(
-        "Usage: ssburn CLASS [OPTION]...\n"
-        "       ssburn kernel NAME|--list [OPTION]...\n"
-        "       ssburn serve [OPTION]...\n"
-        "Keeps CPUs busy and prints a line for each iteration. ssburn kernel prints the rate of\n"
-        "one microbenchmark: see ssburn kernel --help. ssburn serve is an HTTP server: see ssburn\n"
-        "serve --help.\n\nClasses:\n");
+    printf("Usage: ssburn CLASS [OPTION]...\n"
+           "       ssburn kernel NAME|--list [OPTION]...\n"
+           "       ssburn serve [OPTION]...\n"
+           "Keeps CPUs busy and prints a line for each iteration. ssburn kernel prints the\n"
+           "rate of one microbenchmark: see ssburn kernel --help. ssburn serve is an HTTP\n"
+           "server: see ssburn serve --help.\n\nClasses:\n");
     for (size_t i = 0; i < CLASS_COUNT; i++)
-        printf("  %-26s  %s\n", classes[i].name, classes[i].help);
+        printf("  %-22s  %s\n", classes[i].name, classes[i].help);
     printf("\nOptions:\n");
     ss_arguments_print_help(stdout, rows);
 }

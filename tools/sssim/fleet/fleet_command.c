@@ -42,17 +42,16 @@ struct fleet {
 static void print_help(FILE *stream) {
     fprintf(stream,
         "Usage: sssim fleet [OPTION]... [-- OPTION-OF-SSSIM...]\n"
-        "Simulates a replay on many nodes, as `ssfleet replay` would carry it out, and prints\n"
-        "how well they hold the load together. Each node runs the real modules on its own\n"
-        "simulated machine, which the options after -- describe.\n\n"
+        "Simulates a replay on many nodes, as `ssfleet replay` would carry it out, and\n"
+        "prints how well they hold the load together. Each node runs the real modules on\n"
+        "its own simulated machine, which the options after -- describe.\n\n"
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Parts: 1%%, 0.01 or 1/100.\n\n");
     ss_arguments_print_help(stream, fleet_rows);
     fprintf(stream,
-        "\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces; of a\n"
-        "hundred nodes one fails.\n"
-        "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% --record rehearsal "
-        "\\\n"
-        "      -- -P 4 --duration 1h\n"
+        "\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
+        "of a hundred nodes one fails.\n"
+        "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% \\\n"
+        "      --record rehearsal -- -P 4 --duration 1h\n"
         "  ssreport -o report rehearsal\n");
 }
 
