@@ -452,7 +452,7 @@ int answer_write_page(const struct stages *stages, const char *folder, struct ss
         return ss_error_memory(error);
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", ss_words_show(folder).text, strerror(errno));
-    SS_OWNED(fclose) FILE *page = create(folder, "index.html", error);
+    SS_OWNED(fclose) FILE *page = create(folder, "report.html", error);
     if (!page)
         return -1;
     for (size_t i = 0; i < stages->suspects->count; i++)

@@ -22,7 +22,7 @@ SS_NONNULL() void answer_print(const struct stages *stages, FILE *stream);
 /* Prints the same as a JSON document. */
 SS_NONNULL() void answer_print_json(const struct stages *stages, FILE *stream);
 
-/* Writes index.html, suspects.csv and crossed.csv to this folder. */
+/* Writes report.html, suspects.csv and crossed.csv to this folder. */
 SS_MUST_USE SS_NONNULL() int answer_write_page(
     const struct stages *stages, const char *folder, struct ss_error *error);
 

@@ -395,7 +395,7 @@ static void page_has_the_question_and_the_answer(void **state) {
     snprintf(page, sizeof page, "%s/report", folder);
     assert_int_equal(answer_write_page(&stages, page, &error), 0);
     stages_close(&stages);
-    snprintf(path, sizeof path, "%s/index.html", page);
+    snprintf(path, sizeof path, "%s/report.html", page);
     FILE *file = fopen(path, "re");
     assert_non_null(file);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
