@@ -182,9 +182,32 @@ failing_command_is_reported() {
     [ "$status" -eq 125 ] || fail "a log without --iteration: status $status"
     grep -q 'a log requires --iteration' err || fail "$(cat err)"
     status=0
-    ssantagonist watch --victim 'echo none' --slots 2 --slot 0.2s run 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "a victim without figures: status $status"
+    ssantagonist watch --victim 'sleep 1000' --slots 2 --slot 0.2s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "a silent victim: status $status"
     grep -q 'no line of the victim has a figure' err || fail "$(cat err)"
+}
+
+# Before the first slot ends, so that nobody waits a minute for it.
+victim_without_figures_is_reported_at_once() {
+    needs_ssantagonist
+    local victim status
+    mkdir run
+    for victim in 'echo none' yes 'echo 5 --iteration none'; do
+        status=0
+        # shellcheck disable=SC2086 # an option may follow
+        ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 30s run 2>err || status=$?
+        [ "$status" -eq 125 ] || fail "$victim: status $status"
+        grep -q '^ssantagonist: no line of the victim ' err || fail "$victim: $(cat err)"
+        [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: not before a slot has ended"
+    done
+    # The first figure may come late: in the third launch, or after a long heading.
+    # shellcheck disable=SC2016 # for sh
+    printf '%s\n' '#!/bin/sh' 'echo >>launches' '[ "$(wc -l <launches)" -lt 3 ] || echo 7' >late
+    printf '%s\n' '#!/bin/sh' 'yes | head -n 99' 'while :; do echo 7; sleep 0.01; done' >heading
+    chmod +x late heading
+    for victim in ./late ./heading; do
+        ssantagonist watch --victim "$victim" --slots 2 --slot 1s run || fail "$victim is refused"
+    done
 }
 
 # refuses_call MESSAGE OPTION...: fails unless the experiment refuses this at once, with one line.
@@ -218,19 +241,19 @@ study_is_carried_out_and_answered() {
     ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
     grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; this says why: ssrequest ' err || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m --plan >plan
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
     ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m --json answer.json \
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m --json answer.json \
         >out 2>err || fail "$(cat err)"
     runs_on "$one" "$pid"
     grep -q ' minutes will find suspects that cost ' err || fail "no forecast: $(cat err)"
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
     grep -q '^pid .*(sleep): not testable' out || fail "an idle suspect was tested: $(cat out)"
     grep -q '"verdict": "not testable"' answer.json || fail "$(cat answer.json)"
-    grep -q '<title>Who is hurting me?</title>' antagonist-results/report/index.html || fail "no page"
+    grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
     # The same call has nothing left to do.
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 50m --tau 5m >again 2>err
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err
     cmp out again || fail "another answer"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
 }
@@ -263,6 +286,7 @@ run_case server_of_a_url_is_measured_and_not_a_suspect
 run_case failed_requests_have_no_response_time
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case failing_command_is_reported
+run_case victim_without_figures_is_reported_at_once
 run_case mistakes_are_refused_before_anything_starts
 run_case study_is_carried_out_and_answered
 run_case large_loss_ends_the_run_and_all_suspects_continue

@@ -29,6 +29,10 @@
 /* ssrequest writes lines when a second has ended. */
 #define LATE_SECONDS 1.5
 
+/* Without a figure in as many launches, or in as many lines of one launch, there will be none. */
+#define LAUNCHES_WITHOUT 3
+#define LINES_WITHOUT    100
+
 /* The command still answers when the last slot ends. */
 #define SPARE_SECONDS 10
 
@@ -45,6 +49,9 @@ struct watch {
     ss_time started; /* last start of the command */
     char line[LINE_ROOM];
     size_t used;
+    bool has_figure; /* a line had one */
+    size_t launches; /* of a command that is repeated, how many have ended */
+    size_t lines_read;
     struct slots slots;
     size_t slot;                  /* the first slot not yet written */
     double sum[2 * CODES_LENGTH]; /* of the figures in a slot */
@@ -117,6 +124,7 @@ static double slot_begin(const struct watch *watch, size_t slot) {
 
 static void take_figure(struct watch *watch, double figure, double time) {
     double place = (time - watch->slots.begin) / watch->slots.length;
+    watch->has_figure |= isfinite(figure);
     if (!isfinite(figure) || place < (double)watch->slot || place >= (double)watch->slots.count ||
         place - floor(place) < SLOTS_SETTLE)
         return;
@@ -228,6 +236,22 @@ static int start_command(struct watch *watch, struct ss_error *error) {
     return 0;
 }
 
+static int fail_without_figures(const struct watch *watch, struct ss_error *error) {
+    return ss_error_fail(
+        error, watch->options->iteration
+                   ? "no line of the victim matches --iteration, or too few in a slot"
+                   : "no line of the victim has a figure");
+}
+
+/* Fails early if the output of a command has no figure. Lines of a log may be of other kinds. */
+static int check_output(const struct watch *watch, struct ss_error *error) {
+    bool ours = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
+    if (!ours || watch->has_figure ||
+        (watch->launches < LAUNCHES_WITHOUT && watch->lines_read < LINES_WITHOUT))
+        return 0;
+    return fail_without_figures(watch, error);
+}
+
 /* Reaps the command. It may end only if it is repeated, and only with success. */
 static int end_command(struct watch *watch, struct ss_error *error) {
     int status = 0;
@@ -237,6 +261,7 @@ static int end_command(struct watch *watch, struct ss_error *error) {
         continue;
     watch->child = 0;
     bool repeats = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
+    watch->launches++;
     if (repeats && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     return ss_error_fail(error, "the command that measures the victim failed: %s ended with %d",
@@ -267,6 +292,7 @@ static void take_bytes(struct watch *watch, const char *bytes, size_t count) {
         }
         watch->line[watch->used] = '\0';
         watch->used = 0;
+        watch->lines_read++;
         take_line(watch, watch->line);
     }
 }
@@ -276,7 +302,9 @@ static int read_lines(struct watch *watch, struct ss_error *error) {
     ssize_t count = read(watch->lines, bytes, sizeof bytes);
     if (count > 0)
         take_bytes(watch, bytes, (size_t)count);
-    return count == 0 ? end_command(watch, error) : 0;
+    if (count == 0 && end_command(watch, error) < 0)
+        return -1;
+    return check_output(watch, error);
 }
 
 /* ---- the run ---- */
@@ -304,10 +332,7 @@ static int check_figures(const struct watch *watch, struct ss_error *error) {
     }
     if (watch->requests)
         return ss_error_fail(error, "no request to the victim succeeded");
-    return ss_error_fail(
-        error, watch->options->iteration
-                   ? "no line of the victim matches --iteration, or too few in a slot"
-                   : "no line of the victim has a figure");
+    return fail_without_figures(watch, error);
 }
 
 static int run(struct watch *watch, struct ss_error *error) {
