@@ -77,6 +77,7 @@ fi
 {
     (cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md
     (cd "$source/tools" && ls schemas/*)
+    echo packaging/readme/replay.svg
 } | sort >"$scratch/expected"
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
