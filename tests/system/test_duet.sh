@@ -315,6 +315,17 @@ blocks_are_measured_with_padded_environments() {
     prints "No answer yet: 1 of at least 20 blocks are done"
 }
 
+# Words of a command that need quotes arrive as they are, and so does an expression that contains a word of the plan.
+quoted_words_arrive_unchanged() {
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexec sleep 1\n' >"$scratch/my bench"
+    chmod +x "$scratch/my bench"
+    experiment duet --plan --a "'./my bench' \"it's\" 'a -- b'" --b "'./my bench' c" --iteration '^[0-9]+ BYTES$' --seconds 1s
+    sed '/^run aa-1-2/,$d' "$output" >"$scratch/plan"
+    grep -Fq -- "--iteration '^[0-9]+ BYTES\$' -- sh -c " "$scratch/plan" || fail "the expression was changed"
+    (cd "$scratch" && PATH=$build/bin:$PATH exec ssbatch --quiet study plan) >"$output" 2>&1 || fail "ssbatch: status $?"
+    diff <(printf '%s\n' "it's" 'a -- b') "$scratch/study/aa-1-1-"*/output/0.out || fail "other words arrived"
+}
+
 # The background has its own record, is warm before the command starts, and ends with it.
 a_background_runs_beside_each_command() {
     printf '[nap]\ncommand = sleep 0.05\n' >"$scratch/catalogue"
@@ -379,6 +390,7 @@ invalid_calls_are_refused() {
     refuses "less than 0.6 s of it follow --warmup" duet --a x --b y --seconds 2s --warmup 2s
     refuses "unexpected command: use --a and --b" duet --a x --b y -- z
     refuses "duet: --a: nosuch: no such program" duet --a 'nosuch x' --b true
+    refuses "duet: --b: no such: no such program" duet --a true --b "'no such' {scratch}"
     refuses "duet: --b: the quote ' at column 6 is not closed" duet --a true --b "true 'x"
     local status=0
     call duet --a x || status=$?
@@ -400,6 +412,7 @@ run_case places_are_cores
 run_case iterations_that_are_too_long_are_noticed_early
 run_case services_answer_requests
 run_case blocks_are_measured_with_padded_environments
+run_case quoted_words_arrive_unchanged
 run_case a_background_runs_beside_each_command
 run_case orders_are_balanced_and_paddings_differ
 run_case invalid_calls_are_refused
