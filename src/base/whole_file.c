@@ -92,10 +92,22 @@ void ss_whole_file_abandon(struct ss_whole_file *file) {
     errno = why;
 }
 
+/*
+ * Flushes even after an error: an earlier write has failed then, and errno may be of another call
+ * since. The repeated write fails for the same reason.
+ */
+static bool flush(FILE *stream) {
+    errno = 0;
+    if (fflush(stream) == 0 && !ferror(stream))
+        return true;
+    if (errno == 0)
+        errno = EIO;
+    return false;
+}
+
 int ss_whole_file_commit(struct ss_whole_file *file) {
     FILE *stream = file->stream;
-    bool failed = ferror(stream) || fflush(stream) != 0;
-    failed = failed || (file->plain && fsync(fileno(stream)) < 0);
+    bool failed = !flush(stream) || (file->plain && fsync(fileno(stream)) < 0);
     if (failed) {
         ss_whole_file_abandon(file);
         return -1;

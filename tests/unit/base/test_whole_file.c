@@ -48,6 +48,17 @@ static void symbolic_link_loops_are_refused(void **state) {
     assert_int_equal(errno, ELOOP);
 }
 
+static void full_disk_is_the_reason_of_an_earlier_failure(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    assert_int_equal(ss_whole_file_open(&file, "/dev/full"), 0);
+    for (int i = 0; i < 20000; i++)
+        fputs("one more line\n", file.stream);
+    errno = 0;
+    assert_int_equal(ss_whole_file_commit(&file), -1);
+    assert_int_equal(errno, ENOSPC);
+}
+
 static void overlong_path_is_refused(void **state) {
     (void)state;
     static char path[5000];
@@ -116,5 +127,6 @@ UNIT_MAIN(
     cmocka_unit_test(unfinished_file_is_hidden),
     cmocka_unit_test(symbolic_links_are_followed),
     cmocka_unit_test(symbolic_link_loops_are_refused),
+    cmocka_unit_test(full_disk_is_the_reason_of_an_earlier_failure),
     cmocka_unit_test(overlong_path_is_refused),
     cmocka_unit_test(target_of_a_symbolic_link_is_replaced))
