@@ -322,6 +322,10 @@ int ssactuate_restore(
     const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct ssactuate_state state;
     struct ssactuate_dead dead = {0};
+    if (!ssactuate_state_has_folder(options->root)) {
+        printf("nothing to turn back: without XDG_RUNTIME_DIR this user has no journal\n");
+        return 0;
+    }
     int result = ssactuate_state_open(&state, options->root, error);
     if (result == 0)
         result = ssactuate_restore_dead(&state, &ssactuate_restorer, NULL, &dead, error);

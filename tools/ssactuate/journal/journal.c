@@ -25,13 +25,18 @@ static int make_folder(const char *path, struct ss_error *error) {
     return 0;
 }
 
-static int choose_folder(struct ssactuate_state *state, const char *path, struct ss_error *error) {
+bool ssactuate_state_has_folder(const char *path) {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
+    return path || geteuid() == 0 || (runtime && *runtime == '/');
+}
+
+static int choose_folder(struct ssactuate_state *state, const char *path, struct ss_error *error) {
+    if (!ssactuate_state_has_folder(path))
+        return ss_error_fail(
+            error, "no folder for the journal: set XDG_RUNTIME_DIR to a folder of this user");
     if (!path && geteuid() != 0) {
-        if (!runtime || *runtime != '/')
-            return ss_error_fail(
-                error, "no folder for the journal: set XDG_RUNTIME_DIR to a folder of this user");
-        snprintf(state->folder, sizeof state->folder, "%.500s/showstopper", runtime);
+        snprintf(
+            state->folder, sizeof state->folder, "%.500s/showstopper", getenv("XDG_RUNTIME_DIR"));
         return 0;
     }
     snprintf(state->folder, sizeof state->folder, "%.500s/run", path ? path : "");

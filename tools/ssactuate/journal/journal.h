@@ -46,6 +46,12 @@ struct ssactuate_state {
 };
 
 /*
+ * Whether this user has a state folder, with the same `path`. Without one, a run that needs a
+ * journal is refused, so none can have been left.
+ */
+SS_MUST_USE bool ssactuate_state_has_folder(const char *path);
+
+/*
  * Finds the state folder below `path` (NULL: this machine) and makes it. It is /run/showstopper for
  * root and with `path`, and $XDG_RUNTIME_DIR/showstopper for other users.
  */
