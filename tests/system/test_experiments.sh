@@ -45,6 +45,21 @@ options_and_their_values_are_checked() {
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
 }
 
+# Each option that --help lists is known, and requires a value if it has one there. Nothing starts.
+options_in_help_are_known() {
+    local name option value options=()
+    for name in accuracy antagonist duet interference latency loadline portability replay throughput tradeoffs; do
+        call "$name" --help || fail "$name --help: status $?"
+        while read -r option value; do
+            if [ -n "$value" ]; then
+                refuses "$option requires a value" "$name" "$option"
+            else
+                refuses "--none: unknown option" "$name" "$option" --none
+            fi
+        done < <(sed -En 's/^  (--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\1\2/p' "$output" | grep -v '^--help')
+    done
+}
+
 # refuses_at_once MESSAGE NAME OPTION...: fails unless the call is refused in one line and starts nothing.
 refuses_at_once() {
     refuses "$@"
@@ -849,6 +864,7 @@ idle_is_sampled() {
 }
 
 run_case options_and_their_values_are_checked
+run_case options_in_help_are_known
 run_case calls_that_cannot_measure_anything_are_refused
 run_case impossible_studies_fail
 run_case dry_run_prints_the_plan_and_its_duration

@@ -22,7 +22,7 @@ declare -A is_given=() # options given on the command line, with _ instead of -
 # The words after -- become `user_command`. `usage` is the caller's, and so is `no_arguments`: what to use instead of a word
 # that is not an option.
 take_options() {
-    local flags=" $1 " names=" $2 " word option value
+    local flags=" $1 " names=" ${2//$'\n'/ } " word option value
     shift 2
     user_command=() operands=()
     while [ $# -gt 0 ]; do

@@ -28,7 +28,6 @@ on_usage() {
 END
 }
 
-common_names=${common_names//$'\n'/}
 common_usage() {
     cat <<END
   --rounds N          of all runs; default 1
