@@ -4,12 +4,16 @@
 
 /*
  * Comes first in every file of a coverage build. gcov writes its counts at exit(), but processes
- * after fork() end by _exit().
+ * after fork() end by _exit(), and interrupted programs end by a signal that they raise again. The
+ * counts of modules are written, too, because programs export the symbols of gcov.
  */
 
+#include <signal.h>
 #include <unistd.h>
 
 void __gcov_dump(void);
+void __gcov_reset(void);
 #define _exit(status) (__gcov_dump(), (_exit)(status))
+#define raise(number) (__gcov_dump(), __gcov_reset(), (raise)(number)) /* SIGTSTP does not end it */
 
 #endif
