@@ -513,15 +513,14 @@ void ss_plan_print_options(
         ss_option_print_value(value, sizeof value, row, plan->set.configs[kind]);
         if (!*value)
             continue;
-        int length = snprintf(buffer + used, size - used, "%s%s=", used ? "," : "", row->name);
-        used += length > 0 ? (size_t)length : 0;
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s=", used ? "," : "", row->name);
         for (const char *at = value; *at && used + 2 < size; at++) {
             if (*at == ',' || *at == '\\')
                 buffer[used++] = '\\';
             buffer[used++] = *at;
         }
+        buffer[used < size ? used : size - 1] = '\0';
         if (used + 2 >= size)
             return;
-        buffer[used] = '\0';
     }
 }
