@@ -105,9 +105,8 @@ void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdi
             if (verdict->findings[i] != finding)
                 continue;
             print_reason(reason, sizeof reason, verdict, i);
-            int length =
-                snprintf(text + used, SS_VERDICT_TEXT - used, "%s%s", used > 0 ? "; " : "", reason);
-            used += length > 0 ? (size_t)length : 0;
+            used += (size_t)snprintf(
+                text + used, SS_VERDICT_TEXT - used, "%s%s", used > 0 ? "; " : "", reason);
             if (used >= SS_VERDICT_TEXT)
                 return;
         }

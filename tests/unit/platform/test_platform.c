@@ -247,6 +247,31 @@ static void waking_changes_the_futex_word(void **state) {
     assert_int_equal(word, 0);
 }
 
+/* Returns false if the kernel does not count the time. */
+static bool read_wait(ss_time *waited) {
+    unsigned long long ran, number;
+    FILE *file = fopen("/proc/self/schedstat", "re");
+    if (!file)
+        return false;
+    assert_int_equal(fscanf(file, "%llu %llu", &ran, &number), 2);
+    fclose(file);
+    *waited = number;
+    return true;
+}
+
+static void own_wait_is_what_the_kernel_counts(void **state) {
+    (void)state;
+    ss_time before, after;
+    if (!read_wait(&before)) {
+        assert_true(ss_platform_own_wait() == SS_TIME_NEVER);
+        return;
+    }
+    ss_time waited = ss_platform_own_wait();
+    assert_true(read_wait(&after));
+    assert_that(waited, >=, before);
+    assert_that(waited, <=, after);
+}
+
 static _Atomic int alarms;
 
 static void count_alarm(int number) {
@@ -279,6 +304,7 @@ UNIT_MAIN(
     cmocka_unit_test(group_is_signaled_through_its_leader),
     cmocka_unit_test(processes_have_distinct_identities),
     cmocka_unit_test(cpu_time_of_a_process_is_read),
+    cmocka_unit_test(own_wait_is_what_the_kernel_counts),
     cmocka_unit_test(sleep_ends_at_the_deadline),
     cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),
     cmocka_unit_test(sleep_ends_at_once_when_the_word_differs),
