@@ -171,15 +171,16 @@ static void kill_the_limiter(const char *const *names, const char *const *comman
 KILL_TEST(a_killed_master_leaves_the_process_running, ONE, "master")
 KILL_TEST(a_killed_executor_leaves_the_process_running, ONE, "ss-executor")
 KILL_TEST(a_killed_guardian_is_replaced, ONE, "ss-guardian")
-KILL_TEST(a_surviving_guardian_leaves_the_process_running, ONE, "ss-executor", "master")
-KILL_TEST(a_surviving_executor_leaves_the_process_running, ONE, "ss-guardian", "master")
-KILL_TEST(a_surviving_master_leaves_the_process_running, ONE, "ss-executor", "ss-guardian")
+KILL_TEST(a_guardian_that_survives_alone_leaves_the_process_running, ONE, "ss-executor", "master")
+KILL_TEST(an_executor_that_survives_alone_leaves_the_process_running, ONE, "ss-guardian", "master")
+KILL_TEST(
+    a_master_that_survives_alone_leaves_the_process_running, ONE, "ss-executor", "ss-guardian")
 KILL_TEST(a_killed_master_leaves_a_tree_running, TREE, "master")
 KILL_TEST(a_killed_executor_leaves_a_tree_running, TREE, "ss-executor")
 KILL_TEST(a_killed_guardian_of_a_tree_is_replaced, TREE, "ss-guardian")
-KILL_TEST(a_surviving_guardian_leaves_a_tree_running, TREE, "ss-executor", "master")
-KILL_TEST(a_surviving_executor_leaves_a_tree_running, TREE, "ss-guardian", "master")
-KILL_TEST(a_surviving_master_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
+KILL_TEST(a_guardian_that_survives_alone_leaves_a_tree_running, TREE, "ss-executor", "master")
+KILL_TEST(an_executor_that_survives_alone_leaves_a_tree_running, TREE, "ss-guardian", "master")
+KILL_TEST(a_master_that_survives_alone_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
 
 static void stop_and_await(struct run *run, pid_t pid) {
     kill(pid, SIGSTOP);
@@ -187,7 +188,7 @@ static void stop_and_await(struct run *run, pid_t pid) {
 }
 
 /* The kernel continues the stopped master when all other processes of the run are dead. */
-START_TEST(a_surviving_stopped_master_leaves_a_tree_running) {
+START_TEST(a_stopped_master_that_survives_alone_leaves_a_tree_running) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run = attach(target, 3, "-v");
     struct family kept = family_find("payload");
@@ -421,7 +422,7 @@ static void expect_end(struct run *run, struct run *target) {
 }
 
 /* A program may react to its first signal with births, before a busy guardian listens. */
-START_TEST(daemons_born_at_the_first_signal_are_ended) {
+START_TEST(daemons_forked_at_the_first_signal_are_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
@@ -561,7 +562,7 @@ static const char *make_program(const char *folder, const char *name) {
     return program;
 }
 
-START_TEST(a_process_is_found_by_its_name) {
+START_TEST(attach_name_finds_a_process_by_its_name) {
     char name[32];
     const char *folder = run_make_folder();
     snprintf(name, sizeof name, "att-%d", (int)getpid());
@@ -586,7 +587,7 @@ START_TEST(a_process_is_found_by_its_name) {
 END_TEST
 
 /* Forked workers have the same name as their parent. */
-START_TEST(descendants_with_same_name_are_one_match) {
+START_TEST(descendants_with_the_same_name_are_attached_as_one_tree) {
     char name[32], script[4096];
     const char *folder = run_make_folder();
     snprintf(name, sizeof name, "att-%d", (int)getpid());
@@ -608,7 +609,7 @@ END_TEST
 /* ---- -f own ---- */
 
 /* Other load exceeds the limit, but -f own must ignore it. */
-START_TEST(limit_of_own_load_ignores_other_load) {
+START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     run_greedily();
     char load[32];
     double limit = 0.2; /* of a CPU */
@@ -815,7 +816,7 @@ START_TEST(options_that_conflict_with_attach_are_refused) {
 }
 END_TEST
 
-START_TEST(a_recorded_run_of_attached_processes_is_not_repeated) {
+START_TEST(a_replay_of_a_run_with_attached_processes_is_refused) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     struct run *target = start_one();
@@ -834,7 +835,7 @@ END_TEST
 
 /* ---- --end ---- */
 
-START_TEST(with_end_the_attached_process_gets_sigterm) {
+START_TEST(the_end_option_sends_sigterm_to_the_attached_process) {
     struct run *target = start_target(WORDS(PAYLOAD, "catch"));
     struct run *run = START(SLOW, "--end", "--attach", pid_text(target->pid));
     RUN_UNTIL(run, run_state(target->pid) == 'T');
@@ -847,7 +848,7 @@ START_TEST(with_end_the_attached_process_gets_sigterm) {
 }
 END_TEST
 
-START_TEST(with_end_a_tree_that_ignores_sigterm_is_killed) {
+START_TEST(the_end_option_kills_a_tree_that_ignores_sigterm) {
     struct run *target = run_start(
         NULL, WORDS("sh", "-c", PAYLOAD " ignore-term & " PAYLOAD " ignore-term; exit 1"));
     RUN_UNTIL(target, run_count_text(&target->out, "ready\n") == 2);
@@ -872,16 +873,16 @@ PROCESS_MAIN(
     SS_CASE(a_killed_master_leaves_the_process_running),
     SS_CASE(a_killed_executor_leaves_the_process_running),
     SS_CASE(a_killed_guardian_is_replaced),
-    SS_CASE(a_surviving_guardian_leaves_the_process_running),
-    SS_CASE(a_surviving_executor_leaves_the_process_running),
-    SS_CASE(a_surviving_master_leaves_the_process_running),
+    SS_CASE(a_guardian_that_survives_alone_leaves_the_process_running),
+    SS_CASE(an_executor_that_survives_alone_leaves_the_process_running),
+    SS_CASE(a_master_that_survives_alone_leaves_the_process_running),
     SS_CASE(a_killed_master_leaves_a_tree_running),
     SS_CASE(a_killed_executor_leaves_a_tree_running),
     SS_CASE(a_killed_guardian_of_a_tree_is_replaced),
-    SS_CASE(a_surviving_guardian_leaves_a_tree_running),
-    SS_CASE(a_surviving_executor_leaves_a_tree_running),
-    SS_CASE(a_surviving_master_leaves_a_tree_running),
-    SS_CASE(a_surviving_stopped_master_leaves_a_tree_running),
+    SS_CASE(a_guardian_that_survives_alone_leaves_a_tree_running),
+    SS_CASE(an_executor_that_survives_alone_leaves_a_tree_running),
+    SS_CASE(a_master_that_survives_alone_leaves_a_tree_running),
+    SS_CASE(a_stopped_master_that_survives_alone_leaves_a_tree_running),
     SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
     SS_CASE(throttling_continues_after_executor_and_master_are_stopped),
     SS_CASE(group_without_leader_is_continued_by_another_executor),
@@ -890,16 +891,16 @@ PROCESS_MAIN(
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(later_descendants_are_limited_and_orphans_survive),
     SS_CASE(daemons_are_limited_and_ended),
-    SS_CASE(daemons_born_at_the_first_signal_are_ended),
+    SS_CASE(daemons_forked_at_the_first_signal_are_ended),
     SS_CASE(a_daemon_forked_at_sigterm_is_ended),
     SS_CASE(daemons_are_reported_if_fork_events_are_unavailable),
     SS_CASE(unattached_members_of_the_process_group_are_not_stopped),
     SS_CASE(descendants_run_freely_after_the_attached_process_ends),
     SS_CASE(no_process_is_moved_to_another_control_group),
     SS_CASE(each_attached_process_is_an_instance),
-    SS_CASE(a_process_is_found_by_its_name),
-    SS_CASE(descendants_with_same_name_are_one_match),
-    SS_CASE(limit_of_own_load_ignores_other_load),
+    SS_CASE(attach_name_finds_a_process_by_its_name),
+    SS_CASE(descendants_with_the_same_name_are_attached_as_one_tree),
+    SS_CASE(a_limit_of_own_load_ignores_the_load_of_other_processes),
     SS_CASE(the_load_of_short_lived_children_is_counted),
     SS_CASE(own_load_can_be_relative_to_a_part_of_the_cpus),
     SS_CASE(invalid_processes_are_not_attached),
@@ -908,7 +909,7 @@ PROCESS_MAIN(
     SS_CASE(a_tree_claimed_by_another_run_is_refused),
     SS_CASE(attaching_a_stopped_process_is_refused),
     SS_CASE(options_that_conflict_with_attach_are_refused),
-    SS_CASE(a_recorded_run_of_attached_processes_is_not_repeated),
-    SS_CASE(with_end_the_attached_process_gets_sigterm),
-    SS_CASE(with_end_a_tree_that_ignores_sigterm_is_killed))
+    SS_CASE(a_replay_of_a_run_with_attached_processes_is_refused),
+    SS_CASE(the_end_option_sends_sigterm_to_the_attached_process),
+    SS_CASE(the_end_option_kills_a_tree_that_ignores_sigterm))
 /* clang-format on */

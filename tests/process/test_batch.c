@@ -121,7 +121,7 @@ START_TEST(a_killed_keeper_is_replaced_by_the_call) {
 }
 END_TEST
 
-START_TEST(a_killed_minder_fails_the_run_and_leaves_nothing) {
+START_TEST(a_killed_minder_fails_its_run_and_leaves_no_process) {
     struct run *run = start_endless();
     kill(find_minder_of_main(), SIGKILL);
     run_expect(run_wait(run), 1);
@@ -154,7 +154,7 @@ START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
 }
 END_TEST
 
-START_TEST(idle_call_undoes_the_journals_of_a_killed_one) {
+START_TEST(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call) {
     write_plan(
         "after -- sh -c 'touch begun; while [ ! -e enough ]; do sleep 0.02; done; touch closed'\n"
         "run a takes 1s\n"
@@ -186,7 +186,7 @@ START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
 END_TEST
 
 /* The program runs before, and showstopper is killed with it stopped. */
-START_TEST(an_attached_program_is_not_left_stopped) {
+START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
     static const char text[] = "run a takes 1s\n"
                                "beside held ready='instances run' -- sh -c 'exec " SHOWSTOPPER
                                " -v --attach $SERVER -f own -l 20% -c fixed -C duty=20% 2>&1'\n"
@@ -278,11 +278,11 @@ PROCESS_MAIN(
     SS_CASE(a_killed_call_leaves_nothing),
     SS_CASE(a_killed_call_and_its_keeper_leave_no_process),
     SS_CASE(a_killed_keeper_is_replaced_by_the_call),
-    SS_CASE(a_killed_minder_fails_the_run_and_leaves_nothing),
+    SS_CASE(a_killed_minder_fails_its_run_and_leaves_no_process),
     SS_CASE(processes_left_by_a_kill_of_all_are_ended_by_the_next_call),
-    SS_CASE(idle_call_undoes_the_journals_of_a_killed_one),
+    SS_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
-    SS_CASE(an_attached_program_is_not_left_stopped),
+    SS_CASE(a_killed_call_leaves_no_attached_program_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
     SS_CASE(records_in_memory_are_copied_and_removed),

@@ -124,7 +124,7 @@ static bool has_word(const char *text, const char *word) {
 }
 
 /* The null modules, which only tests use, are not documented. */
-START_TEST(manual_names_every_module) {
+START_TEST(the_manual_page_names_every_module) {
     size_t count = 0;
     char *rest = RUN("--list-modules")->out.bytes;
     for (char *line; (line = strsep(&rest, "\n"));) {
@@ -151,7 +151,7 @@ START_TEST(instance_counts_and_placeholders_are_parsed) {
 }
 END_TEST
 
-START_TEST(options_end_at_the_command) {
+START_TEST(words_after_the_command_are_not_options) {
     PLAN("sleep -n 3\n", "sleep", "-n", "3");
     PLAN("echo --version -- -l\n", "--", "echo", "--version", "--", "-l");
     PLAN("instances  1\n", "-n1", "echo", "--instances=7");
@@ -201,7 +201,7 @@ START_TEST(modules_and_their_options_appear_in_the_plan) {
 }
 END_TEST
 
-START_TEST(discovered_values_are_in_the_plan) {
+START_TEST(the_plan_shows_values_computed_by_modules) {
     PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances "
          "on 1 CPU\n",
         "-n", "4", "--cpus", "0", "true");
@@ -566,11 +566,11 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(help_and_version_are_printed),
     SS_CASE(modules_are_listed),
-    SS_CASE(manual_names_every_module),
+    SS_CASE(the_manual_page_names_every_module),
     SS_CASE(instance_counts_and_placeholders_are_parsed),
-    SS_CASE(options_end_at_the_command),
+    SS_CASE(words_after_the_command_are_not_options),
     SS_CASE(modules_and_their_options_appear_in_the_plan),
-    SS_CASE(discovered_values_are_in_the_plan),
+    SS_CASE(the_plan_shows_values_computed_by_modules),
     SS_CASE(printed_commands_are_quoted_for_a_shell),
     SS_CASE(the_plan_shows_times_cpus_and_workloads),
     SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),

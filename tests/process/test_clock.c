@@ -63,7 +63,7 @@ static const char *in_seconds(int seconds) {
 }
 
 /* The wall clock jumps past the start time; the summary reports the delay. */
-START_TEST(a_run_whose_start_time_the_clock_skips_starts_at_once) {
+START_TEST(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *run = run_wait(start_shifted(
         "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
@@ -207,7 +207,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(wall_clock_change_does_not_affect_duration),
-    SS_CASE(a_run_whose_start_time_the_clock_skips_starts_at_once),
+    SS_CASE(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time),
     SS_CASE(a_wall_clock_set_back_delays_the_start),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(an_unprivileged_frozen_run_ends_as_planned),

@@ -252,7 +252,7 @@ START_TEST(a_master_killed_with_all_executors_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_script_that_cannot_be_executed_is_named) {
+START_TEST(a_script_with_an_invalid_interpreter_is_reported) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
     run_write_file(script, "#!/there/is/none\n");
@@ -315,7 +315,7 @@ PROCESS_MAIN(
     SS_CASE(a_stopped_guardian_does_not_block_the_end),
     SS_CASE(a_killed_master_with_stopped_executors_leaves_nothing),
     SS_CASE(a_master_killed_with_all_executors_leaves_nothing),
-    SS_CASE(a_script_that_cannot_be_executed_is_named),
+    SS_CASE(a_script_with_an_invalid_interpreter_is_reported),
     SS_CASE(an_instance_that_stops_itself_can_be_ended),
     SS_CASE(a_run_whose_output_reader_exits_leaves_nothing))
 /* clang-format on */

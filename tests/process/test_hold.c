@@ -238,7 +238,7 @@ END_TEST
 /* ---- without pidfds ---- */
 
 /* No more files can be opened: pid and start time must suffice. */
-START_TEST(pids_and_start_times_replace_pidfds) {
+START_TEST(processes_are_held_by_pid_and_start_time_if_pidfds_run_out) {
     open_board();
     pid_t child = kin_start(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -354,6 +354,6 @@ PROCESS_MAIN(
     SS_CASE(a_group_with_a_reused_pid_is_not_signaled),
     SS_CASE(a_pid_reused_before_it_is_held_is_not_signaled),
     SS_CASE(the_executor_reports_a_group_whose_leader_has_ended),
-    SS_CASE(pids_and_start_times_replace_pidfds),
+    SS_CASE(processes_are_held_by_pid_and_start_time_if_pidfds_run_out),
     SS_CASE(a_released_process_is_continued),
     SS_CASE(signals_are_sent_in_order_and_in_reverse))

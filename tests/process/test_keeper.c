@@ -137,7 +137,7 @@ START_TEST(a_stopped_keeper_handles_the_death_of_its_parent) {
 }
 END_TEST
 
-START_TEST(death_of_the_keeper_continues_a_stopped_parent) {
+START_TEST(a_stopped_parent_is_continued_when_its_keeper_dies) {
     pid_t parent = start_parent();
     ck_assert_int_eq(kill(parent, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(parent));
@@ -196,7 +196,7 @@ START_TEST(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
 }
 END_TEST
 
-START_TEST(a_stopped_keeper_is_continued_and_awaited) {
+START_TEST(awaiting_a_stopped_keeper_continues_it) {
     pid_t parent = start_parent();
     pid_t pid = atomic_load(keeper_pid);
     uint64_t started = ss_platform_process_started(pid);
@@ -215,7 +215,7 @@ static bool take_turn(void *context) {
     return ++*turns < 3;
 }
 
-START_TEST(a_duty_with_turns_decides_when_the_keeper_exits) {
+START_TEST(a_keeper_exits_when_its_turn_function_says_so) {
     int status;
     int turns = 0;
     struct ss_keeper_duty turning = duty;
@@ -237,11 +237,11 @@ PROCESS_MAIN(
     SS_CASE(signals_of_a_terminal_do_not_end_a_keeper),
     SS_CASE(a_killed_group_of_the_parent_spares_the_keeper),
     SS_CASE(a_stopped_keeper_handles_the_death_of_its_parent),
-    SS_CASE(death_of_the_keeper_continues_a_stopped_parent),
+    SS_CASE(a_stopped_parent_is_continued_when_its_keeper_dies),
     SS_CASE(a_dismissed_keeper_does_not_clean_up),
     SS_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed),
     SS_CASE(a_stopped_keeper_can_be_dismissed),
     SS_CASE(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up),
-    SS_CASE(a_stopped_keeper_is_continued_and_awaited),
-    SS_CASE(a_duty_with_turns_decides_when_the_keeper_exits))
+    SS_CASE(awaiting_a_stopped_keeper_continues_it),
+    SS_CASE(a_keeper_exits_when_its_turn_function_says_so))
 /* clang-format on */

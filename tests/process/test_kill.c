@@ -272,7 +272,7 @@ KILL_TEST(one_executor_alone_ends_daemons, kill_all_but_one_executor, WORDS(PAYL
     false)
 
 /* A guardian that cannot finish its work, which only it, or an executor in its place, can do. */
-START_TEST(an_executor_completes_the_work_of_a_killed_guardian) {
+START_TEST(executors_end_trees_if_the_guardian_hangs) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
@@ -536,7 +536,7 @@ PROCESS_MAIN(
     SS_CASE(one_executor_alone_ends_sessions),
     SS_CASE(one_executor_alone_ends_daemons),
     SS_CASE(one_executor_alone_ends_unmarked_sessions),
-    SS_CASE(an_executor_completes_the_work_of_a_killed_guardian),
+    SS_CASE(executors_end_trees_if_the_guardian_hangs),
     SS_CASE(children_of_a_slowly_exiting_leader_are_ended),
     SS_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian),
     SS_CASE(killing_every_run_process_ends_all_leaders),

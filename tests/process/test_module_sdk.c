@@ -226,7 +226,7 @@ START_TEST(incompatible_modules_are_refused) {
 }
 END_TEST
 
-START_TEST(invalid_module_output_is_limited_or_ends_the_run) {
+START_TEST(module_output_beyond_its_range_is_limited_and_nan_ends_the_run) {
     install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")),
         "one of the modules constant, exact, tiny and even returned a value that is not a number "
@@ -297,7 +297,7 @@ PROCESS_MAIN(
     SS_CASE(built_in_modules_compile_with_public_headers_only),
     SS_CASE(the_skeleton_builds_into_a_usable_module),
     SS_CASE(incompatible_modules_are_refused),
-    SS_CASE(invalid_module_output_is_limited_or_ends_the_run),
+    SS_CASE(module_output_beyond_its_range_is_limited_and_nan_ends_the_run),
     SS_CASE(a_module_that_crashes_ends_the_run),
     SS_CASE(the_simulator_names_a_faulty_module),
     SS_CASE(a_module_that_never_returns_ends_the_run))

@@ -313,7 +313,7 @@ END_TEST
 /* Later calls find folders that the killed call made but did not sync. */
 #define KILL_STEP 4
 
-START_TEST(results_survive_a_kill_and_a_power_cut) {
+START_TEST(results_survive_a_power_cut_after_a_kill) {
     int killed = 1;
     for (int at = 1; killed; at += KILL_STEP) {
         begin_study();
@@ -330,7 +330,7 @@ END_TEST
 /* Number of the sync that puts the name of the plan on disk. */
 #define PLAN_SYNC 4
 
-START_TEST(the_plan_is_on_disk_before_only_one_run_of_it_is_carried_out) {
+START_TEST(the_whole_plan_is_synced_even_if_only_one_run_is_selected) {
     begin_study();
     ck_assert_int_eq(call_plan(PLAN_SYNC), -SIGKILL);
     ck_assert(run_exists(run_path(root, "s/.study/plan")));
@@ -452,7 +452,7 @@ static bool is_needed_once(struct power_log *log, size_t first) {
     return false;
 }
 
-START_TEST(every_sync_is_needed) {
+START_TEST(every_omitted_sync_is_detected) {
     struct power_log *log = make_log();
     for (size_t i = 0; i < power_log_count(log); i++) {
         char name[NAME_ROOM];
@@ -468,9 +468,9 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(results_and_journals_survive_a_power_cut),
-    SS_CASE(results_survive_a_kill_and_a_power_cut),
-    SS_CASE(the_plan_is_on_disk_before_only_one_run_of_it_is_carried_out),
+    SS_CASE(results_survive_a_power_cut_after_a_kill),
+    SS_CASE(the_whole_plan_is_synced_even_if_only_one_run_is_selected),
     SS_CASE(a_keeper_that_exits_leaves_no_journal),
     SS_CASE(the_next_call_completes_a_study_after_a_power_cut),
-    SS_CASE(every_sync_is_needed))
+    SS_CASE(every_omitted_sync_is_detected))
 /* clang-format on */

@@ -303,7 +303,7 @@ static void see_birth(void *context, pid_t parent, pid_t child) {
     birth.found |= parent == birth.parent && child == birth.child;
 }
 
-START_TEST(births_are_reported_with_their_parents) {
+START_TEST(fork_events_name_parent_and_child) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
     ck_assert(ss_platform_fork_events_record(forks));
@@ -351,7 +351,7 @@ END_TEST
 // clang-format off
 PROCESS_MAIN(
     SS_CASE(forks_are_reported_to_listeners),
-    SS_CASE(births_are_reported_with_their_parents),
+    SS_CASE(fork_events_name_parent_and_child),
     SS_CASE(a_process_can_be_claimed_only_once),
     SS_CASE(forks_are_not_reported_in_a_namespace),
     SS_CASE(zombies_do_not_count_as_living_children),

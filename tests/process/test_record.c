@@ -607,7 +607,7 @@ static void expect_iteration_times(const char *record, double iterations) {
 }
 
 /* A program that prints without a pause does not fill the disk; its figures are complete. */
-START_TEST(excessive_iterations_are_omitted) {
+START_TEST(iterations_beyond_the_rate_limit_are_not_recorded) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
     snprintf(script, sizeof script,
@@ -787,7 +787,7 @@ PROCESS_MAIN(
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_reported),
     SS_CASE(a_signaled_run_completes_its_record),
-    SS_CASE(excessive_iterations_are_omitted),
+    SS_CASE(iterations_beyond_the_rate_limit_are_not_recorded),
     SS_CASE(iteration_times_of_a_periodic_program_are_summarized),
     SS_CASE(a_recorded_run_is_replayed_with_new_options),
     SS_CASE(labels_are_recorded_and_replayed),

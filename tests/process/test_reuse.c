@@ -277,7 +277,7 @@ static bool system_has_identities(void) {
  * Executors cannot look for a while. Meanwhile branches come and go, and the processes that get
  * their pids have the same start time in clock ticks.
  */
-static void try_branches_of_the_same_tick_are_not_signaled(void) {
+static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
     SKIP_UNLESS(system_has_identities(),
         "pidfd-group: the kernel distinguishes processes only by pid and tick");
     struct run *run =
@@ -308,7 +308,7 @@ static void try_branches_of_the_same_tick_are_not_signaled(void) {
     run_expect_nothing_left();
 }
 
-REUSE_TEST(branches_of_the_same_tick_are_not_signaled)
+REUSE_TEST(reused_pids_with_equal_start_time_are_not_signaled)
 
 /* clang-format off */
 PROCESS_MAIN(
@@ -322,6 +322,6 @@ PROCESS_MAIN(
     SS_CASE(a_reused_pid_of_any_process_is_not_signaled_without_privileges),
     SS_CASE(a_reused_group_of_any_process_is_not_signaled),
     SS_CASE(a_reused_group_of_any_process_is_not_signaled_without_privileges),
-    SS_CASE(branches_of_the_same_tick_are_not_signaled),
-    SS_CASE(branches_of_the_same_tick_are_not_signaled_without_privileges))
+    SS_CASE(reused_pids_with_equal_start_time_are_not_signaled),
+    SS_CASE(reused_pids_with_equal_start_time_are_not_signaled_without_privileges))
 /* clang-format on */

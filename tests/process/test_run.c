@@ -220,7 +220,7 @@ START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
 END_TEST
 
 /* Readers of the summary get nothing else, even if no output is matched. */
-START_TEST(with_json_only_the_summary_is_on_standard_output) {
+START_TEST(json_to_standard_output_is_not_mixed_with_other_output) {
     struct run *run = FIGURES("-n", "2", "-l", "100%", "sh", "-c", "echo said");
     run_expect(run, 0);
     ck_assert_int_eq(run->out.bytes[0], '{');
@@ -279,7 +279,7 @@ START_TEST(a_run_that_ends_before_its_duration_is_reported) {
 }
 END_TEST
 
-START_TEST(throughput_without_an_iteration_is_a_bound) {
+START_TEST(a_run_without_iterations_reports_an_upper_bound_of_throughput) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--duration", "1s", "--repeat",
         PAYLOAD, "run-ms", "60000");
     run_expect(run, 0);
@@ -415,10 +415,10 @@ PROCESS_MAIN(
     SS_CASE(repeat_counts_iterations),
     SS_CASE(iterations_are_reported_per_command),
     SS_CASE(a_command_that_vanishes_before_a_repeat_is_reported),
-    SS_CASE(with_json_only_the_summary_is_on_standard_output),
+    SS_CASE(json_to_standard_output_is_not_mixed_with_other_output),
     SS_CASE(iterations_are_matched_in_output_lines),
     SS_CASE(a_run_that_ends_before_its_duration_is_reported),
-    SS_CASE(throughput_without_an_iteration_is_a_bound),
+    SS_CASE(a_run_without_iterations_reports_an_upper_bound_of_throughput),
     SS_CASE(instances_run_freely_during_the_warmup),
     SS_CASE(settle_time_is_not_counted),
     SS_CASE(the_end_of_a_trace_without_loop_ends_the_run),

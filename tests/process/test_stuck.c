@@ -156,7 +156,7 @@ static size_t count_realtime(const struct family *executors) {
 }
 
 /* Real-time priority is lost for the duration of the long turn, and nothing else happens. */
-START_TEST(a_long_turn_is_not_taken_for_an_endless_loop) {
+START_TEST(an_executor_that_is_only_slow_is_not_killed) {
     need_compiler();
     const char *folder = run_make_folder();
     build(folder, slow_source);
@@ -224,13 +224,13 @@ static void stand_still(bool all) {
 }
 
 /* As on a suspended machine, except that the test's monotonic clock continues. */
-START_TEST(suspended_run_continues) {
+START_TEST(a_suspended_run_is_not_killed) {
     stand_still(true);
 }
 END_TEST
 
 /* As on a machine so busy that the master gets no CPU. */
-START_TEST(starved_run_continues) {
+START_TEST(a_starved_run_is_not_killed) {
     stand_still(false);
 }
 END_TEST
@@ -241,7 +241,7 @@ PROCESS_MAIN(
     SS_CASE(a_stuck_executor_at_ordinary_priority_is_ended),
     SS_CASE(a_stuck_master_at_real_time_priority_is_ended),
     SS_CASE(a_stuck_master_at_ordinary_priority_is_ended),
-    SS_CASE(a_long_turn_is_not_taken_for_an_endless_loop),
-    SS_CASE(suspended_run_continues),
-    SS_CASE(starved_run_continues))
+    SS_CASE(an_executor_that_is_only_slow_is_not_killed),
+    SS_CASE(a_suspended_run_is_not_killed),
+    SS_CASE(a_starved_run_is_not_killed))
 /* clang-format on */

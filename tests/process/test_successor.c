@@ -39,7 +39,7 @@ static void lead_a_group(void) {
 }
 
 /* As `kill -9 -PGID` does. */
-START_TEST(a_killed_process_group_leaves_nothing) {
+START_TEST(killing_the_process_group_of_a_run_leaves_no_process) {
     struct run_setup setup = {.prepare = lead_a_group};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-c", "fixed", "-l",
                                             "20%", UNMARKED, PAYLOAD, "setsid", "2"));
@@ -56,5 +56,5 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_session_created_without_a_guardian_is_found),
-    SS_CASE(a_killed_process_group_leaves_nothing))
+    SS_CASE(killing_the_process_group_of_a_run_leaves_no_process))
 /* clang-format on */

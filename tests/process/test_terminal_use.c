@@ -78,7 +78,7 @@ START_TEST(terminal_settings_survive_a_killed_master) {
 }
 END_TEST
 
-START_TEST(terminal_settings_survive_under_a_shell) {
+START_TEST(a_run_under_a_shell_restores_terminal_settings) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, "before=$(stty -g)");
     int status = terminal_command(terminal, "showstopper " HALF "--duration 1s payload tty-raw");
@@ -147,7 +147,7 @@ PROCESS_MAIN(
     SS_CASE(terminal_settings_survive_ctrl_c),
     SS_CASE(terminal_settings_survive_the_planned_end),
     SS_CASE(terminal_settings_survive_a_killed_master),
-    SS_CASE(terminal_settings_survive_under_a_shell),
+    SS_CASE(a_run_under_a_shell_restores_terminal_settings),
     SS_CASE(a_background_run_does_not_change_terminal_settings),
     SS_CASE(instances_cannot_read_the_terminal),
     SS_CASE(instances_may_write_to_the_terminal))

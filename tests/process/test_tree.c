@@ -347,7 +347,7 @@ static bool sees_no_job_stopped(struct run **run) {
  * would print a message and continue with the next command. On a busy machine a shell may get a CPU
  * so late that its stop is not waited for, so one try without that is enough.
  */
-START_TEST(shell_sees_no_stopped_job) {
+START_TEST(the_shell_sees_no_stopped_job) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
         "bash: not installed");
     struct run *run = NULL;
@@ -384,7 +384,7 @@ static bool copy_for_root(const char *to) {
     return can;
 }
 
-START_TEST(uncontrollable_processes_cause_a_warning) {
+START_TEST(processes_that_cannot_be_signaled_cause_a_warning) {
     family_need_nobody();
     const char *folder = run_make_folder();
     const char *program = run_path(folder, "payload");
@@ -429,7 +429,7 @@ PROCESS_MAIN(
     SS_CASE(sessions_get_the_whole_grace_period),
     SS_CASE(sessions_are_killed_after_the_grace_period),
     SS_CASE(iterations_leave_no_process_behind),
-    SS_CASE(shell_sees_no_stopped_job),
+    SS_CASE(the_shell_sees_no_stopped_job),
     SS_CASE(process_that_stops_itself_is_continued),
-    SS_CASE(uncontrollable_processes_cause_a_warning))
+    SS_CASE(processes_that_cannot_be_signaled_cause_a_warning))
 /* clang-format on */

@@ -172,7 +172,7 @@ END_TEST
 /*
  * The instance ends while others run; whether its process remains is checked at the end of the run.
  */
-START_TEST(a_process_that_ends_before_the_run_is_not_reported) {
+START_TEST(an_unkillable_process_that_ends_before_the_run_is_not_reported) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
@@ -208,5 +208,5 @@ PROCESS_MAIN(
     SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
     SS_CASE(an_attached_process_that_ends_slowly_is_waited_for),
     SS_CASE(survivors_of_a_killed_executor_are_reported),
-    SS_CASE(a_process_that_ends_before_the_run_is_not_reported))
+    SS_CASE(an_unkillable_process_that_ends_before_the_run_is_not_reported))
 /* clang-format on */

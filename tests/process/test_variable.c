@@ -101,7 +101,7 @@ START_TEST(a_value_that_does_not_fit_is_not_returned) {
 END_TEST
 
 /* The environment is read in blocks of 4096 bytes: name and value cross the border. */
-START_TEST(a_variable_across_a_block_border_is_found) {
+START_TEST(a_variable_across_two_read_blocks_is_found) {
     static char padding[3 * 4096];
     const char variable[] = "MARK=12345";
     for (size_t before = 0; before <= sizeof variable; before++) {
@@ -147,5 +147,5 @@ PROCESS_MAIN(
     SS_CASE(the_value_of_a_variable_is_returned),
     SS_CASE(partial_variable_names_do_not_match),
     SS_CASE(a_value_that_does_not_fit_is_not_returned),
-    SS_CASE(a_variable_across_a_block_border_is_found),
+    SS_CASE(a_variable_across_two_read_blocks_is_found),
     SS_CASE(a_process_without_environment_has_no_variable))

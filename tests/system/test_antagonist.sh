@@ -70,7 +70,7 @@ write_bench() {
     chmod +x bench
 }
 
-simulated_studies_meet_the_bars() {
+simulated_studies_meet_the_required_error_rates() {
     [ -x "$build/tests/antagonist-bench" ] || skip "left-out: the bench is not built without GSL"
     "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$work/bars" || fail "$(cat "$work/bars")"
     [ "$(wc -l <"$work/bars")" -eq 8 ] || fail "not all bars: $(cat "$work/bars")"
@@ -123,7 +123,7 @@ suspects_of_a_group_are_its_topmost_processes() {
     refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
 }
 
-server_of_a_url_is_measured_and_not_a_suspect() {
+the_server_of_the_victim_url_is_not_a_suspect() {
     needs_ssantagonist
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn has no server"
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
@@ -166,7 +166,7 @@ times_and_rates_of_iterations_are_read_from_a_log() {
         fail "not the rate of iterations: $(cat run/slots.csv)"
 }
 
-failing_command_is_reported() {
+a_failing_victim_command_is_reported() {
     needs_ssantagonist
     local status=0
     mkdir run
@@ -217,7 +217,7 @@ refuses_call() {
     [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"
 }
 
-mistakes_are_refused_before_anything_starts() {
+invalid_options_are_refused_before_anything_starts() {
     needs_ssantagonist
     start sleep 1000
     echo 'took 1 s' >log
@@ -232,7 +232,7 @@ mistakes_are_refused_before_anything_starts() {
     refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
 }
 
-study_is_carried_out_and_answered() {
+a_study_reports_whether_suspects_slow_the_victim() {
     needs_ssantagonist
     write_bench
     start sleep 1000
@@ -258,7 +258,7 @@ study_is_carried_out_and_answered() {
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
 }
 
-large_loss_ends_the_run_and_all_suspects_continue() {
+a_large_loss_ends_the_run_and_continues_all_suspects() {
     needs_ssantagonist
     local status=0
     # The figure falls by half once the suspect has been stopped.
@@ -279,16 +279,16 @@ kills_leave_no_suspect_stopped() {
     grep -qx '2 rounds: no suspect was left stopped' kills || fail "$(cat kills)"
 }
 
-run_case simulated_studies_meet_the_bars
+run_case simulated_studies_meet_the_required_error_rates
 run_case suspects_that_must_not_be_stopped_are_refused
 run_case suspects_of_a_group_are_its_topmost_processes
-run_case server_of_a_url_is_measured_and_not_a_suspect
+run_case the_server_of_the_victim_url_is_not_a_suspect
 run_case failed_requests_have_no_response_time
 run_case times_and_rates_of_iterations_are_read_from_a_log
-run_case failing_command_is_reported
+run_case a_failing_victim_command_is_reported
 run_case victim_without_figures_is_reported_at_once
-run_case mistakes_are_refused_before_anything_starts
-run_case study_is_carried_out_and_answered
-run_case large_loss_ends_the_run_and_all_suspects_continue
+run_case invalid_options_are_refused_before_anything_starts
+run_case a_study_reports_whether_suspects_slow_the_victim
+run_case a_large_loss_ends_the_run_and_continues_all_suspects
 run_case kills_leave_no_suspect_stopped
 end_cases

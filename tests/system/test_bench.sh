@@ -58,7 +58,7 @@ accuracy_bench_prints_errors() {
     prints "\| fixed +\| serial +\| +50 % \| +[-+]$number % \| +$number \|"
 }
 
-load_is_held_in_a_guest() {
+guests_bench_prints_the_load_in_a_guest() {
     local guest
     need_guest
     bench guests.sh --guest "$guest" --levels 50 --seconds 2 --kills 1 --seed 6
@@ -69,14 +69,14 @@ load_is_held_in_a_guest() {
     prints "Nothing is left"
 }
 
-simulated_load_lines_meet_their_bars() {
+simulated_load_lines_meet_the_required_accuracy() {
     [ -x "$build/tests/loadline" ] || skip "left-out: built without GSL"
     "$build/tests/loadline" 100 >"$output" 2>&1 || fail "loadline: status $?"
     prints " +sssim +$number +$number +\| +$number +$number"
     prints " +knee above +$number +$number +$number \| +$number +$number"
 }
 
-simulated_duets_meet_their_bars() {
+simulated_duets_meet_the_required_error_rates() {
     [ -x "$build/tests/duet" ] || skip "left-out: built without GSL"
     "$build/tests/duet" --studies 2000 --simulated 1 >"$output" 2>&1 || fail "duet: status $?"
     prints "\| A and A, generated +\| +1999 \| +$number \| +$number \| +$number \| +$number \|"
@@ -86,7 +86,7 @@ simulated_duets_meet_their_bars() {
     [ "$(grep -c '^Bars: .*: met$' "$output")" -eq 3 ] || fail "not all bars are met"
 }
 
-simulated_verdicts_meet_their_bars() {
+simulated_verdicts_meet_the_required_error_rates() {
     [ -x "$build/tests/verdict-bench" ] || skip "left-out: built without GSL"
     "$build/tests/verdict-bench" 40 1 >"$output" 2>&1 || fail "verdict-bench: status $?"
     prints "40 runs and requests without fault: 0 flagged .*"
@@ -94,7 +94,7 @@ simulated_verdicts_meet_their_bars() {
     prints "31 faults: 0 without the right flag .*"
 }
 
-verdict_bench_names_faults() {
+verdict_bench_reports_injected_faults() {
     local row
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
@@ -105,7 +105,7 @@ verdict_bench_names_faults() {
     prints "4 runs with a fault: 0 without the right flag"
 }
 
-policies_beat_the_better_fixed_placement() {
+a_load_policy_outperforms_both_fixed_placements() {
     [ -x "$build/tests/follow" ] || skip "left-out: built without ssactuate"
     "$build/tests/follow" --phases 10 --seconds 30 "$benches/../../tools/experiments/published" >"$output" 2>&1 ||
         fail "follow: status $?"
@@ -116,7 +116,7 @@ policies_beat_the_better_fixed_placement() {
 }
 
 # Only that no request is lost holds on any machine.
-knobs_bench_says_that_no_request_was_lost() {
+knobs_bench_loses_no_request() {
     [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
@@ -195,7 +195,7 @@ tree_bench_measures_stops_of_a_large_tree() {
     prints "ratio to the floor, tree, 20 beside \(at most 1\.3 wanted\): $ratio"
 }
 
-load_is_held_in_a_container() {
+environments_bench_prints_the_load_in_a_container() {
     local measured row=() why
     if ! timeout "$patience" "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
         --seconds 1 >"$output" 2>&1; then
@@ -213,7 +213,7 @@ load_is_held_in_a_container() {
 }
 
 # The whole tree is stopped when its parent is killed.
-a_killed_tree_leaves_no_process() {
+a_killed_tree_bench_leaves_no_process() {
     local parent line='' leaders=()
     exec {tree_output}< <(exec timeout "$patience" "$build/tests/tree" 3 12 leaders)
     parent=$!
@@ -244,7 +244,7 @@ make_bench_prints_time_and_error() {
     prints "MSE %\^2: median $number, $number\.\.$number"
 }
 
-unknown_words_are_refused() {
+unknown_options_are_refused() {
     local name
     for name in own-cpu lateness accuracy tree make control zoo environments requests published knobs; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
@@ -372,7 +372,7 @@ END
 
 # The input is made up, so the result is known: windows of 20 ms that use 1.5 CPUs and 1 CPU in turn,
 # and a run in which one of two instances is stopped for the second half.
-gains_of_known_windows_are_computed() (
+zoo_gains_of_made_up_windows_are_correct() (
     # shellcheck source=../bench/zoo_gains.sh
     . "$benches/zoo_gains.sh"
     # shellcheck disable=SC2030,SC2031,SC2034 # it reads them
@@ -493,7 +493,7 @@ published_cells() {
 }
 
 # Bar: within 10 points at 1/3 and 50 %, with the same options for all programs.
-published_baseline_is_reproduced() {
+the_published_baseline_is_reproduced_in_simulation() {
     local cell error theirs count=0
     published_cells --configs cdc --targets 33.3333,50
     while IFS=, read -r cell error _ theirs _; do
@@ -519,31 +519,31 @@ published_order_of_pi_and_geom_is_reproduced() {
 }
 
 run_case the_independent_judge_measures_the_load
-run_case published_baseline_is_reproduced
+run_case the_published_baseline_is_reproduced_in_simulation
 run_case published_order_of_pi_and_geom_is_reproduced
 run_case control_tables_match_known_figures
 run_case control_bench_prints_a_row_per_condition
 run_case zoo_bench_prints_tables_and_gains
 run_case zoo_bench_reports_why_programs_are_skipped
-run_case gains_of_known_windows_are_computed
+run_case zoo_gains_of_made_up_windows_are_correct
 run_case an_interrupted_bench_leaves_nothing
 run_case own_cpu_bench_prints_cpu_time_and_memory
-run_case simulated_load_lines_meet_their_bars
-run_case simulated_duets_meet_their_bars
-run_case simulated_verdicts_meet_their_bars
-run_case verdict_bench_names_faults
-run_case policies_beat_the_better_fixed_placement
+run_case simulated_load_lines_meet_the_required_accuracy
+run_case simulated_duets_meet_the_required_error_rates
+run_case simulated_verdicts_meet_the_required_error_rates
+run_case verdict_bench_reports_injected_faults
+run_case a_load_policy_outperforms_both_fixed_placements
 run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
-run_case load_is_held_in_a_container
-run_case load_is_held_in_a_guest
-run_case knobs_bench_says_that_no_request_was_lost
+run_case environments_bench_prints_the_load_in_a_container
+run_case guests_bench_prints_the_load_in_a_guest
+run_case knobs_bench_loses_no_request
 run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
 run_case profile_bench_compares_throttled_speeds
 run_case requests_bench_compares_generators
 run_case tree_bench_measures_stops_of_a_large_tree
-run_case a_killed_tree_leaves_no_process
+run_case a_killed_tree_bench_leaves_no_process
 run_case make_bench_prints_time_and_error
 run_case traces_bench_measures_long_traces
-run_case unknown_words_are_refused
+run_case unknown_options_are_refused
 end_cases

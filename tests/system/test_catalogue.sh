@@ -140,7 +140,7 @@ the_first_catalogue_that_defines_a_name_wins() {
 
 # In the recorded output of harnesses the shipped expressions match every iteration, including the one that
 # passed, and nothing else.
-shipped_expressions_match_recorded_output() {
+shipped_iteration_patterns_match_recorded_output() {
     needs_ssbatch || return 0
     local file name names='' heading run
     stub_java
@@ -208,7 +208,7 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/"*/o
 }
 
 # A name without a slash means a file in the current folder.
-files_may_be_named_without_a_folder() {
+catalogue_files_without_a_folder_are_in_the_current_folder() {
     needs_ssbatch || return 0
     write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
         'repeat = yes' >"$scratch/name"
@@ -232,7 +232,7 @@ workloads_with_missing_programs_are_refused() {
 }
 
 # Without an expression for iterations a workload is repeated, unless the catalogue says no.
-only_uncounted_workloads_have_no_throughput() {
+a_workload_without_iterations_causes_a_warning() {
     needs_ssbatch || return 0
     write_catalogue '[repeated]' 'command = true' '[uncounted]' 'command = true' 'repeat = no' >"$scratch/name"
     experiment throughput --dry-run --quick --methods 1cdc --catalogue "$scratch/catalogue" \
@@ -309,7 +309,7 @@ shipped_workloads_are_planned() {
     [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
 }
 
-parts_of_workloads_are_printed() {
+fields_of_workloads_are_printed() {
     [ "$(batch --workload serial --memory 1g --print once)" = \
         "once work-serial-1g match='^# work (.+)$' -- ssburn serial --iterations 0 --memory 1g" ] || fail "wrong once"
     [ "$(batch --workload dacapo/h2 --print warmup) $(batch --workload dacapo/h2 --print memory)" = "60s 1g" ] ||
@@ -413,7 +413,7 @@ pairs_are_ordered_as_in_earlier_versions() {
     [ "$(cksum <"$scratch/orders")" = "2131760206 650112" ] || fail "the order of pairs has changed"
 }
 
-every_prefix_of_a_plan_is_balanced() {
+every_prefix_of_a_plan_of_pairs_is_balanced() {
     local programs places workloads
     : >"$output"
     # The check itself must notice an unbalanced order.
@@ -517,7 +517,7 @@ each_side_of_a_pair_has_its_own_options() {
 }
 
 # A quota limits time, so two sides can even share a single CPU.
-two_sides_can_share_one_cpu_by_quota() (
+two_sides_with_quotas_can_share_one_cpu() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     # shellcheck source=../../tools/experiments/environments.sh
@@ -534,7 +534,7 @@ two_sides_can_share_one_cpu_by_quota() (
 
 # ---- methods ----
 
-published_option_plans_the_published_configurations() {
+the_published_option_plans_the_published_configurations() {
     needs_ssbatch || return 0
     local folder
     refuses "--published sets the number of instances" accuracy --published --instances 3
@@ -571,7 +571,7 @@ plans() {
 }
 
 # The modules that are compared with published values are the published ones in each experiment.
-every_published_study_is_planned_by_one_option() {
+the_published_option_plans_every_published_study() {
     needs_ssbatch || return 0
     local name pi="-d averageq -D (107|53)m -c rbpid -C bounds=none,start=0 -s even"
     local cdc="-d averageq -D (107|53)m,phase=together:20m -c fixed"
@@ -608,24 +608,24 @@ every_published_study_is_planned_by_one_option() {
 run_case workload_names_are_listed
 run_case invalid_catalogue_lines_are_refused
 run_case the_first_catalogue_that_defines_a_name_wins
-run_case shipped_expressions_match_recorded_output
+run_case shipped_iteration_patterns_match_recorded_output
 run_case copies_have_separate_folders
 run_case placeholders_in_commands_are_replaced
-run_case files_may_be_named_without_a_folder
+run_case catalogue_files_without_a_folder_are_in_the_current_folder
 run_case workloads_with_missing_programs_are_refused
-run_case only_uncounted_workloads_have_no_throughput
+run_case a_workload_without_iterations_causes_a_warning
 run_case a_command_after_the_options_ignores_the_catalogue
 run_case shipped_workloads_run
 run_case shipped_workloads_are_planned
-run_case parts_of_workloads_are_printed
+run_case fields_of_workloads_are_printed
 run_case planned_workloads_are_listed
 run_case workloads_that_cannot_be_planned_are_refused
 run_case pairs_without_names_or_places_are_refused
 run_case pairs_are_ordered_as_in_earlier_versions
-run_case every_prefix_of_a_plan_is_balanced
+run_case every_prefix_of_a_plan_of_pairs_is_balanced
 run_case every_pair_of_programs_is_planned
 run_case each_side_of_a_pair_has_its_own_options
-run_case two_sides_can_share_one_cpu_by_quota
-run_case published_option_plans_the_published_configurations
-run_case every_published_study_is_planned_by_one_option
+run_case two_sides_with_quotas_can_share_one_cpu
+run_case the_published_option_plans_the_published_configurations
+run_case the_published_option_plans_every_published_study
 end_cases

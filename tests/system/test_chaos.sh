@@ -51,7 +51,7 @@ one_fault() {
 }
 
 # shellcheck disable=SC2016
-leftover_processes_are_reported() {
+leftover_processes_fail_the_round() {
     pretend 'exit 0'
     one_fault 0 '0\.' --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
@@ -68,7 +68,7 @@ leftover_processes_are_reported() {
 }
 
 # shellcheck disable=SC2016
-signaled_bystanders_are_reported() {
+signaled_unrelated_processes_are_reported() {
     # The shell's own subshells are not bystanders.
     local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
         awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
@@ -107,12 +107,12 @@ harmed_attached_programs_are_reported() {
     one_fault 0 '0\.' --attached "$mark" --ended
 }
 
-attached_programs_survive_rounds() {
+attached_programs_survive_rounds_of_faults() {
     expect 0 'chaos: 4 rounds, 0 failures' \
         "$here/chaos" --gentle --rounds 4 --seed 1 --patience 20 --attached "$build"
 }
 
-faults_reach_the_selected_processes() {
+faults_are_injected_into_the_selected_processes() {
     local executor=$folder/ss-executor
     ln -s "$build/tests/payload" "$executor"
     pretend "for i in 1 2 3; do '$executor' catch & done" 'wait'
@@ -123,7 +123,7 @@ faults_reach_the_selected_processes() {
 }
 
 # shellcheck disable=SC2016
-failures_are_counted() {
+failed_rounds_are_counted() {
     pretend '"$payload" daemon 2 & sleep 1'
     expect 1 'chaos: 1 rounds, 1 failures, ' \
         "$here/chaos" --gentle --rounds 3 --seed 1 --patience 0.3 "$folder/build"
@@ -134,7 +134,7 @@ failures_are_counted() {
     expect_ended
 }
 
-unknown_words_are_refused() {
+unknown_options_are_refused() {
     expect 0 'Usage: tests/system/chaos ' "$here/chaos" --help
     expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
     expect 2 "chaos: --rounds: 'three' is not a number" "$here/chaos" --rounds three "$build"
@@ -144,7 +144,7 @@ unknown_words_are_refused() {
     expect 2 "chaos: $folder/bin/showstopper is missing: build first" "$here/chaos" "$folder"
 }
 
-rounds_leave_no_process() {
+rounds_of_faults_leave_no_process() {
     "$here/chaos" --gentle --rounds 26 --patience 20 "$build"
     "$here/chaos" --rounds 4 --patience 20 "$build"
 }
@@ -166,14 +166,14 @@ ln -s "$build/tests" "$folder/build/tests"
 ln -s "$build/bin/ssburn" "$folder/build/bin/ssburn"
 pretend 'exit 0'
 chmod +x "$folder/build/bin/showstopper"
-run_case leftover_processes_are_reported
-run_case signaled_bystanders_are_reported
+run_case leftover_processes_fail_the_round
+run_case signaled_unrelated_processes_are_reported
 run_case harmed_attached_programs_are_reported
-run_case faults_reach_the_selected_processes
-run_case failures_are_counted
-run_case unknown_words_are_refused
-run_case rounds_leave_no_process
-run_case attached_programs_survive_rounds
+run_case faults_are_injected_into_the_selected_processes
+run_case failed_rounds_are_counted
+run_case unknown_options_are_refused
+run_case rounds_of_faults_leave_no_process
+run_case attached_programs_survive_rounds_of_faults
 run_case rounds_with_surviving_executors_leave_no_process
 run_case rounds_of_attached_programs_leave_no_process
 end_cases

@@ -151,7 +151,7 @@ duet() {
 }
 
 # A run fails in the first call. The second call continues and decides; the third one repeats the answer.
-a_duet_continues_and_decides() {
+a_duet_continues_after_failed_runs() {
     stand_in
     local work=(--a 'work 100' --b 'work 90' --fail-above 2% --at-most 300s --output results) answer
     duet 125 "${work[@]}"
@@ -175,7 +175,7 @@ a_duet_continues_and_decides() {
 }
 
 # Without a limit, blocks are added until the interval is narrow enough. One has a run without iterations.
-a_duet_ends_when_it_is_precise() {
+a_duet_ends_when_its_interval_is_narrow_enough() {
     stand_in
     touch "$scratch/repaired" "$scratch/lacking"
     duet 0 --a 'work 1000' --b 'work 1000' --until 1.2% --output results
@@ -187,7 +187,7 @@ a_duet_ends_when_it_is_precise() {
 }
 
 # The unit is a pair of processes. Iterations right after a switch and across one do not count.
-processes_that_take_turns_are_compared() {
+alternating_processes_are_compared() {
     stand_in_for_turns
     local work=(--order alternate --iteration x --a 'work 100' --b 'work 90' --output results) answer
     duet 1 "${work[@]}" --fail-above 2% --at-most 1500s
@@ -200,7 +200,7 @@ processes_that_take_turns_are_compared() {
 }
 
 # If 20 pairs take longer than the time, there is one of each comparison, and the answer says so.
-a_single_pair_answers_about_its_two_processes() {
+the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
     stand_in_for_turns
     duet 0 --order alternate --iteration x --a 'work 100' --b 'work 90' --output results --at-most 80s --warmup 1s
     prints "Only one pair of processes fits into this time, .*, give --at-most 3 min .*"
@@ -210,7 +210,7 @@ a_single_pair_answers_about_its_two_processes() {
 }
 
 # Both processes of a plan run, and one of them is stopped at any time.
-processes_take_turns() {
+alternating_processes_never_run_at_the_same_time() {
     local loop='while :; do echo x; sleep 0.05; done' seen
     experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" --seconds 1s --warmup 0
     sed 's/--duration 6s/--duration 2s/; /^run aa-2 /,$d' "$output" >"$scratch/plan"
@@ -223,7 +223,7 @@ processes_take_turns() {
 }
 
 # Each block has both commands at both places. The first place is 20 % slower, which cancels.
-commands_side_by_side_swap_places() {
+side_by_side_commands_swap_cpus() {
     stand_in_beside
     local answer
     PATH=$scratch/bin:$PATH duet 0 --order beside --force --on 0,1 --a 'work 1000' --b 'work 950' --output results --at-most 240s
@@ -235,7 +235,7 @@ commands_side_by_side_swap_places() {
     [ "$(grep -c '^ab .* b 0$' "$scratch/carried-out")" -eq 10 ] || fail "B was not ten times at the first place"
 }
 
-places_that_do_not_suit_are_refused() {
+cpus_that_slow_each_other_are_refused() {
     [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
     stand_in_beside
     local work=(--order beside --on 0-1 --a 'work 100' --b 'work 90' --at-most 240s) one
@@ -256,7 +256,7 @@ places_that_do_not_suit_are_refused() {
 }
 
 # Threads of a core share a place, and an odd core is left out.
-places_are_cores() {
+side_by_side_commands_get_one_core_each() {
     mkdir "$scratch/fake"
     printf '#!/bin/sh\nprintf "%%s\\n" "#" 0,0,0 1,1,0 2,2,0 3,0,0 4,1,0 5,2,0\n' >"$scratch/fake/lscpu"
     printf '#!/bin/sh\n[ "$*" != "--program duet --option on --value cpus -- 0-5" ] || exec echo 6\nexec %q/bin/ssbatch "$@"\n' \
@@ -270,7 +270,7 @@ places_are_cores() {
 }
 
 # Two blocks show that iterations are longer than runs.
-iterations_that_are_too_long_are_noticed_early() {
+iterations_longer_than_the_run_end_the_study_early() {
     stand_in
     duet 125 --a 'work 0' --b 'work 100' --at-most 300s --output results
     grep -q ': 2 of 2 blocks of A and A are left out, because no iteration ended in .*: there is no answer$' "$output" ||
@@ -279,7 +279,7 @@ iterations_that_are_too_long_are_noticed_early() {
 }
 
 # Measures the first block of a plan: four times a service starts, answers requests, and ends.
-services_answer_requests() {
+response_times_of_services_are_measured() {
     [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
     local port serve url pid
@@ -300,7 +300,7 @@ services_answer_requests() {
 }
 
 # Measures the first block of a plan. Each launch has an environment of the planned size.
-blocks_are_measured_with_padded_environments() {
+each_launch_has_the_planned_size_of_environment() {
     local run bytes
     experiment duet --plan --a "sh -c 'echo \${#SHOWSTOPPER_PADDING}; exec sleep 0.1'" --b 'sleep 0.1' --at-most 90s
     sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
@@ -327,7 +327,7 @@ quoted_words_arrive_unchanged() {
 }
 
 # The background has its own record, is warm before the command starts, and ends with it.
-a_background_runs_beside_each_command() {
+a_background_load_runs_while_each_command_runs() {
     printf '[nap]\ncommand = sleep 0.05\n' >"$scratch/catalogue"
     experiment duet --plan --a 'sleep 0.1' --b 'sleep 0.1' --beside nap@30% --beside-warmup 0.2s --at-most 120s \
         --catalogue "$scratch/catalogue"
@@ -352,7 +352,7 @@ orders_are_balanced_and_paddings_differ() {
         fail "a padding is too long"
 }
 
-invalid_calls_are_refused() {
+invalid_options_are_refused() {
     local url=http://localhost:9/ # nothing listens there
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http: not one of throughput time URL" duet --a x --b y --metric http
@@ -401,19 +401,19 @@ invalid_calls_are_refused() {
     grep -q -e '--table duet has the numbers' "$output" || fail "no advice"
 }
 
-run_case a_duet_continues_and_decides
-run_case a_duet_ends_when_it_is_precise
-run_case processes_that_take_turns_are_compared
-run_case a_single_pair_answers_about_its_two_processes
-run_case processes_take_turns
-run_case commands_side_by_side_swap_places
-run_case places_that_do_not_suit_are_refused
-run_case places_are_cores
-run_case iterations_that_are_too_long_are_noticed_early
-run_case services_answer_requests
-run_case blocks_are_measured_with_padded_environments
+run_case a_duet_continues_after_failed_runs
+run_case a_duet_ends_when_its_interval_is_narrow_enough
+run_case alternating_processes_are_compared
+run_case the_answer_of_a_single_pair_is_limited_to_its_two_processes
+run_case alternating_processes_never_run_at_the_same_time
+run_case side_by_side_commands_swap_cpus
+run_case cpus_that_slow_each_other_are_refused
+run_case side_by_side_commands_get_one_core_each
+run_case iterations_longer_than_the_run_end_the_study_early
+run_case response_times_of_services_are_measured
+run_case each_launch_has_the_planned_size_of_environment
 run_case quoted_words_arrive_unchanged
-run_case a_background_runs_beside_each_command
+run_case a_background_load_runs_while_each_command_runs
 run_case orders_are_balanced_and_paddings_differ
-run_case invalid_calls_are_refused
+run_case invalid_options_are_refused
 end_cases

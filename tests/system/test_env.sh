@@ -319,7 +319,7 @@ guest_environment_follows_the_contract() {
 }
 
 # A process that has the pid of an ended container's first process is not entered.
-reused_pids_are_never_entered() {
+a_container_whose_pid_was_reused_is_not_entered() {
     choose_environment lxc containers
     open_place
     # A later process with the same pid would have another start time.
@@ -332,7 +332,7 @@ reused_pids_are_never_entered() {
 }
 
 # close ends a program that is still opening a place after its hold was killed.
-nothing_is_created_after_close() {
+nothing_is_created_after_the_environment_is_closed() {
     choose_environment group cgroup-quota
     sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,; s,    exec \"\$helper\",    touch opening; until [ -e made ]; do sleep 0.02; done; exec \"\$helper\"," \
         "$env" >slow
@@ -348,7 +348,7 @@ nothing_is_created_after_close() {
 }
 
 # A process that enters while the place is being closed would survive.
-closing_places_are_not_entered() {
+an_environment_that_is_closing_is_not_entered() {
     choose_environment group cgroup-quota
     { sed '$d' "$env" | sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,"
         echo 'clean() { [ ! -e block ] || { touch cleaning && until [ -e closed ]; do sleep 0.02; done; }; }'
@@ -367,7 +367,7 @@ closing_places_are_not_entered() {
 }
 
 # One of several holds at the same moment opens the place.
-simultaneous_holds_open_one_place() {
+simultaneous_holds_open_the_environment_once() {
     local number pids=() status opened=0
     choose_environment group cgroup-quota
     for number in 1 2 3 4; do
@@ -453,7 +453,7 @@ groups_of_version_one_are_limited_in_each_hierarchy() {
     [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
 }
 
-groups_of_version_two_are_limited_in_one_folder() {
+groups_of_version_two_are_limited_in_the_unified_hierarchy() {
     make_hierarchy . cpu.max cpuset.cpus
     ln -s cpuset.cpus root/sys/fs/cgroup/showstopper-x/cpuset.cpus.effective # the kernel grants what is set
     echo "cpuset cpu" >root/sys/fs/cgroup/cgroup.controllers
@@ -527,13 +527,13 @@ run_case lxc_environment_follows_the_contract
 run_case podman_environment_follows_the_contract
 run_case group_environment_follows_the_contract
 run_case guest_environment_follows_the_contract
-run_case reused_pids_are_never_entered
-run_case nothing_is_created_after_close
-run_case closing_places_are_not_entered
-run_case simultaneous_holds_open_one_place
+run_case a_container_whose_pid_was_reused_is_not_entered
+run_case nothing_is_created_after_the_environment_is_closed
+run_case an_environment_that_is_closing_is_not_entered
+run_case simultaneous_holds_open_the_environment_once
 run_case options_and_names_are_checked
 run_case groups_of_version_one_are_limited_in_each_hierarchy
-run_case groups_of_version_two_are_limited_in_one_folder
+run_case groups_of_version_two_are_limited_in_the_unified_hierarchy
 run_case the_example_in_the_readme_follows_the_contract
 run_case energy_is_sampled_until_the_sampler_is_terminated
 end_cases

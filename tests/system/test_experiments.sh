@@ -68,7 +68,7 @@ refuses_at_once() {
 }
 
 # These calls could not measure what they request.
-calls_that_cannot_measure_anything_are_refused() {
+options_that_contradict_the_measurement_are_refused() {
     local name none=$(($(getconf _NPROCESSORS_CONF) + 4000))
     for name in accuracy throughput replay interference; do
         refuses_at_once "$name: xz, the command after --, is not among the workloads serial" "$name" \
@@ -102,7 +102,7 @@ calls_that_cannot_measure_anything_are_refused() {
 }
 
 # A study that cannot run at all on this machine exits with status 1, and so does --dry-run.
-impossible_studies_fail() {
+studies_without_a_possible_run_fail() {
     needs_ssbatch || return 0
     mkdir "$scratch/usual"
     ln -s /usr/bin/* /bin/* "$scratch/usual" 2>"$output" || true
@@ -156,7 +156,7 @@ dry_run_prints_the_plan_and_its_duration() {
 }
 
 # Times and loads are accepted in the units of showstopper, and its warnings are shown.
-units_are_parsed_as_by_showstopper() {
+options_accept_the_units_of_showstopper() {
     needs_ssbatch || return 0
     experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
         --taus 0.1s --warmup 2M --settle 1500m --seconds 1min
@@ -297,7 +297,7 @@ a_terminated_study_leaves_no_process() {
 }
 
 # The study of ssbatch ends by the signal, and continues where it was.
-an_ended_study_of_ssbatch_leaves_nothing() {
+an_interrupted_study_leaves_no_process_and_can_be_resumed() {
     needs_ssbatch || return 0
     local pid status=0 call=(throughput --methods 1cdc --workloads serial --targets '25,50' --warmup 0 --settle 0
         --seconds 2 --output ended)
@@ -432,7 +432,7 @@ commands_that_end_by_themselves_are_reported() {
 }
 
 # A study that measured none of its figures exits with status 1.
-a_study_without_figures_fails() {
+a_study_that_measured_nothing_fails() {
     needs_ssbatch || return 0
     [ -x "$build/bin/ssreport" ] || { skip_part "left-out: ssreport is not built" && return; }
     local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration ended in any run, so there is no throughput"
@@ -450,7 +450,7 @@ a_study_without_figures_fails() {
 
 # The README's example, with a harness that prints what DaCapo has printed, and two instances that
 # cannot share a folder.
-the_example_of_the_readme_works() {
+the_readme_example_of_a_study_runs() {
     needs_ssbatch || return 0
     local readme=$experiments/README.md line words record
     mkdir -p "$scratch/stub"
@@ -494,7 +494,7 @@ load_of_other_processes_is_reported() {
 }
 
 # Replaces the load that ssload prints by a known one. Starts nothing else, because no run is possible.
-the_load_before_a_study_is_compared_with_others() {
+a_busy_machine_causes_a_warning_before_a_study() {
     needs_ssbatch || return 0
     local call=(throughput --stairs --methods nbench --workloads serial --bin "$scratch/known" --others 10%)
     mkdir "$scratch/known"
@@ -590,7 +590,7 @@ loadline_plans_levels_and_bursts() {
 }
 
 # The first line is the answer, whatever the machine does.
-loadline_answers_in_its_first_line() {
+loadline_prints_the_answer_first() {
     needs_ssbatch || return 0
     call loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
         --name sleeper --energy 'echo 7.5' -- sh -c 'while sleep 0.02; do echo iteration 20; done' ||
@@ -606,7 +606,7 @@ loadline_answers_in_its_first_line() {
 }
 
 # Independent phases and a gain of 1.25: at a load of 60 %, (0.6 - 0.375 * 0.36) / 0.625 = 74.4 % of the maximum is done.
-load_line_of_simulated_hardware_threads_is_known() {
+the_load_line_of_simulated_hardware_threads_is_correct() {
     [ -x "$build/bin/ssreport" ] || skip "left-out: ssreport is not built"
     "$build/bin/sssim" -P 8 --foreground serial --smt 1.25 --smt-fill random -c fixed -d averageq -D jitter=50% \
         -t staircase -T 100%:0%:10%,hold=30s,symmetric=yes --iteration 20m --speed-noise 1% \
@@ -767,7 +767,7 @@ beside() {
     experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 --launch 8 --background-method cdc "$@"
 }
 
-interference_of_two_sides_is_measured() {
+interference_study_measures_both_sides() {
     needs_ssbatch || return 0
     local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 run
     mkdir -p "$hwmon"
@@ -865,31 +865,31 @@ idle_is_sampled() {
 
 run_case options_and_their_values_are_checked
 run_case options_in_help_are_known
-run_case calls_that_cannot_measure_anything_are_refused
-run_case impossible_studies_fail
+run_case options_that_contradict_the_measurement_are_refused
+run_case studies_without_a_possible_run_fail
 run_case dry_run_prints_the_plan_and_its_duration
-run_case units_are_parsed_as_by_showstopper
+run_case options_accept_the_units_of_showstopper
 run_case quick_plans_take_less_than_five_minutes
 run_case an_interrupted_study_is_resumed
 run_case a_terminated_study_leaves_no_process
 run_case other_load_limiters_are_measured
 run_case failed_runs_are_reported
 run_case commands_that_end_by_themselves_are_reported
-run_case a_study_without_figures_fails
-run_case the_example_of_the_readme_works
+run_case a_study_that_measured_nothing_fails
+run_case the_readme_example_of_a_study_runs
 run_case load_of_other_processes_is_reported
-run_case the_load_before_a_study_is_compared_with_others
+run_case a_busy_machine_causes_a_warning_before_a_study
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case accuracy_and_replay_print_their_plans
 run_case loadline_plans_levels_and_bursts
-run_case loadline_answers_in_its_first_line
-run_case load_line_of_simulated_hardware_threads_is_known
+run_case loadline_prints_the_answer_first
+run_case the_load_line_of_simulated_hardware_threads_is_correct
 run_case throughput_uses_all_methods
-run_case an_ended_study_of_ssbatch_leaves_nothing
+run_case an_interrupted_study_leaves_no_process_and_can_be_resumed
 run_case replay_study_reports_each_speed
 run_case placements_follow_recorded_topologies
 run_case idle_states_are_sampled_with_the_power
-run_case interference_of_two_sides_is_measured
+run_case interference_study_measures_both_sides
 run_case interference_prints_its_plan
 end_cases

@@ -120,7 +120,7 @@ options_and_their_values_are_checked() {
 }
 
 # A make-guest that fails must not leave an incomplete guest.
-a_failed_make_guest_leaves_nothing() {
+a_failed_make_guest_leaves_no_file() {
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
     need cpio
@@ -231,7 +231,7 @@ a_command_runs_in_a_guest() {
 }
 
 # Killed at any time, it leaves no process, folder or mount.
-a_killed_guest_leaves_nothing() {
+a_killed_guest_leaves_no_process_or_file() {
     local folder processes
     need_guest
     begin --share shared -- sh -c 'echo up; sleep 60'
@@ -254,7 +254,7 @@ a_killed_guest_leaves_nothing() {
 }
 
 # Guests use the machine's clock, so runs in several guests can start at the same time.
-terminated_guest_delivers_the_record_of_a_started_run() {
+a_terminated_guest_delivers_the_record_of_its_run() {
     local processes at time elapsed
     need_guest
     # shellcheck disable=SC2016 # expanded in the guest
@@ -381,11 +381,11 @@ a_guest_that_ignores_sigterm_is_ended() {
 run_case options_and_their_values_are_checked
 run_case a_line_that_arrives_in_two_parts_is_read_as_one
 run_case a_guest_that_ignores_sigterm_is_ended
-run_case a_failed_make_guest_leaves_nothing
+run_case a_failed_make_guest_leaves_no_file
 run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
 run_case groups_of_version_two_are_limited
 run_case sides_run_in_guests
-run_case a_killed_guest_leaves_nothing
-run_case terminated_guest_delivers_the_record_of_a_started_run
+run_case a_killed_guest_leaves_no_process_or_file
+run_case a_terminated_guest_delivers_the_record_of_its_run
 end_cases

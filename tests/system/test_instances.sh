@@ -73,7 +73,7 @@ end_run() {
     wait "$run_pid" || run_status=$?
 }
 
-instances_listen_on_ports_of_their_own() {
+each_instance_listens_on_a_different_port() {
     serve_instances run instances=3 pin=first:1 --record "$folder/record" -- 1000
     local all=() url
     read -ra all <<<"$(urls)"
@@ -88,7 +88,7 @@ instances_listen_on_ports_of_their_own() {
     done
 }
 
-urls_with_placeholders_are_filled_in() {
+placeholders_in_urls_and_commands_are_replaced() {
     serve_instances run 'instances=2,url=http://127.0.0.1:{port}/page' -- 1000
     [[ $(urls) =~ ^http://127.0.0.1:[0-9]+/page\ http://127.0.0.1:[0-9]+/page$ ]] || fail "URLs: $(urls)"
     end_run
@@ -153,7 +153,7 @@ count_instances() {
 }
 
 # Forty clients ask all the time. Most of them wait for the leaving instance, the slower one.
-leaving_instance_loses_no_request() {
+removing_an_instance_loses_no_request() {
     local all=() leaving
     mkdir "$folder/load"
     printf 'load\n0.8\n' >"$folder/load/samples.csv"
@@ -178,7 +178,7 @@ leaving_instance_loses_no_request() {
     [ "$run_status" -eq 0 ] || fail "status $run_status"
 }
 
-later_generators_get_the_urls() {
+a_generator_started_later_gets_the_urls() {
     local all
     serve_instances run instances=2 --control "$folder/control" -- 1000
     all=$(urls)
@@ -237,11 +237,11 @@ has_exited_or_signal() {
     return 1
 }
 
-run_case instances_listen_on_ports_of_their_own
-run_case urls_with_placeholders_are_filled_in
+run_case each_instance_listens_on_a_different_port
+run_case placeholders_in_urls_and_commands_are_replaced
 run_case invalid_uses_of_instances_are_refused
-run_case leaving_instance_loses_no_request
-run_case later_generators_get_the_urls
+run_case removing_an_instance_loses_no_request
+run_case a_generator_started_later_gets_the_urls
 run_case killed_run_leaves_no_instance
 run_case second_signal_kills_all_instances
 end_cases

@@ -205,7 +205,7 @@ is_stopped() {
         fail "$1: wrong duty: $share"
 }
 
-requests_are_joined_with_records() {
+requests_are_matched_to_the_record_of_the_service() {
     begin
     local run
     experiment latency "${few[@]}"
@@ -304,7 +304,7 @@ failures_are_reported() {
 }
 
 # A folder of an earlier version is reported, but not continued.
-a_folder_with_a_manifest_is_reported() {
+a_folder_of_an_earlier_version_is_reported() {
     begin
     experiment latency "${few[@]}" --duties 50% --rates 5
     mkdir -p "$scratch/earlier/runs"
@@ -344,7 +344,7 @@ a_service_that_does_not_answer_is_reported() {
 }
 
 # A service that already runs is throttled, and keeps running afterwards.
-a_service_given_by_url_can_be_throttled() {
+a_running_service_is_throttled_by_attaching_to_it() {
     begin
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
     [ "$(wc -l <"$results/url-d100-r5-1/beside.csv")" -gt 1 ] || fail "no samples of the load"
@@ -365,11 +365,11 @@ a_service_given_by_url_can_be_throttled() {
 run_case options_and_their_values_are_checked
 run_case dry_run_prints_the_plan_and_its_duration
 run_case the_plan_is_for_ssbatch
-run_case requests_are_joined_with_records
+run_case requests_are_matched_to_the_record_of_the_service
 run_case a_capacity_search_is_tabulated
 run_case interrupted_study_continues
 run_case failures_are_reported
-run_case a_folder_with_a_manifest_is_reported
+run_case a_folder_of_an_earlier_version_is_reported
 run_case a_service_that_does_not_answer_is_reported
-run_case a_service_given_by_url_can_be_throttled
+run_case a_running_service_is_throttled_by_attaching_to_it
 end_cases

@@ -148,7 +148,7 @@ options_and_their_values_are_checked() {
     [ ! -e "$scratch/calls" ] || fail "started a program"
 }
 
-missing_packages_are_named() {
+missing_packages_are_listed() {
     does 0 check
     rm "$scratch/code/maintenance/install.php"
     will_not "missing packages: mediawiki; " check
@@ -203,7 +203,7 @@ php_is_down() {
 }
 
 # The pid of a killed program may have been reused, and a stopped program does not react.
-foreign_processes_are_left_alone() {
+processes_with_reused_pids_are_not_ended() {
     local pid
     does 0 up "$dir"
     does 0 status "$dir"
@@ -279,7 +279,7 @@ ends() {
     nothing_runs
 }
 
-service_runs_until_ended() {
+the_wiki_runs_until_it_is_terminated() {
     local part
     # A service that already runs is not a child of the call.
     does 0 up "$dir"
@@ -314,7 +314,7 @@ a_half_started_wiki_can_be_stopped() {
     nothing_runs
 }
 
-failures_are_reported() {
+a_program_that_fails_to_start_is_reported() {
     touch "$scratch/broken-php-fpm99"
     does 1 up "$dir"
     says "php: it has exited: php-fpm99 has no luck (see $dir/log/php.log)"
@@ -337,7 +337,7 @@ ports_in_use_are_not_taken() {
 }
 
 # Run this in a mount namespace with a separate /etc and a separate folder for policy-rc.d.
-services_of_packages_do_not_start() {
+installed_packages_do_not_start_their_services() {
     [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
     unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot create a mount namespace"
     cat >"$scratch/bin/apt-get" <<END
@@ -413,14 +413,14 @@ the_real_wiki_answers_requests() {
 }
 
 run_case options_and_their_values_are_checked
-run_case missing_packages_are_named
+run_case missing_packages_are_listed
 run_case the_wiki_starts_and_stops
-run_case foreign_processes_are_left_alone
+run_case processes_with_reused_pids_are_not_ended
 run_case interrupted_installation_continues
-run_case service_runs_until_ended
+run_case the_wiki_runs_until_it_is_terminated
 run_case a_half_started_wiki_can_be_stopped
-run_case failures_are_reported
+run_case a_program_that_fails_to_start_is_reported
 run_case ports_in_use_are_not_taken
-run_case services_of_packages_do_not_start
+run_case installed_packages_do_not_start_their_services
 run_case the_real_wiki_answers_requests
 end_cases

@@ -90,7 +90,7 @@ options_of_ssload_become_labels() {
 }
 
 # A reader that has opened the file keeps a whole text: the file is replaced, not rewritten.
-readers_find_a_whole_text() {
+the_metrics_file_is_replaced_atomically() {
     local inode
     ssload -q -i 20m -o /dev/null --openmetrics load.prom &
     pid=$!
@@ -134,7 +134,7 @@ names_in() {
     sed '/^#/d; s/[{ ].*//' "$@" | sort -u
 }
 
-the_dashboard_asks_for_known_metrics() {
+the_dashboard_queries_only_existing_metrics() {
     local dashboard=$source/packaging/grafana/showstopper.json
     need python3
     printf '0s 20%%\n' >trace
@@ -149,8 +149,8 @@ the_dashboard_asks_for_known_metrics() {
 
 run_case metrics_of_ssload_are_its_latest_sample
 run_case options_of_ssload_become_labels
-run_case readers_find_a_whole_text
+run_case the_metrics_file_is_replaced_atomically
 run_case unwritable_metrics_end_ssload
 run_case metrics_of_a_run_are_printed
-run_case the_dashboard_asks_for_known_metrics
+run_case the_dashboard_queries_only_existing_metrics
 end_cases

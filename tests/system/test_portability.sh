@@ -134,7 +134,7 @@ a_plan_states_its_duration() {
     done < <(awk '!/^#|^version/ { print $2 }' "$checkout/tools/ssprofile/batteries/own.txt" | sort -u)
 }
 
-applications_run_under_the_setting_of_the_demo() {
+verify_runs_applications_under_the_calibrated_setting() {
     refuses "no result of a demo: call portability demo first" portability verify
     refuses "--throttle: not for verify" portability verify --throttle load
     experiment portability "${few[@]}"
@@ -151,7 +151,7 @@ applications_run_under_the_setting_of_the_demo() {
     grep -q '"applications/predict.html"' "$results/index.html" || fail "the page does not lead to the applications"
 }
 
-sweep_draws_speed_over_setting() {
+sweep_plots_speed_against_setting() {
     refuses "--setting: not for sweep" portability sweep --setting 40%
     experiment portability sweep --kernels int64,gcd --repetitions 2
     prints "Results: portability-results/sweep/sweep.html"
@@ -197,7 +197,7 @@ end_portability() {
     await is_gone "$kernel"
 }
 
-a_demo_finds_the_setting_of_the_throttle() {
+demo_calibrates_the_throttle() {
     local file
     experiment portability "${few[@]}"
     prints "ssbatch: run 3 of 4, calibration; .*"
@@ -262,7 +262,7 @@ options_are_passed_to_ssprofile() {
 }
 
 # Ratios that are far from 1 are named.
-ratios_far_from_one_are_reported() {
+ratios_outside_of_the_tolerance_are_reported() {
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
     experiment portability "${few[@]}"
@@ -270,7 +270,7 @@ ratios_far_from_one_are_reported() {
 }
 
 # The simulated machine gets faster with every run.
-a_noisy_base_is_refused() {
+a_base_with_unstable_benchmarks_is_refused() {
     sed -i "s,^awk .*,echo rate \$((100 * \$(wc -l <$scratch/calls))) per second," "$scratch/bin/ssburn"
     refuses "base: failed: measure ended with status 125: ssprofile: 4 of 4 benchmarks are unstable, $(:
         )which leaves too few to compare: measure again on an idle machine, " \
@@ -448,13 +448,13 @@ figures_in_the_manual_page_are_correct() {
 
 run_case options_and_their_values_are_checked
 run_case a_plan_states_its_duration
-run_case applications_run_under_the_setting_of_the_demo
-run_case sweep_draws_speed_over_setting
-run_case a_demo_finds_the_setting_of_the_throttle
+run_case verify_runs_applications_under_the_calibrated_setting
+run_case sweep_plots_speed_against_setting
+run_case demo_calibrates_the_throttle
 run_case the_plan_is_for_ssbatch
 run_case options_are_passed_to_ssprofile
-run_case ratios_far_from_one_are_reported
-run_case a_noisy_base_is_refused
+run_case ratios_outside_of_the_tolerance_are_reported
+run_case a_base_with_unstable_benchmarks_is_refused
 run_case a_demo_continues_with_the_stable_benchmarks
 run_case unstable_benchmarks_are_left_out
 run_case interrupted_demo_continues

@@ -41,7 +41,7 @@ try() {
     [ "$status" -lt 124 ] || fail "$* ended with status $status: $(cat err)"
 }
 
-runs_are_described() {
+runs_match_their_schemas() {
     printf '0s 20%%\n5s 40%%\n' >trace.txt
     printf '1 sh -c "exit 3"\n1 sh -c "kill -SEGV \\$\\$"\n1 sh -c "while :; do echo took 1 ms; sleep 0.05; done"\n' >workloads
     try showstopper -f own -l 50% -n 1 --warmup 100m --duration 700m --record counted --json counted.json --label a=b \
@@ -58,7 +58,7 @@ runs_are_described() {
 }
 
 # A run that a signal ends has a summary, too.
-interrupted_runs_are_described() {
+interrupted_runs_match_their_schemas() {
     showstopper -n 1 -f own -l 50% --record record --json summary.json sleep 1000 2>err &
     local pid=$!
     await grep -qs counting record/events.jsonl
@@ -68,7 +68,7 @@ interrupted_runs_are_described() {
     grep -q '"ended_by": "signal"' summary.json || fail "$(cat summary.json)"
 }
 
-simulated_runs_are_described() {
+simulated_runs_match_their_schemas() {
     try sssim -P 2 -l 50% --duration 3s --foreground serial --iteration 100m --record study
     follow plan study/runs/*/*/plan.json
     follow summary study/runs/*/*/summary.json
@@ -78,7 +78,7 @@ simulated_runs_are_described() {
     follow requests queue.json
 }
 
-requests_are_described() {
+requests_match_their_schemas() {
     build_has ssrequest || return 0
     ssburn serve --help >help 2>&1 || { skip_part "left-out: ssburn serve was not built"; return; }
     local pid url
@@ -102,7 +102,7 @@ requests_are_described() {
     grep -q '"connection_refused": [1-9]' refused.json || fail "nothing was refused: $(cat refused.json)"
 }
 
-studies_are_described() {
+studies_match_their_schemas() {
     build_has ssbatch || return 0
     printf '%s\n' 'run good takes 1s size=3' 'before -- true' 'main -- true' 'run bad takes 1s size=4' 'main -- false' \
         'run absent takes 1s size=5' 'main -- /nowhere/program' >plan
@@ -128,7 +128,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
 END
 }
 
-machines_are_described() {
+machines_match_their_schemas() {
     build_has showstopper-platform || return 0
     local tree
     try showstopper-platform -o here.json
@@ -152,7 +152,7 @@ json.dump(document, open("changed.json", "w"))' "$2"
 }
 
 # Documents with other keys, fewer keys or values of another type are refused.
-other_documents_are_refused() {
+documents_with_wrong_keys_or_types_are_refused() {
     showstopper -n 1 -f own -l 50% --duration 600m --record record sleep 1000 2>err
     cp record/summary.json out.json
     refuse summary 'document["novel"] = 1'
@@ -170,11 +170,11 @@ other_documents_are_refused() {
     refuse requests 'del document["machine"]'
 }
 
-run_case runs_are_described
-run_case interrupted_runs_are_described
-run_case simulated_runs_are_described
-run_case requests_are_described
-run_case studies_are_described
-run_case machines_are_described
-run_case other_documents_are_refused
+run_case runs_match_their_schemas
+run_case interrupted_runs_match_their_schemas
+run_case simulated_runs_match_their_schemas
+run_case requests_match_their_schemas
+run_case studies_match_their_schemas
+run_case machines_match_their_schemas
+run_case documents_with_wrong_keys_or_types_are_refused
 end_cases

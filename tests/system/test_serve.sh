@@ -318,7 +318,7 @@ a_unix_socket_is_removed_at_the_end() {
     [ "$(cat socket)" = other ] || fail "removed a foreign file"
 }
 
-a_short_backlog_is_reported() {
+a_backlog_limited_by_the_system_is_reported() {
     if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
         skip "namespaces: cannot create a network namespace"
     fi
@@ -398,7 +398,7 @@ run_case pending_answers_are_sent_before_the_end
 run_case a_second_signal_ends_the_server_at_once
 run_case an_ignored_hangup_stays_ignored
 run_case a_unix_socket_is_removed_at_the_end
-run_case a_short_backlog_is_reported
+run_case a_backlog_limited_by_the_system_is_reported
 run_case the_backlog_is_as_large_as_the_system_permits
 run_case invalid_options_are_refused
 end_cases

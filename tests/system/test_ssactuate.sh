@@ -46,7 +46,7 @@ is() {
 
 # ---- list and get ----
 
-missing_actuators_are_explained() {
+list_says_why_an_actuator_is_absent() {
     mkdir -p "$folder/empty/sys"
     expect 0 ssactuate list --root "$folder/empty"
     says out "frequency  absent: the kernel has no cpufreq policy"
@@ -62,7 +62,7 @@ missing_actuators_are_explained() {
     [ ! -e "$folder/started" ] || fail "the command was started without its knob"
 }
 
-unknown_words_are_refused() {
+unknown_knobs_and_options_are_refused() {
     unpack acpi-cpufreq
     expect 125 actuate get frequency@99 --json
     [ ! -s "$folder/out" ] || fail "a part was printed: $(cat "$folder/out")"
@@ -117,7 +117,7 @@ knobs_are_set_while_the_command_runs() {
     says record '"status": 7'
 }
 
-frequency_outside_of_the_limits_widens_them() {
+a_frequency_outside_of_the_limits_widens_them() {
     unpack acpi-cpufreq
     echo 1600000 >"$tree/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq"
     remember
@@ -126,7 +126,7 @@ frequency_outside_of_the_limits_widens_them() {
     unchanged
 }
 
-limits_move_in_the_order_that_the_kernel_accepts() {
+frequency_limits_are_set_in_the_order_that_the_kernel_accepts() {
     unpack intel-pstate
     expect 0 actuate run frequency=3GHz,turbo=off -- sh -c 'cat "$1"/scaling_m*_freq' - \
         "$tree/sys/devices/system/cpu/cpufreq/policy3"
@@ -161,7 +161,7 @@ rounded_power_is_accepted_and_reported() {
 
 # Each row has a recorded machine, what is special about its kernel, knobs, and what the run says. A row without a
 # text succeeds. For the rules of the kernel, see fake_kernel.c and fake_groups.c.
-answers_of_the_kernel_are_reported() {
+values_changed_or_refused_by_the_kernel_are_reported() {
     local name special knobs text status
     local -a words
     while IFS='|' read -r name special knobs text; do
@@ -249,7 +249,7 @@ values_are_written_again_if_they_differ() {
     unchanged
 }
 
-values_of_other_programs_survive() {
+values_changed_by_other_programs_are_not_restored() {
     unpack acpi-cpufreq
     expect 0 actuate run frequency=1.4GHz -- sh -c 'echo performance >"$1"' - \
         "$tree/sys/devices/system/cpu/cpufreq/policy2/scaling_governor"
@@ -273,7 +273,7 @@ knob_in_use_is_refused_with_the_pid() {
     unchanged
 }
 
-earlier_boots_leave_nothing_to_restore() {
+journals_of_earlier_boots_are_not_restored() {
     unpack intel-pstate
     leave_values power=60W
     echo another >"$tree/proc/sys/kernel/random/boot_id"
@@ -285,7 +285,7 @@ earlier_boots_leave_nothing_to_restore() {
 
 # ---- ends ----
 
-sigterm_restores_before_the_command_ends() {
+values_are_restored_before_a_terminated_command_ends() {
     unpack intel-pstate
     begin_run power=60W,stubborn
     kill -TERM "$run_pid"
@@ -307,7 +307,7 @@ second_signal_kills_the_command() {
     unchanged
 }
 
-keeper_restores_after_sigkill() {
+the_keeper_restores_values_after_sigkill() {
     unpack acpi-cpufreq
     begin_run frequency=1.4GHz
     kill -KILL "$run_pid"
@@ -315,7 +315,7 @@ keeper_restores_after_sigkill() {
     end_run
 }
 
-kill_right_after_a_write_is_restored() {
+a_value_is_restored_after_a_kill_during_its_write() {
     unpack intel-pstate
     fault constraint_0_power_limit_uw kill
     expect 137 actuate run power=60W -- touch "$folder/started"
@@ -325,7 +325,7 @@ kill_right_after_a_write_is_restored() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-restore_undoes_the_changes_of_both() {
+restore_undoes_changes_of_killed_run_and_keeper() {
     unpack acpi-cpufreq
     leave_values frequency=1.4GHz
     expect 0 actuate restore
@@ -347,7 +347,7 @@ killed_keeper_is_replaced() {
     end_run
 }
 
-random_kills_leave_every_value_as_it_was() {
+every_value_is_restored_after_random_kills() {
     "$(dirname "$0")/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
 }
 
@@ -359,7 +359,7 @@ write_policy() {
 }
 
 # The command writes the samples of the load itself, so that their time does not matter.
-follow_sets_the_levels_of_the_present_load() {
+follow_sets_the_level_for_the_current_load() {
     unpack acpi-cpufreq
     mkdir "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
@@ -375,7 +375,7 @@ follow_sets_the_levels_of_the_present_load() {
 }
 
 # Files set by any rule must be restored, whichever rule holds at the end.
-killed_follow_is_restored() {
+a_killed_follow_is_restored() {
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
     write_policy "load trace $folder/trace" 'every 20m' 'stay 20m' 'below 40% frequency=3GHz power=60W' \
@@ -423,7 +423,7 @@ signal_ends_the_policy_before_the_command() {
     unchanged
 }
 
-switches_that_fail_leave_the_command_alone() {
+a_failed_switch_does_not_affect_the_command() {
     unpack acpi-cpufreq
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
     write_policy "load trace $folder/trace" 'every 20m' 'stay 100m' \
@@ -451,7 +451,7 @@ failed_switch_restores_the_previous_levels() {
     unchanged
 }
 
-knobs_follow_the_load_of_the_side() {
+follow_can_use_the_load_of_the_side() {
     write_policy 'load side' 'every 50m' 'stay 100m' 'below 0.01% pin=first:1' 'above 0.01% pin=free'
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" --record "$folder/record" \
         --side 'background=sh -c "while :; do :; done"' -- sh -c '
@@ -502,7 +502,7 @@ follow_groups() {
     run_pid=$!
 }
 
-side_may_be_a_running_process_group() {
+the_side_may_be_a_running_process_group() {
     local first
     need_cpus
     begin_group
@@ -622,7 +622,7 @@ process_group_with_a_reused_id_is_left_alone() {
     have_cpus "$usable" || fail "the affinity was not restored"
 }
 
-affinity_of_other_programs_survives() {
+affinity_changed_by_other_programs_is_not_restored() {
     local first
     need_cpus
     begin_group
@@ -638,7 +638,7 @@ affinity_of_other_programs_survives() {
     have_cpus "$last" || fail "the affinity of another program was overwritten"
 }
 
-unusable_sides_start_no_command() {
+the_command_does_not_start_if_the_side_is_invalid() {
     begin_group
     write_policy 'below 100% pin=free'
     follow=(ssactuate follow --root "$folder/state" --policy "$folder/policy")
@@ -664,7 +664,7 @@ unusable_sides_start_no_command() {
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-policies_that_cannot_be_set_start_no_command() {
+the_command_does_not_start_if_a_policy_cannot_be_set() {
     unpack acpi-cpufreq
     write_policy 'below 40% frequency=1.4GHz' 'above 60% frequency=9GHz'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
@@ -685,7 +685,7 @@ policies_that_cannot_be_set_start_no_command() {
 }
 
 # A group above allows 200 %, which a new period with the former quota would exceed.
-quota_switches_below_a_limited_group() {
+quota_and_period_switch_below_a_limited_group() {
     unpack cgroup-v1
     mkdir -p "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
@@ -713,7 +713,7 @@ sizes_of_a_policy_may_leave_out_parts() {
     unchanged
 }
 
-memory_in_use_is_not_taken_away() {
+the_memory_limit_is_not_set_below_the_memory_in_use() {
     need_knob memory cgroup-memory
     mkdir "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% memory=200M' 'above 60% memory=8M'
@@ -730,7 +730,7 @@ need_knob() {
 }
 
 # The command prints its limits, of version 1 or 2, and the folders of its groups.
-groups_limit_the_command_and_are_removed() {
+control_groups_limit_the_command_and_are_removed() {
     local group limit
     need_knob quota cgroup-quota
     need_knob memory cgroup-memory
@@ -756,7 +756,7 @@ groups_limit_the_command_and_are_removed() {
     says record '"path": "/sys/fs/cgroup/'
 }
 
-processes_that_stay_leave_the_group() {
+processes_that_outlive_the_command_leave_its_group() {
     local pid groups
     need_knob quota cgroup-quota
     expect 0 ssactuate run quota=50% -- sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'
@@ -766,7 +766,7 @@ processes_that_stay_leave_the_group() {
     [[ $groups != *ssactuate* ]] || fail "the process is still in the group: $groups"
 }
 
-pins_are_masks() {
+pin_sets_the_affinity_of_the_command() {
     local first
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
     expect 0 ssactuate run pin=first:1 -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
@@ -826,14 +826,14 @@ affinity_pins_without_privilege_or_runtime_folder() {
 }
 
 # The command's parent is an executor, whose parent is showstopper.
-duty_throttles_by_showstopper() {
+the_duty_knob_throttles_by_showstopper() {
     expect 5 ssactuate run duty=12.5%,tau=30m -- sh -c '
         tr "\0" " " <"/proc/$(ps -o ppid= -p $PPID | tr -d " ")/cmdline"; exit 5'
     says out " -l 0.12500000 "
     says out " -D 30000u,jitter=0 "
 }
 
-killed_duty_leaves_nothing_stopped() {
+a_killed_duty_throttle_leaves_no_process_stopped() {
     "$build/bin/ssactuate" run duty=1%,tau=1s -- sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder" &
     run_pid=$!
     await test -s "$folder/command"
@@ -844,56 +844,56 @@ killed_duty_leaves_nothing_stopped() {
     await has_exited "$(cat "$folder/command")"
 }
 
-command_status_is_returned() {
+the_exit_status_of_the_command_is_returned() {
     expect 127 ssactuate run pin=free -- "$folder/none"
     expect 126 ssactuate run pin=free -- "$folder"
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
 }
 
-run_case missing_actuators_are_explained
-run_case unknown_words_are_refused
+run_case list_says_why_an_actuator_is_absent
+run_case unknown_knobs_and_options_are_refused
 run_case levels_are_checked_without_setting_them
 run_case knobs_are_set_while_the_command_runs
-run_case frequency_outside_of_the_limits_widens_them
-run_case limits_move_in_the_order_that_the_kernel_accepts
+run_case a_frequency_outside_of_the_limits_widens_them
+run_case frequency_limits_are_set_in_the_order_that_the_kernel_accepts
 run_case knobs_are_restored_in_reverse_order
 run_case rounded_power_is_accepted_and_reported
-run_case answers_of_the_kernel_are_reported
+run_case values_changed_or_refused_by_the_kernel_are_reported
 run_case values_are_written_again_if_they_differ
-run_case values_of_other_programs_survive
+run_case values_changed_by_other_programs_are_not_restored
 run_case knob_in_use_is_refused_with_the_pid
-run_case earlier_boots_leave_nothing_to_restore
-run_case sigterm_restores_before_the_command_ends
+run_case journals_of_earlier_boots_are_not_restored
+run_case values_are_restored_before_a_terminated_command_ends
 run_case second_signal_kills_the_command
-run_case keeper_restores_after_sigkill
-run_case kill_right_after_a_write_is_restored
-run_case restore_undoes_the_changes_of_both
+run_case the_keeper_restores_values_after_sigkill
+run_case a_value_is_restored_after_a_kill_during_its_write
+run_case restore_undoes_changes_of_killed_run_and_keeper
 run_case killed_keeper_is_replaced
-run_case random_kills_leave_every_value_as_it_was
-run_case follow_sets_the_levels_of_the_present_load
-run_case killed_follow_is_restored
+run_case every_value_is_restored_after_random_kills
+run_case follow_sets_the_level_for_the_current_load
+run_case a_killed_follow_is_restored
 run_case signal_ends_the_policy_before_the_command
-run_case switches_that_fail_leave_the_command_alone
+run_case a_failed_switch_does_not_affect_the_command
 run_case failed_switch_restores_the_previous_levels
-run_case knobs_follow_the_load_of_the_side
-run_case side_may_be_a_running_process_group
+run_case follow_can_use_the_load_of_the_side
+run_case the_side_may_be_a_running_process_group
 run_case follow_of_process_groups_ends_with_the_first
 run_case killed_follow_restores_the_affinity_of_process_groups
 run_case process_group_in_use_is_refused_with_the_pid
 run_case process_group_with_a_reused_id_is_left_alone
-run_case affinity_of_other_programs_survives
-run_case unusable_sides_start_no_command
-run_case policies_that_cannot_be_set_start_no_command
-run_case quota_switches_below_a_limited_group
+run_case affinity_changed_by_other_programs_is_not_restored
+run_case the_command_does_not_start_if_the_side_is_invalid
+run_case the_command_does_not_start_if_a_policy_cannot_be_set
+run_case quota_and_period_switch_below_a_limited_group
 run_case sizes_of_a_policy_may_leave_out_parts
-run_case memory_in_use_is_not_taken_away
-run_case groups_limit_the_command_and_are_removed
-run_case processes_that_stay_leave_the_group
-run_case pins_are_masks
+run_case the_memory_limit_is_not_set_below_the_memory_in_use
+run_case control_groups_limit_the_command_and_are_removed
+run_case processes_that_outlive_the_command_leave_its_group
+run_case pin_sets_the_affinity_of_the_command
 run_case each_thread_is_bound_to_one_cpu
 run_case crowded_threads_cause_one_warning
 run_case affinity_pins_without_privilege_or_runtime_folder
-run_case duty_throttles_by_showstopper
-run_case killed_duty_leaves_nothing_stopped
-run_case command_status_is_returned
+run_case the_duty_knob_throttles_by_showstopper
+run_case a_killed_duty_throttle_leaves_no_process_stopped
+run_case the_exit_status_of_the_command_is_returned
 end_cases

@@ -103,7 +103,7 @@ changed_runs_are_refused_without_redo() {
 }
 
 # As a call leaves it that is killed after --redo has moved the earlier result away.
-a_result_that_was_being_replaced_is_kept() {
+the_old_result_survives_a_kill_during_its_replacement() {
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo a | tee -a log'" >plan
     expect 0 ssbatch study plan
@@ -142,7 +142,7 @@ damaged_results_are_reported() {
 END
 }
 
-results_have_output_columns_and_times() {
+results_contain_output_columns_and_times() {
     begin
     cat >plan <<'END'
 set place=here
@@ -173,7 +173,7 @@ END
     python3 -c 'import json; rows = json.load(open("out")); assert len(rows) == 2, rows'
 }
 
-plan_is_added_without_carrying_out_a_run() {
+a_plan_can_be_added_without_carrying_out_a_run() {
     begin
     printf '%s\n' 'run a takes 1s limit 90s' 'main -- sh -c "echo a >>log"' >plan
     expect 0 ssbatch --add study plan
@@ -281,7 +281,7 @@ disturbed_runs_are_reported_and_repeated() {
     says err "--retry-disturbed requires a limit for other processes"
 }
 
-cpu_time_of_the_run_itself_does_not_disturb_it() {
+a_run_is_not_disturbed_by_its_own_cpu_time() {
     begin
     # A daemon's use is the run's, too.
     cat >burn <<'END'
@@ -308,7 +308,7 @@ assert 0 < run["others"] <= most, (run["others"], most)
 END
 }
 
-cpu_time_of_the_study_does_not_disturb_its_runs() {
+runs_are_not_disturbed_by_the_cpu_time_of_the_study() {
     begin
     start_burners
     cat >plan <<'END'
@@ -384,7 +384,7 @@ END
     says err "b: not carried out: it needs a, which is not done"
 }
 
-commands_of_the_study_begin_before_and_end_after_all_runs() {
+study_commands_begin_before_and_end_after_all_runs() {
     begin
     cat >plan <<'END'
 before -- sh -c 'echo before >>log'
@@ -401,7 +401,7 @@ END
     is log "$(printf 'before\na\nb\nended\nafter')"
 }
 
-a_run_that_cannot_be_undone_blocks_only_itself() {
+a_run_that_cannot_be_undone_blocks_no_other_run() {
     begin
     cat >plan <<'END'
 run a takes 1s
@@ -421,7 +421,7 @@ END
     says err "2 of 2 runs done"
 }
 
-runs_whose_record_has_no_result_fail() {
+runs_whose_record_has_no_figures_fail() {
     begin
     cat >plan <<'END'
 run none takes 1s
@@ -472,21 +472,21 @@ killed_studies_are_completed() {
 run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
-run_case a_result_that_was_being_replaced_is_kept
+run_case the_old_result_survives_a_kill_during_its_replacement
 run_case damaged_results_are_reported
-run_case results_have_output_columns_and_times
-run_case plan_is_added_without_carrying_out_a_run
+run_case results_contain_output_columns_and_times
+run_case a_plan_can_be_added_without_carrying_out_a_run
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case folders_of_other_users_in_memory_are_refused
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
-run_case cpu_time_of_the_run_itself_does_not_disturb_it
-run_case cpu_time_of_the_study_does_not_disturb_its_runs
+run_case a_run_is_not_disturbed_by_its_own_cpu_time
+run_case runs_are_not_disturbed_by_the_cpu_time_of_the_study
 run_case concurrent_calls_share_the_runs
 run_case equal_seeds_give_the_same_order_of_runs
 run_case values_are_computed_once_and_needed_runs_come_first
-run_case commands_of_the_study_begin_before_and_end_after_all_runs
-run_case a_run_that_cannot_be_undone_blocks_only_itself
-run_case runs_whose_record_has_no_result_fail
+run_case study_commands_begin_before_and_end_after_all_runs
+run_case a_run_that_cannot_be_undone_blocks_no_other_run
+run_case runs_whose_record_has_no_figures_fail
 end_cases

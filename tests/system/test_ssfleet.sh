@@ -60,7 +60,7 @@ is_running() {
     ssfleet status "$1" >running.out 2>/dev/null && grep -q "^running: r. on $2" running.out
 }
 
-local_nodes_share_the_runs_of_a_study() {
+runs_of_a_study_are_distributed_to_local_nodes() {
     write_plan 5 0.05
     expect 0 ssfleet run --engine local --nodes a,b --pack 2s study plan
     says err '5 of 5 runs done, 0 failed'
@@ -117,7 +117,7 @@ kill_calls() {
     done
 }
 
-a_node_with_a_disk_of_its_own_undoes_what_killed_tasks_left() {
+a_node_with_a_local_disk_undoes_journals_of_killed_tasks() {
     local pid
     printf '%s\n' 'run one takes 1s' "after -- sh -c 'echo >>$folder/undone'" \
         "main -- sh -c '[ -e $folder/begun ] || { echo >$folder/begun; exec sleep 1000; }'" >plan
@@ -135,7 +135,7 @@ a_node_with_a_disk_of_its_own_undoes_what_killed_tasks_left() {
     [ -z "$(find disk/*/.study/calls -type f)" ] || fail "calls are left to undo: $(ls disk/*/.study/calls)"
 }
 
-canceled_tasks_end() {
+cancel_ends_running_tasks() {
     local pid command status=0
     write_plan 3 1000
     sed -i "s|sleep|echo \$\$ >$folder/shell; sleep|" plan
@@ -155,7 +155,7 @@ has_ended() {
     [ ! -e "/proc/$1" ]
 }
 
-a_task_that_leads_no_group_yet_is_canceled() {
+cancel_ends_a_task_that_has_no_process_group_yet() {
     local pid
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
@@ -235,7 +235,7 @@ starts_agree() {
     done
 }
 
-nodes_replay_their_traces_from_one_moment() {
+all_nodes_start_their_traces_at_the_same_moment() {
     write_traces
     expect 0 ssfleet replay --engine local --nodes a,b,c --traces traces --record replay --margin 2s -- \
         -f own --duration 1s ssburn serial
@@ -265,7 +265,7 @@ a_failed_node_is_named_and_the_others_continue() {
     says err 'has no line for node c'
 }
 
-the_trace_of_a_cluster_is_split() {
+a_cluster_trace_is_split_among_nodes() {
     printf '0,x,1,1,20\n0,y,1,1,60\n300,x,1,1,30\n300,y,1,1,40\n' >cluster.csv
     expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 1s -- \
         -f own --duration 500m ssburn serial
@@ -319,7 +319,7 @@ has_no_reader() {
     ! (trap '' PIPE && echo >&9) 2>/dev/null
 }
 
-ended_nodes_do_not_read_from_the_pipe_of_all_nodes() {
+an_ended_node_does_not_read_input_of_other_nodes() {
     local pid
     write_node 200m
     mkfifo in
@@ -333,7 +333,7 @@ ended_nodes_do_not_read_from_the_pipe_of_all_nodes() {
     exec 9>&-
 }
 
-nodes_end_with_their_input() {
+nodes_end_at_the_end_of_their_input() {
     write_node 1h
     start_line | timeout "$patience" bash script a >out || fail "the node still runs"
     says out 'done a 143'
@@ -341,7 +341,7 @@ nodes_end_with_their_input() {
 
 # ---- over SSH ----
 
-runs_are_spread_over_ssh() {
+runs_are_distributed_over_ssh() {
     need_ssh
     open_ssh h1
     open_ssh h2
@@ -376,7 +376,7 @@ runs_of_a_dead_server_move_to_another_one() {
     is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
 }
 
-wrong_clocks_are_measured_and_corrected() {
+wrong_clocks_of_nodes_are_measured_and_corrected() {
     local shim
     need_ssh
     need faketime
@@ -396,7 +396,7 @@ wrong_clocks_are_measured_and_corrected() {
 
 # ---- Slurm ----
 
-a_port_that_is_taken_meanwhile_is_replaced() {
+a_port_taken_by_another_program_is_replaced() {
     local port
     need_slurm
     need perl
@@ -433,7 +433,7 @@ a_replay_without_nodes_is_refused() {
     [ ! -e replay ] || fail "an invalid call leaves a folder"
 }
 
-tasks_that_slurm_has_forgotten_are_not_active() {
+tasks_unknown_to_slurm_are_not_active() {
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
     stand_in sbatch squeue scancel sinfo scontrol srun
@@ -447,7 +447,7 @@ queue_is_empty() {
     [ -z "$(squeue -h)" ]
 }
 
-runs_are_spread_over_slurm() {
+runs_are_distributed_over_slurm() {
     need_slurm
     # Arrays of at most two tasks.
     open_slurm 3 MaxArraySize=2
@@ -469,7 +469,7 @@ runs_are_spread_over_slurm() {
     await queue_is_empty
 }
 
-a_full_queue_is_waited_for() {
+tasks_wait_for_room_in_a_full_queue() {
     local pid
     need_slurm
     open_slurm 1 MaxJobCount=8 MaxArraySize=8
@@ -488,7 +488,7 @@ a_full_queue_is_waited_for() {
     each_ran_once 3
 }
 
-kills_in_slurm_leave_each_run_done_once() {
+each_run_is_done_once_despite_kills_in_slurm() {
     local pid victim administrator
     need_slurm
     open_slurm 3
@@ -519,7 +519,7 @@ kills_in_slurm_leave_each_run_done_once() {
     [ -z "$(find study/.study/calls -type f)" ] || fail "calls are left to undo: $(ls study/.study/calls)"
 }
 
-nodes_of_slurm_replay_their_traces() {
+slurm_nodes_replay_their_traces() {
     need_slurm
     open_slurm 3
     write_traces
@@ -531,28 +531,28 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     starts_agree n1 n2 n3
 }
 
-run_case local_nodes_share_the_runs_of_a_study
+run_case runs_of_a_study_are_distributed_to_local_nodes
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
-run_case a_node_with_a_disk_of_its_own_undoes_what_killed_tasks_left
-run_case canceled_tasks_end
-run_case a_task_that_leads_no_group_yet_is_canceled
+run_case a_node_with_a_local_disk_undoes_journals_of_killed_tasks
+run_case cancel_ends_running_tasks
+run_case cancel_ends_a_task_that_has_no_process_group_yet
 run_case runs_without_a_result_are_explained
 run_case invalid_calls_are_refused
-run_case nodes_replay_their_traces_from_one_moment
+run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
-run_case the_trace_of_a_cluster_is_split
+run_case a_cluster_trace_is_split_among_nodes
 run_case nodes_report_the_error_of_a_synchronized_clock
-run_case ended_nodes_do_not_read_from_the_pipe_of_all_nodes
-run_case nodes_end_with_their_input
-run_case runs_are_spread_over_ssh
+run_case an_ended_node_does_not_read_input_of_other_nodes
+run_case nodes_end_at_the_end_of_their_input
+run_case runs_are_distributed_over_ssh
 run_case runs_of_a_dead_server_move_to_another_one
-run_case wrong_clocks_are_measured_and_corrected
-run_case a_port_that_is_taken_meanwhile_is_replaced
+run_case wrong_clocks_of_nodes_are_measured_and_corrected
+run_case a_port_taken_by_another_program_is_replaced
 run_case a_replay_without_nodes_is_refused
-run_case tasks_that_slurm_has_forgotten_are_not_active
-run_case runs_are_spread_over_slurm
-run_case a_full_queue_is_waited_for
-run_case kills_in_slurm_leave_each_run_done_once
-run_case nodes_of_slurm_replay_their_traces
+run_case tasks_unknown_to_slurm_are_not_active
+run_case runs_are_distributed_over_slurm
+run_case tasks_wait_for_room_in_a_full_queue
+run_case each_run_is_done_once_despite_kills_in_slurm
+run_case slurm_nodes_replay_their_traces
 end_cases

@@ -169,7 +169,7 @@ END
         fail "$(cat "$folder/stressed/version.txt")"
 }
 
-a_quota_runs_benchmarks_in_their_own_group() {
+a_quota_runs_benchmarks_in_a_separate_group() {
     local status=0 left
     # shellcheck disable=SC2016
     echo 'group cpu - higher "cat /proc/self/cgroup" "[/]ssprofile-([0-9]+)$"' >"$folder/grouped"
@@ -253,7 +253,7 @@ clock_rates_and_idle_states_are_recorded() {
         fail "$(cat "$folder/asleep/profile.json")"
 }
 
-unusable_programs_are_named() {
+unusable_benchmark_programs_are_skipped_and_reported() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
 mute cpu /s higher 'true' '([0-9]+)'
@@ -338,7 +338,7 @@ profiles_are_compared() {
 }
 
 # A page without gnuplot says so once.
-a_page_reports_missing_gnuplot_once() {
+missing_gnuplot_is_reported_once() {
     local data=$source/tests/data/profile
     mkdir "$folder/few"
     # shellcheck disable=SC2123 # there is no gnuplot in it
@@ -462,7 +462,7 @@ compressed_and_piped_tables_are_read() {
 }
 
 # Damaged lines change no figure and are reported in few messages.
-damage_is_reported_and_changes_no_figure() {
+damaged_lines_are_reported_and_change_no_figure() {
     local data=$source/tests/data/profile/results.csv
     {
         printf '\357\273\277'
@@ -653,7 +653,7 @@ the_interval_contains_the_estimated_setting() {
     }' <<<"$last" || fail "$first; $last"
 }
 
-uncalibrated_benchmarks_are_omitted() {
+benchmarks_missing_from_a_profile_are_not_calibrated() {
     (cat "$folder/battery" && echo "lost cpu /s higher '/none/there' '([0-9]+)'") >"$folder/three"
     measure "$folder/whole-base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/whole-base/results.csv"
@@ -669,7 +669,7 @@ one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
 }
 
-unknown_words_are_refused() {
+unknown_options_are_refused() {
     expect 125
     says 'no command'
     expect 125 compaer
@@ -697,7 +697,7 @@ unknown_words_are_refused() {
 # ---- applications and sweeps ----
 
 # The base is a table in which one application has the ratio 1, like all benchmarks, and another one 4.
-applications_outside_of_the_prediction_are_named() {
+applications_outside_of_the_prediction_are_listed() {
     local comparison=$folder/verified/compare
     mkdir -p "$folder/verified"
     expect 0 measure --battery "$folder/battery" --machine base --repetitions 2 --under duty=40% "$folder/verified/base"
@@ -733,7 +733,7 @@ END
     grep -qx 'stress-ng-string string .*' "$source/tools/ssprofile/batteries/applications.txt" || fail "no such battery"
 }
 
-sweep_draws_a_box_for_each_setting() {
+sweep_plots_a_box_for_each_setting() {
     sed 's/slow cpu/slow other/' "$folder/battery" >"$folder/swept-battery"
     expect 0 sweep --battery "$folder/swept-battery" --settings 50%,25% --repetitions 2 "$folder/swept"
     grep -qx 'duty-2500,0.25,2,0.25,0.25,0.25,0.25,0.25,1' "$folder/swept/sweep.csv" ||
@@ -781,7 +781,7 @@ sheet() {
     done >>"$1/results.csv"
 }
 
-frequency_slows_benchmarks_and_is_restored() {
+a_frequency_throttle_slows_benchmarks_and_is_undone() {
     need_frequency
     expect 0 measure --battery "$folder/clocked" --machine one --repetitions 2 --root "$tree" \
         --under without,frequency=1.4GHz,frequency=90% "$folder/clocks"
@@ -799,7 +799,7 @@ frequency_slows_benchmarks_and_is_restored() {
     says_in_all 'The relative spread narrows: the largest ratio is 1.400 times the smallest before and 1.167 times under'
 }
 
-missing_frequency_is_explained() {
+a_frequency_that_cannot_be_set_is_explained() {
     need_frequency
     expect 125 measure --battery "$folder/clocked" --root "$folder/none" --under frequency=1GHz "$folder/absent"
     says 'CPU 0 has no frequency that can be set: .*/none/sys/devices/system/cpu has no cpufreq policy for it'
@@ -814,7 +814,7 @@ missing_frequency_is_explained() {
     says 'ssactuate: frequency is absent: .* cannot be written'
 }
 
-calibration_by_frequency_chooses_the_nearest() {
+calibration_by_frequency_chooses_the_nearest_one() {
     need_frequency
     sheet "$folder/clock-base" 76.19 86.49
     calibrate=(calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency --root "$tree")
@@ -839,20 +839,20 @@ run_case interrupted_measurement_continues
 run_case a_signal_ends_the_measurement_and_leaves_nothing
 run_case a_second_signal_kills_the_benchmark
 run_case stress_ng_is_identified_by_its_version
-run_case a_quota_runs_benchmarks_in_their_own_group
+run_case a_quota_runs_benchmarks_in_a_separate_group
 run_case each_repetition_measures_all_throttles_in_random_order
 run_case killed_measurement_continues
 run_case clock_rates_and_idle_states_are_recorded
-run_case unusable_programs_are_named
+run_case unusable_benchmark_programs_are_skipped_and_reported
 run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid
 run_case profiles_are_compared
-run_case a_page_reports_missing_gnuplot_once
+run_case missing_gnuplot_is_reported_once
 run_case odd_and_even_repetitions_are_compared
 run_case a_battery_separates_benchmarks_from_applications
 run_case published_ranges_are_shown_for_comparison
 run_case compressed_and_piped_tables_are_read
-run_case damage_is_reported_and_changes_no_figure
+run_case damaged_lines_are_reported_and_change_no_figure
 run_case comparing_different_versions_requires_force
 run_case unstable_benchmarks_are_left_out
 run_case only_selected_benchmarks_are_measured
@@ -861,11 +861,11 @@ run_case an_unstable_profile_is_set_aside
 run_case folder_without_ratios_is_refused
 run_case calibration_finds_the_setting
 run_case the_interval_contains_the_estimated_setting
-run_case uncalibrated_benchmarks_are_omitted
-run_case unknown_words_are_refused
-run_case frequency_slows_benchmarks_and_is_restored
-run_case missing_frequency_is_explained
-run_case calibration_by_frequency_chooses_the_nearest
-run_case applications_outside_of_the_prediction_are_named
-run_case sweep_draws_a_box_for_each_setting
+run_case benchmarks_missing_from_a_profile_are_not_calibrated
+run_case unknown_options_are_refused
+run_case a_frequency_throttle_slows_benchmarks_and_is_undone
+run_case a_frequency_that_cannot_be_set_is_explained
+run_case calibration_by_frequency_chooses_the_nearest_one
+run_case applications_outside_of_the_prediction_are_listed
+run_case sweep_plots_a_box_for_each_setting
 end_cases

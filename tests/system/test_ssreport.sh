@@ -268,7 +268,7 @@ complete_and_interrupted_runs_are_reported() {
 }
 
 # A line always fits two steps, so none is drawn.
-no_line_is_fitted_to_two_steps() {
+no_line_is_fitted_to_only_two_steps() {
     printf '0 30%%\n3s 30%%\n3s 60%%\n6s 60%%\n' >"$folder/trace"
     "$bin/showstopper" -q -n 2 -c fixed -t file -T "path=$folder/trace,loop=no" --iteration iteration \
         --record "$folder/two" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
@@ -420,7 +420,7 @@ study_row() {
 
 # By hand: three rounds 0.1 apart have a standard deviation of 0.1, so the interval of their mean is
 # 4.30265 * 0.1 / sqrt(3) = 0.24841 to either side.
-studies_are_compared_by_differing_columns() {
+a_study_is_tabulated_by_the_columns_that_differ() {
     made_study 1 2 3
     report 0 -o "$folder/report" "$folder/study"
     [ ! -s "$folder/err" ] || fail "unexpected message: $(cat "$folder/err")"
@@ -512,7 +512,7 @@ runs_that_are_not_done_are_listed() {
 }
 
 # Two records of a run are distinguished by their roles; columns of a command precede those of its run.
-records_of_one_run_have_roles() {
+records_of_one_run_are_distinguished_by_role() {
     local side
     rm -rf "$folder/study"
     for side in a b; do
@@ -588,7 +588,7 @@ set_figure() {
 }
 
 # A simulated record has the same verdict on every machine.
-records_are_checked_and_left_out() {
+invalid_records_can_be_left_out() {
     local text one=good/runs/sets-serial-serial-1/foreground
     cd "$folder"
     "$bin/sssim" -P 2 --foreground serial --iteration 50m --record good >out 2>&1 || fail "sssim: $(cat out)"
@@ -640,7 +640,7 @@ records_are_checked_and_left_out() {
 }
 
 # The profile of a run is what sssim reads: half a thread is one thread for half of the time.
-counters_become_a_profile_for_the_simulator() {
+counters_are_converted_to_a_simulator_profile() {
     made_record "$folder/counted" "1 1" "0.5 0.5"
     awk 'BEGIN {
         print "time,elapsed_seconds,runnable,task_clock_seconds"
@@ -874,7 +874,7 @@ END
 }
 
 # Each of many runs has its figures and one picture.
-many_runs_are_reported_with_one_picture_each() {
+each_of_many_runs_has_one_picture() {
     local many number
     record_a_short_run
     many=$folder/many
@@ -945,7 +945,7 @@ response_times_of_a_service_are_reported() {
 }
 
 # Tests of groups read any table, or figures; results are tables like those of reports.
-groups_of_values_are_tested() {
+test_option_compares_groups_of_values() {
     printf 'knob;watts\na;1\na;2\na;4\nb;5.5\nb;5.6\nb;9\nb;\n' >"$folder/values"
     report 0 --test welch "$folder/values" --value watts --group knob
     error_has 1 'skipped 1 row without a value, a group or a run'
@@ -1047,21 +1047,21 @@ run_case records_of_earlier_schemas_keep_their_tables
 run_case records_of_later_schemas_are_refused
 run_case a_run_in_progress_is_not_called_interrupted
 run_case complete_and_interrupted_runs_are_reported
-run_case no_line_is_fitted_to_two_steps
+run_case no_line_is_fitted_to_only_two_steps
 run_case an_experiment_is_reported_with_published_figures
-run_case studies_are_compared_by_differing_columns
+run_case a_study_is_tabulated_by_the_columns_that_differ
 run_case studies_of_two_sets_are_matched_by_their_columns
 run_case a_single_round_has_no_confidence_interval
 run_case runs_that_are_not_done_are_listed
-run_case records_of_one_run_have_roles
+run_case records_of_one_run_are_distinguished_by_role
 run_case two_sets_of_pairs_are_compared
 run_case a_single_table_is_printed_for_scripts
-run_case records_are_checked_and_left_out
-run_case counters_become_a_profile_for_the_simulator
+run_case invalid_records_can_be_left_out
+run_case counters_are_converted_to_a_simulator_profile
 run_case a_replay_is_predicted_for_each_method
 run_case pairs_are_compared_across_environments
-run_case many_runs_are_reported_with_one_picture_each
+run_case each_of_many_runs_has_one_picture
 run_case response_times_of_a_service_are_reported
-run_case groups_of_values_are_tested
+run_case test_option_compares_groups_of_values
 run_case options_and_their_values_are_checked
 end_cases

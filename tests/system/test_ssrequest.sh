@@ -579,7 +579,7 @@ dry_run_prints_the_send_times_of_requests() {
 }
 
 # The lines of the seconds add up to the document, and each request has a line.
-seconds_and_requests_are_recorded() {
+each_second_and_each_request_is_recorded() {
     serve well
     ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
     end_server
@@ -866,7 +866,7 @@ a_search_finds_the_capacity_of_a_service() {
     end_server
 }
 
-a_search_ends_with_the_service() {
+a_search_fails_if_the_service_fails() {
     serve never-answer
     local status=0
     timeout -k 5 "$patience" "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m "$url" \
@@ -891,7 +891,7 @@ a_search_is_ended_by_a_signal() {
     grep -q 'This is uncertain' out || fail "$(cat out)"
 }
 
-meaningless_searches_are_refused() {
+invalid_search_options_are_refused() {
     refuses "--capacity: 'p95' is not a statistic and its limit" --capacity p95 http://127.0.0.1:1/
     refuses "--capacity: 'most' is not a statistic" --capacity most=1s http://127.0.0.1:1/
     refuses '--capacity has no meaning with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
@@ -933,7 +933,7 @@ run_case a_signal_ends_ssrequest
 run_case two_signals_end_ssrequest_at_once
 run_case invalid_options_are_refused
 run_case dry_run_prints_the_send_times_of_requests
-run_case seconds_and_requests_are_recorded
+run_case each_second_and_each_request_is_recorded
 run_case methods_headers_and_bodies_are_sent
 run_case localhost_needs_no_hosts_file
 run_case requests_from_a_file_are_sent_in_turn
@@ -942,8 +942,8 @@ run_case quiet_and_json_suppress_the_summary
 run_case control_commands_change_a_running_load
 run_case lookups_do_not_block_requests
 run_case a_search_finds_the_capacity_of_a_service
-run_case a_search_ends_with_the_service
+run_case a_search_fails_if_the_service_fails
 run_case a_search_is_ended_by_a_signal
-run_case meaningless_searches_are_refused
+run_case invalid_search_options_are_refused
 
 end_cases

@@ -86,7 +86,7 @@ known() {
         fail "$1: sssim reports a different metric: $(tail -n 1 "$1.out")"
 }
 
-programs_that_share_nothing_do_not_interfere() {
+programs_without_shared_resources_do_not_interfere() {
     simulate apart
     known apart 0.000
     report apart
@@ -137,7 +137,7 @@ the_same_seed_gives_the_same_study() {
 
 # Each round is a pair in the manifest, with columns as of other experiments. Samples in a record are
 # 500 ms long.
-a_simulated_study_has_the_folder_of_an_experiment() {
+a_simulated_study_has_the_files_of_an_experiment() {
     local columns side file run
     rounds=3
     simulate folder --warmup 2s --settle 4s --seed 7 --window 250m
@@ -226,13 +226,13 @@ instances_that_share_memory_slow_each_other() {
     [ "$(awk -F, 'NR > 1 { print $NF }' swept)" = $'16.000000\n16.000000' ] || fail "$(cat swept)"
 }
 
-run_case programs_that_share_nothing_do_not_interfere
+run_case programs_without_shared_resources_do_not_interfere
 run_case an_interference_of_ten_percent_is_found
 run_case an_interference_of_a_third_is_found
 run_case interference_of_two_different_programs_is_found
 run_case interference_through_shared_cpus_is_found
 run_case the_same_seed_gives_the_same_study
-run_case a_simulated_study_has_the_folder_of_an_experiment
+run_case a_simulated_study_has_the_files_of_an_experiment
 run_case invalid_studies_are_refused
 run_case instances_that_share_memory_slow_each_other
 end_cases

@@ -72,7 +72,7 @@ options_are_checked() {
     [ ! -e "$results" ] || fail "a folder was created"
 }
 
-dimensions_are_crossed() {
+all_combinations_of_dimensions_are_planned() {
     experiment tradeoffs --plan --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --arrival even,poisson \
         --balance round-robin,least-connections --cap 5,50 --rates 10,20 --rounds 2
     [ "$(runs | wc -l)" -eq 128 ] || fail "$(runs | wc -l) runs"
@@ -106,7 +106,7 @@ missing_knobs_are_reported() {
 }
 
 # The load of the CPUs that a level leaves to the service says whether they are saturated; that of all CPUs does not.
-load_and_idle_states_are_those_of_the_service() {
+load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
     mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
     : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
     experiment tradeoffs --plan --knobs 'cpus=1 pin=first:1 pin=free quota=50%' --rounds 1 --energy-root "$scratch/machine"
@@ -120,7 +120,7 @@ load_and_idle_states_are_those_of_the_service() {
     is_planned 1 '^beside load .* ssload --quiet'
 }
 
-modes_and_published_levels_are_planned() {
+published_levels_are_planned() {
     local knob cpus
     cpus=$(nproc)
     for knob in pinning horizontal vertical cap neighbours; do
@@ -146,7 +146,7 @@ modes_and_published_levels_are_planned() {
     is_planned "$cpus" ' placement=pinned '
 }
 
-power_ends_the_cool_down() {
+the_cool_down_ends_at_the_idle_power() {
     experiment tradeoffs --plan --energy 'echo 20' --knobs cpus=1 --rounds 1
     is_planned 1 '^once idle_watts .*/energy .* --mean 10'
     is_planned 1 '^before -- .*/energy .* --settle .\{idle_watts'
@@ -160,7 +160,7 @@ power_ends_the_cool_down() {
 }
 
 # A fast service keeps the test cheap.
-levels_are_compared_and_kept() {
+a_study_of_two_levels_is_carried_out_and_reported() {
     local call=(tradeoffs --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --steps 15:5:1s --work 100u
         --rounds 1 --cool-down 0)
     experiment "${call[@]}"
@@ -184,10 +184,10 @@ levels_are_compared_and_kept() {
 }
 
 run_case options_are_checked
-run_case dimensions_are_crossed
+run_case all_combinations_of_dimensions_are_planned
 run_case missing_knobs_are_reported
-run_case load_and_idle_states_are_those_of_the_service
-run_case modes_and_published_levels_are_planned
-run_case power_ends_the_cool_down
-run_case levels_are_compared_and_kept
+run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
+run_case published_levels_are_planned
+run_case the_cool_down_ends_at_the_idle_power
+run_case a_study_of_two_levels_is_carried_out_and_reported
 end_cases

@@ -29,7 +29,7 @@ static void assert_refused(const char *text, const char *part) {
     assert_that(ss_cpus_count(&cpus), ==, 1);
 }
 
-static void added_cpus_are_in_the_cpu_set(void **state) {
+static void added_cpus_are_in_the_set(void **state) {
     (void)state;
     struct ss_cpus cpus = {0};
     assert_int_equal(ss_cpus_count(&cpus), 0);
@@ -95,7 +95,7 @@ static void short_buffer_truncates_a_cpu_list_between_numbers(void **state) {
     assert_int_equal(buffer[0], 'x');
 }
 
-static void first_cpu_outside_of_a_set_is_found(void **state) {
+static void cpu_missing_from_the_other_set_is_found(void **state) {
     (void)state;
     static const struct {
         const char *cpus, *allowed;
@@ -136,10 +136,10 @@ static void cpu_sets_are_joined_and_intersected(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(added_cpus_are_in_the_cpu_set),
+    cmocka_unit_test(added_cpus_are_in_the_set),
     cmocka_unit_test(cpu_lists_are_parsed_and_printed),
     cmocka_unit_test(invalid_cpu_lists_are_refused),
     cmocka_unit_test(invalid_cpu_ranges_are_refused),
     cmocka_unit_test(short_buffer_truncates_a_cpu_list_between_numbers),
-    cmocka_unit_test(first_cpu_outside_of_a_set_is_found),
+    cmocka_unit_test(cpu_missing_from_the_other_set_is_found),
     cmocka_unit_test(cpu_sets_are_joined_and_intersected))

@@ -16,7 +16,7 @@ static void ignored_sighup_does_not_end_the_program(void **state) {
     assert_false(sigismember(&set, SIGQUIT));
 }
 
-static void sigint_ends_the_program_even_if_ignored(void **state) {
+static void sigint_is_handled_even_if_ignored_before(void **state) {
     (void)state;
     sigset_t set;
     signal(SIGINT, SIG_IGN);
@@ -28,4 +28,4 @@ static void sigint_ends_the_program_even_if_ignored(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(ignored_sighup_does_not_end_the_program),
-    cmocka_unit_test(sigint_ends_the_program_even_if_ignored))
+    cmocka_unit_test(sigint_is_handled_even_if_ignored_before))

@@ -40,7 +40,7 @@ static void array_capacity_grows_in_few_steps(void **state) {
     free(bytes);
 }
 
-static void many_small_arrays_have_little_room_to_spare(void **state) {
+static void tight_growth_wastes_at_most_half_of_the_array(void **state) {
     (void)state;
     char *bytes = NULL;
     size_t room = 0;
@@ -90,7 +90,7 @@ static void array_size_overflow_is_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(growing_an_array_keeps_its_items),
     cmocka_unit_test(array_capacity_grows_in_few_steps),
-    cmocka_unit_test(many_small_arrays_have_little_room_to_spare),
+    cmocka_unit_test(tight_growth_wastes_at_most_half_of_the_array),
     cmocka_unit_test(required_array_capacity_is_allocated_at_once),
     cmocka_unit_test(failed_allocation_leaves_the_array_unchanged),
     cmocka_unit_test(array_size_overflow_is_refused))

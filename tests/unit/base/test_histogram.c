@@ -43,7 +43,7 @@ static void histogram_buckets_have_no_gaps(void **state) {
     }
 }
 
-static void bucket_middle_is_within_a_two_thousandth(void **state) {
+static void bucket_middle_differs_from_a_value_by_less_than_a_two_thousandth(void **state) {
     (void)state;
     for (ss_time value = 1; value < SS_TIME_NEVER / 2; value += value / 97 + 1) {
         unsigned bucket = ss_histogram_bucket(value, SS_HISTOGRAM_FINE);
@@ -53,7 +53,7 @@ static void bucket_middle_is_within_a_two_thousandth(void **state) {
 }
 
 /* Each fine bucket is within one coarse bucket, which makes merging exact. */
-static void buckets_are_nested(void **state) {
+static void fine_buckets_are_within_coarse_buckets(void **state) {
     (void)state;
     for (unsigned bits = 1; bits < SS_HISTOGRAM_FINE; bits++) {
         for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE); i++)
@@ -81,7 +81,7 @@ static void histogram_bucket_is_printed_exactly(void **state) {
 
 /* ---- values ---- */
 
-static void empty_histogram_has_no_figures(void **state) {
+static void empty_histogram_has_unknown_figures(void **state) {
     (void)state;
     unsigned bucket = 0;
     assert_true(isnan(ss_histogram_mean(&histogram)));
@@ -106,7 +106,7 @@ static void histogram_of_one_value_is_exact(void **state) {
 }
 
 /* Each value is between a smaller and a larger one, so that the exact extremes do not help. */
-static void quantile_is_within_a_two_thousandth(void **state) {
+static void quantiles_are_exact_to_a_two_thousandth(void **state) {
     (void)state;
     for (ss_time value = 1; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
         ss_histogram_clear(&histogram);
@@ -126,7 +126,7 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-static void quantiles_of_ten_million_are_within_a_thousandth(void **state) {
+static void quantiles_of_ten_million_values_are_exact_to_a_thousandth(void **state) {
     (void)state;
     enum { COUNT = 10000000 };
     ss_time *values = malloc(COUNT * sizeof *values);
@@ -267,7 +267,7 @@ static void fine_histogram_merges_into_a_coarse_one(void **state) {
 }
 
 /* An impossible maximum would move quantiles beyond the last bucket, so it is ignored. */
-static void maximum_of_another_bucket_is_ignored(void **state) {
+static void maximum_outside_of_the_last_bucket_is_ignored(void **state) {
     (void)state;
     ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 10, 3);
     ss_time middle = histogram.max;
@@ -299,7 +299,7 @@ static void read_shared(const struct ss_shared_histogram *shared, size_t count) 
 }
 
 /* Shared buckets round up by at most a quarter. */
-static void shared_quantiles_are_within_a_quarter(void **state) {
+static void shared_quantiles_exceed_values_by_at_most_a_quarter(void **state) {
     (void)state;
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {
         struct ss_shared_histogram shared = {0};
@@ -345,13 +345,13 @@ static void shared_histograms_are_merged(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(histogram_buckets_have_no_gaps),
-    cmocka_unit_test(bucket_middle_is_within_a_two_thousandth),
-    cmocka_unit_test(buckets_are_nested),
+    cmocka_unit_test(bucket_middle_differs_from_a_value_by_less_than_a_two_thousandth),
+    cmocka_unit_test(fine_buckets_are_within_coarse_buckets),
     cmocka_unit_test(histogram_bucket_is_printed_exactly),
-    cmocka_unit_test_setup_teardown(empty_histogram_has_no_figures, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(empty_histogram_has_unknown_figures, set_up, tear_down),
     cmocka_unit_test_setup_teardown(histogram_of_one_value_is_exact, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantile_is_within_a_two_thousandth, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantiles_of_ten_million_are_within_a_thousandth, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantiles_are_exact_to_a_two_thousandth, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantiles_of_ten_million_values_are_exact_to_a_thousandth, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantile_is_the_value_of_its_rank, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_include_both_lengths, set_up, tear_down),
     cmocka_unit_test(histogram_memory_is_bounded),
@@ -359,8 +359,8 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(merging_histograms_is_exact, set_up, tear_down),
     cmocka_unit_test_setup_teardown(recorded_buckets_give_the_same_quantiles, set_up, tear_down),
     cmocka_unit_test_setup_teardown(fine_histogram_merges_into_a_coarse_one, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(maximum_of_another_bucket_is_ignored, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(maximum_outside_of_the_last_bucket_is_ignored, set_up, tear_down),
     cmocka_unit_test_setup_teardown(cleared_histogram_is_empty, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(shared_quantiles_are_within_a_quarter, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(shared_quantiles_exceed_values_by_at_most_a_quarter, set_up, tear_down),
     cmocka_unit_test_setup_teardown(shared_histograms_accept_any_value, set_up, tear_down),
     cmocka_unit_test_setup_teardown(shared_histograms_are_merged, set_up, tear_down))

@@ -33,7 +33,7 @@ static void assert_written(const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void values_follow_one_heading(void **state) {
+static void values_of_a_metric_share_one_heading(void **state) {
     (void)state;
     ss_metrics_put(&metrics, &load, (const char *[]){"index", "0", NULL}, 0.25);
     ss_metrics_put(&metrics, &load, (const char *[]){"index", "1", "side", "a", NULL}, 1);
@@ -50,7 +50,7 @@ static void values_follow_one_heading(void **state) {
                    "# EOF\n");
 }
 
-static void metric_without_known_values_is_left_out(void **state) {
+static void metric_without_values_is_omitted(void **state) {
     (void)state;
     ss_metrics_put(&metrics, &load, no_labels, NAN);
     ss_metrics_end(&metrics);
@@ -68,6 +68,6 @@ static void label_values_are_escaped(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(values_follow_one_heading, begin, end),
-    cmocka_unit_test_setup_teardown(metric_without_known_values_is_left_out, begin, end),
+    cmocka_unit_test_setup_teardown(values_of_a_metric_share_one_heading, begin, end),
+    cmocka_unit_test_setup_teardown(metric_without_values_is_omitted, begin, end),
     cmocka_unit_test_setup_teardown(label_values_are_escaped, begin, end))

@@ -18,7 +18,7 @@ static void assert_refused(const char *pattern, const char *part) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void foreign_regex_syntax_is_refused(void **state) {
+static void non_posix_regex_syntax_is_refused(void **state) {
     (void)state;
     assert_refused(
         "(\\d+)", "'(\\d+)': \\d is not a POSIX extended regular expression: write [0-9]");
@@ -80,7 +80,7 @@ static void supported_extensions_are_accepted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(foreign_regex_syntax_is_refused),
+    cmocka_unit_test(non_posix_regex_syntax_is_refused),
     cmocka_unit_test(nested_repetitions_in_patterns_are_refused),
     cmocka_unit_test(posix_patterns_are_accepted),
     cmocka_unit_test(supported_extensions_are_accepted))

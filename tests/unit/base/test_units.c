@@ -130,7 +130,7 @@ static void milliseconds_are_not_suggested_for_long_times(void **state) {
     assert_refused_time(read_long_time, "soon", "such as 20s or 20M (minutes)");
 }
 
-static void zero_time_needs_no_unit(void **state) {
+static void zero_needs_no_time_unit(void **state) {
     (void)state;
     assert_time("0", 0);
     assert_time("0.0", 0);
@@ -153,7 +153,7 @@ static void decimal_times_are_exact(void **state) {
     assert_time("1.000000000000000000000000000000000000000000000d", 86400 * SS_SECOND);
 }
 
-static void fractions_of_time_round_to_the_nearest(void **state) {
+static void decimal_times_round_to_the_nearest_nanosecond(void **state) {
     (void)state;
     assert_time("1/3s", 333333333);
     assert_time("2/3s", 666666667);
@@ -475,9 +475,9 @@ UNIT_MAIN(
     cmocka_unit_test(time_units_may_be_words),
     cmocka_unit_test(milliseconds_that_look_like_minutes_cause_a_warning),
     cmocka_unit_test(milliseconds_are_not_suggested_for_long_times),
-    cmocka_unit_test(zero_time_needs_no_unit),
+    cmocka_unit_test(zero_needs_no_time_unit),
     cmocka_unit_test(decimal_times_are_exact),
-    cmocka_unit_test(fractions_of_time_round_to_the_nearest),
+    cmocka_unit_test(decimal_times_round_to_the_nearest_nanosecond),
     cmocka_unit_test(times_without_a_unit_are_refused),
     cmocka_unit_test(unknown_time_units_are_refused),
     cmocka_unit_test(invalid_times_are_refused),

@@ -78,7 +78,7 @@ static void hash_at_word_start_begins_comment(void **state) {
     assert_words("a # b\nc", "[a][c]");
 }
 
-static void shell_expansion_is_not_done(void **state) {
+static void shell_expansions_are_kept_literally(void **state) {
     (void)state;
     assert_words("$HOME ~ * $(x) `y` a|b & ;", "[$HOME][~][*][$(x)][`y`][a|b][&][;]");
 }
@@ -124,7 +124,7 @@ static void word_count_argument_is_optional(void **state) {
     assert_null(ss_words_split("'", NULL, NULL));
 }
 
-static void words_of_a_line_of_single_letters_fit_in_their_block(void **state) {
+static void line_of_single_letter_words_fits_in_its_allocation(void **state) {
     (void)state;
     char line[2001];
     for (size_t i = 0; i < sizeof line; i++)
@@ -227,7 +227,7 @@ static void commas_separate_list_items(void **state) {
     free(items);
 }
 
-static void comma_separated_parts_are_read_one_by_one(void **state) {
+static void parts_of_a_list_are_read_one_by_one(void **state) {
     (void)state;
     static const char *const expected[] = {"ab", "", "c", ""};
     struct ss_words_part part;
@@ -244,7 +244,7 @@ static void comma_separated_parts_are_read_one_by_one(void **state) {
     assert_false(ss_words_next(&at, ':', &part));
 }
 
-static void list_item_must_equal_the_whole_word(void **state) {
+static void only_whole_list_items_match(void **state) {
     (void)state;
     struct ss_words_part part = {"cpuacct,cpu", 7};
     assert_true(ss_words_is(&part, "cpuacct"));
@@ -284,17 +284,17 @@ UNIT_MAIN(
     cmocka_unit_test(backslashes_escape_the_next_character),
     cmocka_unit_test(escapes_of_bash_are_read_in_dollar_quotes),
     cmocka_unit_test(hash_at_word_start_begins_comment),
-    cmocka_unit_test(shell_expansion_is_not_done),
+    cmocka_unit_test(shell_expansions_are_kept_literally),
     cmocka_unit_test(unclosed_quotes_are_refused),
     cmocka_unit_test(null_bytes_are_refused),
     cmocka_unit_test(final_backslash_continues_line_outside_of_comments_and_single_quotes),
     cmocka_unit_test(word_count_argument_is_optional),
-    cmocka_unit_test(words_of_a_line_of_single_letters_fit_in_their_block),
+    cmocka_unit_test(line_of_single_letter_words_fits_in_its_allocation),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
     cmocka_unit_test(shown_text_is_not_cut_within_utf8_characters),
     cmocka_unit_test(quoted_words_are_read_back),
     cmocka_unit_test(control_characters_are_quoted_on_one_line),
     cmocka_unit_test(commas_separate_list_items),
-    cmocka_unit_test(comma_separated_parts_are_read_one_by_one),
-    cmocka_unit_test(list_item_must_equal_the_whole_word),
+    cmocka_unit_test(parts_of_a_list_are_read_one_by_one),
+    cmocka_unit_test(only_whole_list_items_match),
     cmocka_unit_test(csv_is_quoted_if_necessary))

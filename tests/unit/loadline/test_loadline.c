@@ -46,7 +46,7 @@ static struct loadline line_of(const struct ladder *ladder) {
 /* Hysteresis 0.01, plus 0.02, -0.02, -0.02, 0.02, which have no slope. */
 static const double zigzag[LEVELS] = {0.03, -0.01, -0.01, 0.03};
 
-static void error_follows_from_differences_of_up_and_down(void **state) {
+static void error_follows_from_differences_between_rising_and_falling_steps(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -60,7 +60,7 @@ static void error_follows_from_differences_of_up_and_down(void **state) {
     assert_near(log(done.y / done.low), T2 * 0.02, 1e-6);
 }
 
-static void second_round_halves_the_variance(void **state) {
+static void second_round_halves_the_variance_of_the_error(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -86,7 +86,7 @@ static void steady_drift_does_not_widen_the_interval(void **state) {
     assert_near(loadline_done(&line, 0.75, 0.95).y, 0.75, 1e-12);
 }
 
-static void visits_count_at_their_observed_load(void **state) {
+static void throughput_is_attributed_to_the_observed_load(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -104,7 +104,7 @@ static void visits_count_at_their_observed_load(void **state) {
     assert_near(loadline_done(&line, 0.51, 0.95).y, 0.51, 1e-12);
 }
 
-static void full_level_is_known_without_error(void **state) {
+static void full_load_is_one_hundred_percent_without_error(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -122,7 +122,7 @@ static void set_level(struct ladder *ladder, int level, double log) {
         ladder->visits[2 * level + i].throughput *= exp(log);
 }
 
-static void lower_maximum_must_exceed_the_highest_level_by_three_errors(void **state) {
+static void maximum_below_full_load_must_be_three_errors_higher(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -178,7 +178,7 @@ static void knee_between_levels_is_interpolated(void **state) {
     assert_near(loadline_throughput(&line, 0.4, 0.95).y / 40, 1, 1e-3);
 }
 
-static void loads_beyond_the_highest_level_have_no_answer(void **state) {
+static void loads_above_the_highest_level_have_no_answer(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -193,7 +193,7 @@ static void loads_beyond_the_highest_level_have_no_answer(void **state) {
     assert_near(loadline_done(&line, 0.075, 0.95).y, 0.125, 1e-12);
 }
 
-static void level_without_a_visit_or_throughput_is_left_out(void **state) {
+static void levels_visited_once_or_without_throughput_are_left_out(void **state) {
     (void)state;
     struct ladder ladder = {0};
     climb(&ladder, zigzag, 1);
@@ -209,7 +209,7 @@ static void level_without_a_visit_or_throughput_is_left_out(void **state) {
 }
 
 /* A saturated service has the same load at all rates above its capacity. */
-static void levels_at_one_load_keep_their_figures(void **state) {
+static void levels_with_equal_load_keep_separate_figures(void **state) {
     (void)state;
     struct ladder ladder = {0};
     struct loadline_bands bands;
@@ -241,7 +241,7 @@ static struct ladder with_idle(double watts) {
  * With throughput 100 L and power 100 + 100 L, parts of throughput are parts of load. Over 100 to
  * 10 % and idle the sums are 550 operations and 1650 watts.
  */
-static void power_is_interpolated_at_parts_of_the_maximum(void **state) {
+static void power_is_interpolated_at_tenths_of_the_maximum(void **state) {
     (void)state;
     struct ladder ladder = with_idle(100);
     struct loadline line = line_of(&ladder);
@@ -256,7 +256,7 @@ static void power_is_interpolated_at_parts_of_the_maximum(void **state) {
 }
 
 /* The line is convex: half of the throughput needs more than half of the load, and its power. */
-static void parts_refer_to_throughput_and_not_to_load(void **state) {
+static void power_is_listed_by_fractions_of_the_throughput(void **state) {
     (void)state;
     struct ladder ladder = with_idle(100);
     set_level(&ladder, 1, log(0.6)); /* 30 instead of 50 */
@@ -267,7 +267,7 @@ static void parts_refer_to_throughput_and_not_to_load(void **state) {
     assert_near(power.parts[5].watts, 150 + 25 * 20 / 45.0, 1e-9);
 }
 
-static void power_needs_every_level_and_idle(void **state) {
+static void power_is_unknown_if_a_level_or_idle_has_no_power(void **state) {
     (void)state;
     struct ladder ladder = with_idle(NAN);
     struct loadline line = line_of(&ladder);
@@ -279,17 +279,17 @@ static void power_needs_every_level_and_idle(void **state) {
     assert_false(loadline_power_of(&power, &line));
 }
 
-UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_of_up_and_down),
-    cmocka_unit_test(second_round_halves_the_variance),
+UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_between_rising_and_falling_steps),
+    cmocka_unit_test(second_round_halves_the_variance_of_the_error),
     cmocka_unit_test(steady_drift_does_not_widen_the_interval),
-    cmocka_unit_test(visits_count_at_their_observed_load),
-    cmocka_unit_test(full_level_is_known_without_error),
-    cmocka_unit_test(lower_maximum_must_exceed_the_highest_level_by_three_errors),
+    cmocka_unit_test(throughput_is_attributed_to_the_observed_load),
+    cmocka_unit_test(full_load_is_one_hundred_percent_without_error),
+    cmocka_unit_test(maximum_below_full_load_must_be_three_errors_higher),
     cmocka_unit_test(curve_between_levels_is_interpolated),
     cmocka_unit_test(knee_between_levels_is_interpolated),
-    cmocka_unit_test(loads_beyond_the_highest_level_have_no_answer),
-    cmocka_unit_test(level_without_a_visit_or_throughput_is_left_out),
-    cmocka_unit_test(levels_at_one_load_keep_their_figures),
-    cmocka_unit_test(power_is_interpolated_at_parts_of_the_maximum),
-    cmocka_unit_test(parts_refer_to_throughput_and_not_to_load),
-    cmocka_unit_test(power_needs_every_level_and_idle))
+    cmocka_unit_test(loads_above_the_highest_level_have_no_answer),
+    cmocka_unit_test(levels_visited_once_or_without_throughput_are_left_out),
+    cmocka_unit_test(levels_with_equal_load_keep_separate_figures),
+    cmocka_unit_test(power_is_interpolated_at_tenths_of_the_maximum),
+    cmocka_unit_test(power_is_listed_by_fractions_of_the_throughput),
+    cmocka_unit_test(power_is_unknown_if_a_level_or_idle_has_no_power))

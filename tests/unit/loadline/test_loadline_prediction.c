@@ -71,7 +71,7 @@ static void assert_inside(const struct ssreport_band *range, double truth) {
     assert_that(range->high, >=, truth);
 }
 
-static void straight_line_is_continued(void **state) {
+static void straight_line_is_extrapolated(void **state) {
     (void)state;
     struct loadline line = measure(straight);
     struct loadline_prediction prediction = predict(&line, &at_90);
@@ -113,7 +113,7 @@ static void unknown_knee_in_the_levels_is_found(void **state) {
     assert_false(find_fit(&prediction, LOADLINE_STRAIGHT)->fits);
 }
 
-static void limit_is_found_without_knowing_its_place(void **state) {
+static void unknown_throughput_limit_is_found(void **state) {
     (void)state;
     struct loadline line = measure(limited);
     struct loadline_prediction prediction = predict(&line, &at_90);
@@ -125,7 +125,7 @@ static void limit_is_found_without_knowing_its_place(void **state) {
     assert_that(fit->knee.high - fit->knee.low, <, 0.03);
 }
 
-static void falling_throughput_of_locks_is_continued(void **state) {
+static void throughput_that_falls_by_lock_contention_is_predicted(void **state) {
     (void)state;
     struct loadline line = measure(locked);
     struct loadline_prediction prediction = predict(&line, &at_90);
@@ -147,7 +147,7 @@ static void knee_above_the_levels_is_not_identified(void **state) {
 }
 
 /* Few bursts know little about their error, so the same error makes a wider range. */
-static void few_bursts_widen_the_range(void **state) {
+static void fewer_bursts_widen_the_range(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_half);
     struct loadline_question question = at_90;
@@ -160,7 +160,7 @@ static void few_bursts_widen_the_range(void **state) {
     assert_that(few.range.high / few.range.low, >, 1.001 * many.range.high / many.range.low);
 }
 
-static void bursts_turn_prediction_into_interpolation(void **state) {
+static void bursts_at_full_load_replace_extrapolation(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_three_quarters);
     struct loadline_question question = at_90;
@@ -197,13 +197,13 @@ static void measured_load_is_not_predicted(void **state) {
     assert_int_equal(prediction.fit_count, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(straight_line_is_continued),
+UNIT_MAIN(cmocka_unit_test(straight_line_is_extrapolated),
     cmocka_unit_test(known_knee_in_the_levels_is_found),
     cmocka_unit_test(unknown_knee_in_the_levels_is_found),
-    cmocka_unit_test(few_bursts_widen_the_range),
-    cmocka_unit_test(limit_is_found_without_knowing_its_place),
-    cmocka_unit_test(falling_throughput_of_locks_is_continued),
+    cmocka_unit_test(fewer_bursts_widen_the_range),
+    cmocka_unit_test(unknown_throughput_limit_is_found),
+    cmocka_unit_test(throughput_that_falls_by_lock_contention_is_predicted),
     cmocka_unit_test(knee_above_the_levels_is_not_identified),
-    cmocka_unit_test(bursts_turn_prediction_into_interpolation),
+    cmocka_unit_test(bursts_at_full_load_replace_extrapolation),
     cmocka_unit_test(error_at_the_highest_level_widens_the_range),
     cmocka_unit_test(measured_load_is_not_predicted))

@@ -38,7 +38,7 @@ static void simulated_machine_counts_exactly(void **state) {
 
 /* ---- holding a load ---- */
 
-static void default_modules_hold_a_load(void **state) {
+static void default_modules_hold_the_target_load(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; i < 3; i++) {
@@ -96,7 +96,7 @@ static struct trial_options make_window_options(uint32_t cpus) {
     return options;
 }
 
-static void even_duties_hold_short_windows(void **state) {
+static void even_duties_hold_the_load_in_short_windows(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "parallel", "blocking", "forking", NULL};
     static const double max[] = {1, 3, 3, 3};
@@ -109,7 +109,7 @@ static void even_duties_hold_short_windows(void **state) {
 }
 
 /* Counters are only updated at ticks, and a stop reaches some threads only at the next tick. */
-static void even_duties_hold_short_windows_with_ticks(void **state) {
+static void even_duties_hold_the_load_in_short_windows_with_ticks(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "blocking", "forking", NULL};
     static const double max[] = {1, 2, 1.5};
@@ -120,7 +120,7 @@ static void even_duties_hold_short_windows_with_ticks(void **state) {
 }
 
 /* Published bounds of the class `fop`: see constant-load-*.csv among the published figures. */
-static void serial_instances_are_held_as_published(void **state) {
+static void errors_with_serial_instances_match_the_published_ones(void **state) {
     (void)state;
     static const struct {
         const char *load;
@@ -136,7 +136,7 @@ static void serial_instances_are_held_as_published(void **state) {
 }
 
 /* Published bounds of `sunflow`, a single instance of which saturates the machine. */
-static void parallel_instances_are_held_as_published(void **state) {
+static void errors_with_parallel_instances_match_the_published_ones(void **state) {
     (void)state;
     static const struct {
         const char *load;
@@ -156,7 +156,7 @@ static void parallel_instances_are_held_as_published(void **state) {
  * Without feedback some instance is always running, and each can use the whole machine, whatever
  * the target. The published baseline behaves the same, because its executors are not in step.
  */
-static void parallel_instances_saturate_without_feedback(void **state) {
+static void parallel_instances_exceed_the_target_without_feedback(void **state) {
     (void)state;
     struct trial_options options = make_options(12, 12, "50%");
     options.width = 12;
@@ -198,7 +198,7 @@ static double sum_mse(uint32_t width, const char *control, const char *control_o
  * PI is steadier than geom, and both are worst with `uneven` if an instance saturates the machine.
  * The published sums for that are 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and 680.
  */
-static void errors_rank_as_in_the_published_table(void **state) {
+static void errors_of_control_and_space_rank_as_published(void **state) {
     (void)state;
     double error[4];
     double serial_pi = sum_mse(1, "rbpid", NULL, "even", &error[0]);
@@ -219,7 +219,7 @@ static void errors_rank_as_in_the_published_table(void **state) {
  * The publication does not say whether an executor scales its own duty or the average that it used.
  * Only its own duty comes near the published sum of 83 for instances that saturate the machine.
  */
-static void geom_scales_its_own_duty_as_published(void **state) {
+static void geom_matches_the_published_error_by_scaling_its_own_duty(void **state) {
     (void)state;
     double error;
     double own = sum_mse(12, "geom", NULL, "even", &error);
@@ -259,7 +259,7 @@ static void fixed_quanta_keep_the_duty(void **state) {
  * Only one instance switches. The others read the load in rounds of the same length, so always at
  * the same phase; hence the wider bound.
  */
-static void uneven_duties_hold_the_load(void **state) {
+static void uneven_duties_hold_the_target_load(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "40%", "66%"};
     for (size_t i = 0; i < 3; i++) {
@@ -281,14 +281,14 @@ static double load_covered(const char *dithering) {
     return run(&options, 117 * SS_SECOND).load_mean;
 }
 
-static void rounds_together_cover_the_duty_and_the_spread(void **state) {
+static void loads_of_simultaneous_rounds_cover_the_duty_and_the_spread(void **state) {
     (void)state;
     assert_near(load_covered("100m,phase=together"), 0.25, 0.001);
     assert_near(load_covered("100m,phase=together:20m"), 0.45, 0.001);
     assert_that(load_covered("100m,phase=hash"), >, 0.9);
 }
 
-static void foreign_load_is_compensated(void **state) {
+static void load_of_other_processes_is_compensated(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "60%");
     options.background = 0.7;
@@ -362,7 +362,7 @@ static void unreachable_target_does_not_wind_up(void **state) {
 
 /* ---- following a trace ---- */
 
-static void the_published_saw_is_followed(void **state) {
+static void load_follows_the_published_saw_trace(void **state) {
     (void)state;
     struct trial_options options = make_options(12, 12, PROJECT_SOURCE_DIR "/traces/saw.txt");
     options.modules[SS_KIND_TRACE] = "file";
@@ -454,24 +454,24 @@ static void warm_up_samples_are_not_counted(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(simulated_machine_counts_exactly),
-    cmocka_unit_test(default_modules_hold_a_load),
+    cmocka_unit_test(default_modules_hold_the_target_load),
     cmocka_unit_test(many_instances_start_on_target),
-    cmocka_unit_test(even_duties_hold_short_windows),
-    cmocka_unit_test(even_duties_hold_short_windows_with_ticks),
-    cmocka_unit_test(serial_instances_are_held_as_published),
-    cmocka_unit_test(parallel_instances_are_held_as_published),
-    cmocka_unit_test(parallel_instances_saturate_without_feedback),
-        cmocka_unit_test(errors_rank_as_in_the_published_table),
-        cmocka_unit_test(geom_scales_its_own_duty_as_published),
+    cmocka_unit_test(even_duties_hold_the_load_in_short_windows),
+    cmocka_unit_test(even_duties_hold_the_load_in_short_windows_with_ticks),
+    cmocka_unit_test(errors_with_serial_instances_match_the_published_ones),
+    cmocka_unit_test(errors_with_parallel_instances_match_the_published_ones),
+    cmocka_unit_test(parallel_instances_exceed_the_target_without_feedback),
+        cmocka_unit_test(errors_of_control_and_space_rank_as_published),
+        cmocka_unit_test(geom_matches_the_published_error_by_scaling_its_own_duty),
     cmocka_unit_test(fixed_duty_is_kept_to_the_nanosecond),
     cmocka_unit_test(fixed_quanta_keep_the_duty),
-    cmocka_unit_test(uneven_duties_hold_the_load),
-    cmocka_unit_test(rounds_together_cover_the_duty_and_the_spread),
-    cmocka_unit_test(foreign_load_is_compensated),
+    cmocka_unit_test(uneven_duties_hold_the_target_load),
+    cmocka_unit_test(loads_of_simultaneous_rounds_cover_the_duty_and_the_spread),
+    cmocka_unit_test(load_of_other_processes_is_compensated),
     cmocka_unit_test(averaging_reduces_the_spread_of_duties),
     cmocka_unit_test(targets_of_0_and_1_need_no_signals),
     cmocka_unit_test(unreachable_target_does_not_wind_up),
-    cmocka_unit_test(the_published_saw_is_followed),
+    cmocka_unit_test(load_follows_the_published_saw_trace),
     cmocka_unit_test(load_settles_after_steps_of_a_trace),
     cmocka_unit_test(control_restarts_after_free_sections),
     cmocka_unit_test(partly_free_samples_are_not_counted),

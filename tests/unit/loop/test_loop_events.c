@@ -69,7 +69,7 @@ static void late_wake_ups_cause_no_drift(void **state) {
 }
 
 /* The executor sleeps for a minute, then continues without making up for the lost time. */
-static void absent_executor_does_not_catch_up(void **state) {
+static void delayed_executor_does_not_make_up_for_lost_time(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(2, 2, "50%");
@@ -214,7 +214,7 @@ UNIT_MAIN(
     cmocka_unit_test(remaining_instances_make_up_for_a_departed_one),
     cmocka_unit_test(remaining_instances_get_new_ranks_after_a_departure),
     cmocka_unit_test(late_wake_ups_cause_no_drift),
-    cmocka_unit_test(absent_executor_does_not_catch_up),
+    cmocka_unit_test(delayed_executor_does_not_make_up_for_lost_time),
     cmocka_unit_test(pause_delays_the_steps_of_a_trace),
     cmocka_unit_test(nan_from_a_module_ends_the_trial),
     cmocka_unit_test(unsupported_simulations_are_refused),

@@ -48,7 +48,7 @@ static void permitted_time_grows_while_an_instance_runs(void **state) {
     assert_int_equal(own, 0);
 }
 
-static void second_stop_has_no_effect_on_permitted_time(void **state) {
+static void repeated_stop_does_not_change_the_permitted_time(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
@@ -254,7 +254,7 @@ static void concurrent_permit_changes_lose_no_time(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(permitted_time_grows_while_an_instance_runs),
-    cmocka_unit_test(second_stop_has_no_effect_on_permitted_time),
+    cmocka_unit_test(repeated_stop_does_not_change_the_permitted_time),
     cmocka_unit_test(permitted_time_is_correct_after_the_clock_field_wraps),
     cmocka_unit_test(permitted_time_may_wrap_around),
     cmocka_unit_test(permitted_time_of_a_million_instances_is_counted),

@@ -3,7 +3,7 @@
 
 #include "stepper_bench.h"
 
-static void control_module_gets_its_inputs(void **state) {
+static void control_module_gets_the_expected_inputs(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -55,7 +55,7 @@ static void out_of_range_duty_is_limited_and_reported(void **state) {
     close_bench(&bench);
 }
 
-static void set_target_replaces_the_trace(void **state) {
+static void target_set_by_a_user_replaces_the_trace(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -82,7 +82,7 @@ static void duty_equals_the_target_without_a_load_estimate(void **state) {
     close_bench(&bench);
 }
 
-static void planned_state_needs_no_duty(void **state) {
+static void planned_state_does_not_compute_a_duty(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -171,11 +171,11 @@ static void nan_from_a_module_ends_the_run(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(control_module_gets_its_inputs),
+    cmocka_unit_test(control_module_gets_the_expected_inputs),
     cmocka_unit_test(out_of_range_duty_is_limited_and_reported),
-    cmocka_unit_test(set_target_replaces_the_trace),
+    cmocka_unit_test(target_set_by_a_user_replaces_the_trace),
     cmocka_unit_test(duty_equals_the_target_without_a_load_estimate),
-    cmocka_unit_test(planned_state_needs_no_duty),
+    cmocka_unit_test(planned_state_does_not_compute_a_duty),
     cmocka_unit_test(open_loop_control_requests_no_feedback),
     cmocka_unit_test(module_results_are_limited_to_their_range),
     cmocka_unit_test(nan_from_a_module_ends_the_run))

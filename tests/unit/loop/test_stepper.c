@@ -51,7 +51,7 @@ static void no_instance_runs_before_all_are_started(void **state) {
 }
 
 /* The instance ran until now; dithering decides which state is first. */
-static void first_state_begins_at_first_step(void **state) {
+static void first_state_begins_at_the_first_step(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -112,7 +112,7 @@ static void lapsed_states_are_skipped(void **state) {
     close_bench(&bench);
 }
 
-static void many_lapsed_states_are_dropped(void **state) {
+static void plan_restarts_after_too_many_lapsed_states(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -154,10 +154,10 @@ UNIT_MAIN(
     cmocka_unit_test(modules_are_not_called_before_control),
     cmocka_unit_test(first_round_begins_at_the_phase),
     cmocka_unit_test(no_instance_runs_before_all_are_started),
-    cmocka_unit_test(first_state_begins_at_first_step),
+    cmocka_unit_test(first_state_begins_at_the_first_step),
     cmocka_unit_test(spurious_wakeup_has_no_effect),
     cmocka_unit_test(state_deadlines_are_absolute),
     cmocka_unit_test(lapsed_states_are_skipped),
-    cmocka_unit_test(many_lapsed_states_are_dropped),
+    cmocka_unit_test(plan_restarts_after_too_many_lapsed_states),
     cmocka_unit_test(deadlines_restart_after_long_absence),
     cmocka_unit_test(zero_length_state_is_lengthened))

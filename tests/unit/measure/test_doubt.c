@@ -140,7 +140,7 @@ static void high_load_is_blamed_on_unstoppable_instances(void **state) {
 }
 
 /* Two executors with rounds of 10 us use much CPU time themselves. */
-static void high_load_is_blamed_on_our_own_cpu_time(void **state) {
+static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
     (void)state;
     struct ss_doubt doubt = above;
     doubt.own_use = 0.7;
@@ -195,5 +195,5 @@ UNIT_MAIN(
     cmocka_unit_test(unknown_shares_are_omitted_from_the_text),
     cmocka_unit_test(high_load_is_blamed_on_other_processes),
     cmocka_unit_test(high_load_is_blamed_on_unstoppable_instances),
-    cmocka_unit_test(high_load_is_blamed_on_our_own_cpu_time),
+    cmocka_unit_test(high_load_is_blamed_on_cpu_time_of_showstopper),
     cmocka_unit_test(longest_cause_fits_in_a_warning))

@@ -63,7 +63,7 @@ static double p95_of(int count) {
     return p95;
 }
 
-static void p95_bounds_19_of_20_errors(void **state) {
+static void p95_is_the_nearest_rank_percentile(void **state) {
     (void)state;
     assert_near(p95_of(1), 0.1, 1e-12);
     assert_near(p95_of(19), 1.9, 1e-12);
@@ -104,7 +104,7 @@ static void settling_time_is_unknown_without_settling(void **state) {
     assert_true(isnan(SETTLED(0, 0, 0, -0.051, 0, 0, 0, 0.051)));
 }
 
-static void interrupted_settling_starts_over(void **state) {
+static void settling_time_restarts_after_a_deviation(void **state) {
     (void)state;
     assert_near(SETTLED(0, 0, 0, 0.06, 0, 0, 0, 0), 2, 1e-12);
     assert_near(SETTLED(0, 0.06, 0, 0, 0, 0.06, 0, 0, 0, 0), 3, 1e-12);
@@ -168,7 +168,7 @@ static void group_load_is_relative_to_its_allowance(void **state) {
     assert_false(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
 }
 
-static void sensor_load_is_the_number_read(void **state) {
+static void sensor_load_is_the_number_that_the_sensor_prints(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters from = {.time = 1, .value = NAN}, to = {.time = 2 * SS_SECOND + 1};
@@ -221,7 +221,7 @@ static void load_is_limited_to_0_and_1(void **state) {
     assert_near(load.load_ticks, 1, 1e-12);
 }
 
-static void load_in_ticks_is_unknown_without_ticks(void **state) {
+static void load_by_ticks_is_unknown_if_no_tick_passed(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters to = second;
@@ -248,7 +248,7 @@ static void assert_parts(double start, double end, double parts, uint64_t ended)
     ss_iterations_free(&iterations);
 }
 
-static void iterations_count_by_their_part_in_the_window(void **state) {
+static void iterations_count_by_the_fraction_inside_the_window(void **state) {
     (void)state;
     assert_parts(12, 15, 1, 1);
     assert_parts(10, 20, 1, 1);
@@ -291,7 +291,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void rate_covers_the_window_so_far(void **state) {
+static void rate_covers_the_elapsed_part_of_the_window(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
@@ -399,7 +399,7 @@ static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
 }
 
 /* R's mean, sd and quantile(type = 1). Two instances, so that their counts are combined. */
-static void figures_of_few_iterations_are_exact(void **state) {
+static void statistics_of_few_iterations_agree_with_r(void **state) {
     (void)state;
     static const unsigned seconds[] = {9, 2, 7, 4, 1};
     struct ss_iterations iterations;
@@ -456,7 +456,7 @@ static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time 
 }
 
 /* In 5 s: four iterations of 1.01 s, and 0.96 s of the fifth. */
-static void rate_includes_a_part_of_an_unfinished_iteration(void **state) {
+static void rate_includes_the_estimated_part_of_an_unfinished_iteration(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -515,7 +515,7 @@ static void rate_uncertainty_follows_the_spread_of_lengths(void **state) {
 }
 
 /* Without a later one, an iteration before the window provides the length. */
-static void iteration_before_the_window_provides_a_length(void **state) {
+static void iteration_before_the_window_provides_the_expected_length(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -528,7 +528,7 @@ static void iteration_before_the_window_provides_a_length(void **state) {
 }
 
 /* The program prepares for 1 s before each iteration of 2 s. */
-static void unfinished_iteration_begins_after_the_usual_gap(void **state) {
+static void unfinished_iteration_is_assumed_to_begin_after_the_usual_gap(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -653,7 +653,7 @@ static void iterations_after_pause_are_not_a_burst(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iterations_read_together_are_spread_evenly(void **state) {
+static void iterations_read_together_share_the_time_evenly(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -684,14 +684,14 @@ static void unfinished_iteration_excludes_pauses(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(iteration_excludes_pauses),
     cmocka_unit_test(iterations_are_counted_per_instance_and_command),
-    cmocka_unit_test(figures_of_few_iterations_are_exact),
+    cmocka_unit_test(statistics_of_few_iterations_agree_with_r),
     cmocka_unit_test(iteration_times_include_both_lengths_of_a_periodic_program),
     cmocka_unit_test(adding_an_iteration_allocates_nothing),
-    cmocka_unit_test(rate_includes_a_part_of_an_unfinished_iteration),
+    cmocka_unit_test(rate_includes_the_estimated_part_of_an_unfinished_iteration),
     cmocka_unit_test(throughput_intervals_include_an_unfinished_iteration),
     cmocka_unit_test(rate_uncertainty_follows_the_spread_of_lengths),
-    cmocka_unit_test(iteration_before_the_window_provides_a_length),
-    cmocka_unit_test(unfinished_iteration_begins_after_the_usual_gap),
+    cmocka_unit_test(iteration_before_the_window_provides_the_expected_length),
+    cmocka_unit_test(unfinished_iteration_is_assumed_to_begin_after_the_usual_gap),
     cmocka_unit_test(throughput_without_completed_iterations_has_a_bound),
     cmocka_unit_test(ended_instance_has_no_unfinished_iteration),
     cmocka_unit_test(iterations_read_together_after_silence_are_bursts),
@@ -699,24 +699,24 @@ UNIT_MAIN(
     cmocka_unit_test(flushed_iterations_are_not_bursts),
     cmocka_unit_test(iterations_after_long_stop_are_not_a_burst),
     cmocka_unit_test(iterations_after_pause_are_not_a_burst),
-    cmocka_unit_test(iterations_read_together_are_spread_evenly),
+    cmocka_unit_test(iterations_read_together_share_the_time_evenly),
     cmocka_unit_test(unfinished_iteration_excludes_pauses),
     cmocka_unit_test(figures_without_samples_are_unknown),
     cmocka_unit_test(load_above_the_target_is_a_negative_error),
     cmocka_unit_test(load_figures_are_means_over_samples),
-    cmocka_unit_test(p95_bounds_19_of_20_errors),
+    cmocka_unit_test(p95_is_the_nearest_rank_percentile),
     cmocka_unit_test(settling_takes_two_seconds_within_5_percent),
     cmocka_unit_test(settling_time_is_unknown_without_settling),
-    cmocka_unit_test(interrupted_settling_starts_over),
+    cmocka_unit_test(settling_time_restarts_after_a_deviation),
     cmocka_unit_test(settling_ignores_late_time_stamps),
     cmocka_unit_test(load_is_the_non_idle_time),
     cmocka_unit_test(group_load_is_relative_to_its_allowance),
-    cmocka_unit_test(sensor_load_is_the_number_read),
+    cmocka_unit_test(sensor_load_is_the_number_that_the_sensor_prints),
     cmocka_unit_test(load_between_incomparable_readings_is_unknown),
     cmocka_unit_test(load_is_limited_to_0_and_1),
-    cmocka_unit_test(load_in_ticks_is_unknown_without_ticks),
-    cmocka_unit_test(iterations_count_by_their_part_in_the_window),
+    cmocka_unit_test(load_by_ticks_is_unknown_if_no_tick_passed),
+    cmocka_unit_test(iterations_count_by_the_fraction_inside_the_window),
     cmocka_unit_test(zero_length_iterations_count_at_their_end),
     cmocka_unit_test(iterations_of_many_instances_add_up),
-    cmocka_unit_test(rate_covers_the_window_so_far),
+    cmocka_unit_test(rate_covers_the_elapsed_part_of_the_window),
     cmocka_unit_test(iterations_before_the_window_are_not_counted))

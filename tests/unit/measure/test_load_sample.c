@@ -330,7 +330,7 @@ static void v2_group_load_is_relative_to_the_allowance(void **state) {
 }
 
 /* Without a name, the group is our own, not the machine. */
-static void group_without_a_name_is_our_own(void **state) {
+static void default_group_is_our_own_group(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/own\n");
@@ -455,7 +455,7 @@ UNIT_MAIN(
     cmocka_unit_test(pressure_is_read_only_when_it_may_change),
     cmocka_unit_test(garbled_proc_stat_is_an_error),
     cmocka_unit_test(v2_group_load_is_relative_to_the_allowance),
-    cmocka_unit_test(group_without_a_name_is_our_own),
+    cmocka_unit_test(default_group_is_our_own_group),
     cmocka_unit_test(v1_group_usage_is_read_in_nanoseconds),
     cmocka_unit_test(all_sample_headings_begin_with_the_same_columns),
     cmocka_unit_test(sample_rows_have_every_column),

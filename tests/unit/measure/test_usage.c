@@ -58,7 +58,7 @@ static void usage_keeps_the_time_of_ended_instances(void **state) {
     assert_int_equal(tree.own, 1 + 2);
 }
 
-static void usage_treats_a_reused_executor_pid_as_foreign(void **state) {
+static void process_with_a_reused_executor_pid_is_foreign(void **state) {
     (void)state;
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
@@ -68,7 +68,7 @@ static void usage_treats_a_reused_executor_pid_as_foreign(void **state) {
     assert_int_equal(tree.own, 0);
 }
 
-static void usage_treats_a_broken_line_of_descent_as_foreign(void **state) {
+static void process_with_an_unknown_ancestor_is_foreign(void **state) {
     (void)state;
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
         {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
@@ -78,7 +78,7 @@ static void usage_treats_a_broken_line_of_descent_as_foreign(void **state) {
     assert_int_equal(tree.instances, 0);
 }
 
-static void usage_follows_a_long_line_of_descent_only_once(void **state) {
+static void each_process_of_a_long_line_of_descent_is_visited_once(void **state) {
     (void)state;
     static struct ss_process_usage processes[100000];
     size_t count = 0;
@@ -112,7 +112,7 @@ static void cpu_time_of_this_process_is_read(void **state) {
 }
 
 /* The calling process is the master. */
-static void load_of_other_processes_excludes_our_own(void **state) {
+static void load_of_other_processes_excludes_processes_of_the_run(void **state) {
     (void)state;
     static struct ss_usage usage;
     struct ss_load_span span;
@@ -146,7 +146,7 @@ static int read_script(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-static void pauses_do_not_count_as_use_of_others(void **state) {
+static void pauses_do_not_count_as_load_of_other_processes(void **state) {
     (void)state;
     static struct ss_usage usage;
     size_t next = 0;
@@ -173,9 +173,9 @@ static void pauses_do_not_count_as_use_of_others(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(usage_includes_times_of_waited_children),
     cmocka_unit_test(usage_keeps_the_time_of_ended_instances),
-    cmocka_unit_test(usage_treats_a_reused_executor_pid_as_foreign),
-    cmocka_unit_test(usage_treats_a_broken_line_of_descent_as_foreign),
-    cmocka_unit_test(usage_follows_a_long_line_of_descent_only_once),
+    cmocka_unit_test(process_with_a_reused_executor_pid_is_foreign),
+    cmocka_unit_test(process_with_an_unknown_ancestor_is_foreign),
+    cmocka_unit_test(each_process_of_a_long_line_of_descent_is_visited_once),
     cmocka_unit_test(cpu_time_of_this_process_is_read),
-    cmocka_unit_test(load_of_other_processes_excludes_our_own),
-    cmocka_unit_test(pauses_do_not_count_as_use_of_others))
+    cmocka_unit_test(load_of_other_processes_excludes_processes_of_the_run),
+    cmocka_unit_test(pauses_do_not_count_as_load_of_other_processes))

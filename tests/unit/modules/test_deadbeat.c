@@ -154,7 +154,7 @@ static void deadbeat_compensates_varying_background_load(void **state) {
         assert_settled(&seen, half * 3.5 + 1, half * 3.5 + 3.5, 0.02);
 }
 
-static void deadbeat_does_not_make_up_for_an_unreachable_load(void **state) {
+static void deadbeat_does_not_wind_up_at_an_unreachable_load(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
@@ -178,7 +178,7 @@ static void deadbeat_does_not_make_up_for_an_unreachable_load(void **state) {
     assert_settled(&seen, 16, 20, 0.01);
 }
 
-static void deadbeat_holds_the_load_after_instances_ended(void **state) {
+static void deadbeat_holds_the_load_after_some_instances_end(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 6, "50%");
     options.on_sample = note;
@@ -249,7 +249,7 @@ static void even_duties_are_equal_over_ten_seconds(void **state) {
     }
 }
 
-static void deadbeat_refuses_feedback_without_an_account(void **state) {
+static void deadbeat_requires_feedback_with_cpu_time_readings(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     struct ss_error error = {0};
@@ -272,8 +272,8 @@ UNIT_MAIN(
     cmocka_unit_test(default_control_switches_at_most_as_often_as_averageq),
     cmocka_unit_test(deadbeat_follows_steps_within_one_sample),
     cmocka_unit_test(deadbeat_compensates_varying_background_load),
-    cmocka_unit_test(deadbeat_does_not_make_up_for_an_unreachable_load),
-    cmocka_unit_test(deadbeat_holds_the_load_after_instances_ended),
+    cmocka_unit_test(deadbeat_does_not_wind_up_at_an_unreachable_load),
+    cmocka_unit_test(deadbeat_holds_the_load_after_some_instances_end),
     cmocka_unit_test(deadbeat_holds_loads_with_uneven_duties),
     cmocka_unit_test(even_duties_are_equal_over_ten_seconds),
-    cmocka_unit_test(deadbeat_refuses_feedback_without_an_account))
+    cmocka_unit_test(deadbeat_requires_feedback_with_cpu_time_readings))

@@ -331,7 +331,7 @@ static void deadbeat_describes_its_horizon(void **state) {
     rig_close(&rig);
 }
 
-static void controls_have_default_numbers_of_peers(void **state) {
+static void control_modules_average_over_their_default_number_of_peers(void **state) {
     (void)state;
     assert_int_equal(peers_of("control/rbpid", NULL), 2);
     assert_int_equal(peers_of("control/geom", NULL), 3);
@@ -400,7 +400,7 @@ UNIT_MAIN(cmocka_unit_test(deadbeat_describes_its_horizon),
     cmocka_unit_test(geom_floor_limits_the_growth_of_the_duty),
     cmocka_unit_test(geom_accepts_targets_at_the_bounds),
     cmocka_unit_test(geom_restarts_when_control_does),
-    cmocka_unit_test(controls_have_default_numbers_of_peers),
+    cmocka_unit_test(control_modules_average_over_their_default_number_of_peers),
     cmocka_unit_test(fixed_control_defaults_to_the_target),
     cmocka_unit_test(fixed_control_returns_the_configured_duty),
     cmocka_unit_test(null_control_returns_the_target))

@@ -111,7 +111,7 @@ static void averageq_keeps_carried_time_at_bounds(void **state) {
 }
 
 /* Runs of 0.5 ms are too short: every second round of 100 ms has a run of 1 ms instead. */
-static void averageq_carries_short_states_over(void **state) {
+static void averageq_carries_states_shorter_than_min_to_the_next_round(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
@@ -135,7 +135,7 @@ static void averageq_shortest_state_is_configurable(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_refuses_min_above_half_of_tau(void **state) {
+static void averageq_refuses_a_min_above_half_of_tau(void **state) {
     (void)state;
     assert_refused("dithering/averageq", "10m,min=6m", "half of tau");
     struct rig rig;
@@ -290,7 +290,7 @@ static void averageq_resets_once_for_an_early_state(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_serves_a_thousand_executors(void **state) {
+static void averageq_supports_a_thousand_executors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1000, 4);
@@ -357,7 +357,7 @@ static void fixedq_has_no_bias(void **state) {
 }
 
 /* Half a quantum minus 100e-9 is carried; 100 times 1e-9 completes it. The same from above. */
-static void fixedq_carries_tiny_remainders(void **state) {
+static void fixedq_carries_rounding_remainders_to_the_next_round(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 2, 1);
@@ -414,7 +414,7 @@ static double mean_of(const double *values, uint32_t count) {
     return sum / count;
 }
 
-static void phases_by_hash_lie_anywhere_in_the_round(void **state) {
+static void hashed_phases_are_spread_over_the_round(void **state) {
     (void)state;
     static const char *const options[] = {
         "100m", "100m,phase=hash", "100m,phase=0", "100m,phase=7"};
@@ -433,7 +433,7 @@ static void phases_by_hash_lie_anywhere_in_the_round(void **state) {
     assert_that(phases_of("dithering/fixedq", "13m", 2)[1], <, 13);
 }
 
-static void phases_are_the_same_for_the_same_seed_only(void **state) {
+static void phases_depend_on_the_seed(void **state) {
     (void)state;
     double hashed = phases_of("dithering/averageq", "100m", 2)[1];
     double seventh = phases_of("dithering/averageq", "100m,phase=7", 2)[1];
@@ -530,9 +530,9 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(averageq_uses_current_duty_for_each_half),
     cmocka_unit_test(averageq_never_switches_at_the_bounds),
     cmocka_unit_test(averageq_keeps_carried_time_at_bounds),
-    cmocka_unit_test(averageq_carries_short_states_over),
+    cmocka_unit_test(averageq_carries_states_shorter_than_min_to_the_next_round),
     cmocka_unit_test(averageq_shortest_state_is_configurable),
-    cmocka_unit_test(averageq_refuses_min_above_half_of_tau),
+    cmocka_unit_test(averageq_refuses_a_min_above_half_of_tau),
     cmocka_unit_test(averageq_has_no_bias),
     cmocka_unit_test(averageq_has_no_bias_near_bounds),
     cmocka_unit_test(rounds_with_too_costly_switches_are_refused),
@@ -543,15 +543,15 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(averageq_switches_twice_per_round_at_any_duty),
     cmocka_unit_test(averageq_resets_when_control_restarts),
     cmocka_unit_test(averageq_resets_once_for_an_early_state),
-    cmocka_unit_test(averageq_serves_a_thousand_executors),
+    cmocka_unit_test(averageq_supports_a_thousand_executors),
     cmocka_unit_test(fixedq_follows_the_duty),
     cmocka_unit_test(fixedq_quantum_is_configurable),
     cmocka_unit_test(fixedq_never_switches_at_the_bounds),
     cmocka_unit_test(fixedq_has_no_bias),
-    cmocka_unit_test(fixedq_carries_tiny_remainders),
+    cmocka_unit_test(fixedq_carries_rounding_remainders_to_the_next_round),
     cmocka_unit_test(fixedq_resets_when_control_restarts),
-    cmocka_unit_test(phases_by_hash_lie_anywhere_in_the_round),
-    cmocka_unit_test(phases_are_the_same_for_the_same_seed_only),
+    cmocka_unit_test(hashed_phases_are_spread_over_the_round),
+    cmocka_unit_test(phases_depend_on_the_seed),
     cmocka_unit_test(executors_that_begin_together_are_spread_in_their_order),
     cmocka_unit_test(unknown_phases_are_refused),
     cmocka_unit_test(null_dithering_always_runs))

@@ -47,7 +47,7 @@ static void exact_requests_the_configured_source(void **state) {
     assert_request("source=stat", SS_SOURCE_SYSTEM, false);
 }
 
-static void exact_accounts_for_used_time(void **state) {
+static void exact_records_used_cpu_time(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 2, 4);
@@ -64,7 +64,7 @@ static void exact_accounts_for_used_time(void **state) {
 }
 
 /* Used time is the time of all CPUs minus their idle time. */
-static void exact_accounts_for_non_idle_time(void **state) {
+static void exact_records_non_idle_time(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", "source=idle", 2, 4);
@@ -77,7 +77,7 @@ static void exact_accounts_for_non_idle_time(void **state) {
 }
 
 /* Readings before and after a change of CPUs belong to different series. */
-static void exact_account_changes_series_when_cpus_change(void **state) {
+static void exact_starts_a_new_series_when_cpus_change(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
@@ -93,7 +93,7 @@ static void exact_account_changes_series_when_cpus_change(void **state) {
 }
 
 /* The account continues when control restarts. */
-static void exact_account_continues_when_control_restarts(void **state) {
+static void exact_keeps_its_series_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
@@ -148,7 +148,7 @@ static void exact_sample_spacing_depends_on_the_source(void **state) {
 }
 
 /* A late executor's reading is dropped if a newer one was just taken. */
-static void exact_drops_overtaken_readings(void **state) {
+static void exact_drops_readings_older_than_the_latest(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 2, 4);
@@ -197,7 +197,7 @@ static void exact_and_realtime_estimates_agree(void **state) {
 }
 
 /* 4 CPUs cannot run for 4 * (40 + 21) ms or more in 40 ms, and used time cannot fall. */
-static void exact_survives_jumping_counters(void **state) {
+static void exact_ignores_counters_that_jump(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", "100m", 1, 4);
@@ -215,7 +215,7 @@ static void exact_survives_jumping_counters(void **state) {
 }
 
 /* feedback/realtime keeps an account, too; without one, control would have only the load. */
-static void realtime_feedback_keeps_an_account(void **state) {
+static void realtime_and_cgroup_record_cpu_time_readings(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -236,7 +236,7 @@ static void realtime_feedback_keeps_an_account(void **state) {
 }
 
 /* Control must know that a group may briefly use more CPUs than its mean allowance. */
-static void cgroup_account_includes_the_quota(void **state) {
+static void cgroup_readings_include_the_quota(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
@@ -266,14 +266,14 @@ static void cgroup_account_includes_the_quota(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(exact_requests_the_configured_source),
-    cmocka_unit_test(exact_accounts_for_used_time),
-    cmocka_unit_test(exact_accounts_for_non_idle_time),
-    cmocka_unit_test(exact_account_changes_series_when_cpus_change),
-    cmocka_unit_test(exact_account_continues_when_control_restarts),
+    cmocka_unit_test(exact_records_used_cpu_time),
+    cmocka_unit_test(exact_records_non_idle_time),
+    cmocka_unit_test(exact_starts_a_new_series_when_cpus_change),
+    cmocka_unit_test(exact_keeps_its_series_when_control_restarts),
     cmocka_unit_test(exact_sample_spacing_depends_on_the_source),
     cmocka_unit_test(exact_sample_spacing_scales_with_the_window),
-    cmocka_unit_test(exact_drops_overtaken_readings),
+    cmocka_unit_test(exact_drops_readings_older_than_the_latest),
     cmocka_unit_test(exact_and_realtime_estimates_agree),
-    cmocka_unit_test(exact_survives_jumping_counters),
-    cmocka_unit_test(realtime_feedback_keeps_an_account),
-    cmocka_unit_test(cgroup_account_includes_the_quota))
+    cmocka_unit_test(exact_ignores_counters_that_jump),
+    cmocka_unit_test(realtime_and_cgroup_record_cpu_time_readings),
+    cmocka_unit_test(cgroup_readings_include_the_quota))

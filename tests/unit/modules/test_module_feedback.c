@@ -151,7 +151,7 @@ static void realtime_ignores_zero_elapsed_time(void **state) {
 }
 
 /* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
-static void realtime_survives_falling_counters(void **state) {
+static void realtime_ignores_counters_that_fall(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -165,7 +165,7 @@ static void realtime_survives_falling_counters(void **state) {
 }
 
 /* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
-static void realtime_survives_jumping_counters(void **state) {
+static void realtime_ignores_counters_that_jump(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -179,7 +179,7 @@ static void realtime_survives_jumping_counters(void **state) {
 }
 
 /* Two of four CPUs go offline: the sums restart, and the load is that of the remaining two. */
-static void realtime_survives_offline_cpus(void **state) {
+static void realtime_continues_with_fewer_cpus(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -283,7 +283,7 @@ static double load_counted(const char *options) {
     return load;
 }
 
-static void realtime_counts_by_its_options(void **state) {
+static void realtime_options_select_the_times_that_count_as_load(void **state) {
     (void)state;
     assert_near(load_counted(NULL), 1 - 8.0 / 16, 1e-12);
     assert_near(load_counted("count=idle,iowait=idle,steal=work"), 1 - 8.0 / 16, 1e-12);
@@ -315,7 +315,7 @@ static void realtime_ratio_is_weighted_by_counted_time(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_serves_a_thousand_executors(void **state) {
+static void realtime_supports_a_thousand_executors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1000, 4);
@@ -369,7 +369,7 @@ static void cgroup_load_is_relative_to_its_allowance(void **state) {
  * A quota of half a CPU is enforced over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) =
  * 2.5, shown as 1. The next 60 ms alone mean nothing; both intervals together must count.
  */
-static void cgroup_counts_bursts_in_full(void **state) {
+static void cgroup_counts_the_whole_burst_above_its_quota(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=40m", 1, 4);
@@ -382,7 +382,7 @@ static void cgroup_counts_bursts_in_full(void **state) {
 }
 
 /* A new quota or a new group restarts the sums and keeps the estimate. */
-static void cgroup_survives_a_changed_quota_or_group(void **state) {
+static void cgroup_restarts_after_a_changed_quota_or_group(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
@@ -482,19 +482,19 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_sample_is_due_40_ms_after_the_last),
     cmocka_unit_test(realtime_spacing_shrinks_with_cpus),
     cmocka_unit_test(realtime_ignores_zero_elapsed_time),
-    cmocka_unit_test(realtime_survives_falling_counters),
-    cmocka_unit_test(realtime_survives_jumping_counters),
-    cmocka_unit_test(realtime_survives_offline_cpus),
+    cmocka_unit_test(realtime_ignores_counters_that_fall),
+    cmocka_unit_test(realtime_ignores_counters_that_jump),
+    cmocka_unit_test(realtime_continues_with_fewer_cpus),
     cmocka_unit_test(realtime_survives_replaced_cpus),
     cmocka_unit_test(realtime_without_cpus_has_no_estimate),
     cmocka_unit_test(realtime_resets_when_control_restarts),
-    cmocka_unit_test(realtime_counts_by_its_options),
+    cmocka_unit_test(realtime_options_select_the_times_that_count_as_load),
         cmocka_unit_test(realtime_ratio_is_weighted_by_counted_time),
-    cmocka_unit_test(realtime_serves_a_thousand_executors),
+    cmocka_unit_test(realtime_supports_a_thousand_executors),
     cmocka_unit_test(cgroup_requests_its_group),
     cmocka_unit_test(cgroup_load_is_relative_to_its_allowance),
-    cmocka_unit_test(cgroup_counts_bursts_in_full),
-    cmocka_unit_test(cgroup_survives_a_changed_quota_or_group),
+    cmocka_unit_test(cgroup_counts_the_whole_burst_above_its_quota),
+    cmocka_unit_test(cgroup_restarts_after_a_changed_quota_or_group),
     cmocka_unit_test(command_requests_its_sensor),
     cmocka_unit_test(command_does_not_blend_by_default),
     cmocka_unit_test(command_blends_samples_if_configured),

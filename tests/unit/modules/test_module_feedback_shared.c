@@ -60,7 +60,7 @@ static void *race(void *argument) {
     return NULL;
 }
 
-static void realtime_claim_race_has_one_winner(void **state) {
+static void only_one_of_concurrent_realtime_claims_succeeds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -110,7 +110,7 @@ static void realtime_ignores_readings_too_close_together(void **state) {
 }
 
 /* A writer is killed while filling its copy: the previous notice stays valid. */
-static void realtime_survives_a_half_written_notice(void **state) {
+static void realtime_ignores_a_half_written_notice(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
@@ -132,7 +132,7 @@ static void realtime_survives_a_half_written_notice(void **state) {
  * A writer that was delayed while four others wrote resumes and corrupts the latest copy. The copy
  * is then unreadable, so executors keep their last estimate until the next sample.
  */
-static void realtime_survives_a_corrupted_notice(void **state) {
+static void realtime_ignores_a_corrupted_notice(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
@@ -157,8 +157,8 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_claim_excludes_other_executors),
     cmocka_unit_test(realtime_claim_is_released_after_a_sample),
     cmocka_unit_test(realtime_claim_of_a_dead_executor_expires),
-    cmocka_unit_test(realtime_claim_race_has_one_winner),
+    cmocka_unit_test(only_one_of_concurrent_realtime_claims_succeeds),
     cmocka_unit_test(realtime_ignores_older_readings),
     cmocka_unit_test(realtime_ignores_readings_too_close_together),
-    cmocka_unit_test(realtime_survives_a_half_written_notice),
-    cmocka_unit_test(realtime_survives_a_corrupted_notice))
+    cmocka_unit_test(realtime_ignores_a_half_written_notice),
+    cmocka_unit_test(realtime_ignores_a_corrupted_notice))

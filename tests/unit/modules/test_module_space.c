@@ -85,7 +85,7 @@ static void uneven_accepts_duties_at_the_bounds(void **state) {
 }
 
 /* In binary 22 * (15 / 22) is slightly less than 15, and 3 * (0.1 + 0.2) slightly more than 0.9. */
-static void uneven_duties_are_whole_despite_rounding_errors(void **state) {
+static void uneven_gives_full_duties_despite_rounding_errors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
@@ -131,6 +131,6 @@ UNIT_MAIN(cmocka_unit_test(every_space_module_keeps_the_mean_duty),
     cmocka_unit_test(null_space_returns_the_global_duty),
     cmocka_unit_test(uneven_fills_instances_one_after_the_other),
     cmocka_unit_test(uneven_accepts_duties_at_the_bounds),
-    cmocka_unit_test(uneven_duties_are_whole_despite_rounding_errors),
+    cmocka_unit_test(uneven_gives_full_duties_despite_rounding_errors),
     cmocka_unit_test(uneven_keeps_its_order_without_rotation),
     cmocka_unit_test(uneven_rotates_the_first_instance))

@@ -65,7 +65,7 @@ static void stagger_describes_its_round(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_refuses_min_above_half_of_tau(void **state) {
+static void stagger_refuses_a_min_above_half_of_tau(void **state) {
     (void)state;
     assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
@@ -80,7 +80,7 @@ static void stagger_refuses_min_above_half_of_tau(void **state) {
  * Each round has one run and one stop. The third of four executors begins its rounds half a round
  * later.
  */
-static void stagger_spreads_the_beginnings_of_runs(void **state) {
+static void stagger_spreads_the_starts_of_instances_over_the_round(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
@@ -228,7 +228,7 @@ static void stagger_round_follows_instance_count(void **state) {
  * Must hold even if an executor is late, or a round is so short that fractions of a nanosecond
  * matter.
  */
-static void stagger_never_plans_a_length_of_zero(void **state) {
+static void stagger_plans_no_state_of_length_zero(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "10m,min=4m", "1m,min=100u", "600u,min=100u"};
     for (size_t i = 0; i < 4; i++) {
@@ -303,7 +303,7 @@ static double step_with_tick(const char *options, uint32_t instances) {
     return sqrt(x * x + y * y) / walk.runs;
 }
 
-static void stagger_stays_out_of_step_with_the_tick(void **state) {
+static void stagger_does_not_synchronize_with_the_kernel_tick(void **state) {
     (void)state;
     assert_near(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
     assert_near(step_with_tick("100m", 4), 0, 0.2);
@@ -317,15 +317,15 @@ UNIT_MAIN(
     cmocka_unit_test(stagger_round_follows_instances_and_cpus),
     cmocka_unit_test(stagger_round_scales_with_the_window),
     cmocka_unit_test(stagger_describes_its_round),
-    cmocka_unit_test(stagger_refuses_min_above_half_of_tau),
-    cmocka_unit_test(stagger_spreads_the_beginnings_of_runs),
+    cmocka_unit_test(stagger_refuses_a_min_above_half_of_tau),
+    cmocka_unit_test(stagger_spreads_the_starts_of_instances_over_the_round),
     cmocka_unit_test(stagger_rounds_are_exact_without_jitter),
     cmocka_unit_test(stagger_has_no_bias),
     cmocka_unit_test(stagger_follows_changing_duty),
     cmocka_unit_test(stagger_adapts_to_changed_instances_at_once),
     cmocka_unit_test(stagger_moves_to_its_new_place_in_the_round),
     cmocka_unit_test(stagger_round_follows_instance_count),
-    cmocka_unit_test(stagger_never_plans_a_length_of_zero),
+    cmocka_unit_test(stagger_plans_no_state_of_length_zero),
     cmocka_unit_test(stagger_restarts_when_control_does),
     cmocka_unit_test(stagger_keeps_its_precision_for_months),
-    cmocka_unit_test(stagger_stays_out_of_step_with_the_tick))
+    cmocka_unit_test(stagger_does_not_synchronize_with_the_kernel_tick))

@@ -90,21 +90,21 @@ static void assert_turns(const char *options, double duty, unsigned max) {
     rig_close(&rig);
 }
 
-static void stagger_takes_short_states_in_turns(void **state) {
+static void instances_take_turns_with_states_too_short_for_one_round(void **state) {
     (void)state;
     assert_turns("jitter=0", 0.00095, 1);
     assert_turns("jitter=0", 0.99905, 1);
 }
 
 /* Rounds of unequal length must not disturb the order. */
-static void stagger_takes_turns_with_jitter(void **state) {
+static void instances_take_turns_with_jitter(void **state) {
     (void)state;
     assert_turns(NULL, 0.00095, 2);
     assert_turns(NULL, 0.99905, 2);
 }
 
 /* Each is owed exactly a tenth: the sum of ten may be slightly less than the shortest state. */
-static void stagger_takes_turns_despite_rounding_errors(void **state) {
+static void instances_take_turns_despite_rounding_errors(void **state) {
     (void)state;
     assert_turns("jitter=0", 0.1 / 107, 1);
     assert_turns("jitter=0", 1 - 0.1 / 107, 1);
@@ -134,7 +134,7 @@ static void stagger_keeps_duty_of_remaining_instances(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(stagger_enforces_no_short_states),
     cmocka_unit_test(stagger_leaves_enough_time_for_the_other_state),
-    cmocka_unit_test(stagger_takes_short_states_in_turns),
-    cmocka_unit_test(stagger_takes_turns_with_jitter),
-    cmocka_unit_test(stagger_takes_turns_despite_rounding_errors),
+    cmocka_unit_test(instances_take_turns_with_states_too_short_for_one_round),
+    cmocka_unit_test(instances_take_turns_with_jitter),
+    cmocka_unit_test(instances_take_turns_despite_rounding_errors),
     cmocka_unit_test(stagger_keeps_duty_of_remaining_instances))

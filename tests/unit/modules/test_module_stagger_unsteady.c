@@ -108,14 +108,14 @@ static void shortened_rounds_stay_long_enough_for_switches(void **state) {
     assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
 }
 
-static void shortened_rounds_stay_longer_than_a_quota_period(void **state) {
+static void shortened_rounds_are_longer_than_a_quota_period(void **state) {
     (void)state;
     quota_period = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
     quota_period = 0;
 }
 
-static void shortened_rounds_stay_longer_than_counter_steps(void **state) {
+static void shortened_rounds_are_longer_than_a_counter_step(void **state) {
     (void)state;
     grain = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
@@ -146,6 +146,6 @@ UNIT_MAIN(
     cmocka_unit_test(alternating_duties_do_not_shorten_rounds),
     cmocka_unit_test(configured_rounds_are_not_shortened),
     cmocka_unit_test(shortened_rounds_stay_long_enough_for_switches),
-    cmocka_unit_test(shortened_rounds_stay_longer_than_a_quota_period),
-    cmocka_unit_test(shortened_rounds_stay_longer_than_counter_steps),
+    cmocka_unit_test(shortened_rounds_are_longer_than_a_quota_period),
+    cmocka_unit_test(shortened_rounds_are_longer_than_a_counter_step),
     cmocka_unit_test(running_time_is_kept_while_round_lengths_change))

@@ -197,7 +197,7 @@ static void random_seeds_give_independent_sequences(void **state) {
     rig_close(&other);
 }
 
-static void random_refuses_min_above_max(void **state) {
+static void random_trace_refuses_a_min_above_max(void **state) {
     (void)state;
     assert_refused("trace/random", "1,min=0.6,max=0.5", "min=0.6 is more than max=0.5");
 }
@@ -328,7 +328,7 @@ UNIT_MAIN(cmocka_unit_test(constant_trace_never_changes),
     cmocka_unit_test(random_trace_can_interpolate),
     cmocka_unit_test(random_loads_are_uniform),
     cmocka_unit_test(random_seeds_give_independent_sequences),
-    cmocka_unit_test(random_refuses_min_above_max),
+    cmocka_unit_test(random_trace_refuses_a_min_above_max),
     cmocka_unit_test(staircase_goes_down),
     cmocka_unit_test(staircase_goes_up),
     cmocka_unit_test(staircase_reaches_its_last_level_exactly),

@@ -84,7 +84,7 @@ static void proc_stat_may_have_fewer_columns(void **state) {
     assert_that(counters.capacity, ==, 2);
 }
 
-static void unmeasured_cpus_may_be_between_measured_ones(void **state) {
+static void unmeasured_cpus_between_measured_ones_are_skipped(void **state) {
     (void)state;
     char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 12; cpu++) {
@@ -104,7 +104,7 @@ static void unmeasured_cpus_may_be_between_measured_ones(void **state) {
 }
 
 /* The line of interrupts is as long as all other lines together, as on large machines. */
-static void proc_stat_of_256_cpus_is_read(void **state) {
+static void proc_stat_with_256_cpus_is_read(void **state) {
     (void)state;
     static char text[200000];
     size_t used = (size_t)snprintf(text, sizeof text, "cpu  1 2 3 4 5 6 7 8 9 10\n");
@@ -293,8 +293,8 @@ UNIT_MAIN(
     cmocka_unit_test(only_measured_cpus_of_proc_stat_are_summed),
     cmocka_unit_test(every_column_of_proc_stat_is_used),
     cmocka_unit_test(proc_stat_may_have_fewer_columns),
-    cmocka_unit_test(unmeasured_cpus_may_be_between_measured_ones),
-    cmocka_unit_test(proc_stat_of_256_cpus_is_read),
+    cmocka_unit_test(unmeasured_cpus_between_measured_ones_are_skipped),
+    cmocka_unit_test(proc_stat_with_256_cpus_is_read),
     cmocka_unit_test(longest_possible_lines_of_proc_stat_are_read),
     cmocka_unit_test(removed_cpus_change_the_set),
     cmocka_unit_test(garbled_proc_stat_is_refused),

@@ -86,7 +86,7 @@ static void run_times_of_child_groups_are_summed(void **state) {
     assert_int_equal(counters.set, set);
 }
 
-static void child_groups_may_come_and_go(void **state) {
+static void created_and_removed_child_groups_change_the_set(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -102,7 +102,7 @@ static void child_groups_may_come_and_go(void **state) {
     assert_int_not_equal(counters.set, set);
 }
 
-static void forked_reader_of_groups_is_independent(void **state) {
+static void reopened_group_reader_shares_no_descriptors(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -119,7 +119,7 @@ static void forked_reader_of_groups_is_independent(void **state) {
 }
 
 /* Processes in the root itself would be missing from the sum. */
-static void process_in_the_root_group_prevents_summing(void **state) {
+static void process_in_the_root_group_disables_summing_of_groups(void **state) {
     (void)state;
     make_machine();
     tree_write("groups/cgroup.procs", "2\n9\n");
@@ -131,7 +131,7 @@ static void process_in_the_root_group_prevents_summing(void **state) {
     assert_fallback(OUTSIDE);
 }
 
-static void root_group_without_children_prevents_summing(void **state) {
+static void root_group_without_children_disables_summing_of_groups(void **state) {
     (void)state;
     make_machine();
     char text[4096];
@@ -141,7 +141,7 @@ static void root_group_without_children_prevents_summing(void **state) {
     assert_fallback(strerror(ENOENT));
 }
 
-static void measuring_only_some_cpus_prevents_summing(void **state) {
+static void measuring_only_some_cpus_disables_summing_of_groups(void **state) {
     (void)state;
     SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
     make_machine();
@@ -196,11 +196,11 @@ static void too_many_child_groups_are_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(run_times_of_child_groups_are_summed),
-    cmocka_unit_test(child_groups_may_come_and_go),
-    cmocka_unit_test(forked_reader_of_groups_is_independent),
-    cmocka_unit_test(process_in_the_root_group_prevents_summing),
-    cmocka_unit_test(root_group_without_children_prevents_summing),
-    cmocka_unit_test(measuring_only_some_cpus_prevents_summing),
+    cmocka_unit_test(created_and_removed_child_groups_change_the_set),
+    cmocka_unit_test(reopened_group_reader_shares_no_descriptors),
+    cmocka_unit_test(process_in_the_root_group_disables_summing_of_groups),
+    cmocka_unit_test(root_group_without_children_disables_summing_of_groups),
+    cmocka_unit_test(measuring_only_some_cpus_disables_summing_of_groups),
     cmocka_unit_test(version_1_groups_take_precedence),
     cmocka_unit_test(garbled_group_files_are_refused),
     cmocka_unit_test(too_many_child_groups_are_refused))

@@ -128,7 +128,7 @@ static void v2_populated_group_is_skipped(void **state) {
     assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");
 }
 
-static void v2_process_does_not_leave_a_limited_group(void **state) {
+static void v2_process_stays_within_its_limited_group(void **state) {
     static const char *const limits[][2] = {
         {"cgroup/user/cpu.max", "50000 100000\n"},
         {"cgroup/user/memory.max", "1000000\n"},
@@ -168,7 +168,7 @@ static void v2_sole_process_moves_into_a_child_group(void **state) {
     assert_file("cgroup/run/cgroup.subtree_control", "-cpu");
 }
 
-static void v2_container_root_must_be_empty(void **state) {
+static void v2_container_root_with_processes_is_refused(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
@@ -212,8 +212,8 @@ UNIT_MAIN(
     cmocka_unit_test(v2_limit_group_may_be_below_a_populated_root),
     cmocka_unit_test(v2_mount_of_a_mixed_system_is_found),
     cmocka_unit_test(v2_populated_group_is_skipped),
-    cmocka_unit_test(v2_process_does_not_leave_a_limited_group),
+    cmocka_unit_test(v2_process_stays_within_its_limited_group),
     cmocka_unit_test(v2_sole_process_moves_into_a_child_group),
-    cmocka_unit_test(v2_container_root_must_be_empty),
+    cmocka_unit_test(v2_container_root_with_processes_is_refused),
     cmocka_unit_test(group_that_cannot_have_a_quota_is_refused),
     cmocka_unit_test(groups_of_dead_processes_are_removed))

@@ -41,7 +41,7 @@ static void process_joins_the_group_in_each_hierarchy(void **state) {
     assert_int_equal(ss_platform_named_group_join("showstopper-z", 0, 71, roots()), 0);
 }
 
-static void process_joins_the_subgroups_of_another(void **state) {
+static void process_joins_the_subgroups_of_a_given_process(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpu/" NAME "/payload/cgroup.procs", "70\n170\n");
@@ -61,7 +61,7 @@ static void group_that_cannot_be_joined_is_reported(void **state) {
     assert_int_equal(ss_platform_named_group_join(NAME, 0, 71, roots()), -ENOENT);
 }
 
-static void groups_below_other_groups_of_version_two_are_not_found(void **state) {
+static void v2_group_below_another_group_is_not_found(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cgroup.controllers", "cpu\n");
@@ -71,7 +71,7 @@ static void groups_below_other_groups_of_version_two_are_not_found(void **state)
     assert_true(ss_platform_named_group_exists(NAME, roots()));
 }
 
-static void first_process_of_a_namespace_is_found(void **state) {
+static void init_process_of_a_container_group_is_found(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/69/status", "Name:\tlxc\nNSpid:\t69\n");
@@ -85,7 +85,7 @@ static void first_process_of_a_namespace_is_found(void **state) {
     assert_int_equal(ss_platform_named_group_first(NAME, roots()), 70);
 }
 
-static void group_that_counts_the_cpu_time_is_found(void **state) {
+static void group_with_the_cpu_time_counter_is_found(void **state) {
     char path[256];
     (void)state;
     tree_new();
@@ -118,9 +118,9 @@ static void named_groups_do_not_remove_each_other(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(process_joins_the_group_in_each_hierarchy),
-    cmocka_unit_test(process_joins_the_subgroups_of_another),
+    cmocka_unit_test(process_joins_the_subgroups_of_a_given_process),
     cmocka_unit_test(group_that_cannot_be_joined_is_reported),
-    cmocka_unit_test(groups_below_other_groups_of_version_two_are_not_found),
-    cmocka_unit_test(first_process_of_a_namespace_is_found),
-    cmocka_unit_test(group_that_counts_the_cpu_time_is_found),
+    cmocka_unit_test(v2_group_below_another_group_is_not_found),
+    cmocka_unit_test(init_process_of_a_container_group_is_found),
+    cmocka_unit_test(group_with_the_cpu_time_counter_is_found),
     cmocka_unit_test(named_groups_do_not_remove_each_other))

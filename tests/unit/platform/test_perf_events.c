@@ -40,7 +40,7 @@ static struct ss_perf_raw l2_of(const char *vendor, unsigned family, unsigned mo
     return ss_platform_l2_events(&roots);
 }
 
-static void events_of_the_second_cache_depend_on_the_model(void **state) {
+static void second_cache_events_depend_on_the_cpu_model(void **state) {
     (void)state;
     assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).misses, 0x07f1); /* Xeon E5-2620, E5-2680 */
     assert_int_equal(l2_of("GenuineIntel", 6, 0x2d).references, 0x80f0);
@@ -137,6 +137,6 @@ static void thread_events_include_those_of_its_descendants(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(runnable_threads_are_read_from_loadavg),
-    cmocka_unit_test(events_of_the_second_cache_depend_on_the_model),
+    cmocka_unit_test(second_cache_events_depend_on_the_cpu_model),
     cmocka_unit_test(program_events_are_counted_from_exec),
     cmocka_unit_test(thread_events_include_those_of_its_descendants))

@@ -202,7 +202,7 @@ static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
     assert_that(ss_platform_now(), <, begin + 25 * SS_SECOND);
 }
 
-static void sleep_ends_at_once_when_the_word_differs(void **state) {
+static void sleep_ends_at_once_when_the_futex_word_differs(void **state) {
     (void)state;
     _Atomic uint32_t word = 5;
     ss_time begin = ss_platform_now();
@@ -307,7 +307,7 @@ UNIT_MAIN(
     cmocka_unit_test(own_wait_is_what_the_kernel_counts),
     cmocka_unit_test(sleep_ends_at_the_deadline),
     cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),
-    cmocka_unit_test(sleep_ends_at_once_when_the_word_differs),
+    cmocka_unit_test(sleep_ends_at_once_when_the_futex_word_differs),
     cmocka_unit_test(sleep_ends_when_woken),
     cmocka_unit_test(waking_changes_the_futex_word),
     cmocka_unit_test(sleep_ends_on_a_signal))

@@ -119,7 +119,7 @@ static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void cpuidle_with_too_many_states_is_not_used(void **state) {
+static void cpuidle_with_too_many_states_is_ignored(void **state) {
     (void)state;
     static char stat[64 * 32];
     tree_new();
@@ -134,7 +134,7 @@ static void cpuidle_with_too_many_states_is_not_used(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void forked_reader_of_idle_time_is_independent(void **state) {
+static void reopened_idle_time_reader_shares_no_descriptors(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -154,7 +154,7 @@ static void forked_reader_of_idle_time_is_independent(void **state) {
 }
 
 /* The readers of master and executors must agree. */
-static void joined_readers_of_idle_time_agree(void **state) {
+static void readers_of_idle_time_agree_after_joining(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -180,7 +180,7 @@ static void unreadable_idle_state_falls_back_to_proc_stat(void **state) {
     assert_idle(2000);
 }
 
-static void sources_of_idle_time_are_reported(void **state) {
+static void sources_of_idle_time_are_described(void **state) {
     (void)state;
     char text[4300];
     char expected[4300];
@@ -228,9 +228,9 @@ UNIT_MAIN(
     cmocka_unit_test(iowait_counts_as_idle_time),
     cmocka_unit_test(idle_time_replaces_unavailable_run_time),
     cmocka_unit_test(missing_cpuidle_falls_back_to_proc_stat),
-    cmocka_unit_test(cpuidle_with_too_many_states_is_not_used),
-    cmocka_unit_test(forked_reader_of_idle_time_is_independent),
-    cmocka_unit_test(joined_readers_of_idle_time_agree),
+    cmocka_unit_test(cpuidle_with_too_many_states_is_ignored),
+    cmocka_unit_test(reopened_idle_time_reader_shares_no_descriptors),
+    cmocka_unit_test(readers_of_idle_time_agree_after_joining),
     cmocka_unit_test(unreadable_idle_state_falls_back_to_proc_stat),
-    cmocka_unit_test(sources_of_idle_time_are_reported),
+    cmocka_unit_test(sources_of_idle_time_are_described),
     cmocka_unit_test(missed_idle_time_is_added_at_the_next_reading))

@@ -100,7 +100,7 @@ static void v1_controllers_may_share_a_hierarchy(void **state) {
 }
 
 /* The mount shows a group, not the root of all groups. */
-static void mounts_of_other_v1_roots_are_skipped(void **state) {
+static void v1_mounts_with_a_different_root_are_skipped(void **state) {
     (void)state;
     make_machine();
     mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
@@ -327,7 +327,7 @@ static void load_parts_and_pressure_come_from_proc(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(root_of_the_v1_hierarchy_is_found),
     cmocka_unit_test(v1_controllers_may_share_a_hierarchy),
-    cmocka_unit_test(mounts_of_other_v1_roots_are_skipped),
+    cmocka_unit_test(v1_mounts_with_a_different_root_are_skipped),
     cmocka_unit_test(missing_run_time_falls_back_to_proc_stat),
     cmocka_unit_test(missing_run_time_file_is_reported_as_the_reason),
     cmocka_unit_test(run_time_in_another_namespace_is_refused),

@@ -11,7 +11,7 @@ static void assert_described(int status, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void ends_are_described_as_in_a_shell(void **state) {
+static void exit_statuses_are_described_as_in_a_shell(void **state) {
     (void)state;
     assert_described(7 << 8, "exit status 7");
     assert_described(0, "exit status 0");
@@ -22,7 +22,7 @@ static void ends_are_described_as_in_a_shell(void **state) {
     assert_described(SIGSTKFLT, "killed by signal 16");
 }
 
-static void times_before_control_are_marked(void **state) {
+static void end_times_before_control_are_printed_as_such(void **state) {
     (void)state;
     char text[SS_END_TEXT];
     ss_end_print_time(text, 3.256);
@@ -50,6 +50,6 @@ static void ends_are_sorted_by_time(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(ends_are_described_as_in_a_shell),
-    cmocka_unit_test(times_before_control_are_marked),
+    cmocka_unit_test(exit_statuses_are_described_as_in_a_shell),
+    cmocka_unit_test(end_times_before_control_are_printed_as_such),
     cmocka_unit_test(ends_are_sorted_by_time))

@@ -75,7 +75,7 @@ static void samples_off_target_are_counted(void **state) {
     assert_near(figure(SS_CHECK_SAMPLES_OFF), 20, 1e-9);
 }
 
-static void lost_and_late_samples_count_alike(void **state) {
+static void lost_and_late_samples_both_count(void **state) {
     (void)state;
     monitor.lost_counted = 20;
     monitor.late = 5;
@@ -83,7 +83,7 @@ static void lost_and_late_samples_count_alike(void **state) {
     assert_near(figure(SS_CHECK_SAMPLES_LOST), 5, 1e-9);
 }
 
-static void open_loop_has_no_error_to_judge(void **state) {
+static void open_loop_error_is_not_judged(void **state) {
     (void)state;
     plan.set.modules[SS_KIND_CONTROL].table.control.open_loop = true;
     outcome.error_mean_percent = 40;
@@ -94,7 +94,7 @@ static void open_loop_has_no_error_to_judge(void **state) {
     assert_near(figure(SS_CHECK_OTHERS), 0.4, 1e-9);
 }
 
-static void wake_ups_without_rounds_are_not_checked(void **state) {
+static void late_wake_ups_are_not_checked_without_switches(void **state) {
     (void)state;
     outcome.switches_per_second = 0;
     ss_judge_control(&outcome, &input);
@@ -111,7 +111,7 @@ static void run_without_samples_is_invalid(void **state) {
     assert_that(outcome.verdict.findings[SS_CHECK_MEAN_ERROR], ==, SS_NOT_CHECKED);
 }
 
-static void step_of_throughput_is_found(void **state) {
+static void step_of_throughput_is_detected(void **state) {
     (void)state;
     iterate(120, 1.03);
     assert_near(figure(SS_CHECK_THROUGHPUT), 3, 0.3);
@@ -119,7 +119,7 @@ static void step_of_throughput_is_found(void **state) {
     assert_near(outcome.evidence.throughput.at, 0.5, 0.06);
 }
 
-static void too_few_iterations_say_nothing_of_changes(void **state) {
+static void throughput_steps_are_not_judged_with_too_few_iterations(void **state) {
     (void)state;
     ss_iterations_add(&iterations, 0, SS_SECOND, 2 * SS_SECOND);
     ss_judge_iterations(&outcome, &iterations);
@@ -127,7 +127,7 @@ static void too_few_iterations_say_nothing_of_changes(void **state) {
     assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
 }
 
-static void ends_are_judged_by_how_they_came(void **state) {
+static void failed_and_early_ended_instances_are_counted(void **state) {
     (void)state;
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .status = 7 << 8});
     ss_judge_run(&outcome, &plan);
@@ -141,7 +141,7 @@ static void ends_are_judged_by_how_they_came(void **state) {
     assert_near(figure(SS_CHECK_ENDED_EARLY), 0, 1e-9);
 }
 
-static void interruption_and_lost_lines_are_found(void **state) {
+static void interruption_and_lost_output_lines_are_detected(void **state) {
     (void)state;
     const struct {
         const char *by;
@@ -162,11 +162,11 @@ static void interruption_and_lost_lines_are_found(void **state) {
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(clean_run_is_valid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(samples_off_target_are_counted, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(lost_and_late_samples_count_alike, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(open_loop_has_no_error_to_judge, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(wake_ups_without_rounds_are_not_checked, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(lost_and_late_samples_both_count, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(open_loop_error_is_not_judged, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(late_wake_ups_are_not_checked_without_switches, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(step_of_throughput_is_found, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(too_few_iterations_say_nothing_of_changes, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(ends_are_judged_by_how_they_came, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(interruption_and_lost_lines_are_found, set_up, tear_down))
+    cmocka_unit_test_setup_teardown(step_of_throughput_is_detected, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(throughput_steps_are_not_judged_with_too_few_iterations, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(failed_and_early_ended_instances_are_counted, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(interruption_and_lost_output_lines_are_detected, set_up, tear_down))

@@ -50,7 +50,7 @@ static bool is_warned_of(const char *part) {
 }
 
 /* The other command keeps its figures; the combined figures are unknown. */
-static void bursts_of_iterations_have_no_figures(void **state) {
+static void figures_are_unknown_if_iterations_end_in_bursts(void **state) {
     (void)state;
     set_up();
     for (ss_time ms = 10100; ms <= 20000; ms += 100) {
@@ -128,7 +128,7 @@ static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     tear_down();
 }
 
-static void foreign_load_is_not_blamed_on_buffering(void **state) {
+static void silence_of_stopped_instances_is_not_blamed_on_buffering(void **state) {
     (void)state;
     set_up();
     outcome.held_back = true;
@@ -166,9 +166,9 @@ static void programs_that_end_early_are_named(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(bursts_of_iterations_have_no_figures),
+    cmocka_unit_test(figures_are_unknown_if_iterations_end_in_bursts),
     cmocka_unit_test(rare_bursts_do_not_affect_the_figures),
     cmocka_unit_test(few_iterations_cause_a_warning),
     cmocka_unit_test(unmatched_lines_are_shown_if_no_iteration_was_found),
-    cmocka_unit_test(foreign_load_is_not_blamed_on_buffering),
+    cmocka_unit_test(silence_of_stopped_instances_is_not_blamed_on_buffering),
     cmocka_unit_test(programs_that_end_early_are_named))

@@ -27,7 +27,7 @@ static struct ss_master make_ending(struct ss_plan *plan) {
     };
 }
 
-static void second_signal_shortens_the_end_of_a_run(void **state) {
+static void second_signal_shortens_the_grace_period(void **state) {
     (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
@@ -38,7 +38,7 @@ static void second_signal_shortens_the_end_of_a_run(void **state) {
     free(master.board);
 }
 
-static void third_signal_does_not_prolong_the_end_of_a_run(void **state) {
+static void third_signal_does_not_extend_the_grace_period(void **state) {
     (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
@@ -64,7 +64,7 @@ static void signals_in_quick_succession_count_as_one(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(second_signal_shortens_the_end_of_a_run),
-    cmocka_unit_test(third_signal_does_not_prolong_the_end_of_a_run),
+    cmocka_unit_test(second_signal_shortens_the_grace_period),
+    cmocka_unit_test(third_signal_does_not_extend_the_grace_period),
     cmocka_unit_test(signals_in_quick_succession_count_as_one))
 // clang-format on

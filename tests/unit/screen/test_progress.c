@@ -150,7 +150,7 @@ static void scroll_region_is_set_with_every_drawing(void **state) {
 }
 
 /* A row of blanks moves the cursor to the beginning of a row, wherever it was. */
-static void finished_block_is_erased_and_not_redrawn(void **state) {
+static void status_block_is_erased_at_the_end_and_not_redrawn(void **state) {
     (void)state;
     char blanks[128];
     snprintf(blanks, sizeof blanks, "%80s\r", "");
@@ -246,7 +246,7 @@ UNIT_MAIN(
     cmocka_unit_test(unchanged_rows_of_the_block_are_not_redrawn),
     cmocka_unit_test(resize_redraws_the_block_at_once),
     cmocka_unit_test(scroll_region_is_set_with_every_drawing),
-    cmocka_unit_test(finished_block_is_erased_and_not_redrawn),
+    cmocka_unit_test(status_block_is_erased_at_the_end_and_not_redrawn),
     cmocka_unit_test(drawing_does_not_wait_for_a_stalled_reader),
     cmocka_unit_test(lost_sample_leaves_a_gap_in_the_chart),
     cmocka_unit_test(progress_is_plain_lines_without_a_terminal))

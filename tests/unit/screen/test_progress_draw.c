@@ -74,7 +74,7 @@ static int columns_of(const char *row, bool unicode, bool color) {
     return columns;
 }
 
-static void ended_instances_are_counted_on_the_screen(void **state) {
+static void screen_shows_the_number_of_ended_instances(void **state) {
     (void)state;
     struct ss_progress_values values = known;
     char line[256];
@@ -209,7 +209,7 @@ static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
     }
 }
 
-static void load_is_drawn_in_eighths_of_a_row(void **state) {
+static void load_is_drawn_with_eighth_blocks(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     for (int i = 0; i <= 8; i++)
@@ -248,7 +248,7 @@ static void target_and_load_are_both_visible(void **state) {
         (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
 }
 
-static void uncontrolled_time_is_drawn_faint(void **state) {
+static void uncontrolled_time_is_drawn_dim(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     fill(2, NAN, 0.25);
@@ -297,14 +297,14 @@ static void samples_are_grouped_into_columns_by_number(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(ended_instances_are_counted_on_the_screen),
+    cmocka_unit_test(screen_shows_the_number_of_ended_instances),
     cmocka_unit_test(no_row_is_wider_than_the_window),
     cmocka_unit_test(drawing_fills_the_window_width),
     cmocka_unit_test(values_are_shortened_in_a_narrow_window),
     cmocka_unit_test(unknown_values_on_the_screen_are_dashes),
     cmocka_unit_test(elapsed_time_keeps_its_width),
-    cmocka_unit_test(load_is_drawn_in_eighths_of_a_row),
+    cmocka_unit_test(load_is_drawn_with_eighth_blocks),
     cmocka_unit_test(target_and_load_are_both_visible),
-    cmocka_unit_test(uncontrolled_time_is_drawn_faint),
+    cmocka_unit_test(uncontrolled_time_is_drawn_dim),
     cmocka_unit_test(newest_sample_is_at_the_right),
     cmocka_unit_test(samples_are_grouped_into_columns_by_number))

@@ -53,7 +53,7 @@ static void cpu_of_an_ended_thread_is_used_again(void **state) {
     ssactuate_binding_free(&binding);
 }
 
-static void reused_id_is_another_thread(void **state) {
+static void thread_with_a_reused_id_is_bound_again(void **state) {
     struct ssactuate_binding binding = {.cpus = &three};
     (void)state;
     LOOK(&binding, "10:4 11:0 ", 10, 11);
@@ -71,4 +71,4 @@ UNIT_MAIN(
     cmocka_unit_test(threads_are_bound_in_the_order_of_their_births),
     cmocka_unit_test(more_threads_than_cpus_reuse_cpus),
     cmocka_unit_test(cpu_of_an_ended_thread_is_used_again),
-    cmocka_unit_test(reused_id_is_another_thread))
+    cmocka_unit_test(thread_with_a_reused_id_is_bound_again))

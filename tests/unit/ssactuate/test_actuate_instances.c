@@ -10,7 +10,7 @@ static int64_t find(const char *answer) {
     return ssactuate_generator_find_unfinished(answer, "http://127.0.0.1:80/");
 }
 
-static void unfinished_requests_are_found_by_the_whole_url(void **state) {
+static void unfinished_requests_are_found_by_exact_url(void **state) {
     (void)state;
     assert_int_equal(find("ok unfinished=9 unfinished_of=4,http://127.0.0.1:80/"), 4);
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a "
@@ -19,7 +19,7 @@ static void unfinished_requests_are_found_by_the_whole_url(void **state) {
     assert_int_equal(find("ok unfinished_of=1,http://127.0.0.1:80/a"), 0);
 }
 
-static void missing_number_is_not_zero(void **state) {
+static void status_without_a_valid_number_is_an_error(void **state) {
     (void)state;
     assert_true(find("error: unknown command") < 0);
     assert_true(find("ok unfinished_of=1,http://b/ left_out=1") < 0);
@@ -35,6 +35,6 @@ static void ended_run_has_no_unfinished_requests(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(unfinished_requests_are_found_by_the_whole_url),
-    cmocka_unit_test(missing_number_is_not_zero),
+    cmocka_unit_test(unfinished_requests_are_found_by_exact_url),
+    cmocka_unit_test(status_without_a_valid_number_is_an_error),
     cmocka_unit_test(ended_run_has_no_unfinished_requests))

@@ -120,7 +120,7 @@ static struct ssactuate_dead restore_dead(void) {
     return dead;
 }
 
-static void values_of_a_dead_run_return(void **state) {
+static void values_of_a_dead_run_are_restored(void **state) {
     (void)state;
     open_state();
     create();
@@ -146,7 +146,7 @@ static void begin_run(void) {
     set(a, "150");
 }
 
-static void foreign_value_is_kept_and_reported(void **state) {
+static void value_set_by_another_program_is_kept_and_reported(void **state) {
     (void)state;
     begin_run();
     tree_write("sys/a", "160\n");
@@ -203,7 +203,7 @@ static void journal_of_an_earlier_boot_changes_nothing(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void groups_are_removed(void **state) {
+static void restoring_removes_groups(void **state) {
     struct ss_error error = {0};
     (void)state;
     open_state();
@@ -215,7 +215,7 @@ static void groups_are_removed(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void knob_has_one_run_at_a_time(void **state) {
+static void only_one_run_may_lock_a_knob(void **state) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
     char expected[100];
@@ -245,7 +245,7 @@ static void missing_files_are_refused(void **state) {
     ssactuate_state_close(&folder);
 }
 
-static void group_that_stays_is_reported(void **state) {
+static void group_that_cannot_be_removed_is_reported(void **state) {
     struct ss_error error = {0};
     (void)state;
     open_state();
@@ -262,7 +262,7 @@ static void group_that_stays_is_reported(void **state) {
 }
 
 /* The run has restored its values and removed its journal before it was killed. */
-static void keeper_does_not_carry_out_a_removed_journal(void **state) {
+static void keeper_does_not_restore_from_a_removed_journal(void **state) {
     struct ss_error error = {0};
     (void)state;
     begin_run();
@@ -282,7 +282,7 @@ static void remove_lock(void) {
 
 /* Locks of process groups are removed by the run that had them. A lock without a name is no lock.
  */
-static void lock_that_is_removed_before_it_is_held_is_made_again(void **state) {
+static void lock_file_removed_before_locking_is_created_again(void **state) {
     struct ss_error error = {0};
     struct ssactuate_journal other;
     (void)state;
@@ -305,7 +305,7 @@ static void remove_journal(void) {
 }
 
 /* Its keeper has restored the values meanwhile, and another program has set one to the same. */
-static void journal_that_is_removed_before_it_is_locked_is_not_carried_out(void **state) {
+static void journal_removed_before_locking_is_not_restored(void **state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     (void)state;
@@ -323,7 +323,7 @@ static void journal_that_is_removed_before_it_is_locked_is_not_carried_out(void 
 }
 
 /* A run that began after the kill has locked the knob, and may have read the value. */
-static void knob_of_a_dead_run_that_is_in_use_is_not_restored(void **state) {
+static void knob_locked_by_a_later_run_is_not_restored(void **state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
     (void)state;
@@ -376,17 +376,17 @@ static void journal_is_synced_before_and_after_a_change(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(values_of_a_dead_run_return),
-    cmocka_unit_test(foreign_value_is_kept_and_reported),
+    cmocka_unit_test(values_of_a_dead_run_are_restored),
+    cmocka_unit_test(value_set_by_another_program_is_kept_and_reported),
     cmocka_unit_test(kill_between_set_and_read_back_is_restored),
     cmocka_unit_test(unarmed_journal_changes_nothing),
     cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),
-    cmocka_unit_test(groups_are_removed),
-    cmocka_unit_test(knob_has_one_run_at_a_time),
+    cmocka_unit_test(restoring_removes_groups),
+    cmocka_unit_test(only_one_run_may_lock_a_knob),
     cmocka_unit_test(missing_files_are_refused),
-    cmocka_unit_test(group_that_stays_is_reported),
-    cmocka_unit_test(keeper_does_not_carry_out_a_removed_journal),
-    cmocka_unit_test(lock_that_is_removed_before_it_is_held_is_made_again),
-    cmocka_unit_test(journal_that_is_removed_before_it_is_locked_is_not_carried_out),
-    cmocka_unit_test(knob_of_a_dead_run_that_is_in_use_is_not_restored),
+    cmocka_unit_test(group_that_cannot_be_removed_is_reported),
+    cmocka_unit_test(keeper_does_not_restore_from_a_removed_journal),
+    cmocka_unit_test(lock_file_removed_before_locking_is_created_again),
+    cmocka_unit_test(journal_removed_before_locking_is_not_restored),
+    cmocka_unit_test(knob_locked_by_a_later_run_is_not_restored),
     cmocka_unit_test(journal_is_synced_before_and_after_a_change))

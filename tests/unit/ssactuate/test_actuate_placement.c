@@ -56,7 +56,7 @@ static void expect_side(enum topology_scheme scheme, int side, const char *expec
 }
 
 /* A quarter of the CPUs: on one node, on one chip, and on both chips. */
-static void quarter_of_the_opteron_is_placed_as_published(void **state) {
+static void published_placements_of_a_quarter_load_are_reproduced(void **state) {
     (void)state;
     open_machine(OPTERON);
     expect(TOPOLOGY_ONE_NODE, 8, "0 2 4 6 1 3 5 7");
@@ -66,7 +66,7 @@ static void quarter_of_the_opteron_is_placed_as_published(void **state) {
     hwloc_topology_destroy(topology);
 }
 
-static void sides_of_the_opteron_share_as_the_scheme_says(void **state) {
+static void sides_get_the_cpus_of_each_sharing_scheme(void **state) {
     (void)state;
     open_machine(OPTERON);
     expect_side(TOPOLOGY_SIDE_OF_CHIPS, 0, "0-15");
@@ -112,8 +112,8 @@ static void only_usable_cpus_are_chosen(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(quarter_of_the_opteron_is_placed_as_published),
-    cmocka_unit_test(sides_of_the_opteron_share_as_the_scheme_says),
+    cmocka_unit_test(published_placements_of_a_quarter_load_are_reproduced),
+    cmocka_unit_test(sides_get_the_cpus_of_each_sharing_scheme),
     cmocka_unit_test(xeon_uses_all_cores_before_second_threads),
     cmocka_unit_test(requests_for_too_many_cpus_are_refused),
     cmocka_unit_test(only_usable_cpus_are_chosen))

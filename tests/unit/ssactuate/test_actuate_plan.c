@@ -112,7 +112,7 @@ static void boost_of_each_policy_is_switched(void **state) {
     close_machine();
 }
 
-static void files_that_cannot_be_written_make_a_knob_absent(void **state) {
+static void knob_with_unwritable_files_is_absent(void **state) {
     (void)state;
     open_machine("intel-pstate");
     assert_int_equal(
@@ -134,7 +134,7 @@ static void power_is_set_for_each_package(void **state) {
     close_machine();
 }
 
-static void mask_of_all_cpus_is_free(void **state) {
+static void pin_to_all_cpus_means_free(void **state) {
     (void)state;
     open_machine("shared");
     PLAN("pin=first:4");
@@ -161,7 +161,7 @@ static void add_groups(void) {
     tree_write("sys/fs/cgroup/cpuset/cgroup.procs", "");
 }
 
-static void size_is_short_for_three_knobs(void **state) {
+static void size_sets_cpus_quota_and_memory(void **state) {
     (void)state;
     open_machine("shared");
     add_groups();
@@ -195,7 +195,7 @@ static void quota_and_memory_have_limits(void **state) {
     close_machine();
 }
 
-static void levels_are_read_back(void **state) {
+static void printed_levels_describe_the_current_state(void **state) {
     static const struct {
         const char *machine, *word, *expected;
     } cases[] = {
@@ -230,9 +230,9 @@ UNIT_MAIN(
     cmocka_unit_test(maximum_rises_before_the_minimum),
     cmocka_unit_test(cpus_of_a_shared_policy_are_set_together),
     cmocka_unit_test(boost_of_each_policy_is_switched),
-    cmocka_unit_test(files_that_cannot_be_written_make_a_knob_absent),
+    cmocka_unit_test(knob_with_unwritable_files_is_absent),
     cmocka_unit_test(power_is_set_for_each_package),
-    cmocka_unit_test(mask_of_all_cpus_is_free),
-    cmocka_unit_test(size_is_short_for_three_knobs),
+    cmocka_unit_test(pin_to_all_cpus_means_free),
+    cmocka_unit_test(size_sets_cpus_quota_and_memory),
     cmocka_unit_test(quota_and_memory_have_limits),
-    cmocka_unit_test(levels_are_read_back))
+    cmocka_unit_test(printed_levels_describe_the_current_state))

@@ -86,7 +86,7 @@ static double alternate(ss_time now) {
     return now / (60 * SS_SECOND) % 2 == 0 ? 0.2 : 0.8;
 }
 
-static void rule_changes_exactly_with_the_load(void **state) {
+static void rules_switch_when_the_load_crosses_a_threshold(void **state) {
     (void)state;
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
@@ -103,7 +103,7 @@ static double tremble(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.58 : 0.62;
 }
 
-static void noise_at_a_threshold_switches_once(void **state) {
+static void noise_at_a_threshold_causes_only_one_switch(void **state) {
     (void)state;
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
@@ -115,7 +115,7 @@ static double leap(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.1 : 0.9;
 }
 
-static void no_two_switches_are_closer_than_the_shortest_stay(void **state) {
+static void switches_are_at_least_the_shortest_stay_apart(void **state) {
     (void)state;
     open_policy(TWO_RULES);
     struct ssactuate_decision decision = {.policy = &policy};
@@ -145,7 +145,7 @@ static void unknown_load_changes_nothing(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-static void load_of_a_record_comes_from_its_last_whole_row(void **state) {
+static void load_is_read_from_the_last_complete_row_of_a_record(void **state) {
     (void)state;
     tree_new();
     assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
@@ -164,8 +164,8 @@ static void load_of_a_record_comes_from_its_last_whole_row(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(lines_of_a_policy_are_read),
     cmocka_unit_test(invalid_policies_are_refused),
-    cmocka_unit_test(rule_changes_exactly_with_the_load),
-    cmocka_unit_test(noise_at_a_threshold_switches_once),
-    cmocka_unit_test(no_two_switches_are_closer_than_the_shortest_stay),
+    cmocka_unit_test(rules_switch_when_the_load_crosses_a_threshold),
+    cmocka_unit_test(noise_at_a_threshold_causes_only_one_switch),
+    cmocka_unit_test(switches_are_at_least_the_shortest_stay_apart),
     cmocka_unit_test(unknown_load_changes_nothing),
-    cmocka_unit_test(load_of_a_record_comes_from_its_last_whole_row))
+    cmocka_unit_test(load_is_read_from_the_last_complete_row_of_a_record))

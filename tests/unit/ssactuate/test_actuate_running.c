@@ -96,7 +96,7 @@ static void begin(void) {
     assert_true(ssactuate_running_give(&running, &one));
 }
 
-static void confined_affinity_is_read_back(void **state) {
+static void confined_affinity_is_verified_and_restored(void **state) {
     struct ss_error error = {0};
     (void)state;
     begin();
@@ -147,7 +147,7 @@ static void thread_with_a_reused_id_is_left_alone(void **state) {
 }
 
 /* It has the affinity of before, and the first look has not found it. */
-static void thread_that_starts_meanwhile_is_confined(void **state) {
+static void thread_started_while_confining_is_confined(void **state) {
     struct ss_error error = {0};
     struct ssactuate_state folder;
     struct ssactuate_journal journal;
@@ -171,7 +171,7 @@ static void thread_that_starts_meanwhile_is_confined(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(confined_affinity_is_read_back),
+    cmocka_unit_test(confined_affinity_is_verified_and_restored),
     cmocka_unit_test(restored_affinity_is_written_again_if_it_differs),
     cmocka_unit_test(thread_with_a_reused_id_is_left_alone),
-    cmocka_unit_test(thread_that_starts_meanwhile_is_confined))
+    cmocka_unit_test(thread_started_while_confining_is_confined))

@@ -31,7 +31,7 @@ static void every_code_throttles_in_half_of_the_slots(void **state) {
     }
 }
 
-static void second_half_inverts_the_first(void **state) {
+static void second_half_of_each_code_inverts_the_first(void **state) {
     (void)state;
     struct codes codes = draw(3);
     for (size_t code = 0; code < codes_count(&codes); code++) {
@@ -40,7 +40,7 @@ static void second_half_inverts_the_first(void **state) {
     }
 }
 
-static void two_codes_hardly_correlate_even_two_slots_later(void **state) {
+static void codes_hardly_correlate_within_two_slots(void **state) {
     (void)state;
     double largest = 0;
     for (uint64_t seed = 0; seed < STUDIES; seed++) {
@@ -61,7 +61,7 @@ static void two_codes_hardly_correlate_even_two_slots_later(void **state) {
 }
 
 /* The sequence is the same in all codes: 1 run of 6, 1 of 4, 2 of 3, 4 of 2 and 8 of 1. */
-static void all_codes_have_the_run_lengths_of_the_sequence(void **state) {
+static void all_codes_have_the_run_lengths_of_the_base_sequence(void **state) {
     (void)state;
     struct codes codes = draw(5);
     for (size_t code = 0; code < codes_count(&codes); code++) {
@@ -87,7 +87,7 @@ static void all_codes_have_the_run_lengths_of_the_sequence(void **state) {
 }
 
 /* In one half such products exist: the product of two shifts of the sequence is a third shift. */
-static void no_code_is_the_product_of_two_others(void **state) {
+static void no_code_is_the_product_of_two_other_codes(void **state) {
     (void)state;
     struct codes codes = draw(1);
     for (size_t one = 0; one < CODES_SUSPECTS_MAX; one++) {
@@ -112,8 +112,8 @@ static void seed_chooses_start_and_assignment(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(every_code_throttles_in_half_of_the_slots),
-    cmocka_unit_test(second_half_inverts_the_first),
-    cmocka_unit_test(two_codes_hardly_correlate_even_two_slots_later),
-    cmocka_unit_test(all_codes_have_the_run_lengths_of_the_sequence),
-    cmocka_unit_test(no_code_is_the_product_of_two_others),
+    cmocka_unit_test(second_half_of_each_code_inverts_the_first),
+    cmocka_unit_test(codes_hardly_correlate_within_two_slots),
+    cmocka_unit_test(all_codes_have_the_run_lengths_of_the_base_sequence),
+    cmocka_unit_test(no_code_is_the_product_of_two_other_codes),
     cmocka_unit_test(seed_chooses_start_and_assignment))

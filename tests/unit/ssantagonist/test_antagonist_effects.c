@@ -81,7 +81,7 @@ static void effects_are_estimated_under_a_cubic_drift(void **state) {
  * If y depends on `low` alone, the error is 0 up to rounding; noise of +-s in alternate slots gives
  * it.
  */
-static void error_matches_least_squares(void **state) {
+static void standard_error_matches_least_squares(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -103,7 +103,7 @@ static void quantile_is_corrected_for_the_number_of_suspects(void **state) {
     assert_near(effects_quantile(10, 1e9), 2.807034, 1e-6);
 }
 
-static void forecast_agrees_with_simulated_studies(void **state) {
+static void forecast_of_detectable_effects_matches_known_values(void **state) {
     (void)state;
     struct codes codes;
     codes_draw(&codes, 8, true, 1);
@@ -131,7 +131,7 @@ static void suspect_that_loses_little_cpu_time_is_not_testable(void **state) {
     assert_int_equal(effect_of(&study, 3)->verdict, EFFECTS_UNTESTABLE);
 }
 
-static void needed_suspect_is_recognized(void **state) {
+static void suspect_that_the_victim_needs_is_recognized(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -165,7 +165,7 @@ static void cpu_time_used_later_is_shifted_work(void **state) {
     assert_int_equal(effect_of(&study, 0)->verdict, EFFECTS_HURTS);
 }
 
-static void pair_does_not_accuse_a_third_suspect(void **state) {
+static void effect_of_a_pair_is_not_attributed_to_a_third_suspect(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -195,7 +195,7 @@ static void slots_without_a_figure_are_left_out(void **state) {
     assert_false(effects_estimate(&study.effects, &study.input));
 }
 
-static void dependence_on_another_code_is_reported(void **state) {
+static void interaction_of_two_codes_is_reported(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -209,7 +209,7 @@ static void dependence_on_another_code_is_reported(void **state) {
     assert_false(study.effects.crossed_found[1][2]);
 }
 
-static void ghost_with_an_effect_is_reported(void **state) {
+static void effect_of_an_unused_code_is_reported(void **state) {
     (void)state;
     struct study study;
     open_study(&study);
@@ -219,14 +219,14 @@ static void ghost_with_an_effect_is_reported(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(effects_are_estimated_under_a_cubic_drift),
-    cmocka_unit_test(error_matches_least_squares),
+    cmocka_unit_test(standard_error_matches_least_squares),
     cmocka_unit_test(quantile_is_corrected_for_the_number_of_suspects),
-    cmocka_unit_test(forecast_agrees_with_simulated_studies),
+    cmocka_unit_test(forecast_of_detectable_effects_matches_known_values),
     cmocka_unit_test(suspect_that_loses_little_cpu_time_is_not_testable),
-    cmocka_unit_test(needed_suspect_is_recognized),
+    cmocka_unit_test(suspect_that_the_victim_needs_is_recognized),
     cmocka_unit_test(effect_lost_in_the_next_slot_is_shifted_work),
     cmocka_unit_test(cpu_time_used_later_is_shifted_work),
-    cmocka_unit_test(pair_does_not_accuse_a_third_suspect),
+    cmocka_unit_test(effect_of_a_pair_is_not_attributed_to_a_third_suspect),
     cmocka_unit_test(slots_without_a_figure_are_left_out),
-    cmocka_unit_test(dependence_on_another_code_is_reported),
-    cmocka_unit_test(ghost_with_an_effect_is_reported))
+    cmocka_unit_test(interaction_of_two_codes_is_reported),
+    cmocka_unit_test(effect_of_an_unused_code_is_reported))

@@ -209,7 +209,7 @@ static void each_plan_extends_the_previous_one(void **state) {
     close_study();
 }
 
-static void slot_contains_ten_iterations(void **state) {
+static void slots_are_long_enough_for_ten_iterations(void **state) {
     (void)state;
     reset();
     open_study(1);
@@ -279,7 +279,7 @@ static void suspect_that_uses_more_while_throttled_is_not_testable(void **state)
     close_study();
 }
 
-static void answer_comes_first_and_names_each_kind(void **state) {
+static void answer_lists_confirmed_suspects_first(void **state) {
     (void)state;
     reset();
     open_study(5);
@@ -320,7 +320,7 @@ static void suspect_that_hurts_is_confirmed_alone(void **state) {
     close_study();
 }
 
-static void absence_of_effects_is_reported(void **state) {
+static void study_without_effects_says_so(void **state) {
     (void)state;
     reset();
     open_study(2);
@@ -332,7 +332,7 @@ static void absence_of_effects_is_reported(void **state) {
     close_study();
 }
 
-static void times_are_better_if_they_are_shorter(void **state) {
+static void shorter_iteration_times_count_as_an_improvement(void **state) {
     (void)state;
     reset();
     open_study(2);
@@ -346,7 +346,7 @@ static void times_are_better_if_they_are_shorter(void **state) {
     close_study();
 }
 
-static void large_costs_are_written_in_full(void **state) {
+static void large_costs_are_not_printed_in_exponential_notation(void **state) {
     (void)state;
     reset();
     open_study(2);
@@ -411,13 +411,14 @@ static void page_has_the_question_and_the_answer(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(each_plan_extends_the_previous_one),
-    cmocka_unit_test(slot_contains_ten_iterations),
+    cmocka_unit_test(slots_are_long_enough_for_ten_iterations),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
-    cmocka_unit_test(answer_comes_first_and_names_each_kind),
+    cmocka_unit_test(answer_lists_confirmed_suspects_first),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
-    cmocka_unit_test(absence_of_effects_is_reported),
-    cmocka_unit_test(times_are_better_if_they_are_shorter),
-    cmocka_unit_test(large_costs_are_written_in_full), cmocka_unit_test(groups_that_hurt_are_split),
+    cmocka_unit_test(study_without_effects_says_so),
+    cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
+    cmocka_unit_test(large_costs_are_not_printed_in_exponential_notation),
+    cmocka_unit_test(groups_that_hurt_are_split),
     cmocka_unit_test(page_has_the_question_and_the_answer))

@@ -82,7 +82,7 @@ static void assert_printed(const struct ssbatch_catalogue *catalogue, enum print
     free(text);
 }
 
-static void headings_share_the_lines_below_them(void **state) {
+static void adjacent_headings_share_the_lines_below_them(void **state) {
     (void)state;
     struct ssbatch_catalogue *catalogue = read_text("# comment\n\n"
                                                     "[a b]\n[c/d]\n"
@@ -103,7 +103,7 @@ static void headings_share_the_lines_below_them(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void first_file_that_defines_a_name_wins(void **state) {
+static void first_catalogue_that_defines_a_name_wins(void **state) {
     (void)state;
     struct ssbatch_catalogue *catalogue = read_text("[a b]\ncommand = x\n");
     struct ss_error error = {0};
@@ -262,8 +262,8 @@ static void workload_list_fits_in_80_columns(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(headings_share_the_lines_below_them),
-    cmocka_unit_test(first_file_that_defines_a_name_wins),
+    cmocka_unit_test(adjacent_headings_share_the_lines_below_them),
+    cmocka_unit_test(first_catalogue_that_defines_a_name_wins),
     cmocka_unit_test(invalid_lines_are_refused_with_their_number),
     cmocka_unit_test(printed_words_count_iterations_and_name_the_command),
     cmocka_unit_test(workloads_without_counted_iterations_are_repeated),

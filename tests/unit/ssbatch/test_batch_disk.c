@@ -118,7 +118,7 @@ static void folders_of_a_new_study_are_synced_to_disk(void **state) {
     assert_operations("sync:. sync:study"); /* the folders in .study follow with the plan */
 }
 
-static void a_file_is_on_disk_before_it_has_its_name(void **state) {
+static void a_file_is_synced_before_it_is_renamed(void **state) {
     struct ss_error error = {0};
     char path[100];
     (void)state;
@@ -129,7 +129,7 @@ static void a_file_is_on_disk_before_it_has_its_name(void **state) {
                       "to:study/.study/plan sync:study/.study");
 }
 
-static void a_result_is_on_disk_before_it_has_its_name(void **state) {
+static void a_result_is_synced_before_it_is_renamed(void **state) {
     (void)state;
     begin_run("a", false);
     make_folder("study/.a.part/result/record");
@@ -164,7 +164,7 @@ static int rename_once(void *context, const char *from, const char *to) {
     return calls++ == 0 ? rename(from, to) : -1;
 }
 
-static void a_result_without_a_name_gets_it_by_the_next_call(void **state) {
+static void the_next_call_completes_an_interrupted_rename_of_a_result(void **state) {
     static const struct ssbatch_disk killed = {
         .sync = sync_logged, .rename = rename_once, .unlink = unlink_logged};
     struct ssbatch_holder holder;
@@ -216,7 +216,7 @@ static void a_failed_attempt_that_keeps_its_folder_continues_in_it(void **state)
 }
 
 /* A folder that is kept holds what a command has synced even after a power cut. */
-static void a_folder_that_is_kept_is_on_disk_before_the_run_begins(void **state) {
+static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
     (void)state;
     operations[0] = '\0';
     begin_run("a", false);
@@ -338,7 +338,7 @@ static int clear_calls(const char *name, struct ss_error *error) {
     return ssbatch_calls_clear(&study, "", name, &undoer, error);
 }
 
-static void a_journal_is_on_disk_before_it_has_its_name(void **state) {
+static void a_journal_is_synced_before_it_is_renamed(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     char expected[1200];
@@ -395,7 +395,7 @@ static void journals_of_a_living_call_are_left_alone(void **state) {
 }
 
 /* A call that begins has its folder before it has its lock. */
-static void a_call_that_has_no_lock_yet_keeps_its_folder(void **state) {
+static void the_folder_of_a_call_without_a_lock_is_not_removed(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     char path[200];
@@ -455,20 +455,20 @@ static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(folders_of_a_new_study_are_synced_to_disk, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_file_is_on_disk_before_it_has_its_name, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_result_is_on_disk_before_it_has_its_name, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_file_is_synced_before_it_is_renamed, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_result_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_result_without_a_name_gets_it_by_the_next_call, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, remove_study),
     cmocka_unit_test_setup_teardown(an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_failed_attempt_that_keeps_its_folder_continues_in_it, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_folder_that_is_kept_is_on_disk_before_the_run_begins, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_kept_folder_is_synced_before_the_run_begins, make_study, remove_study),
     cmocka_unit_test_setup_teardown(remains_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_journal_is_on_disk_before_it_has_its_name, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_call_that_has_no_lock_yet_keeps_its_folder, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_another_host_are_left_alone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, remove_study),
     cmocka_unit_test_setup_teardown(lines_that_cannot_be_undone_stay_in_the_journal, make_study, remove_study))

@@ -124,7 +124,7 @@ static void method_sets_columns_and_options_of_a_run(void **state) {
         "--iteration 'took ([0-9]+)' -- sleep 9 '$HOME' '{{work}' alone\n");
 }
 
-static void quota_limits_a_control_group(void **state) {
+static void quota_method_runs_the_command_in_a_control_group(void **state) {
     (void)state;
     const struct ssbatch_control control = {
         .method = find("quota"), .target = 0.75, .cpus = 2, .instances = 1};
@@ -149,7 +149,7 @@ static void quota_limits_a_control_group(void **state) {
         "after -- /100%/env/group close '{place}.{run}'\n");
 }
 
-static void side_has_its_own_columns(void **state) {
+static void columns_of_a_side_replace_those_of_the_run(void **state) {
     (void)state;
     const struct ssbatch_control control = {
         .method = find("default"), .feedback = "-f own", .target = 1, .cpus = 1, .instances = 3};
@@ -186,6 +186,6 @@ UNIT_MAIN(
     cmocka_unit_test(other_methods_use_the_given_number_of_instances),
     cmocka_unit_test(unknown_methods_are_refused),
     cmocka_unit_test(method_sets_columns_and_options_of_a_run),
-    cmocka_unit_test(quota_limits_a_control_group),
-    cmocka_unit_test(side_has_its_own_columns),
+    cmocka_unit_test(quota_method_runs_the_command_in_a_control_group),
+    cmocka_unit_test(columns_of_a_side_replace_those_of_the_run),
     cmocka_unit_test(expressions_of_typed_workloads_are_checked))

@@ -107,7 +107,7 @@ static void every_prefix_of_the_pair_order_is_balanced(void **state) {
     }
 }
 
-static void every_form_lists_its_pairs(void **state) {
+static void each_form_of_pairs_lists_the_expected_pairs(void **state) {
     (void)state;
     char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
     char *abc[] = {a, b, c, NULL}, *ab[] = {a, b, NULL}, *cd[] = {c, d, NULL}, *none[] = {NULL};
@@ -126,7 +126,7 @@ static void every_form_lists_its_pairs(void **state) {
     free(text);
 }
 
-static void pairs_that_cannot_be_formed_are_refused(void **state) {
+static void invalid_pairs_are_refused(void **state) {
     (void)state;
     char a[] = "a", other[] = "a";
     char *twice[] = {a, other, NULL}, *none[] = {NULL};
@@ -146,5 +146,5 @@ static void pairs_that_cannot_be_formed_are_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(every_prefix_of_the_pair_order_is_balanced),
-    cmocka_unit_test(every_form_lists_its_pairs),
-    cmocka_unit_test(pairs_that_cannot_be_formed_are_refused))
+    cmocka_unit_test(each_form_of_pairs_lists_the_expected_pairs),
+    cmocka_unit_test(invalid_pairs_are_refused))

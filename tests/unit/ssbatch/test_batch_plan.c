@@ -132,7 +132,7 @@ static void commands_of_a_run_keep_roles_patterns_statuses_and_columns(void **st
     ssbatch_plan_free(plan);
 }
 
-static void set_gives_columns_to_the_runs_below_it(void **state) {
+static void set_adds_columns_to_all_runs_below_it(void **state) {
     (void)state;
     struct ssbatch_plan *plan = parse("set a=1 b=2\n"
                                       "run x takes 1s b=3\n main -- x\n"
@@ -220,7 +220,7 @@ static void identity_of_a_run_excludes_its_times(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void milliseconds_meant_as_minutes_are_noted(void **state) {
+static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
     (void)state;
     struct ssbatch_plan *plan = parse("run a takes 2m limit 6m\nmain -- x\n");
     assert_int_equal(plan->runs[0].takes, 2 * SS_MILLISECOND);
@@ -375,7 +375,7 @@ static void roles_must_be_unique_and_usable_in_placeholders(void **state) {
         "run a takes 1s\nmain x -- x\nrun b takes 1s\nbefore -- x\nbefore -- x\nmain x -- x\n"));
 }
 
-static void conditions_of_readiness_are_checked(void **state) {
+static void invalid_readiness_conditions_are_refused(void **state) {
     (void)state;
     assert_refused("run a takes 1s\nbeside ready=a ready-file=b -- x\n",
         "plan:2: the line has ready= and ready-file=: remove one of them");
@@ -422,12 +422,12 @@ static void needed_runs_must_be_declared_above(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(simplest_plan_has_one_run_with_one_command),
     cmocka_unit_test(commands_of_a_run_keep_roles_patterns_statuses_and_columns),
-    cmocka_unit_test(set_gives_columns_to_the_runs_below_it),
+    cmocka_unit_test(set_adds_columns_to_all_runs_below_it),
     cmocka_unit_test(lines_above_the_first_run_belong_to_the_study),
     cmocka_unit_test(backslashes_comments_and_quotes_work_as_in_a_shell),
     cmocka_unit_test(printed_plan_reads_back_as_the_same),
     cmocka_unit_test(identity_of_a_run_excludes_its_times),
-    cmocka_unit_test(milliseconds_meant_as_minutes_are_noted),
+    cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
     cmocka_unit_test(ten_thousand_runs_are_found_by_name),
     cmocka_unit_test(lines_that_cannot_be_read_are_refused),
     cmocka_unit_test(null_bytes_are_refused),
@@ -435,6 +435,6 @@ UNIT_MAIN(
     cmocka_unit_test(names_must_be_unique_and_usable_as_file_names),
     cmocka_unit_test(commands_that_are_incomplete_are_refused),
     cmocka_unit_test(roles_must_be_unique_and_usable_in_placeholders),
-    cmocka_unit_test(conditions_of_readiness_are_checked),
+    cmocka_unit_test(invalid_readiness_conditions_are_refused),
     cmocka_unit_test(columns_must_be_usable_in_a_table),
     cmocka_unit_test(needed_runs_must_be_declared_above))

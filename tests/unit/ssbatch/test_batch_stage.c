@@ -280,7 +280,7 @@ static void cpu_time_includes_commands_that_run(void **state) {
     close_stage();
 }
 
-static void adjacent_mains_run_together(void **state) {
+static void adjacent_mains_run_simultaneously(void **state) {
     (void)state;
     read_plan("run a takes 1s\nmain x -- work\nmain y -- work2\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -353,7 +353,7 @@ static void a_beside_that_ends_before_it_is_ready_fails_the_run(void **state) {
         "srv ended before it was ready");
 }
 
-static void the_status_of_an_ended_beside_counts_only_with_ok(void **state) {
+static void the_status_of_an_ended_beside_is_checked_only_with_ok(void **state) {
     (void)state;
     expect("run a takes 1s\nbeside -- serve\nmain -- work\n", usual, "+serve +work -serve", "");
     expect("run a takes 1s\nbeside srv ok=0 -- serve\nmain -- work\n", usual, "+serve +work -serve",
@@ -401,7 +401,7 @@ static void a_signal_ends_commands_in_the_usual_order(void **state) {
     close_stage();
 }
 
-static void daemons_live_until_the_afters_are_done(void **state) {
+static void daemons_are_ended_after_the_last_after(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- daemon\nmain -- work\nafter -- close\n", usual,
         "+daemon +work +close -daemon", "");
@@ -422,7 +422,7 @@ static void expect_words(const char *text, const char *words) {
     close_stage();
 }
 
-static void placeholders_are_replaced(void **state) {
+static void placeholders_of_runs_and_roles_are_replaced(void **state) {
     (void)state;
     expect_words("run a takes 1s\nmain fg -- work {record} {run} {out} {scratch}/x\n",
         "work %s/fg a %s /scratch/x");
@@ -431,7 +431,7 @@ static void placeholders_are_replaced(void **state) {
         "close %s/after.3");
 }
 
-static void other_braces_are_kept(void **state) {
+static void braces_that_are_not_placeholders_are_kept(void **state) {
     (void)state;
     expect_words("run a takes 1s\nmain -- work {{run} {x} {} {a b} 'x{' {srv.pid} {{{run}\n",
         "work {run} {x} {} {a b} x{ {srv.pid} {a");
@@ -469,7 +469,7 @@ static void a_role_that_has_not_started_has_no_pid(void **state) {
         usual, "", "before: {srv.pid} is not known yet: use it only in later lines");
 }
 
-static void moments_of_all_mains_have_one_origin(void **state) {
+static void start_times_of_adjacent_mains_have_one_origin(void **state) {
     (void)state;
     expect_words("run a takes 1s\nbefore -- prepare\nmain x -- work {at} {at+25s}\n",
         "work 2023-11-14T22:30:01.000Z 2023-11-14T22:30:26.000Z");
@@ -477,14 +477,14 @@ static void moments_of_all_mains_have_one_origin(void **state) {
         "work 2023-11-14T22:30:00.000Z");
 }
 
-static void a_moment_is_unknown_before_the_first_main(void **state) {
+static void start_time_is_unknown_before_the_first_main(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- prepare {at+1s}\nmain -- work\n", usual, "",
         "before: {at+1s} is known only once the first `main` starts: use it in a `main` or a later "
         "line");
 }
 
-static void afters_must_not_depend_on_events_of_the_run(void **state) {
+static void afters_with_placeholders_known_only_during_the_run_are_refused(void **state) {
     struct ss_error error = {0};
     (void)state;
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
@@ -495,7 +495,7 @@ static void afters_must_not_depend_on_events_of_the_run(void **state) {
     close_stage();
 }
 
-static void only_showstopper_gets_a_record(void **state) {
+static void only_showstopper_commands_get_a_record_option(void **state) {
     (void)state;
     expect_words(
         "run a takes 1s\nmain -- showstopper -n 1 x\n", "showstopper --record=%s/record -n 1 x");
@@ -557,7 +557,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(lines_of_a_run_are_carried_out_in_order, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(besides_end_in_reverse_order_before_afters, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(cpu_time_includes_commands_that_run, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(adjacent_mains_run_together, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(adjacent_mains_run_simultaneously, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(mains_that_are_not_adjacent_run_one_after_the_other, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other_mains, make_scratch, remove_scratch),
@@ -566,22 +566,22 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_beside_that_ends_before_the_run_fails_it, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_may_end_by_itself_with_an_expected_status, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_that_ends_before_it_is_ready_fails_the_run, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(the_status_of_an_ended_beside_counts_only_with_ok, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(the_status_of_an_ended_beside_is_checked_only_with_ok, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_after_fails_the_run_and_leaves_its_journal, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(the_first_reason_for_a_failure_is_reported, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_limit_ends_a_hung_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(daemons_live_until_the_afters_are_done, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(placeholders_are_replaced, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(other_braces_are_kept, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(daemons_are_ended_after_the_last_after, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(placeholders_of_runs_and_roles_are_replaced, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(braces_that_are_not_placeholders_are_kept, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_command_that_prints_no_matching_line_fails_the_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(unmatched_output_of_a_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(moments_of_all_mains_have_one_origin, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(a_moment_is_unknown_before_the_first_main, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(afters_must_not_depend_on_events_of_the_run, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(only_showstopper_gets_a_record, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(start_times_of_adjacent_mains_have_one_origin, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(start_time_is_unknown_before_the_first_main, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(afters_with_placeholders_known_only_during_the_run_are_refused, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(only_showstopper_commands_get_a_record_option, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_value_is_computed_only_once, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_value_without_matching_output_fails, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(the_journal_has_the_afters_with_placeholders_replaced, make_scratch, remove_scratch))

@@ -61,7 +61,7 @@ static void loads_are_printed_in_percent(void **state) {
     assert_refused("load", "150%", "--name: '150%' is not a load: it must be between 0 and 100%");
 }
 
-static void numbers_are_checked(void **state) {
+static void numbers_are_parsed_and_invalid_ones_refused(void **state) {
     (void)state;
     assert_becomes("count", "07", "07");
     assert_becomes("whole", "0", "0");
@@ -104,7 +104,7 @@ static void stairs_are_levels_in_percent_and_a_number_of_steps(void **state) {
     assert_refused("stairs", "95:5:0", "--name: '95:5:0': levels must go down by a step above 0");
 }
 
-static void spans_are_rounded_for_people(void **state) {
+static void spans_are_rounded_for_display(void **state) {
     (void)state;
     assert_becomes("span", "0.25", "0.25 s");
     assert_becomes("span", "59.4", "59.4 s");
@@ -117,7 +117,7 @@ static void spans_are_rounded_for_people(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(times_are_printed_in_seconds),
     cmocka_unit_test(loads_are_printed_in_percent),
-    cmocka_unit_test(numbers_are_checked),
+    cmocka_unit_test(numbers_are_parsed_and_invalid_ones_refused),
     cmocka_unit_test(sets_have_their_sizes_and_the_first_shared_cpu),
-    cmocka_unit_test(spans_are_rounded_for_people),
+    cmocka_unit_test(spans_are_rounded_for_display),
     cmocka_unit_test(stairs_are_levels_in_percent_and_a_number_of_steps))

@@ -35,7 +35,7 @@ static void assert_fails(const char *const *words, const char *message) {
     assert_string_equal(error.message, message);
 }
 
-static void only_commands_can_be_repeated(void **state) {
+static void repeat_is_suggested_only_for_commands(void **state) {
     static const char *const command[] = {"showstopper", "-n", "1", "--", "--attach=7", NULL};
     static const char *const pid[] = {"showstopper", "--attach", "7", NULL};
     static const char *const name[] = {"/bin/showstopper", "-q", "--attach-name=a", NULL};
@@ -51,4 +51,4 @@ static void only_commands_can_be_repeated(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(only_commands_can_be_repeated, make_folder, remove_folder))
+    cmocka_unit_test_setup_teardown(repeat_is_suggested_only_for_commands, make_folder, remove_folder))

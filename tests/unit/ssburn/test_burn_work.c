@@ -105,7 +105,7 @@ static void excessive_memory_size_is_refused(void **state) {
     work_memory_free(&memory);
 }
 
-static void divided_work_gives_the_same_result(void **state) {
+static void work_done_in_parts_gives_the_same_result(void **state) {
     (void)state;
     struct work_memory none = {0};
     struct work_hand whole, parts;
@@ -128,4 +128,4 @@ UNIT_MAIN(
     cmocka_unit_test(thread_cpu_clock_advances),
     cmocka_unit_test(memory_walk_visits_all_memory),
     cmocka_unit_test(excessive_memory_size_is_refused),
-    cmocka_unit_test(divided_work_gives_the_same_result))
+    cmocka_unit_test(work_done_in_parts_gives_the_same_result))

@@ -27,7 +27,7 @@ static int take(struct serve_queue *queue) {
 }
 
 /* Must also hold across the end of the ring. */
-static void first_request_is_served_first(void **state) {
+static void requests_are_served_in_order_of_arrival(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 5, 1);
@@ -150,7 +150,7 @@ static void *finish_slowly(void *argument) {
     return NULL;
 }
 
-static void settling_waits_for_busy_workers(void **state) {
+static void shutdown_waits_for_busy_workers(void **state) {
     (void)state;
     static struct gang gang;
     pthread_t thread;
@@ -167,9 +167,9 @@ static void settling_waits_for_busy_workers(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(first_request_is_served_first),
+    cmocka_unit_test(requests_are_served_in_order_of_arrival),
     cmocka_unit_test(request_queue_has_a_limit),
     cmocka_unit_test(without_a_queue_only_idle_workers_accept_requests),
     cmocka_unit_test(closed_queue_is_drained),
     cmocka_unit_test(every_request_is_taken_exactly_once),
-    cmocka_unit_test(settling_waits_for_busy_workers))
+    cmocka_unit_test(shutdown_waits_for_busy_workers))

@@ -155,7 +155,7 @@ static void shuffled_orders_are_permutations(void **state) {
 
 /* ---- idle states and frequency ---- */
 
-static void idle_states_are_held_off_by_a_latency_of_0(void **state) {
+static void writing_a_latency_of_0_disables_idle_states(void **state) {
     (void)state;
     put("", 0);
     int file = ssprofile_idle_states_hold(path);
@@ -212,6 +212,6 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(partial_rows_are_removed, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(table_of_results_has_only_one_writer, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(shuffled_orders_are_permutations, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(idle_states_are_held_off_by_a_latency_of_0, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(writing_a_latency_of_0_disables_idle_states, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(frequency_is_the_mean_of_all_samples, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder))

@@ -58,7 +58,7 @@ static void search_ends_if_the_cost_is_constant(void **state) {
     assert_true(search.count <= SSPROFILE_TESTS);
 }
 
-static void search_cost_rises_on_both_sides_of_one(void **state) {
+static void search_cost_grows_with_the_distance_of_the_ratio_from_one(void **state) {
     (void)state;
     assert_true(ssprofile_search_cost(1) == 1);
     assert_true(ssprofile_search_cost(1.25) == 1.25);
@@ -107,7 +107,7 @@ static void closed_method_takes_two_tests_for_a_proportional_throttle(void **sta
     assert_true(fabs(closed.setting - 0.4) < 1e-12);
 }
 
-static void closed_method_refuses_a_slower_target(void **state) {
+static void closed_method_refuses_a_target_slower_than_the_base(void **state) {
     (void)state;
     struct target target = {0.9, 1, 0.002};
     struct ssprofile_closed closed;
@@ -141,7 +141,7 @@ static void diverging_calibration_fails(void **state) {
 }
 
 /* The throttle's speed jumps by 1.5 % at the optimal setting. */
-static void jumping_throttles_get_the_nearest_setting(void **state) {
+static void closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps(void **state) {
     (void)state;
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
@@ -158,7 +158,7 @@ static void jumping_throttles_get_the_nearest_setting(void **state) {
 }
 
 /* The same, with a jump that leaves no setting within 1 %. */
-static void calibration_fails_if_the_throttle_jumps_over_the_range(void **state) {
+static void calibration_fails_if_no_setting_is_within_the_range(void **state) {
     (void)state;
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
@@ -175,11 +175,11 @@ UNIT_MAIN(
     cmocka_unit_test(search_tests_the_published_settings),
     cmocka_unit_test(search_stays_within_its_range),
     cmocka_unit_test(search_ends_if_the_cost_is_constant),
-    cmocka_unit_test(search_cost_rises_on_both_sides_of_one),
+    cmocka_unit_test(search_cost_grows_with_the_distance_of_the_ratio_from_one),
     cmocka_unit_test(closed_method_takes_at_most_five_tests),
     cmocka_unit_test(closed_method_takes_two_tests_for_a_proportional_throttle),
-    cmocka_unit_test(closed_method_refuses_a_slower_target),
+    cmocka_unit_test(closed_method_refuses_a_target_slower_than_the_base),
     cmocka_unit_test(wide_interval_requires_more_repetitions),
-    cmocka_unit_test(jumping_throttles_get_the_nearest_setting),
-    cmocka_unit_test(calibration_fails_if_the_throttle_jumps_over_the_range),
+    cmocka_unit_test(closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps),
+    cmocka_unit_test(calibration_fails_if_no_setting_is_within_the_range),
     cmocka_unit_test(diverging_calibration_fails))

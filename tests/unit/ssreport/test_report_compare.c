@@ -155,7 +155,7 @@ static void set_host_loads(struct ssreport_run *run, const double observed[STEPS
 }
 
 /* The load of a group and that of CPUs differ; the host measured both in the same way. */
-static void loads_are_compared_by_one_definition(void **state) {
+static void loads_with_different_definitions_are_not_compared(void **state) {
     (void)state;
     for (int host = 0; host < 2; host++) {
         struct ssreport_report report = begin_sets();
@@ -298,7 +298,7 @@ UNIT_MAIN(
     cmocka_unit_test(the_title_asks_which_set_is_faster),
     cmocka_unit_test(sets_are_compared_step_by_step),
     cmocka_unit_test(throughput_is_interpolated_to_the_observed_load),
-    cmocka_unit_test(loads_are_compared_by_one_definition),
+    cmocka_unit_test(loads_with_different_definitions_are_not_compared),
     cmocka_unit_test(missing_steps_are_listed_as_unmatched),
     cmocka_unit_test(records_without_a_manifest_are_matched_by_name),
     cmocka_unit_test(runs_of_two_sets_are_matched_by_manifest_columns),

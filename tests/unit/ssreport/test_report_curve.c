@@ -14,7 +14,7 @@ static double scatter(size_t i) {
     return (double)(i * 7919 % 13) / 6 - 1;
 }
 
-static void curve_through_collinear_points_is_their_line(void **state) {
+static void curve_through_collinear_points_is_a_straight_line(void **state) {
     (void)state;
     double x[POINTS], y[POINTS];
     struct ssreport_curve curve;
@@ -32,7 +32,7 @@ static void curve_through_collinear_points_is_their_line(void **state) {
 }
 
 /* With infinite bandwidth the curve and its bands equal those of least squares. */
-static void curve_of_infinite_bandwidth_is_least_squares(void **state) {
+static void curve_of_infinite_bandwidth_is_the_least_squares_line(void **state) {
     (void)state;
     double x[POINTS], y[POINTS];
     struct ssreport_curve curve;
@@ -127,7 +127,7 @@ static void confidence_bands_cover_the_true_curve(void **state) {
     assert_true((double)held / all > 0.9 && (double)held / all < 0.98);
 }
 
-static void curve_is_undefined_beyond_its_points(void **state) {
+static void curve_is_undefined_outside_of_the_range_of_points(void **state) {
     (void)state;
     double x[] = {0.2, 0.3, 0.4, 0.5, 0.6}, y[] = {1, 2, 3, 4, 5}, same[] = {1, 1, 1, 1, 1};
     struct ssreport_curve curve;
@@ -147,9 +147,9 @@ static void curve_is_undefined_beyond_its_points(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(curve_through_collinear_points_is_their_line),
-    cmocka_unit_test(curve_of_infinite_bandwidth_is_least_squares),
+    cmocka_unit_test(curve_through_collinear_points_is_a_straight_line),
+    cmocka_unit_test(curve_of_infinite_bandwidth_is_the_least_squares_line),
     cmocka_unit_test(curve_follows_a_bend),
     cmocka_unit_test(curve_weights_match_values_computed_by_hand),
     cmocka_unit_test(confidence_bands_cover_the_true_curve),
-    cmocka_unit_test(curve_is_undefined_beyond_its_points))
+    cmocka_unit_test(curve_is_undefined_outside_of_the_range_of_points))

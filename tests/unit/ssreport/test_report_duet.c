@@ -142,7 +142,7 @@ static void faster_command_is_named(void **state) {
     end();
 }
 
-static void more_time_is_worse(void **state) {
+static void longer_times_count_as_slower(void **state) {
     (void)state;
     settings.at_most = "416";
     settings.metric = "time";
@@ -157,7 +157,7 @@ static void more_time_is_worse(void **state) {
     end();
 }
 
-static void no_difference_is_claimed_within_the_noise(void **state) {
+static void no_difference_is_reported_within_the_noise(void **state) {
     (void)state;
     settings.at_most = "400";
     add_blocks("aa", 10, 0);
@@ -189,7 +189,7 @@ static void requested_precision_ends_the_study(void **state) {
     end();
 }
 
-static void limit_decides_as_soon_as_the_interval_excludes_it(void **state) {
+static void study_ends_when_the_interval_excludes_the_limit(void **state) {
     (void)state;
     static const struct {
         double difference;
@@ -225,7 +225,7 @@ static void nothing_is_decided_before_ten_blocks_of_each(void **state) {
 }
 
 /* A block that lacks a run does not count yet, nor do those after it. */
-static void incomplete_block_is_left_out(void **state) {
+static void blocks_from_an_incomplete_one_on_are_left_out(void **state) {
     (void)state;
     add_blocks("aa", 10, 0);
     add_blocks("ab", 12, -0.02);
@@ -291,7 +291,7 @@ static void study_continues_until_ten_blocks_have_figures(void **state) {
     end();
 }
 
-static void too_few_blocks_with_figures_have_no_answer(void **state) {
+static void too_few_blocks_with_figures_give_no_answer(void **state) {
     (void)state;
     static const char *const blocks[] = {"1", "2", "3", "4", "5", "6"};
     add_blocks("aa", 10, 0);
@@ -308,7 +308,7 @@ static void too_few_blocks_with_figures_have_no_answer(void **state) {
 }
 
 /* Iterations that are longer than runs are noticed before all runs are carried out. */
-static void two_blocks_without_figures_have_no_answer(void **state) {
+static void study_ends_after_two_blocks_without_figures(void **state) {
     (void)state;
     add_blocks("aa", 1, 0);
     spoil("aa", "1");
@@ -323,7 +323,7 @@ static void two_blocks_without_figures_have_no_answer(void **state) {
 }
 
 /* Iterations read in bursts give no exact throughput, but can be counted. */
-static void bursts_count_by_their_number(void **state) {
+static void iterations_in_bursts_are_counted_without_their_times(void **state) {
     (void)state;
     add_blocks("aa", 10, 0);
     add_block("ab", 1, 0);
@@ -339,7 +339,7 @@ static void bursts_count_by_their_number(void **state) {
     end();
 }
 
-static void background_that_differs_is_doubtful(void **state) {
+static void background_that_differs_between_commands_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
     settings.at_most = "400";
@@ -406,7 +406,7 @@ static void add_pair(const char *pair, int block, const char *pairs, double b_pe
     }
 }
 
-static void turns_have_the_iterations_inside_them(void **state) {
+static void only_iterations_inside_a_turn_count(void **state) {
     (void)state;
     struct ssreport_run *run = add_run("aa", 1, 1, false);
     add_iteration(run, 0.4, 0.6);
@@ -419,7 +419,7 @@ static void turns_have_the_iterations_inside_them(void **state) {
 }
 
 /* Pairs begin 30 s apart: 25 of them fit, and the first ten compare A with A. */
-static void pairs_of_processes_are_the_unit(void **state) {
+static void each_pair_of_processes_is_one_value(void **state) {
     (void)state;
     settings.at_most = "750";
     for (int block = 1; block <= 10; block++)
@@ -497,7 +497,7 @@ static void background_is_compared_by_turns(void **state) {
 }
 
 /* Both run at once; a block of two such runs takes 8 s, so 20 of A and B fit into 240 s. */
-static void commands_side_by_side_have_blocks_of_two_runs(void **state) {
+static void side_by_side_commands_have_blocks_of_two_runs(void **state) {
     (void)state;
     settings.at_most = "240";
     add_blocks("aa", 10, 0);
@@ -608,7 +608,7 @@ static void difference_of_a_against_a_is_doubtful(void **state) {
     end();
 }
 
-static void markdown_is_one_line_with_the_commands(void **state) {
+static void markdown_answer_is_one_line_with_the_commands(void **state) {
     (void)state;
     char *text;
     size_t size;
@@ -631,25 +631,25 @@ UNIT_MAIN(
     cmocka_unit_test(study_ends_after_the_planned_blocks),
     cmocka_unit_test(slower_command_is_named_with_its_interval),
     cmocka_unit_test(faster_command_is_named),
-    cmocka_unit_test(more_time_is_worse),
-    cmocka_unit_test(no_difference_is_claimed_within_the_noise),
+    cmocka_unit_test(longer_times_count_as_slower),
+    cmocka_unit_test(no_difference_is_reported_within_the_noise),
     cmocka_unit_test(requested_precision_ends_the_study),
-    cmocka_unit_test(limit_decides_as_soon_as_the_interval_excludes_it),
+    cmocka_unit_test(study_ends_when_the_interval_excludes_the_limit),
     cmocka_unit_test(nothing_is_decided_before_ten_blocks_of_each),
-    cmocka_unit_test(incomplete_block_is_left_out),
+    cmocka_unit_test(blocks_from_an_incomplete_one_on_are_left_out),
     cmocka_unit_test(run_without_iterations_is_left_out_with_its_block),
     cmocka_unit_test(study_continues_until_ten_blocks_have_figures),
-    cmocka_unit_test(too_few_blocks_with_figures_have_no_answer),
-    cmocka_unit_test(two_blocks_without_figures_have_no_answer),
-    cmocka_unit_test(bursts_count_by_their_number),
-    cmocka_unit_test(background_that_differs_is_doubtful),
-    cmocka_unit_test(turns_have_the_iterations_inside_them),
-    cmocka_unit_test(pairs_of_processes_are_the_unit),
+    cmocka_unit_test(too_few_blocks_with_figures_give_no_answer),
+    cmocka_unit_test(study_ends_after_two_blocks_without_figures),
+    cmocka_unit_test(iterations_in_bursts_are_counted_without_their_times),
+    cmocka_unit_test(background_that_differs_between_commands_is_doubtful),
+    cmocka_unit_test(only_iterations_inside_a_turn_count),
+    cmocka_unit_test(each_pair_of_processes_is_one_value),
     cmocka_unit_test(single_pair_answers_about_its_processes),
     cmocka_unit_test(process_without_iterations_has_no_answer),
     cmocka_unit_test(background_is_compared_by_turns),
-    cmocka_unit_test(commands_side_by_side_have_blocks_of_two_runs),
+    cmocka_unit_test(side_by_side_commands_have_blocks_of_two_runs),
     cmocka_unit_test(response_times_are_compared),
     cmocka_unit_test(percentiles_need_two_hundred_answers),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),
-    cmocka_unit_test(markdown_is_one_line_with_the_commands))
+    cmocka_unit_test(markdown_answer_is_one_line_with_the_commands))

@@ -163,7 +163,7 @@ static void write_pair(const char *name, int first, int second) {
  * per-chip, per-core does 2, 0.5 and 0.5 times as many iterations per Wh. Relative to the first
  * step it would be 1, 0.125 and 0.125.
  */
-static void energy_steps_are_relative_to_the_same_step_in_per_chip(void **state) {
+static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **state) {
     (void)state;
     folder_open();
     write_pair("chip", 20, 40);
@@ -255,7 +255,7 @@ static void write_idle(const char *path) {
     free(text);
 }
 
-static void residency_of_idle_states_is_reported_by_step_with_the_power(void **state) {
+static void idle_state_residency_and_power_are_reported_by_step(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -322,7 +322,7 @@ static void invalid_samples_of_idle_states_are_reported(void **state) {
 }
 
 /* The samples next to both sides of a pair are listed once, for the background. */
-static void idle_states_of_a_pair_are_listed_once(void **state) {
+static void idle_states_of_paired_runs_are_listed_once(void **state) {
     (void)state;
     folder_open();
     write_pair("pair", 36, 36);
@@ -337,10 +337,10 @@ static void idle_states_of_a_pair_are_listed_once(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(residency_of_idle_states_is_reported_by_step_with_the_power),
+    cmocka_unit_test(idle_state_residency_and_power_are_reported_by_step),
     cmocka_unit_test(invalid_samples_of_idle_states_are_reported),
-    cmocka_unit_test(idle_states_of_a_pair_are_listed_once),
-    cmocka_unit_test(energy_steps_are_relative_to_the_same_step_in_per_chip),
+    cmocka_unit_test(idle_states_of_paired_runs_are_listed_once),
+    cmocka_unit_test(energy_of_a_step_is_relative_to_the_same_step_of_per_chip),
     cmocka_unit_test(power_plot_includes_the_mean_of_each_step),
     cmocka_unit_test(energy_is_the_sum_of_power_samples),
     cmocka_unit_test(energy_of_runs_and_steps_is_reported),

@@ -106,7 +106,7 @@ static void placements_are_compared_only_at_common_steps(void **state) {
     ssreport_report_free(&report);
 }
 
-static void undecided_placements_are_reported(void **state) {
+static void placements_without_a_clear_winner_are_reported(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair noisy = per_chip;
@@ -225,7 +225,7 @@ static void add_alone(struct ssreport_report *report, const char *placement, con
  * Alone, p does 9, 10 and 11, and q does 3. Per-core is ahead by 1 / 10 + 1.5 / 3 of 6 / 10 + 1.5 /
  * 3. The first part is as uncertain as the mean of 9, 10 and 11: 4.303 / sqrt(3) of 10.
  */
-static void sides_with_different_programs_are_relative_to_each_alone(void **state) {
+static void combined_throughput_adds_each_program_relative_to_its_run_alone(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair chip = per_chip;
@@ -263,7 +263,7 @@ static void sides_with_different_programs_are_relative_to_each_alone(void **stat
 }
 
 /* A single run has its own intervals. */
-static void one_run_alone_is_as_uncertain_as_its_intervals(void **state) {
+static void single_run_alone_uses_the_variation_of_its_intervals(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &per_core);
@@ -527,12 +527,12 @@ static void combined_throughput_is_relative_to_the_same_step(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(best_placement_and_crossing_load_are_found),
     cmocka_unit_test(placements_are_compared_only_at_common_steps),
-    cmocka_unit_test(undecided_placements_are_reported),
+    cmocka_unit_test(placements_without_a_clear_winner_are_reported),
     cmocka_unit_test(uncertain_crossing_is_not_mentioned),
     cmocka_unit_test(variation_between_rounds_widens_the_interval),
     cmocka_unit_test(placements_are_ranked_by_both_sides_of_one_program),
-    cmocka_unit_test(sides_with_different_programs_are_relative_to_each_alone),
-    cmocka_unit_test(one_run_alone_is_as_uncertain_as_its_intervals),
+    cmocka_unit_test(combined_throughput_adds_each_program_relative_to_its_run_alone),
+    cmocka_unit_test(single_run_alone_uses_the_variation_of_its_intervals),
     cmocka_unit_test(placements_are_also_ranked_by_work_per_watt_hour),
     cmocka_unit_test(change_of_the_best_placement_follows_local_curves),
     cmocka_unit_test(environment_cost_is_the_throughput_lost_in_steps),

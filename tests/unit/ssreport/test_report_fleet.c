@@ -102,7 +102,7 @@ static void clocks_that_are_off_or_imprecise_are_not_trusted(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
-static void node_without_a_record_fails_alone(void **state) {
+static void only_the_node_without_a_record_has_failed(void **state) {
     (void)state;
     read_fleet();
     assert_false(fleet.nodes[0].failed || fleet.nodes[1].failed);
@@ -111,7 +111,7 @@ static void node_without_a_record_fails_alone(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
-static void whole_compares_the_sum_with_the_sum_of_targets(void **state) {
+static void load_of_all_nodes_is_compared_with_the_sum_of_targets(void **state) {
     (void)state;
     struct ssreport_whole whole;
     read_fleet();
@@ -207,7 +207,7 @@ static struct ssreport_prediction predict(const struct ssreport_fleet *from) {
 }
 
 /* Of 19 values, the smallest and the largest contain a further one with 18 / 20. */
-static void nineteen_nodes_with_the_same_trace_predict(void **state) {
+static void errors_are_predicted_from_nineteen_nodes_with_the_same_trace(void **state) {
     (void)state;
     struct ssreport_prediction prediction = predict(predict_from(30, 19));
     assert_int_equal(prediction.nodes, 19);
@@ -220,7 +220,7 @@ static void nineteen_nodes_with_the_same_trace_predict(void **state) {
     assert_near(prediction.error.high, 0.38, 1e-9);
 }
 
-static void nodes_with_any_trace_predict_if_few_have_the_same(void **state) {
+static void errors_are_predicted_from_all_nodes_if_few_share_a_trace(void **state) {
     (void)state;
     struct ssreport_prediction prediction = predict(predict_from(30, 18));
     assert_int_equal(prediction.nodes, 30);
@@ -231,7 +231,7 @@ static void nodes_with_any_trace_predict_if_few_have_the_same(void **state) {
     assert_true(isnan(prediction.error.low));
 }
 
-static void failed_nodes_do_not_predict(void **state) {
+static void failed_nodes_are_excluded_from_predictions(void **state) {
     (void)state;
     const struct ssreport_fleet *from = predict_from(20, 20);
     predicting[19].failed = true;
@@ -267,7 +267,7 @@ static size_t count_words(const char *text, const char *word) {
     return found;
 }
 
-static void ends_of_failed_nodes_are_in_the_maps(void **state) {
+static void maps_show_when_nodes_failed(void **state) {
     (void)state;
     char *text = NULL;
     size_t size = 0;
@@ -285,7 +285,7 @@ static void ends_of_failed_nodes_are_in_the_maps(void **state) {
 }
 
 /* Of 101 nodes, one is far from the others. */
-static void outliers_do_not_decide_on_the_scale_of_errors(void **state) {
+static void outliers_do_not_determine_the_color_scale_of_errors(void **state) {
     (void)state;
     static struct ssreport_fleet_node nodes[101];
     char *text = NULL;
@@ -305,7 +305,7 @@ static void outliers_do_not_decide_on_the_scale_of_errors(void **state) {
     free(text);
 }
 
-static void errors_of_nodes_are_drawn(void **state) {
+static void error_of_each_node_is_drawn(void **state) {
     (void)state;
     char *text = NULL;
     size_t size = 0;
@@ -346,16 +346,16 @@ UNIT_MAIN(
     cmocka_unit_test(records_of_nodes_are_summed_up),
     cmocka_unit_test(late_starts_are_measured_by_the_corrected_clock),
     cmocka_unit_test(clocks_that_are_off_or_imprecise_are_not_trusted),
-    cmocka_unit_test(node_without_a_record_fails_alone),
-    cmocka_unit_test(whole_compares_the_sum_with_the_sum_of_targets),
+    cmocka_unit_test(only_the_node_without_a_record_has_failed),
+    cmocka_unit_test(load_of_all_nodes_is_compared_with_the_sum_of_targets),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),
-    cmocka_unit_test(nineteen_nodes_with_the_same_trace_predict),
-    cmocka_unit_test(nodes_with_any_trace_predict_if_few_have_the_same),
-    cmocka_unit_test(failed_nodes_do_not_predict),
+    cmocka_unit_test(errors_are_predicted_from_nineteen_nodes_with_the_same_trace),
+    cmocka_unit_test(errors_are_predicted_from_all_nodes_if_few_share_a_trace),
+    cmocka_unit_test(failed_nodes_are_excluded_from_predictions),
     cmocka_unit_test(nodes_within_their_intervals_are_counted),
-    cmocka_unit_test(ends_of_failed_nodes_are_in_the_maps),
-    cmocka_unit_test(outliers_do_not_decide_on_the_scale_of_errors),
-    cmocka_unit_test(errors_of_nodes_are_drawn),
+    cmocka_unit_test(maps_show_when_nodes_failed),
+    cmocka_unit_test(outliers_do_not_determine_the_color_scale_of_errors),
+    cmocka_unit_test(error_of_each_node_is_drawn),
     cmocka_unit_test(time_axes_are_labeled_alike))
 // clang-format on

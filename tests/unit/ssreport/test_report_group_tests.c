@@ -197,7 +197,7 @@ static void tests_of_three_values_agree_with_r(void **state) {
     read_and_expect("three", 46);
 }
 
-static void shapiro_agrees_with_r_for_every_polynomial(void **state) {
+static void shapiro_agrees_with_r_for_every_sample_size_range(void **state) {
     (void)state;
     static const char *const names[] = {"four", "five", "six", "ten", "eleven", "twelve",
         "thirteen", "outlier", "outlier_of_ten", "steps", "straight"};
@@ -218,7 +218,7 @@ static void expect_no_test(struct stats_test test, const char *why) {
     assert_true(isnan(test.p) && isnan(test.statistic) && isnan(test.freedom));
 }
 
-static void impossible_tests_have_a_reason(void **state) {
+static void tests_that_cannot_be_computed_give_a_reason(void **state) {
     (void)state;
     static double many[5001];
     const double same[] = {2, 2, 2};
@@ -282,7 +282,7 @@ static void holm_skips_unknown_p_values(void **state) {
  * R: 2 * pt(-t, freedom), pf(f, ..., lower = FALSE), pchisq(x, freedom, lower = FALSE) and
  * pnorm(z, lower = FALSE).
  */
-static void tails_agree_with_r(void **state) {
+static void tail_probabilities_agree_with_r(void **state) {
     (void)state;
     const struct {
         double have, want;
@@ -311,7 +311,7 @@ static void tails_agree_with_r(void **state) {
         assert_near(tails[i].have / tails[i].want, 1, TEN_DIGITS);
 }
 
-static void underflowing_tails_are_zero(void **state) {
+static void underflowing_tail_probabilities_are_zero(void **state) {
     (void)state;
     assert_true(stats_tail_t(1e4, 5000) == 0 && stats_tail_t(INFINITY, 3) == 0);
     assert_true(stats_tail_f(1e6, 50, 1e4) == 0 && stats_tail_f(INFINITY, 2, 3) == 0);
@@ -328,11 +328,11 @@ UNIT_MAIN(
     cmocka_unit_test(tests_of_skewed_values_agree_with_r),
     cmocka_unit_test(tests_of_tied_values_agree_with_r),
     cmocka_unit_test(tests_of_three_values_agree_with_r),
-    cmocka_unit_test(shapiro_agrees_with_r_for_every_polynomial),
+    cmocka_unit_test(shapiro_agrees_with_r_for_every_sample_size_range),
     cmocka_unit_test(shapiro_of_5000_values_agrees_with_r),
-    cmocka_unit_test(impossible_tests_have_a_reason),
+    cmocka_unit_test(tests_that_cannot_be_computed_give_a_reason),
     cmocka_unit_test(bartlett_of_equal_variances_is_zero),
     cmocka_unit_test(bartlett_of_extreme_variances_is_finite),
     cmocka_unit_test(holm_skips_unknown_p_values),
-    cmocka_unit_test(tails_agree_with_r),
-    cmocka_unit_test(underflowing_tails_are_zero))
+    cmocka_unit_test(tail_probabilities_agree_with_r),
+    cmocka_unit_test(underflowing_tail_probabilities_are_zero))

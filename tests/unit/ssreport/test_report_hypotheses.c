@@ -107,7 +107,7 @@ static void assert_order(const char *text) {
     }
 }
 
-static void every_test_is_printed_in_one_order(void **state) {
+static void output_of_each_test_begins_with_its_answer(void **state) {
     (void)state;
     static const char *const answers[] = {"Which means differ? Those of 2 of 3 pairs: Holm's p is "
                                           "below 0.05.\n",
@@ -155,7 +155,7 @@ static void tiny_p_value_is_readable(void **state) {
 static const char skewed[] = "watts knob\n1 a\n1.1 a\n1.2 a\n1.1 a\n1.3 a\n90 a\n"
                              "5 b\n6 b\n7 b\n8 b\n9 b\n7.5 b\n";
 
-static void non_normal_values_add_kruskal_wallis(void **state) {
+static void kruskal_wallis_is_added_for_non_normal_values(void **state) {
     (void)state;
     struct tested tested = test_text(skewed, HYPOTHESIS_NORMALITY);
     const char *answer =
@@ -168,7 +168,7 @@ static void non_normal_values_add_kruskal_wallis(void **state) {
     end_test(&tested);
 }
 
-static void normal_values_have_no_kruskal_wallis(void **state) {
+static void kruskal_wallis_is_omitted_for_normal_values(void **state) {
     (void)state;
     struct tested tested = test_text(three_groups, HYPOTHESIS_MEANS);
     assert_int_equal(table_rows(&tested.hypotheses.tables[HYPOTHESES_TESTS]), 2);
@@ -176,7 +176,7 @@ static void normal_values_have_no_kruskal_wallis(void **state) {
     end_test(&tested);
 }
 
-static void impossible_test_says_why(void **state) {
+static void test_that_cannot_be_computed_prints_the_reason(void **state) {
     (void)state;
     struct tested tested = test_text("knob,watts\na,1\na,2\nb,3\nb,3\n", HYPOTHESIS_MEANS);
     static const char *const missing[] = {NULL, "all values of a group are equal",
@@ -228,7 +228,7 @@ static void rows_without_a_value_or_group_are_counted(void **state) {
     end_test(&tested);
 }
 
-static void values_without_groups_form_one(void **state) {
+static void values_without_a_group_column_form_one_group(void **state) {
     (void)state;
     struct tested tested = {0};
     struct ss_error error = {0};
@@ -283,7 +283,7 @@ static void invalid_files_are_refused(void **state) {
     }
 }
 
-static void column_of_numbers_is_too_many_groups(void **state) {
+static void column_with_too_many_groups_is_refused(void **state) {
     (void)state;
     struct grouped_values groups = {0};
     struct ss_error error = {0};
@@ -347,18 +347,18 @@ static void invalid_figures_are_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(published_p_values_follow_from_published_means),
-    cmocka_unit_test(every_test_is_printed_in_one_order),
+    cmocka_unit_test(output_of_each_test_begins_with_its_answer),
     cmocka_unit_test(two_means_are_compared_in_words),
     cmocka_unit_test(anova_does_not_assume_equal_variances),
     cmocka_unit_test(tiny_p_value_is_readable),
-    cmocka_unit_test(non_normal_values_add_kruskal_wallis),
-    cmocka_unit_test(normal_values_have_no_kruskal_wallis),
-    cmocka_unit_test(impossible_test_says_why),
+    cmocka_unit_test(kruskal_wallis_is_added_for_non_normal_values),
+    cmocka_unit_test(kruskal_wallis_is_omitted_for_normal_values),
+    cmocka_unit_test(test_that_cannot_be_computed_prints_the_reason),
     cmocka_unit_test(any_separator_and_order_of_columns_is_read),
     cmocka_unit_test(rows_without_a_value_or_group_are_counted),
-    cmocka_unit_test(values_without_groups_form_one),
+    cmocka_unit_test(values_without_a_group_column_form_one_group),
     cmocka_unit_test(mean_of_each_run_is_one_value),
     cmocka_unit_test(invalid_files_are_refused),
-    cmocka_unit_test(column_of_numbers_is_too_many_groups),
+    cmocka_unit_test(column_with_too_many_groups_is_refused),
     cmocka_unit_test(large_common_offset_changes_no_result),
     cmocka_unit_test(invalid_figures_are_refused))

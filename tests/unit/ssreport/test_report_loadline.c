@@ -52,7 +52,7 @@ static void assert_answer(struct ssreport_run *runs, size_t count, const char *e
 }
 
 /* At a load of 60 %, 74.4 % of the maximum is done, not 60 %. */
-static void answer_names_the_work_done_and_the_rest(void **state) {
+static void answer_states_the_work_done_and_the_remaining_capacity(void **state) {
     (void)state;
     struct ladder ladder;
     climb(&ladder, overlap, 1);
@@ -83,7 +83,7 @@ static void load_far_below_all_levels_has_no_answer(void **state) {
         "prediction: no level is near this load.");
 }
 
-static void answer_mentions_a_low_highest_level(void **state) {
+static void answer_without_full_load_refers_to_the_highest_level(void **state) {
     (void)state;
     struct ladder ladder;
     climb(&ladder, overlap, 0.8);
@@ -92,7 +92,7 @@ static void answer_mentions_a_low_highest_level(void **state) {
         "measured; 20.4 % more is left.");
 }
 
-static void prediction_without_bursts_mentions_hidden_knees(void **state) {
+static void prediction_without_bursts_warns_of_unseen_knees(void **state) {
     (void)state;
     struct ladder ladder;
     char knees[] = "0.75";
@@ -115,7 +115,7 @@ static void prediction_without_bursts_mentions_hidden_knees(void **state) {
 /*
  * Bursts at full load reach 812.5; a load of 60 % reaches 73.8 % of that, and 90 % reaches 787.5.
  */
-static void bursts_replace_the_highest_level(void **state) {
+static void bursts_at_full_load_set_the_maximum(void **state) {
     (void)state;
     struct ladder ladders[2];
     climb(&ladders[0], bent, 0.6);
@@ -136,7 +136,7 @@ static void bursts_replace_the_highest_level(void **state) {
 }
 
 /* With a fused multiply-add the part done at the highest level can be 1 + 2e-16. */
-static void nothing_left_is_not_negative(void **state) {
+static void remaining_capacity_is_never_negative(void **state) {
     (void)state;
     struct ssreport_load_series series = {.done = {.y = nextafter(1, 2)}};
     assert_false(signbit(ssreport_load_series_left(&series)));
@@ -199,13 +199,13 @@ static void assert_service_answer(double capacity, const char *expected) {
     assert_string_equal(answer, expected);
 }
 
-static void saturated_service_shows_its_maximum(void **state) {
+static void answer_of_a_saturated_service_refers_to_its_capacity(void **state) {
     (void)state;
     assert_service_answer(50,
         "At 60 % load it has done 60.0 % (59.8 to 60.2) of what it can do; 66.7 % more is left.");
 }
 
-static void service_that_answers_all_requests_may_do_more(void **state) {
+static void answer_of_an_unsaturated_service_refers_to_the_highest_rate(void **state) {
     (void)state;
     assert_service_answer(125,
         "At 60 % load it has done 75.0 % (74.7 to 75.3) of what it can do at the highest rate "
@@ -222,7 +222,7 @@ static void runs_without_throughput_have_no_line(void **state) {
         "What is left is unknown: fewer than four levels above idle have a throughput.");
 }
 
-static void other_experiments_make_no_load_line(void **state) {
+static void runs_of_other_experiments_form_no_load_line(void **state) {
     (void)state;
     struct ladder ladder;
     struct ssreport_report report = {.runs = &ladder.run, .run_count = 1};
@@ -232,14 +232,14 @@ static void other_experiments_make_no_load_line(void **state) {
     assert_int_equal(report.load_series_count, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(answer_names_the_work_done_and_the_rest),
+UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacity),
     cmocka_unit_test(load_above_the_highest_level_has_no_answer),
     cmocka_unit_test(load_far_below_all_levels_has_no_answer),
-    cmocka_unit_test(answer_mentions_a_low_highest_level),
-    cmocka_unit_test(prediction_without_bursts_mentions_hidden_knees),
-    cmocka_unit_test(bursts_replace_the_highest_level),
-    cmocka_unit_test(nothing_left_is_not_negative),
-    cmocka_unit_test(saturated_service_shows_its_maximum),
-    cmocka_unit_test(service_that_answers_all_requests_may_do_more),
+    cmocka_unit_test(answer_without_full_load_refers_to_the_highest_level),
+    cmocka_unit_test(prediction_without_bursts_warns_of_unseen_knees),
+    cmocka_unit_test(bursts_at_full_load_set_the_maximum),
+    cmocka_unit_test(remaining_capacity_is_never_negative),
+    cmocka_unit_test(answer_of_a_saturated_service_refers_to_its_capacity),
+    cmocka_unit_test(answer_of_an_unsaturated_service_refers_to_the_highest_rate),
     cmocka_unit_test(runs_without_throughput_have_no_line),
-    cmocka_unit_test(other_experiments_make_no_load_line))
+    cmocka_unit_test(runs_of_other_experiments_form_no_load_line))

@@ -48,7 +48,7 @@ static const struct made_pair per_core = {
     "none", "per-core", "p", "p", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}, 3};
 static const struct made_pair per_chip = {"none", "per-chip", "p", "p", 1, {6, 6, 6, 6, 6, 6}, 3};
 
-static void certain_change_separates_two_rules(void **state) {
+static void significant_change_of_placement_separates_two_rules(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &per_chip);
@@ -82,7 +82,7 @@ static void loads_are_relative_to_all_cpus(void **state) {
 }
 
 /* The first two steps of per-core are far from a line, so the interval of the change is wide. */
-static void rules_keep_away_from_the_interval_of_a_change(void **state) {
+static void thresholds_of_rules_are_outside_of_the_interval_of_a_change(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair noisy = per_core;
@@ -102,7 +102,7 @@ static void rules_keep_away_from_the_interval_of_a_change(void **state) {
     ssreport_report_free(&report);
 }
 
-static void uncertain_change_makes_no_rule(void **state) {
+static void insignificant_change_of_placement_makes_no_rule(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair noisy = per_core;
@@ -142,7 +142,7 @@ static void change_from_free_to_pinned_makes_rules(void **state) {
     ssreport_report_free(&report);
 }
 
-static void placement_that_pin_lacks_is_refused(void **state) {
+static void placement_that_pin_cannot_set_is_refused(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair quota = per_chip;
@@ -195,11 +195,11 @@ static void throughput_of_the_foreground_alone_is_not_enough(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(certain_change_separates_two_rules),
+    cmocka_unit_test(significant_change_of_placement_separates_two_rules),
     cmocka_unit_test(loads_are_relative_to_all_cpus),
-    cmocka_unit_test(rules_keep_away_from_the_interval_of_a_change),
-    cmocka_unit_test(uncertain_change_makes_no_rule),
+    cmocka_unit_test(thresholds_of_rules_are_outside_of_the_interval_of_a_change),
+    cmocka_unit_test(insignificant_change_of_placement_makes_no_rule),
     cmocka_unit_test(change_from_free_to_pinned_makes_rules),
-    cmocka_unit_test(placement_that_pin_lacks_is_refused),
+    cmocka_unit_test(placement_that_pin_cannot_set_is_refused),
     cmocka_unit_test(one_of_several_pairs_is_chosen_by_name),
     cmocka_unit_test(throughput_of_the_foreground_alone_is_not_enough))

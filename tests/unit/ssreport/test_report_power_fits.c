@@ -212,7 +212,7 @@ static void proportionality_uses_measured_ends(void **state) {
     ssreport_report_free(&report);
 }
 
-static void power_that_feeds_two_runs_is_not_fitted(void **state) {
+static void power_shared_by_two_runs_is_not_fitted(void **state) {
     (void)state;
     folder_open();
     mkdir(folder_file("pair"), 0777);
@@ -282,5 +282,5 @@ UNIT_MAIN(
     cmocka_unit_test(power_of_steps_is_fitted_and_compared),
     cmocka_unit_test(runs_at_constant_loads_make_one_fit),
     cmocka_unit_test(proportionality_uses_measured_ends),
-    cmocka_unit_test(power_that_feeds_two_runs_is_not_fitted),
+    cmocka_unit_test(power_shared_by_two_runs_is_not_fitted),
     cmocka_unit_test(power_of_settings_at_one_load_has_boxes))

@@ -221,7 +221,7 @@ static void published_interference_is_listed_next_to_measured_interference(void 
 }
 
 /* A round target such as 33 % stands for the published 1/3, 34 % for no published target. */
-static void thirds_are_found_by_any_of_their_spellings(void **state) {
+static void rounded_targets_match_published_thirds(void **state) {
     (void)state;
     static const struct {
         const char *target;
@@ -241,7 +241,7 @@ static void thirds_are_found_by_any_of_their_spellings(void **state) {
 }
 
 /* The same names occur in several suites, and a user's workload may have any name. */
-static void published_figures_need_the_suite_of_a_program(void **state) {
+static void published_figures_are_matched_by_suite_and_program(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -325,7 +325,7 @@ static void errors_are_drawn_as_bars_by_target_and_method(void **state) {
 }
 
 /* All methods at one target, and all speeds of one method over the time of the trace. */
-static void runs_of_one_target_or_trace_are_drawn_over_each_other(void **state) {
+static void runs_of_one_target_or_trace_share_a_picture(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -363,7 +363,7 @@ static void runs_of_one_target_or_trace_are_drawn_over_each_other(void **state) 
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(errors_are_drawn_as_bars_by_target_and_method),
-    cmocka_unit_test(runs_of_one_target_or_trace_are_drawn_over_each_other),
+    cmocka_unit_test(runs_of_one_target_or_trace_share_a_picture),
     cmocka_unit_test(published_figures_are_found_by_manifest_names),
     cmocka_unit_test(unreadable_files_of_published_figures_are_noted),
     cmocka_unit_test(published_load_errors_are_listed_next_to_measured_errors),
@@ -371,5 +371,5 @@ UNIT_MAIN(
     cmocka_unit_test(load_recorded_by_ssload_is_listed_with_the_record),
     cmocka_unit_test(published_interference_is_listed_next_to_measured_interference),
     cmocka_unit_test(loads_within_five_percent_are_counted),
-    cmocka_unit_test(thirds_are_found_by_any_of_their_spellings),
-    cmocka_unit_test(published_figures_need_the_suite_of_a_program))
+    cmocka_unit_test(rounded_targets_match_published_thirds),
+    cmocka_unit_test(published_figures_are_matched_by_suite_and_program))

@@ -162,7 +162,7 @@ static void instances_with_high_indexes_are_read(void **state) {
 }
 
 /* This applies only if nothing else kept the run from its target. */
-static void run_that_is_never_stopped_does_not_miss_its_target(void **state) {
+static void full_duty_run_is_not_reported_as_missing_its_target(void **state) {
     (void)state;
     static const char *const duties[] = {"1", "0.5", "null"};
     for (size_t i = 0; i < 3; i++) {
@@ -366,7 +366,7 @@ static void warm_up_without_settling_does_not_count(void **state) {
 }
 
 /* The column `counted` overrides what stamps and targets suggest. */
-static void counted_column_selects_the_samples(void **state) {
+static void counted_column_selects_the_counted_samples(void **state) {
     (void)state;
     static const char heading[] = "time,elapsed_seconds,target,load,duty,counted\n";
     char samples[1024];
@@ -544,7 +544,7 @@ UNIT_MAIN(
     cmocka_unit_test(truncated_last_line_of_a_record_is_skipped),
     cmocka_unit_test(absurd_times_in_a_record_are_skipped),
     cmocka_unit_test(instances_with_high_indexes_are_read),
-    cmocka_unit_test(run_that_is_never_stopped_does_not_miss_its_target),
+    cmocka_unit_test(full_duty_run_is_not_reported_as_missing_its_target),
     cmocka_unit_test(broken_json_in_a_record_is_noted),
     cmocka_unit_test(zero_iterations_differ_from_uncounted_iterations),
     cmocka_unit_test(incomplete_iterations_give_no_rates),
@@ -556,7 +556,7 @@ UNIT_MAIN(
     cmocka_unit_test(warm_up_free_time_and_settling_do_not_count),
     cmocka_unit_test(warm_up_samples_with_times_do_not_count),
     cmocka_unit_test(warm_up_without_settling_does_not_count),
-    cmocka_unit_test(counted_column_selects_the_samples),
+    cmocka_unit_test(counted_column_selects_the_counted_samples),
     cmocka_unit_test(counted_time_is_bounded_by_exact_event_times),
     cmocka_unit_test(pauses_are_excluded_from_the_run),
     cmocka_unit_test(instances_that_ended_early_are_noted),

@@ -52,7 +52,7 @@ static void replays_are_compared_with_the_original_speed(void **state) {
 /*
  * Without an original, the slowest replay serves as the reference, unless it counts no iterations.
  */
-static void slowest_replay_replaces_a_missing_original(void **state) {
+static void slowest_replay_is_the_reference_without_an_original(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -128,6 +128,6 @@ static void fitted_line_excludes_steps_shorter_than_their_iterations(void **stat
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_are_compared_with_the_original_speed),
-    cmocka_unit_test(slowest_replay_replaces_a_missing_original),
+    cmocka_unit_test(slowest_replay_is_the_reference_without_an_original),
     cmocka_unit_test(replay_counts_an_unfinished_iteration_in_part),
     cmocka_unit_test(fitted_line_excludes_steps_shorter_than_their_iterations))

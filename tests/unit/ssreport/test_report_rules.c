@@ -52,7 +52,7 @@ static const char *const saves_little =
 static const char *const saves_saturated = "a lower frequency saves power of a saturated machine";
 
 /* Both are underloaded up to a rate of 10, and saturated at 30. */
-static void powers_of_a_knob_are_compared_in_each_state(void **state) {
+static void power_of_two_levels_is_compared_underloaded_and_saturated(void **state) {
     (void)state;
     struct at_rate less[4];
     memcpy(less, low, sizeof less);
@@ -107,7 +107,7 @@ static void saturated_levels_farthest_apart_are_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-static void data_may_contradict_or_not_decide(void **state) {
+static void rule_is_contradicted_or_undecided_by_data(void **state) {
     (void)state;
     folder_open();
     write_rounds("frequency=2.1GHz", "round-robin", high, 0.5);
@@ -165,7 +165,7 @@ static void arrivals_and_balances_are_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-static void missing_power_and_single_runs_are_named(void **state) {
+static void untested_rule_states_what_is_missing(void **state) {
     (void)state;
     folder_open();
     write_run("a", "\"knobs\": \"frequency=max\"", high);
@@ -188,9 +188,9 @@ static void missing_power_and_single_runs_are_named(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(powers_of_a_knob_are_compared_in_each_state),
+    cmocka_unit_test(power_of_two_levels_is_compared_underloaded_and_saturated),
     cmocka_unit_test(saturated_levels_farthest_apart_are_compared),
-    cmocka_unit_test(data_may_contradict_or_not_decide),
+    cmocka_unit_test(rule_is_contradicted_or_undecided_by_data),
     cmocka_unit_test(response_times_and_capacity_are_compared),
     cmocka_unit_test(arrivals_and_balances_are_compared),
-    cmocka_unit_test(missing_power_and_single_runs_are_named))
+    cmocka_unit_test(untested_rule_states_what_is_missing))

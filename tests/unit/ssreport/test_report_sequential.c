@@ -53,7 +53,7 @@ static void bounded_interval_agrees_with_r(void **state) {
 }
 
 /* At the end the bound is nearly that of a single look at 97.5 %: 2.3 errors instead of 2. */
-static void interval_is_narrowest_at_the_end(void **state) {
+static void interval_narrows_until_the_planned_end(void **state) {
     (void)state;
     double values[PLANNED], last = INFINITY;
     for (size_t i = 0; i < PLANNED; i++)
@@ -85,7 +85,7 @@ static const enum stats_order alternating[10] = {STATS_ABBA, STATS_BAAB, STATS_A
     STATS_ABBA, STATS_BAAB, STATS_ABBA, STATS_BAAB, STATS_ABBA, STATS_BAAB};
 
 /* If the first run is 10 % slow, one order gains what the other loses. */
-static void effect_of_the_position_cancels(void **state) {
+static void effect_of_the_position_in_a_block_cancels(void **state) {
     (void)state;
     double shifted[10];
     for (size_t i = 0; i < 10; i++)
@@ -100,7 +100,7 @@ static void effect_of_the_position_cancels(void **state) {
 /*
  * R: the intercept of lm(x ~ c(1, -1)[order]), its error times sqrt(10), and qt(.9875, 8) times it.
  */
-static void orders_of_unequal_number_agree_with_r(void **state) {
+static void unequal_numbers_of_orders_agree_with_r(void **state) {
     (void)state;
     const enum stats_order orders[10] = {STATS_BAAB, STATS_BAAB, STATS_BAAB};
     struct stats_look look = stats_look_at(ten, orders, 10, PLANNED);
@@ -116,7 +116,7 @@ static void a_single_order_has_no_interval(void **state) {
 }
 
 /* Student's t at every look fails the bar of 5 %; the interval for many looks meets it. */
-static void repeated_t_test_fails_where_the_interval_passes(void **state) {
+static void sequential_interval_meets_the_error_rate_that_repeated_t_tests_exceed(void **state) {
     (void)state;
     uint64_t random = 1;
     double values[PLANNED];
@@ -150,10 +150,10 @@ UNIT_MAIN(
     cmocka_unit_test(drift_cancels_from_differences_of_turns),
     cmocka_unit_test(turns_without_a_figure_are_left_out),
     cmocka_unit_test(bounded_interval_agrees_with_r),
-    cmocka_unit_test(interval_is_narrowest_at_the_end),
+    cmocka_unit_test(interval_narrows_until_the_planned_end),
     cmocka_unit_test(unbounded_interval_uses_the_normal_mixture),
     cmocka_unit_test(fewer_than_ten_values_have_no_interval),
-    cmocka_unit_test(effect_of_the_position_cancels),
-    cmocka_unit_test(orders_of_unequal_number_agree_with_r),
+    cmocka_unit_test(effect_of_the_position_in_a_block_cancels),
+    cmocka_unit_test(unequal_numbers_of_orders_agree_with_r),
     cmocka_unit_test(a_single_order_has_no_interval),
-    cmocka_unit_test(repeated_t_test_fails_where_the_interval_passes))
+    cmocka_unit_test(sequential_interval_meets_the_error_rate_that_repeated_t_tests_exceed))

@@ -56,7 +56,7 @@ static void add_pair(
             (struct ssreport_iteration){10 * (double)i + 5, 10 * (double)i + 6 + (double)i};
 }
 
-static void foreground_is_aligned_by_its_own_clock(void **state) {
+static void foreground_steps_are_aligned_by_its_clock(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     /* Backgrounds of another group and of another placement must be ignored. */
@@ -134,7 +134,7 @@ static void steps_after_the_foreground_died_are_ignored(void **state) {
 }
 
 /* A sweep has one run for each load. */
-static void runs_of_a_sweep_form_one_curve(void **state) {
+static void runs_at_different_loads_form_one_curve(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     for (int i = 0; i < 4; i++) {
@@ -219,9 +219,9 @@ static void manifest_assigns_roles_and_reports_bad_rows(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(foreground_is_aligned_by_its_own_clock),
+    cmocka_unit_test(foreground_steps_are_aligned_by_its_clock),
     cmocka_unit_test(late_foreground_loses_its_first_step),
     cmocka_unit_test(too_short_background_steps_are_noted),
     cmocka_unit_test(steps_after_the_foreground_died_are_ignored),
-    cmocka_unit_test(runs_of_a_sweep_form_one_curve),
+    cmocka_unit_test(runs_at_different_loads_form_one_curve),
     cmocka_unit_test(manifest_assigns_roles_and_reports_bad_rows))

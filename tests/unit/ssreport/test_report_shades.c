@@ -151,7 +151,7 @@ static void pair_plots_show_both_halves_in_color(void **state) {
 }
 
 /* gnuplot rejects the whole picture if a panel has no points. */
-static void panel_without_points_is_omitted(void **state) {
+static void plot_panel_without_points_is_omitted(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &core);
@@ -292,7 +292,7 @@ UNIT_MAIN(
     cmocka_unit_test(each_environment_has_its_own_color_range),
     cmocka_unit_test(outlying_program_is_reported_and_excluded_from_colors),
     cmocka_unit_test(pair_plots_show_both_halves_in_color),
-    cmocka_unit_test(panel_without_points_is_omitted),
+    cmocka_unit_test(plot_panel_without_points_is_omitted),
     cmocka_unit_test(panels_of_the_matrix_share_their_axes),
     cmocka_unit_test(matrix_has_a_row_per_foreground),
     cmocka_unit_test(weighted_speedup_needs_both_programs_alone))

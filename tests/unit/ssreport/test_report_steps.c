@@ -97,7 +97,7 @@ static void step_edges_are_excluded(void **state) {
     }
 }
 
-static void short_holds_are_not_steps(void **state) {
+static void loads_held_too_briefly_are_not_steps(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0);
@@ -144,7 +144,7 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
 }
 
 /* A part known for only an instant is ignored. */
-static void duty_range_ignores_parts_known_for_an_instant(void **state) {
+static void duty_range_ignores_momentary_duties(void **state) {
     (void)state;
     struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {
         {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
@@ -263,9 +263,9 @@ static void zero_iterations_give_a_bound_only_if_counted(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(constant_load_is_a_single_step),
     cmocka_unit_test(step_edges_are_excluded),
-    cmocka_unit_test(short_holds_are_not_steps),
+    cmocka_unit_test(loads_held_too_briefly_are_not_steps),
     cmocka_unit_test(free_sections_separate_steps),
-    cmocka_unit_test(duty_range_ignores_parts_known_for_an_instant),
+    cmocka_unit_test(duty_range_ignores_momentary_duties),
     cmocka_unit_test(staircase_is_split_into_two_halves),
     cmocka_unit_test(samples_belong_to_exactly_one_step),
     cmocka_unit_test(irregular_staircases_are_split_into_halves_if_possible),

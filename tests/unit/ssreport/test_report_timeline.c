@@ -46,7 +46,7 @@ static struct sum add_up(
     return sum;
 }
 
-static void run_is_shown_over_time(void **state) {
+static void timeline_contains_load_states_and_iterations(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -129,7 +129,7 @@ static void processes_and_threads_have_different_ids(void **state) {
 }
 
 /* 2026-11-20T10:00:00Z is the start of the record; the origin is a whole second. */
-static void records_keep_their_distance_in_time(void **state) {
+static void timeline_keeps_the_time_between_records(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -183,9 +183,9 @@ static void names_are_quoted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(run_is_shown_over_time),
+    cmocka_unit_test(timeline_contains_load_states_and_iterations),
     cmocka_unit_test(states_of_an_instance_do_not_overlap),
     cmocka_unit_test(processes_and_threads_have_different_ids),
-    cmocka_unit_test(records_keep_their_distance_in_time),
+    cmocka_unit_test(timeline_keeps_the_time_between_records),
     cmocka_unit_test(no_event_is_before_time_0),
     cmocka_unit_test(names_are_quoted))

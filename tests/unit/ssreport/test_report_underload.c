@@ -55,7 +55,7 @@ static void capacity_as_published_hides_waiting_before_sending(void **state) {
 }
 
 /* Successes alone are fast: 5 % of the requests are lost. */
-static void lost_requests_exceed_the_limit(void **state) {
+static void lost_requests_count_as_slower_than_the_limit(void **state) {
     (void)state;
     struct at_rate losing[4];
     memcpy(losing, high, sizeof losing);
@@ -456,7 +456,7 @@ static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(vo
 }
 
 /* The level that gives more is the first one, also if it needs less power. */
-static void levels_are_ordered_by_their_amount(void **state) {
+static void levels_are_sorted_by_resources(void **state) {
     (void)state;
     folder_open();
     write_run("a", "\"knobs\": \"instances=1\"", high);
@@ -514,7 +514,7 @@ static void pictures_have_a_column_for_each_pin_that_is_crossed(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(limit_is_between_the_last_rate_and_the_first_that_exceeds_it),
     cmocka_unit_test(capacity_as_published_hides_waiting_before_sending),
-    cmocka_unit_test(lost_requests_exceed_the_limit),
+    cmocka_unit_test(lost_requests_count_as_slower_than_the_limit),
     cmocka_unit_test(power_of_each_rate_is_reported),
     cmocka_unit_test(savings_and_losses_compare_two_levels),
     cmocka_unit_test(busiest_cpu_decides_whether_a_level_is_saturated),
@@ -525,4 +525,4 @@ UNIT_MAIN(
     cmocka_unit_test(losses_are_reported_without_power_readings),
     cmocka_unit_test(pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure),
     cmocka_unit_test(pictures_have_a_column_for_each_pin_that_is_crossed),
-    cmocka_unit_test(levels_are_ordered_by_their_amount))
+    cmocka_unit_test(levels_are_sorted_by_resources))

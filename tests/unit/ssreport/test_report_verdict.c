@@ -28,7 +28,7 @@ static struct ssreport_verdict take_steal(const char *result, int doubtful) {
     return take(text);
 }
 
-static void recorded_figures_are_judged_again(void **state) {
+static void verdict_is_computed_again_from_recorded_figures(void **state) {
     (void)state;
     struct ssreport_verdict verdict =
         take("{\"verdict\": {\"result\": \"valid\", \"reasons\": \"as recorded\", \"checks\": ["
@@ -90,7 +90,7 @@ static void damaged_verdicts_count_as_missing(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(recorded_figures_are_judged_again),
+    cmocka_unit_test(verdict_is_computed_again_from_recorded_figures),
     cmocka_unit_test(recorded_reasons_are_kept_if_results_and_limits_agree),
     cmocka_unit_test(record_without_verdict_is_judged_by_known_figures),
     cmocka_unit_test(damaged_verdicts_count_as_missing))

@@ -153,7 +153,7 @@ static void noise_widens_a_correct_interval(void **state) {
     }
 }
 
-static void search_ends_if_no_rate_holds(void **state) {
+static void search_ends_if_no_rate_meets_the_criterion(void **state) {
     (void)state;
     begin(100);
     double rate;
@@ -182,7 +182,7 @@ static void capacity_of_an_unlimited_service_is_a_lower_bound(void **state) {
     assert_false(result.sure);
 }
 
-static void search_ends_if_trials_hold_at_random(void **state) {
+static void search_ends_if_trials_succeed_at_random(void **state) {
     (void)state;
     uint64_t random = 3;
     for (unsigned i = 0; i < 200; i++) {
@@ -276,9 +276,9 @@ UNIT_MAIN(
     cmocka_unit_test(capacity_criteria_count_all_intended_requests),
     cmocka_unit_test(search_without_noise_finds_the_true_capacity),
     cmocka_unit_test(noise_widens_a_correct_interval),
-    cmocka_unit_test(search_ends_if_no_rate_holds),
+    cmocka_unit_test(search_ends_if_no_rate_meets_the_criterion),
     cmocka_unit_test(capacity_of_an_unlimited_service_is_a_lower_bound),
-    cmocka_unit_test(search_ends_if_trials_hold_at_random),
+    cmocka_unit_test(search_ends_if_trials_succeed_at_random),
     cmocka_unit_test(accidental_failure_widens_the_capacity_interval),
     cmocka_unit_test(nonstationary_trial_turns_the_capacity_into_a_bound),
     cmocka_unit_test(capacity_of_a_simulated_queue_matches_the_formula))

@@ -22,7 +22,7 @@ static double quantile(const struct life *life, enum ssrequest_origin origin, do
 static struct life life;
 
 /* 200 of 2000 requests are due in the second in which the server is stopped. */
-static void server_pause_shows_in_intended_response_times(void **state) {
+static void intended_response_times_include_a_server_pause(void **state) {
     (void)state;
     static const uint64_t caps[] = {1, LIFE_CAP_MAX};
     for (size_t i = 0; i < 2; i++) {
@@ -195,7 +195,7 @@ static const uint32_t all_new[SSREQUEST_TARGETS_MAX] = {
 
 static const uint32_t some_stay[] = {SSREQUEST_TARGET_NEW, 0, 2, SSREQUEST_TARGET_NEW};
 
-static void targets_take_turns_and_can_be_replaced(void **state) {
+static void requests_alternate_between_targets_that_can_be_replaced(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 3;
@@ -215,7 +215,7 @@ static void targets_take_turns_and_can_be_replaced(void **state) {
 }
 
 /* The timer is late again: due requests must not overtake waiting ones. */
-static void late_requests_do_not_overtake_waiting_ones(void **state) {
+static void overdue_requests_do_not_overtake_waiting_ones(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
@@ -231,7 +231,7 @@ static void late_requests_do_not_overtake_waiting_ones(void **state) {
     life_end(&life);
 }
 
-static void rate_change_sends_earlier_requests_first(void **state) {
+static void requests_due_before_a_rate_change_are_still_sent(void **state) {
     (void)state;
     make(&life, 10, 2 * SS_SECOND, 100);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -403,7 +403,7 @@ static void least_connections_selects_the_least_loaded_target(void **state) {
     life_end(&life);
 }
 
-static void targets_follow_a_given_order(void **state) {
+static void targets_are_used_in_the_given_order(void **state) {
     (void)state;
     static const uint32_t order[] = {2, 0, 2, 2};
     make(&life, 100, SS_SECOND, 100);
@@ -419,7 +419,7 @@ static void targets_follow_a_given_order(void **state) {
 }
 
 /* Unfinished requests to former targets are not load of their successors. */
-static void requests_to_former_targets_do_not_count_as_load(void **state) {
+static void unfinished_requests_to_removed_targets_do_not_count_as_load(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
@@ -691,7 +691,7 @@ static void generator_invariants_hold_after_random_events(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(server_pause_shows_in_intended_response_times),
+    cmocka_unit_test(intended_response_times_include_a_server_pause),
     cmocka_unit_test(response_time_under_overload_is_cap_over_capacity),
     cmocka_unit_test(drop_policy_refuses_requests_beyond_the_cap),
     cmocka_unit_test(delayed_requests_are_unsent_at_the_end),
@@ -700,10 +700,10 @@ UNIT_MAIN(
     cmocka_unit_test(client_pauses_for_ten_milliseconds_after_a_failure),
     cmocka_unit_test(clients_beyond_the_cap_wait),
     cmocka_unit_test(request_rate_can_be_changed_during_a_run),
-    cmocka_unit_test(targets_take_turns_and_can_be_replaced),
+    cmocka_unit_test(requests_alternate_between_targets_that_can_be_replaced),
     cmocka_unit_test(least_connections_selects_the_least_loaded_target),
-    cmocka_unit_test(late_requests_do_not_overtake_waiting_ones),
-    cmocka_unit_test(rate_change_sends_earlier_requests_first),
+    cmocka_unit_test(overdue_requests_do_not_overtake_waiting_ones),
+    cmocka_unit_test(requests_due_before_a_rate_change_are_still_sent),
     cmocka_unit_test(waiting_requests_keep_their_order),
     cmocka_unit_test(many_due_requests_are_sent_in_batches),
     cmocka_unit_test(requests_due_when_sending_stops_are_counted),
@@ -711,8 +711,8 @@ UNIT_MAIN(
         cmocka_unit_test(late_call_sends_all_due_requests),
     cmocka_unit_test(generator_reports_when_it_ended),
     cmocka_unit_test(waiting_requests_beyond_the_queue_limit_are_refused),
-    cmocka_unit_test(targets_follow_a_given_order),
-    cmocka_unit_test(requests_to_former_targets_do_not_count_as_load),
+    cmocka_unit_test(targets_are_used_in_the_given_order),
+    cmocka_unit_test(unfinished_requests_to_removed_targets_do_not_count_as_load),
     cmocka_unit_test(unfinished_requests_to_earlier_targets_are_counted),
     cmocka_unit_test(remaining_targets_keep_unfinished_requests),
     cmocka_unit_test(lateness_is_measured_at_the_actual_sending),

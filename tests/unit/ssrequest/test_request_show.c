@@ -37,7 +37,7 @@ static void shown_numbers_keep_their_integer_part(void **state) {
     assert_string_equal(ssrequest_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
-static void shown_share_is_0_or_100_percent_only_if_exact(void **state) {
+static void share_is_shown_as_0_or_100_percent_only_if_exact(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_share(0, 0).text, "-");
     assert_string_equal(ssrequest_show_share(0, 7).text, "0 %");
@@ -53,4 +53,4 @@ UNIT_MAIN(
     cmocka_unit_test(shown_times_have_three_digits_and_a_unit),
     cmocka_unit_test(shown_numbers_gain_no_digit_by_rounding_up),
     cmocka_unit_test(shown_numbers_keep_their_integer_part),
-    cmocka_unit_test(shown_share_is_0_or_100_percent_only_if_exact))
+    cmocka_unit_test(share_is_shown_as_0_or_100_percent_only_if_exact))

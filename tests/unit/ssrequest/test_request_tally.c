@@ -61,7 +61,7 @@ static void timeout_counts_at_least_as_long_as_its_limit(void **state) {
     assert_int_equal(tally.outcomes[SSREQUEST_TIMEOUT], 2);
 }
 
-static void abandoned_requests_count_with_their_waiting_time(void **state) {
+static void response_times_include_abandoned_requests(void **state) {
     (void)state;
     ssrequest_tally_due(&tally);
     send(1, 2);
@@ -130,7 +130,7 @@ static void every_balance_chooses_a_target(void **state) {
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(response_times_count_from_intended_and_actual_sending, make, forget),
     cmocka_unit_test_setup_teardown(timeout_counts_at_least_as_long_as_its_limit, make, forget),
-    cmocka_unit_test_setup_teardown(abandoned_requests_count_with_their_waiting_time, make, forget),
+    cmocka_unit_test_setup_teardown(response_times_include_abandoned_requests, make, forget),
     cmocka_unit_test_setup_teardown(clearing_a_tally_keeps_unfinished_requests, make, forget),
     cmocka_unit_test(outcome_names_are_unique),
     cmocka_unit_test(every_balance_chooses_a_target))

@@ -39,7 +39,7 @@ static void steady_requests_are_valid(void **state) {
     assert_true(verdict.evidence.figures[SS_CHECK_SUCCESSES] == 2000);
 }
 
-static void service_that_degrades_is_found(void **state) {
+static void slower_responses_are_detected(void **state) {
     (void)state;
     end_requests(21 * SS_MILLISECOND);
     struct ss_verdict verdict = ssrequest_verdict(&it.account);
@@ -49,7 +49,7 @@ static void service_that_degrades_is_found(void **state) {
 }
 
 /* In the third quarter no request ends, and those of the last quarter are slower. */
-static void service_that_stands_still_is_checked(void **state) {
+static void slower_responses_after_a_stall_are_detected(void **state) {
     (void)state;
     for (ss_time i = 0; i < 2000; i++) {
         ss_time due = i * 5 * SS_MILLISECOND;
@@ -100,7 +100,7 @@ static void closed_loop_is_checked_by_its_throughput(void **state) {
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_THROUGHPUT] + 9.5) < 1);
 }
 
-static void failures_and_an_early_end_are_found(void **state) {
+static void failures_and_an_early_end_are_detected(void **state) {
     (void)state;
     for (ss_time i = 0; i < 100; i++)
         made_up_end(&it, i, 0, 20 * SS_MILLISECOND, i < 5 ? SSREQUEST_TIMEOUT : SSREQUEST_SUCCESS);
@@ -120,7 +120,7 @@ static void run_without_success_is_invalid(void **state) {
     assert_that(verdict.findings[SS_CHECK_LATE_REQUESTS], ==, SS_NOT_CHECKED);
 }
 
-static void moved_clocks_are_found(void **state) {
+static void clock_changes_and_suspension_are_detected(void **state) {
     (void)state;
     end_requests(20 * SS_MILLISECOND);
     it.account.clock_moved = -60;
@@ -133,13 +133,13 @@ static void moved_clocks_are_found(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(steady_requests_are_valid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(service_that_degrades_is_found, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(service_that_stands_still_is_checked, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(slower_responses_are_detected, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(slower_responses_after_a_stall_are_detected, set_up, tear_down),
     cmocka_unit_test_setup_teardown(response_times_are_not_compared_while_rates_change, set_up,
         tear_down),
     cmocka_unit_test_setup_teardown(requests_delayed_by_the_cap_are_not_late, set_up,
         tear_down),
     cmocka_unit_test_setup_teardown(closed_loop_is_checked_by_its_throughput, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_found, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_detected, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_without_success_is_invalid, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(moved_clocks_are_found, set_up, tear_down))
+    cmocka_unit_test_setup_teardown(clock_changes_and_suspension_are_detected, set_up, tear_down))

@@ -53,7 +53,7 @@ static const char *write_machine(void) {
 }
 
 /* In one second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: 0.1 s in C1, the rest in C6. */
-static void states_are_shares_of_the_idle_time(void **state) {
+static void idle_states_are_printed_as_shares_of_idle_time(void **state) {
     (void)state;
     struct sssample_idle idle;
     const char *root = write_machine();
@@ -105,6 +105,6 @@ static void only_cpus_with_idle_states_count(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(states_are_shares_of_the_idle_time),
+    cmocka_unit_test(idle_states_are_printed_as_shares_of_idle_time),
     cmocka_unit_test(a_second_without_idle_time_has_no_shares),
     cmocka_unit_test(only_cpus_with_idle_states_count))

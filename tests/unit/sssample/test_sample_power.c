@@ -53,7 +53,7 @@ static void begin_at_7_joules(struct sssample_power *power, const char *range) {
     assert_string_equal(sample(power, 0), "");
 }
 
-static void energy_goes_on_when_a_counter_wraps(void **state) {
+static void power_is_correct_when_an_energy_counter_wraps(void **state) {
     (void)state;
     struct sssample_power power;
     begin_at_7_joules(&power, "8000000\n");
@@ -106,7 +106,7 @@ static void sensor_reports_its_scope(void **state) {
     sssample_power_free(&power);
 }
 
-static void a_battery_counts_while_it_is_discharged(void **state) {
+static void battery_power_counts_only_while_discharging(void **state) {
     (void)state;
     struct sssample_power power;
     const char *root = tree_new();
@@ -147,9 +147,9 @@ static void a_command_prints_watts_in_its_first_line(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(power_is_summed_over_packages),
-    cmocka_unit_test(energy_goes_on_when_a_counter_wraps),
+    cmocka_unit_test(power_is_correct_when_an_energy_counter_wraps),
     cmocka_unit_test(reset_counter_leaves_a_second_without_power),
     cmocka_unit_test(second_after_an_unreadable_counter_has_no_power),
     cmocka_unit_test(sensor_reports_its_scope),
-    cmocka_unit_test(a_battery_counts_while_it_is_discharged),
+    cmocka_unit_test(battery_power_counts_only_while_discharging),
     cmocka_unit_test(a_command_prints_watts_in_its_first_line))

@@ -60,7 +60,7 @@ static void stolen_time_is_busy_but_does_no_work(void **state) {
     }
 }
 
-static void threads_keep_running_until_a_late_stop(void **state) {
+static void delayed_stop_lets_threads_keep_running(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 4, 0, 0);
@@ -202,7 +202,7 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
 }
 
 /* A real machine showed 0.4 to 37 % for 1 ms of every 4, which are 12.5 % of two CPUs. */
-static void ticks_misjudge_bursts_in_step_with_the_clock(void **state) {
+static void ticks_misjudge_bursts_synchronized_with_the_clock(void **state) {
     (void)state;
     double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
@@ -217,7 +217,7 @@ static void ticks_misjudge_bursts_in_step_with_the_clock(void **state) {
 }
 
 /* Bursts out of step with the tick are counted correctly. */
-static void ticks_measure_bursts_out_of_step_correctly(void **state) {
+static void ticks_measure_unsynchronized_bursts_correctly(void **state) {
     (void)state;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
         struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
@@ -271,14 +271,14 @@ static void simulated_lateness_follows_the_recorded_quantiles(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(used_time_is_exact_to_the_nanosecond),
     cmocka_unit_test(stolen_time_is_busy_but_does_no_work),
-    cmocka_unit_test(threads_keep_running_until_a_late_stop),
+    cmocka_unit_test(delayed_stop_lets_threads_keep_running),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
     cmocka_unit_test(unpaid_idle_overhead_does_not_accumulate),
     cmocka_unit_test(idle_counters_advance_by_hundredths_of_a_second),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),
     cmocka_unit_test(ticks_of_an_idle_machine_take_no_time_to_simulate),
-    cmocka_unit_test(ticks_misjudge_bursts_in_step_with_the_clock),
-    cmocka_unit_test(ticks_measure_bursts_out_of_step_correctly),
+    cmocka_unit_test(ticks_misjudge_bursts_synchronized_with_the_clock),
+    cmocka_unit_test(ticks_measure_unsynchronized_bursts_correctly),
     cmocka_unit_test(sleepers_due_together_wake_in_order_of_their_number),
     cmocka_unit_test(simulated_lateness_follows_the_recorded_quantiles))

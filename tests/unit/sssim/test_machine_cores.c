@@ -16,14 +16,14 @@ static void one_thread_of_each_core_works_at_full_speed(void **state) {
         assert_near(cores_speed(&by_cores, 10, busy), 1, 1e-12);
 }
 
-static void all_threads_do_the_gain_of_their_cores(void **state) {
+static void all_hardware_threads_busy_yield_the_smt_gain(void **state) {
     (void)state;
     assert_near(10 * cores_speed(&by_cores, 10, 10), 5 * 1.25, 1e-12);
     assert_near(10 * cores_speed(&at_random, 10, 10), 5 * 1.25, 1e-12);
     assert_near(2 * cores_speed(&at_random, 2, 2), 1.25, 1e-12);
 }
 
-static void busy_threads_that_fill_cores_first_do_84_percent_at_60(void **state) {
+static void filling_cores_first_yields_84_percent_of_the_work_at_60_percent_load(void **state) {
     (void)state;
     assert_near(6 * cores_speed(&by_cores, 10, 6) / (5 * 1.25), 0.84, 1e-12);
 }
@@ -87,7 +87,7 @@ static double measure(
 }
 
 /* Compares two loads of 60 %: six of ten CPUs, and ten CPUs for 60 % of the time. */
-static void load_of_60_percent_does_84_or_74_percent_of_the_work(void **state) {
+static void simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work(void **state) {
     (void)state;
     double all = measure(&by_cores, 10, "duty=100%", "averageq");
     assert_near(all, 5 * 1.25 * 100, 0.5);
@@ -96,7 +96,7 @@ static void load_of_60_percent_does_84_or_74_percent_of_the_work(void **state) {
 }
 
 /* Stagger keeps the number of busy CPUs even, so fewer threads overlap than at random. */
-static void stagger_forces_its_own_overlap(void **state) {
+static void stagger_overlaps_threads_less_than_random_phases(void **state) {
     (void)state;
     double all = measure(&at_random, 10, "duty=100%", "averageq");
     double even = measure(&at_random, 10, "duty=60%", "stagger") / all;
@@ -152,13 +152,13 @@ static void cores_options_without_effect_are_refused(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(one_thread_of_each_core_works_at_full_speed),
-    cmocka_unit_test(all_threads_do_the_gain_of_their_cores),
-    cmocka_unit_test(busy_threads_that_fill_cores_first_do_84_percent_at_60),
+    cmocka_unit_test(all_hardware_threads_busy_yield_the_smt_gain),
+    cmocka_unit_test(filling_cores_first_yields_84_percent_of_the_work_at_60_percent_load),
     cmocka_unit_test(random_overlap_follows_the_mean_number_of_doubled_cores),
     cmocka_unit_test(frequency_depends_on_the_number_of_busy_cores),
     cmocka_unit_test(invalid_steps_are_refused),
-    cmocka_unit_test(load_of_60_percent_does_84_or_74_percent_of_the_work),
-    cmocka_unit_test(stagger_forces_its_own_overlap),
+    cmocka_unit_test(simulated_load_of_60_percent_yields_84_or_74_percent_of_the_work),
+    cmocka_unit_test(stagger_overlaps_threads_less_than_random_phases),
     cmocka_unit_test(busy_background_slows_an_instance_on_its_core),
     cmocka_unit_test(turbo_raises_the_throughput_of_few_cores),
     cmocka_unit_test(cores_options_without_effect_are_refused))

@@ -134,7 +134,7 @@ static double measure_queue(const char *class, const char *duty) {
     return figures.load_mean;
 }
 
-static void queue_catches_up_after_a_stop(void **state) {
+static void work_queued_while_stopped_is_done_later(void **state) {
     (void)state;
     assert_near(measure_queue("queue:40%", "duty=100%"), 0.4, 0.002);
     assert_near(measure_queue("queue:40%", "duty=80%"), 0.4, 0.01);
@@ -143,7 +143,7 @@ static void queue_catches_up_after_a_stop(void **state) {
     assert_near(measure_queue("queue:70%", "duty=50%"), 0.5, 0.01);
 }
 
-static void instances_of_a_mix_take_classes_in_turn(void **state) {
+static void demand_classes_of_a_mix_are_assigned_in_turn(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
     static const enum demand_kind kinds[] = {
@@ -335,8 +335,8 @@ UNIT_MAIN(
     cmocka_unit_test(continuing_an_instance_does_not_affect_other_classes),
     cmocka_unit_test(parallel_instances_may_start_on_one_cpu),
     cmocka_unit_test(blocking_and_forking_demand_changes_often),
-    cmocka_unit_test(queue_catches_up_after_a_stop),
-    cmocka_unit_test(instances_of_a_mix_take_classes_in_turn),
+    cmocka_unit_test(work_queued_while_stopped_is_done_later),
+    cmocka_unit_test(demand_classes_of_a_mix_are_assigned_in_turn),
     cmocka_unit_test(demand_sequences_are_independent),
     cmocka_unit_test(demand_profile_is_repeated),
     cmocka_unit_test(instances_start_at_random_points_of_a_demand_profile),

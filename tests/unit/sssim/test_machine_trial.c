@@ -101,7 +101,7 @@ static double measure_error(const char *count, const char *quantum, uint64_t rat
     return fabs(run(&options, 100 * SS_SECOND).error_mean_percent);
 }
 
-static void ticks_mislead_control_with_rounds_in_step(void **state) {
+static void tick_counters_mislead_control_with_synchronized_rounds(void **state) {
     (void)state;
     double misled = measure_error("count=ticks", "4m", 250);
     if (!(misled > 3))
@@ -154,7 +154,7 @@ static void modules_read_counters_in_hundredths_of_a_second(void **state) {
 }
 
 /* Overhead may be charged to the machine or to each CPU; the sum must be the same. */
-static void both_kinds_of_accounts_agree_on_overhead(void **state) {
+static void overhead_charged_to_machine_or_cpus_has_the_same_sum(void **state) {
     (void)state;
     static struct trial trial;
     struct demand_mix mix = parse_mix("blocking");
@@ -404,10 +404,10 @@ UNIT_MAIN(
     cmocka_unit_test(overhead_of_blocking_instances_is_1_to_3_percent),
     cmocka_unit_test(shorter_quantum_costs_more_cpu_time),
     cmocka_unit_test(cpu_time_of_executors_counts_as_load),
-    cmocka_unit_test(ticks_mislead_control_with_rounds_in_step),
+    cmocka_unit_test(tick_counters_mislead_control_with_synchronized_rounds),
     cmocka_unit_test(trial_figures_describe_the_true_load),
     cmocka_unit_test(modules_read_counters_in_hundredths_of_a_second),
-    cmocka_unit_test(both_kinds_of_accounts_agree_on_overhead),
+    cmocka_unit_test(overhead_charged_to_machine_or_cpus_has_the_same_sum),
     cmocka_unit_test(simulated_wake_ups_are_as_late_as_recorded_ones),
     cmocka_unit_test(woken_threads_delay_the_executor),
     cmocka_unit_test(stops_take_effect_at_the_next_tick),

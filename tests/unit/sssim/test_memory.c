@@ -41,7 +41,7 @@ static void threads_on_other_cpus_slow_a_thread(void **state) {
     assert_near(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
 }
 
-static void threads_of_the_same_side_slow_each_other(void **state) {
+static void memory_accesses_of_the_same_side_slow_each_other(void **state) {
     (void)state;
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 20, .waiting = 0.5};
@@ -55,7 +55,7 @@ static void threads_of_the_same_side_slow_each_other(void **state) {
     assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
 }
 
-static void memory_sides_that_share_cpus_do_not_overlap(void **state) {
+static void sides_that_share_cpus_do_not_compete_for_memory(void **state) {
     (void)state;
     struct memory memory = {.rate = 100, .shares_cpus = true};
     struct memory_use use = {.accesses = 40, .waiting = 0.5};
@@ -157,8 +157,8 @@ static void instances_of_a_trial_share_the_memory(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(threads_on_other_cpus_slow_a_thread),
-    cmocka_unit_test(threads_of_the_same_side_slow_each_other),
-    cmocka_unit_test(memory_sides_that_share_cpus_do_not_overlap),
+    cmocka_unit_test(memory_accesses_of_the_same_side_slow_each_other),
+    cmocka_unit_test(sides_that_share_cpus_do_not_compete_for_memory),
     cmocka_unit_test(saturated_memory_serves_part_of_the_demand),
     cmocka_unit_test(unlimited_memory_slows_no_thread),
     cmocka_unit_test(memory_never_serves_more_than_its_rate),

@@ -140,7 +140,7 @@ static void forking_load_is_held_within_a_quota(void **state) {
 }
 
 /* In a container the executors belong to the group and stop no instance while it is throttled. */
-static void load_is_held_with_throttled_executors(void **state) {
+static void load_is_held_if_executors_are_throttled_by_the_quota(void **state) {
     (void)state;
     hold("serial", 100 * MS, true);
     hold("parallel", 100 * MS, true);
@@ -167,5 +167,5 @@ UNIT_MAIN(
     cmocka_unit_test(blocking_load_is_held_within_a_quota),
     cmocka_unit_test(parallel_load_is_held_within_a_quota),
     cmocka_unit_test(forking_load_is_held_within_a_quota),
-    cmocka_unit_test(load_is_held_with_throttled_executors),
+    cmocka_unit_test(load_is_held_if_executors_are_throttled_by_the_quota),
     cmocka_unit_test(load_is_held_with_any_quota_period))

@@ -23,7 +23,7 @@ static void expect_shown(const char *expected) {
     free(text);
 }
 
-static void quick_simulation_shows_no_progress(void **state) {
+static void short_simulation_shows_no_progress(void **state) {
     (void)state;
     begin(1);
     progress_note(&progress, 0.5, 100 * SS_SECOND + 999 * SS_MILLISECOND);
@@ -71,7 +71,7 @@ static void progress_line_is_removed_only_once(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(quick_simulation_shows_no_progress),
+    cmocka_unit_test(short_simulation_shows_no_progress),
     cmocka_unit_test(simulation_shows_progress_and_time_left),
     cmocka_unit_test(progress_of_a_sweep_counts_its_runs),
     cmocka_unit_test(progress_line_is_drawn_at_most_four_times_a_second),

@@ -184,7 +184,7 @@ static void power_is_integrated_over_busy_cpus(void **state) {
     assert_near(measured.watts, 0.99 * 100 + 0.01 * 320, 1e-6);
 }
 
-static void stopped_cpus_are_not_busy(void **state) {
+static void stopped_servers_use_no_cpu(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct ssrequest_profile profile = {0};
@@ -282,7 +282,7 @@ static struct setup with_cores(uint32_t n) {
         .power = &free_power};
 }
 
-static void capacities_of_machines_and_cores_are_near_the_published(void **state) {
+static void capacities_are_near_published_capacities(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct setup setup = with_machines((uint32_t)machines[i].n);
@@ -299,7 +299,7 @@ static double saving(struct setup high, struct setup low) {
     return 100 * (watts - saturated_watts(&low)) / watts;
 }
 
-static void savings_are_within_5_points_of_the_published(void **state) {
+static void savings_are_within_5_points_of_published_savings(void **state) {
     (void)state;
     struct setup part = with_cores(24), pinned = part;
     pinned.power = &pinned_power;
@@ -368,10 +368,10 @@ UNIT_MAIN(
     cmocka_unit_test(cpus_are_active_for_longer_at_a_lower_frequency),
     cmocka_unit_test(lower_frequency_saves_most_with_all_cpus),
     cmocka_unit_test(power_is_integrated_over_busy_cpus),
-    cmocka_unit_test(stopped_cpus_are_not_busy),
+    cmocka_unit_test(stopped_servers_use_no_cpu),
     cmocka_unit_test(concurrent_requests_need_less_power_unless_overloaded),
     cmocka_unit_test(contention_follows_from_exact_capacities),
     cmocka_unit_test(contention_is_never_negative),
-    cmocka_unit_test(capacities_of_machines_and_cores_are_near_the_published),
-    cmocka_unit_test(savings_are_within_5_points_of_the_published),
+    cmocka_unit_test(capacities_are_near_published_capacities),
+    cmocka_unit_test(savings_are_within_5_points_of_published_savings),
     cmocka_unit_test(invalid_tables_are_refused))

@@ -91,7 +91,7 @@ static void evenly_spaced_requests_never_wait(void **state) {
 }
 
 /* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the work. */
-static void poisson_requests_wait_as_in_m_d_1(void **state) {
+static void poisson_requests_match_the_m_d_1_formula(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -102,7 +102,7 @@ static void poisson_requests_wait_as_in_m_d_1(void **state) {
 }
 
 /* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
-static void concurrent_requests_wait_for_each_other(void **state) {
+static void simultaneous_requests_are_queued(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_CONCURRENT);
@@ -114,7 +114,7 @@ static void concurrent_requests_wait_for_each_other(void **state) {
 }
 
 /* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
-static void requests_with_exponential_work_wait_as_in_m_m_1(void **state) {
+static void exponential_work_matches_the_m_m_1_formula(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -126,7 +126,7 @@ static void requests_with_exponential_work_wait_as_in_m_m_1(void **state) {
 }
 
 /* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
-static void several_workers_serve_as_in_m_m_c(void **state) {
+static void several_workers_match_the_m_m_c_formula(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -231,7 +231,7 @@ static void overloaded_service_wastes_work_unless_it_skips_or_drops(void **state
 }
 
 /* The request is either answered exactly at the limit, in time, or times out. */
-static void ended_requests_make_room_for_due_ones(void **state) {
+static void requests_that_end_free_a_place_for_due_requests(void **state) {
     (void)state;
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
         struct measured measured;
@@ -355,7 +355,7 @@ static struct looks look(enum ssrequest_balance balance) {
  * better. With round robin, a quarter of the requests times out at the slower server and is not a
  * success.
  */
-static void figures_of_successes_alone_misjudge_least_connections(void **state) {
+static void excluding_timeouts_makes_least_connections_look_worse(void **state) {
     (void)state;
     struct looks turns = look(SSREQUEST_ROUND_ROBIN);
     struct looks fewest = look(SSREQUEST_LEAST_CONNECTIONS);
@@ -459,7 +459,7 @@ static void queueing_laws_hold_for_random_settings(void **state) {
 
 /* ---- number of requests ---- */
 
-static void sending_ends_with_the_last_requested_request(void **state) {
+static void no_more_than_the_requested_requests_are_sent(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -476,7 +476,7 @@ static void sending_ends_with_the_last_requested_request(void **state) {
  * The last request may be one of many due at once, wait, or be refused: the first 207 are 200 of
  * four seconds and 7 of the fifth.
  */
-static void the_requested_number_of_requests_is_made(void **state) {
+static void exactly_the_requested_number_of_requests_is_sent(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct measured measured;
@@ -495,7 +495,7 @@ static void the_requested_number_of_requests_is_made(void **state) {
 }
 
 /* Clients that all send at once must not exceed the number. */
-static void clients_make_the_requested_number_of_requests(void **state) {
+static void closed_loop_clients_send_the_requested_number_of_requests(void **state) {
     (void)state;
     for (uint64_t max = 1; max <= 25; max += 6) {
         struct measured measured;
@@ -531,21 +531,21 @@ static void queue_results_depend_on_the_seed(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
-    cmocka_unit_test(poisson_requests_wait_as_in_m_d_1),
-    cmocka_unit_test(concurrent_requests_wait_for_each_other),
-    cmocka_unit_test(requests_with_exponential_work_wait_as_in_m_m_1),
-    cmocka_unit_test(several_workers_serve_as_in_m_m_c),
+    cmocka_unit_test(poisson_requests_match_the_m_d_1_formula),
+    cmocka_unit_test(simultaneous_requests_are_queued),
+    cmocka_unit_test(exponential_work_matches_the_m_m_1_formula),
+    cmocka_unit_test(several_workers_match_the_m_m_c_formula),
     cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
     cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
     cmocka_unit_test(queued_requests_time_out),
     cmocka_unit_test(overloaded_service_wastes_work_unless_it_skips_or_drops),
-    cmocka_unit_test(ended_requests_make_room_for_due_ones),
+    cmocka_unit_test(requests_that_end_free_a_place_for_due_requests),
     cmocka_unit_test(stops_add_their_remaining_time_to_responses),
     cmocka_unit_test(cap_hides_a_stop_from_actual_response_times),
     cmocka_unit_test(round_robin_alternates_between_servers),
-    cmocka_unit_test(figures_of_successes_alone_misjudge_least_connections),
+    cmocka_unit_test(excluding_timeouts_makes_least_connections_look_worse),
     cmocka_unit_test(queueing_laws_hold_for_random_settings),
-    cmocka_unit_test(sending_ends_with_the_last_requested_request),
-    cmocka_unit_test(the_requested_number_of_requests_is_made),
-    cmocka_unit_test(clients_make_the_requested_number_of_requests),
+    cmocka_unit_test(no_more_than_the_requested_requests_are_sent),
+    cmocka_unit_test(exactly_the_requested_number_of_requests_is_sent),
+    cmocka_unit_test(closed_loop_clients_send_the_requested_number_of_requests),
     cmocka_unit_test(queue_results_depend_on_the_seed))

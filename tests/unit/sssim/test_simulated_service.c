@@ -142,7 +142,7 @@ static void abandoned_requests_are_served_or_skipped(void **state) {
 }
 
 /* Must not depend on earlier requests or on the server. */
-static void work_depends_only_on_the_request(void **state) {
+static void work_of_a_request_does_not_depend_on_its_server(void **state) {
     (void)state;
     struct queue_service_options options = {
         .servers = 2, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 7};
@@ -251,7 +251,7 @@ UNIT_MAIN(cmocka_unit_test(single_worker_serves_requests_in_order_of_arrival),
     cmocka_unit_test(each_server_has_a_separate_queue_and_speed),
     cmocka_unit_test(stopped_server_resumes_its_request),
     cmocka_unit_test(abandoned_requests_are_served_or_skipped),
-    cmocka_unit_test(work_depends_only_on_the_request),
+    cmocka_unit_test(work_of_a_request_does_not_depend_on_its_server),
     cmocka_unit_test(exponential_work_has_the_requested_mean),
     cmocka_unit_test(servers_run_for_the_configured_duty),
     cmocka_unit_test(seed_sets_the_phase_of_stops),

@@ -72,7 +72,7 @@ static void assert_known(struct study_options *study, double known, double withi
     assert_near(measure(study, "100%"), known, within);
 }
 
-static void unshared_memory_costs_no_throughput(void **state) {
+static void no_shared_memory_bandwidth_costs_no_throughput(void **state) {
     (void)state;
     struct study_options study = make_study(1, 0);
     assert_known(&study, 0, 0.01);
@@ -120,7 +120,7 @@ static void foreground_also_slows_the_background(void **state) {
     assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
 
-static void shared_cpus_cost_the_full_background_load(void **state) {
+static void shared_cpus_lose_throughput_equal_to_the_background_load(void **state) {
     (void)state;
     for (uint32_t cpus = 1; cpus <= 2; cpus++) {
         struct study_options study = make_study(cpus, 0);
@@ -199,11 +199,11 @@ static void invalid_studies_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(unshared_memory_costs_no_throughput),
+    cmocka_unit_test(no_shared_memory_bandwidth_costs_no_throughput),
     cmocka_unit_test(memory_interference_follows_its_formula),
     cmocka_unit_test(more_cpus_demand_more_memory),
     cmocka_unit_test(foreground_also_slows_the_background),
-    cmocka_unit_test(shared_cpus_cost_the_full_background_load),
+    cmocka_unit_test(shared_cpus_lose_throughput_equal_to_the_background_load),
     cmocka_unit_test(unknown_interference_is_omitted),
     cmocka_unit_test(profile_sections_may_set_memory_use),
     cmocka_unit_test(invalid_studies_are_refused))

@@ -26,7 +26,7 @@ static void assert_concludes(
         fail_msg("'%s' does not say '%s'", sentence, words);
 }
 
-static void sweep_recommends_the_steadiest_and_names_the_cheapest(void **state) {
+static void sweep_recommends_the_smallest_error_and_mentions_the_cheapest(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(0.5, 0.02), row(1, 0.01), row(4, 0.005)};
@@ -86,7 +86,7 @@ static void sweep_ignores_trials_without_figures(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(sweep_recommends_the_steadiest_and_names_the_cheapest),
+    cmocka_unit_test(sweep_recommends_the_smallest_error_and_mentions_the_cheapest),
     cmocka_unit_test(sweep_recommends_the_cheaper_of_equal_settings),
     cmocka_unit_test(sweep_averages_over_conditions),
     cmocka_unit_test(sweep_over_conditions_names_the_best_and_worst),

@@ -112,7 +112,7 @@ static void speed_has_the_requested_deviation_and_correlation(void **state) {
     assert_near(products / squares, 0.5, 0.03);
 }
 
-static void runs_at_successive_uptimes_share_one_series_of_speeds(void **state) {
+static void runs_at_successive_uptimes_continue_one_series_of_speeds(void **state) {
     (void)state;
     struct speed whole, part;
     struct speed_options options = {
@@ -236,7 +236,7 @@ static void see_on_time(void *context, uint32_t instance, ss_time start, ss_time
 /*
  * There are more changes than fit in memory at once, yet the end of each iteration must be exact.
  */
-static void every_change_of_pace_is_counted(void **state) {
+static void iterations_are_exact_with_many_changes_of_speed(void **state) {
     (void)state;
     struct work work;
     struct memory memory = {0};
@@ -263,9 +263,9 @@ UNIT_MAIN(
     cmocka_unit_test(zero_length_iterations_are_not_counted),
     cmocka_unit_test(iteration_noise_has_the_requested_deviation),
     cmocka_unit_test(speed_has_the_requested_deviation_and_correlation),
-    cmocka_unit_test(runs_at_successive_uptimes_share_one_series_of_speeds),
+    cmocka_unit_test(runs_at_successive_uptimes_continue_one_series_of_speeds),
     cmocka_unit_test(iterations_follow_the_speed_of_the_machine),
     cmocka_unit_test(launches_differ_by_the_requested_deviation),
     cmocka_unit_test(iterations_do_not_overlap),
     cmocka_unit_test(equal_seeds_give_equal_iterations),
-    cmocka_unit_test(every_change_of_pace_is_counted))
+    cmocka_unit_test(iterations_are_exact_with_many_changes_of_speed))

@@ -68,7 +68,7 @@ static void several_prometheus_series_require_select(void **state) {
     }
 }
 
-static void prometheus_values_may_precede_the_metric(void **state) {
+static void prometheus_values_before_the_metric_key_are_read(void **state) {
     (void)state;
     char *text = malloc(200000);
     assert_non_null(text);
@@ -98,7 +98,7 @@ static void nan_and_infinity_in_prometheus_are_missing_samples(void **state) {
 /*
  * A value covers the time since the previous timestamp; the first value covers the usual interval.
  */
-static void monitor_timestamps_mark_the_end_of_a_sample(void **state) {
+static void monitor_timestamps_are_ends_of_samples(void **state) {
     (void)state;
     static const double seconds[] = {0, 10, 20, 24};
     struct import_run run = import_text(
@@ -274,9 +274,9 @@ JSON_MAIN(
     cmocka_unit_test(prometheus_values_are_fractions_by_default),
     cmocka_unit_test(prometheus_percentages_require_a_unit),
     cmocka_unit_test(several_prometheus_series_require_select),
-    cmocka_unit_test(prometheus_values_may_precede_the_metric),
+    cmocka_unit_test(prometheus_values_before_the_metric_key_are_read),
     cmocka_unit_test(nan_and_infinity_in_prometheus_are_missing_samples),
-    cmocka_unit_test(monitor_timestamps_mark_the_end_of_a_sample),
+    cmocka_unit_test(monitor_timestamps_are_ends_of_samples),
     cmocka_unit_test(zero_byte_does_not_truncate_a_json_string),
     cmocka_unit_test(long_prometheus_labels_are_kept_or_refused),
     cmocka_unit_test(prometheus_values_that_go_backward_are_skipped),

@@ -48,7 +48,7 @@ static void vmstat_timestamps_are_used(void **state) {
 }
 
 /* A vmstat row describes the interval before its timestamp. */
-static void vmstat_timestamps_mark_the_end_of_a_sample(void **state) {
+static void vmstat_timestamps_are_ends_of_samples(void **state) {
     (void)state;
     struct import_run run = import_text(vmstat, NULL,
         TIMED "1 0 7 0 0 99 0 0 2026-11-20 10:00:00\n1 0 7 0 0 90 0 0 2026-11-20 10:00:10\n"
@@ -296,7 +296,7 @@ static void line_based_formats_are_detected(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(first_vmstat_row_is_skipped_as_average_since_boot),
     cmocka_unit_test(vmstat_timestamps_are_used),
-    cmocka_unit_test(vmstat_timestamps_mark_the_end_of_a_sample),
+    cmocka_unit_test(vmstat_timestamps_are_ends_of_samples),
     cmocka_unit_test(repeated_vmstat_headers_are_accepted),
     cmocka_unit_test(vmstat_errors_state_the_expected_input),
     cmocka_unit_test(truncated_vmstat_keeps_complete_lines),

@@ -97,7 +97,7 @@ static void plot_columns_may_be_shorter_than_a_nanosecond(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void plot_of_500_years_counts_single_nanoseconds(void **state) {
+static void plot_of_500_years_is_exact_to_the_nanosecond(void **state) {
     (void)state;
     ss_time length = 182500 * DAY;
     struct sstrace_columns columns = begin(length, 999);
@@ -158,6 +158,6 @@ UNIT_MAIN(
     cmocka_unit_test(plot_holds_the_first_and_last_load),
     cmocka_unit_test(plot_of_a_zero_length_trace_shows_its_last_record),
     cmocka_unit_test(plot_columns_may_be_shorter_than_a_nanosecond),
-    cmocka_unit_test(plot_of_500_years_counts_single_nanoseconds),
+    cmocka_unit_test(plot_of_500_years_is_exact_to_the_nanosecond),
     cmocka_unit_test(total_work_is_independent_of_the_number_of_columns),
     cmocka_unit_test(number_of_plot_columns_is_limited))

@@ -17,7 +17,7 @@ static struct ss_trace_record make_record(size_t which, size_t at) {
         .time = at * 1000 + which, .load = (double)at / RECORDS, .free = at % 7 == which};
 }
 
-static void interleaved_traces_are_returned_whole(void **state) {
+static void interleaved_rows_are_split_into_complete_traces(void **state) {
     (void)state;
     static const size_t counts[STRANDS] = {RECORDS, SSTRACE_STRAND_RECORDS, 1};
     struct sstrace_strands strands;
@@ -48,7 +48,7 @@ static void interleaved_traces_are_returned_whole(void **state) {
     sstrace_strands_close(&strands);
 }
 
-static void file_names_escape_what_a_shell_or_folder_would_misread(void **state) {
+static void machine_names_are_escaped_in_file_names(void **state) {
     (void)state;
     static const char *const names[][2] = {
         {"m_1932", "m_1932.trace"},
@@ -82,7 +82,7 @@ static void too_long_machine_names_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(interleaved_traces_are_returned_whole),
-    cmocka_unit_test(file_names_escape_what_a_shell_or_folder_would_misread),
+    cmocka_unit_test(interleaved_rows_are_split_into_complete_traces),
+    cmocka_unit_test(machine_names_are_escaped_in_file_names),
     cmocka_unit_test(too_long_machine_names_are_refused))
 // clang-format on

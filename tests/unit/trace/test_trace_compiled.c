@@ -197,7 +197,7 @@ static void invalid_compiled_records_are_refused(void **state) {
 }
 
 /* Text, compiled and text again must be equal to the last bit. */
-static void loads_survive_conversion_to_text(void **state) {
+static void loads_are_unchanged_by_conversion_to_text(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {
         double load = fabs(sin(i)) * pow(10, -(i % 9));
@@ -248,5 +248,5 @@ UNIT_MAIN(
     cmocka_unit_test(foreign_byte_order_of_a_trace_is_reported),
     cmocka_unit_test(unknown_version_of_a_compiled_trace_is_reported),
     cmocka_unit_test(invalid_compiled_records_are_refused),
-    cmocka_unit_test(loads_survive_conversion_to_text),
+    cmocka_unit_test(loads_are_unchanged_by_conversion_to_text),
     cmocka_unit_test(loads_are_written_with_few_digits))

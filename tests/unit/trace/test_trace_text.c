@@ -85,7 +85,7 @@ static void example_traces_are_valid(void **state) {
     }
 }
 
-static void plus_time_is_relative_to_the_previous_record(void **state) {
+static void time_with_a_plus_is_relative_to_the_previous_record(void **state) {
     (void)state;
     struct ss_trace_records records = read_well("+5s 10%\n+5s 20%\n20s 30%\n+0 40%\n+1M 50%\n");
     assert_record(&records, 0, 5 * SS_SECOND, 0.1, false);
@@ -211,7 +211,7 @@ static void unreadable_trace_files_are_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(published_saw_trace_is_read),
     cmocka_unit_test(example_traces_are_valid),
-    cmocka_unit_test(plus_time_is_relative_to_the_previous_record),
+    cmocka_unit_test(time_with_a_plus_is_relative_to_the_previous_record),
     cmocka_unit_test(free_section_keeps_the_previous_load),
     cmocka_unit_test(blanks_and_comments_in_traces_are_ignored),
     cmocka_unit_test(byte_order_mark_of_a_trace_is_skipped),

@@ -168,7 +168,7 @@ static void executor_continues_a_released_branch(void **state) {
 }
 
 /* Meanwhile the executor may have stopped it through another branch. */
-static void guardian_does_not_continue_released_branch(void **state) {
+static void guardian_does_not_continue_a_released_branch(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -181,7 +181,7 @@ static void guardian_does_not_continue_released_branch(void **state) {
 }
 
 /* A missed group is not stopped, although the guardian may hold it. */
-static void executor_reports_missed_group(void **state) {
+static void executor_reports_a_group_it_cannot_hold(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, true);
@@ -247,7 +247,7 @@ UNIT_MAIN(
     cmocka_unit_test(holds_are_not_refreshed_from_an_unchanged_board),
     cmocka_unit_test(guardian_holds_branches_of_all_rows),
     cmocka_unit_test(executor_continues_a_released_branch),
-    cmocka_unit_test(guardian_does_not_continue_released_branch),
-    cmocka_unit_test(executor_reports_missed_group),
+    cmocka_unit_test(guardian_does_not_continue_a_released_branch),
+    cmocka_unit_test(executor_reports_a_group_it_cannot_hold),
     cmocka_unit_test(changed_slot_serial_causes_a_new_hold),
     cmocka_unit_test(hold_is_released_if_its_slot_changes_rows))

@@ -105,7 +105,7 @@ static pid_t join_leaderless_group(uint64_t *leader_started) {
     return leader;
 }
 
-static void leaderless_group_is_signaled_only_with_a_witness(void **state) {
+static void leaderless_group_is_signaled_only_if_a_known_member_lives(void **state) {
     (void)state;
     open_board();
     uint64_t leader_started;
@@ -254,7 +254,7 @@ static void *tell_often(void *nothing) {
 }
 
 /* Rescuers can find every branch that the executor knows. */
-static void rescuers_see_a_change_before_the_executor(void **state) {
+static void board_version_changes_before_the_executor_is_notified(void **state) {
     (void)state;
     open_board();
     pthread_t guardian;
@@ -274,8 +274,8 @@ UNIT_MAIN(
     cmocka_unit_test(pid_with_a_wrong_start_time_is_not_held),
     cmocka_unit_test(hold_by_pid_checks_the_start_time),
     cmocka_unit_test(slot_read_during_a_change_signals_no_process),
-    cmocka_unit_test(leaderless_group_is_signaled_only_with_a_witness),
+    cmocka_unit_test(leaderless_group_is_signaled_only_if_a_known_member_lives),
     cmocka_unit_test(leaderless_group_is_signaled_only_for_its_row_and_its_members),
     cmocka_unit_test(members_of_a_group_with_a_leader_are_not_signaled_one_by_one),
     cmocka_unit_test(holds_match_the_board_after_concurrent_changes),
-    cmocka_unit_test(rescuers_see_a_change_before_the_executor))
+    cmocka_unit_test(board_version_changes_before_the_executor_is_notified))

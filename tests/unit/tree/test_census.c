@@ -6,7 +6,7 @@
 
 /* ---- without branches ---- */
 
-static void instance_group_needs_no_branch(void **state) {
+static void processes_in_the_instance_group_need_no_branch(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     pid_t child = world_fork(world_leader(0));
@@ -211,7 +211,7 @@ static pid_t fork_a_leaver(double duty) {
     return child;
 }
 
-static void process_expected_to_leave_its_group_is_found_at_a_stop(void **state) {
+static void process_that_leaves_its_group_is_found_when_instances_stop(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(1);
     for (int i = 0; i < 9; i++) {
@@ -229,7 +229,7 @@ static void process_expected_to_leave_its_group_is_found_at_a_stop(void **state)
 }
 
 /* With a duty of 0.1 a process may first run seconds after its fork. */
-static void low_duty_process_is_expected_to_leave_for_longer(void **state) {
+static void low_duty_lengthens_the_wait_for_a_process_to_leave(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(0.1);
     world_pass(8 * SS_SECOND);
@@ -245,7 +245,7 @@ static void low_duty_process_is_expected_to_leave_for_longer(void **state) {
 }
 
 /* A pid is assigned before its process is visible. */
-static void late_visible_process_is_found_soon(void **state) {
+static void process_not_yet_visible_is_found_soon(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -289,7 +289,7 @@ static void zombie_leader_does_not_make_a_group_branch(void **state) {
 }
 
 /* The guardian held the group in time, but the executor did not. */
-static void group_missed_by_executor_becomes_single_branches(void **state) {
+static void group_the_executor_cannot_hold_becomes_single_branches(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     pid_t middle = world_fork_session(world_leader(0));
@@ -307,7 +307,7 @@ static void group_missed_by_executor_becomes_single_branches(void **state) {
 }
 
 /* Until the next recount, a second later, it would neither be stopped nor ended. */
-static void missed_group_is_split_at_the_next_look(void **state) {
+static void group_that_cannot_be_held_is_split_at_the_next_look(void **state) {
     (void)state;
     world_pass(1500 * SS_MILLISECOND);
     pid_t middle = world_fork_session(world_leader(0));
@@ -332,7 +332,7 @@ static bool is_gone_once_ended(void *holder, uint32_t slot) {
 }
 
 /* The guardian did not hold the group in time; an executor may have. */
-static void group_missed_by_guardian_becomes_single_branches(void **state) {
+static void group_the_guardian_cannot_hold_becomes_single_branches(void **state) {
     (void)state;
     world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
     ending = world_fork_session(world_leader(0));
@@ -396,7 +396,7 @@ static void instance_leader_that_joins_another_group_is_found(void **state) {
     world_check(true);
 }
 
-static void without_holds_on_groups_each_process_is_a_branch(void **state) {
+static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
     (void)state;
     world.census.groups = false;
     pid_t session = world_fork_session(world_leader(0));
@@ -544,7 +544,7 @@ static void foreign_unsignalable_processes_are_not_counted_or_frozen(void **stat
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(instance_group_needs_no_branch),
+    cmocka_unit_test(processes_in_the_instance_group_need_no_branch),
     cmocka_unit_test(foreign_processes_are_never_claimed),
     cmocka_unit_test(new_session_becomes_a_branch),
     cmocka_unit_test(session_of_any_size_is_one_branch),
@@ -554,19 +554,19 @@ WORLD_MAIN(
     cmocka_unit_test(setsid_of_an_existing_process_is_noticed),
     cmocka_unit_test(rapidly_forking_tree_is_followed),
     cmocka_unit_test(process_that_leaves_its_group_early_is_found_soon),
-    cmocka_unit_test(process_expected_to_leave_its_group_is_found_at_a_stop),
-    cmocka_unit_test(low_duty_process_is_expected_to_leave_for_longer),
-    cmocka_unit_test(late_visible_process_is_found_soon),
+    cmocka_unit_test(process_that_leaves_its_group_is_found_when_instances_stop),
+    cmocka_unit_test(low_duty_lengthens_the_wait_for_a_process_to_leave),
+    cmocka_unit_test(process_not_yet_visible_is_found_soon),
     cmocka_unit_test(orphan_without_a_session_leader_is_a_single_branch),
     cmocka_unit_test(zombie_leader_does_not_make_a_group_branch),
-    cmocka_unit_test(group_missed_by_executor_becomes_single_branches),
-    cmocka_unit_test(missed_group_is_split_at_the_next_look),
-    cmocka_unit_test(group_missed_by_guardian_becomes_single_branches),
+    cmocka_unit_test(group_the_executor_cannot_hold_becomes_single_branches),
+    cmocka_unit_test(group_that_cannot_be_held_is_split_at_the_next_look),
+    cmocka_unit_test(group_the_guardian_cannot_hold_becomes_single_branches),
     cmocka_unit_test(foreign_group_is_not_claimed),
     cmocka_unit_test(foreign_group_without_a_leader_is_not_claimed),
     cmocka_unit_test(group_branch_belongs_to_its_leaders_instance),
     cmocka_unit_test(instance_leader_that_joins_another_group_is_found),
-    cmocka_unit_test(without_holds_on_groups_each_process_is_a_branch),
+    cmocka_unit_test(each_process_is_a_branch_if_groups_cannot_be_held),
     cmocka_unit_test(branch_of_an_ended_process_is_released),
     cmocka_unit_test(branch_of_an_empty_group_is_released),
     cmocka_unit_test(reused_group_id_is_a_different_group),

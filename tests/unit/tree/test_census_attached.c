@@ -229,7 +229,7 @@ static uint32_t strays(void) {
 }
 
 /* Without the report of its birth, the daemon is left alone and counted. */
-static void daemon_is_found_by_the_report_of_its_birth(void **state) {
+static void daemon_is_found_by_its_fork_event(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     world_at(start_service())->akin = true;
@@ -365,7 +365,7 @@ static void daemon_of_a_reused_pid_is_foreign(void **state) {
 }
 
 /* Any known pid may have been reused by a foreign process. */
-static void daemon_is_left_alone_if_births_were_lost(void **state) {
+static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -425,14 +425,14 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(known_orphans_and_their_children_stay_branches),
     cmocka_unit_test(new_census_keeps_known_orphans),
     cmocka_unit_test(children_of_a_reused_pid_are_foreign),
-    cmocka_unit_test(daemon_is_found_by_the_report_of_its_birth),
+    cmocka_unit_test(daemon_is_found_by_its_fork_event),
     cmocka_unit_test(daemon_after_many_foreign_processes_is_found),
     cmocka_unit_test(daemon_is_found_by_its_session),
     cmocka_unit_test(existing_orphans_in_our_session_are_found),
     cmocka_unit_test(the_run_itself_is_not_claimed_by_its_session),
     cmocka_unit_test(foreign_daemons_are_left_alone),
     cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
-    cmocka_unit_test(daemon_is_left_alone_if_births_were_lost),
+    cmocka_unit_test(daemon_is_left_alone_if_fork_events_were_lost),
     cmocka_unit_test(unsignalable_attached_processes_are_not_frozen),
     cmocka_unit_test(attached_trees_have_separate_branches))
 /* clang-format on */

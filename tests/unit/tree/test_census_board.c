@@ -34,7 +34,7 @@ static void publish_on_look(pid_t pid) {
 }
 
 /* The leader is published only after the census has read the board. */
-static void late_published_instance_group_does_not_stay_a_branch(void **state) {
+static void branch_of_an_instance_group_published_late_is_released(void **state) {
     (void)state;
     published_late = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
@@ -95,7 +95,7 @@ static void reused_executor_pid_is_not_an_executor(void **state) {
 /* ---- another guardian ---- */
 
 /* Like the first look of a successor: existing processes are found, once each. */
-static void survey_finds_existing_processes(void **state) {
+static void first_look_finds_existing_processes_once(void **state) {
     (void)state;
     world_close();
     world_open_empty(32768, true);
@@ -174,7 +174,7 @@ static void excess_branches_are_claimed_when_slots_become_free(void **state) {
  * Processes that do not fit on the board do not count as found, so there is no reason to look
  * sooner.
  */
-static void full_board_does_not_shorten_intervals(void **state) {
+static void full_board_does_not_shorten_the_look_interval(void **state) {
     (void)state;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
         world_fork_session(world_leader(0));
@@ -197,7 +197,7 @@ static void fork_daemons(pid_t daemons[], int count) {
 }
 
 /* More processes than the census can count. */
-static void census_survives_more_processes_than_it_can_count(void **state) {
+static void census_tolerates_more_processes_than_it_can_count(void **state) {
     (void)state;
     pid_t daemons[50];
     world_close();
@@ -224,12 +224,12 @@ static void census_survives_more_processes_than_it_can_count(void **state) {
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(nothing_is_claimed_before_the_leader_is_known),
-    cmocka_unit_test(late_published_instance_group_does_not_stay_a_branch),
+    cmocka_unit_test(branch_of_an_instance_group_published_late_is_released),
     cmocka_unit_test(repeated_instance_gets_branches_again),
     cmocka_unit_test(row_of_dead_executor_gets_no_branches),
     cmocka_unit_test(reused_executor_pid_is_not_an_executor),
-    cmocka_unit_test(survey_finds_existing_processes),
+    cmocka_unit_test(first_look_finds_existing_processes_once),
     cmocka_unit_test(successor_adopts_existing_branches),
     cmocka_unit_test(excess_branches_are_claimed_when_slots_become_free),
-    cmocka_unit_test(full_board_does_not_shorten_intervals),
-    cmocka_unit_test(census_survives_more_processes_than_it_can_count))
+    cmocka_unit_test(full_board_does_not_shorten_the_look_interval),
+    cmocka_unit_test(census_tolerates_more_processes_than_it_can_count))

@@ -54,7 +54,7 @@ static ss_time wait_after_a_stranger(void) {
     return world.due - world.now;
 }
 
-static void foreign_processes_alone_lengthen_the_look_interval(void **state) {
+static void look_interval_grows_if_only_foreign_processes_start(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     ss_time before = 100 * SS_MILLISECOND;
@@ -231,7 +231,7 @@ static void process_with_a_reused_foreign_pid_is_found(void **state) {
 WORLD_MAIN(
     cmocka_unit_test(without_new_processes_no_process_is_looked_up),
     cmocka_unit_test(existing_processes_do_not_raise_the_cost_of_a_look),
-    cmocka_unit_test(foreign_processes_alone_lengthen_the_look_interval),
+    cmocka_unit_test(look_interval_grows_if_only_foreign_processes_start),
     cmocka_unit_test(quiet_system_restores_the_usual_look_interval),
     cmocka_unit_test(looks_are_rare_while_forks_are_reported),
     cmocka_unit_test(reported_fork_causes_an_immediate_look),
