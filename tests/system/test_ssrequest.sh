@@ -533,7 +533,7 @@ refuses() {
 }
 
 invalid_options_are_refused() {
-    refuses 'no URL is given' --rate 5
+    refuses 'no URL given' --rate 5
     refuses '--profile constant requires --rate' http://localhost/
     refuses '--profile step requires --step' --max 10 http://localhost/
     refuses '--hold has no meaning with --profile constant' --profile constant --rate 5 --hold 2s \
@@ -544,7 +544,7 @@ invalid_options_are_refused() {
     refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
     refuses 'is not an HTTP URL' --rate 5 localhost:80
     refuses 'write http://' --rate 5 http://localhost:99999/
-    refuses 'has no path of a socket' --rate 5 http+unix:///page
+    refuses 'names no socket' --rate 5 http+unix:///page
     refuses 'has %00 in the path' --rate 5 http+unix://%00/page
     refuses 'has %00 in the path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
     refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
@@ -695,7 +695,7 @@ requests_from_a_file_are_sent_in_turn() {
     ask 0 --rate 2 --duration 1s --cap 1 --requests-file requests --each each.csv
     got "GET /a b'' None None None" "DELETE /b b'' None None None"
     [ "$(cut -d , -f 2 each.csv | tr '\n' ' ')" = 'target 0 1 ' ] || fail "$(cat each.csv)"
-    refuses 'the file has URLs: write paths in it' --rate 5 --requests-file requests "$url"
+    refuses 'the file contains URLs: write only paths in it' --rate 5 --requests-file requests "$url"
     refuses '--data has no meaning with --requests-file' --rate 5 --requests-file requests --data x
     refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
         --requests-file requests --json requests
@@ -872,7 +872,7 @@ a_search_fails_if_the_service_fails() {
     timeout -k 5 "$patience" "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m "$url" \
         >out 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
-    grep -q 'the service failed 20 requests that were sent one at a time' err || fail "$(cat err)"
+    grep -q 'the service did not recover from a trial: 20 requests sent one at a time failed' err || fail "$(cat err)"
 }
 
 a_search_is_ended_by_a_signal() {

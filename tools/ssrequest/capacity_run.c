@@ -13,7 +13,7 @@
 #define PRECISION  0.02
 #define REPEATS    5
 
-/* The number of single requests that may fail after a trial before the search is abandoned. */
+/* After this many failures of single requests in a row, the service is considered broken. */
 #define LONE_MAX 20
 
 struct finder {
@@ -49,7 +49,7 @@ static void on_period(void *context, ss_time end) {
         ssrequest_generator_end(finder->generator, end);
 }
 
-/* Runs a schedule. `beside` is NULL except in a trial. */
+/* Runs a schedule. `beside` is NULL unless this is a trial. */
 static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
     const struct ssrequest_beside *beside, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
@@ -73,8 +73,7 @@ static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedu
     int why = ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &course);
     ssrequest_generator_close(finder->generator);
     extend(finder->course, &course);
-    return why < 0 ? ss_error_fail(error, "cannot create an epoll descriptor: %s", strerror(-why))
-                   : 0;
+    return why < 0 ? ss_error_fail(error, "cannot wait for a descriptor: %s", strerror(-why)) : 0;
 }
 
 static int run(struct finder *finder, double rate, struct ss_error *error) {
@@ -92,7 +91,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
     int result =
         ssrequest_profile_constant(&profile, rate, beside.period * SSREQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
-        /* Each trial needs another seed: with the same times it would not be independent. */
+        /* A different seed for each trial: with the same times, trials would not be independent. */
         ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)options->arrival,
             options->seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, &beside, error);
@@ -106,8 +105,8 @@ static bool is_stopped(const struct finder *finder) {
 }
 
 /*
- * Sends single requests until one is answered. The service may still be working on requests that
- * timed out; when a single request is answered, none is left ahead of it.
+ * Sends single requests until one succeeds. The service may still be working on requests that timed
+ * out, which would slow down the next trial; a success means that they are done.
  */
 static int settle(struct finder *finder, struct ss_error *error) {
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
@@ -124,8 +123,9 @@ static int settle(struct finder *finder, struct ss_error *error) {
     }
     return is_stopped(finder) ? 0
                               : ss_error_fail(error,
-                                    "the service failed %d requests that were sent one at a time: "
-                                    "ending the search",
+                                    "the service did not recover from a trial: %d requests sent "
+                                    "one at a time failed; check the service, or start at a lower "
+                                    "--rate",
                                     LONE_MAX);
 }
 

@@ -18,7 +18,7 @@
 #define HEADERS_MAX (256 * 1024) /* in bytes; larger headers are invalid */
 #define BUFFER      (64 * 1024)  /* bytes per read */
 
-/* The number of descriptors reserved for other purposes than connections. */
+/* The number of descriptors to leave for everything other than connections. */
 #define DESCRIPTORS_KEPT 64
 
 /*
@@ -34,11 +34,11 @@ struct slot {
     struct ssrequest_one *one; /* NULL: idle */
     CURLU *url;                /* owned, because an aim may be freed before its requests end */
     const struct ssrequest_message *message; /* the message set in the handle; NULL if none */
-    uint32_t target; /* the target set in the handle: its index in the aim of number `aim` */
-    uint64_t aim;
-    bool tls;                     /* the target uses TLS */
-    uint32_t origin;              /* origin of the target, see struct watch */
-    long version;                 /* the HTTP version set in the handle, a constant of libcurl */
+    uint32_t target; /* index of the target set in the handle, in the aim with number `aim` */
+    uint64_t aim;    /* number of an aim, see `aim_number` */
+    bool tls;        /* the target uses TLS */
+    uint32_t origin; /* origin of the target, see struct watch */
+    long version;    /* the HTTP version set in the handle, a constant of libcurl */
     struct slot *before, *behind; /* list of requests in progress, in order of sending */
     struct slot *next_done;       /* list of ended requests that are not reported yet */
     enum ssrequest_outcome outcome;
@@ -46,7 +46,7 @@ struct slot {
     ss_time finished;
 
     /* The current request: */
-    bool begun;  /* the request was passed to a connection */
+    bool begun;  /* libcurl sent it, or was about to */
     bool again;  /* libcurl tried to send it again */
     bool final;  /* the last status line was not that of an interim response */
     bool headed; /* the headers are complete */
@@ -88,10 +88,10 @@ struct ssrequest_http {
     uint64_t opened; /* number of sockets opened so far */
     ss_time timer;   /* time of libcurl's next timeout */
     struct ssrequest_aim aim;
-    uint64_t aim_number;
+    uint64_t aim_number;    /* number of the current aim, from 1 */
     struct origin *origins; /* origins of all aims so far */
     uint32_t origin_count, origin_room;
-    uint64_t older; /* number of responses over HTTP/1 although HTTP/2 was requested */
+    uint64_t older; /* number of responses over HTTP/1 because the server declined HTTP/2 */
     bool is_old;    /* libcurl is old, see version_for() */
 };
 
@@ -126,7 +126,7 @@ static const struct {
     CURLcode code;
     enum ssrequest_outcome outcome;
 } meanings[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* a response of HTTP/0.9 */
+    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* an HTTP/0.9 response */
     {CURLE_WEIRD_SERVER_REPLY, SSREQUEST_GARBLED},
     {CURLE_HTTP2, SSREQUEST_GARBLED},
     {CURLE_HTTP3, SSREQUEST_GARBLED},
@@ -158,7 +158,7 @@ static enum ssrequest_outcome outcome_of_connecting(const struct slot *slot) {
     long why = slot->why;
     if (!why)
         curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
-    /* The backlog of the Unix socket is full: libcurl does not report EAGAIN as an error. */
+    /* libcurl reports no errno for EAGAIN: the backlog of the Unix socket is full. */
     if (!why && slot->local)
         return SSREQUEST_CONNECTION_REFUSED;
     return outcome_of_errno((int)why);
@@ -210,9 +210,9 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
 /* ---- callbacks of libcurl ---- */
 
 /*
- * Called before a request is sent. Aborts a request that was sent before: if a reused connection
- * breaks, libcurl resends the request by itself. The failure would then look like a slow response,
- * and the server would receive more requests than were counted.
+ * Called whenever libcurl is about to send a request. Aborts the second attempt: if a reused
+ * connection breaks, libcurl resends the request by itself, so a failure would look like a slow
+ * response, and the server would receive more requests than were counted.
  */
 static int before_sending(void *context, char *address, char *own_address, int port, int own_port) {
     struct slot *slot = context;
@@ -223,8 +223,7 @@ static int before_sending(void *context, char *address, char *own_address, int p
 }
 
 /*
- * Returns whether the status is 1xx, as in "HTTP/1.1 103 Early Hints", which another status line
- * follows.
+ * Returns whether the status is 1xx, as in "HTTP/1.1 103 Early Hints": the final response follows.
  */
 static bool is_interim(const char *line, size_t length) {
     const char *blank = memchr(line, ' ', length);
@@ -305,7 +304,7 @@ static uint32_t next_number(struct ssrequest_http *http) {
     return (uint32_t)(http->opened++ % UINT32_MAX) + 1;
 }
 
-/* Opens the socket for libcurl, in order to know the errno of a failure. */
+/* Opens a socket in place of libcurl, which does not report the errno of a failure. */
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
@@ -383,8 +382,8 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
 /* ---- targets ---- */
 
 /*
- * Makes libcurl keep a connection from each slot to each target. With fewer connections, each
- * request to one target would close a connection to another.
+ * Makes libcurl keep a connection from each slot to each target, as far as descriptors allow. With
+ * fewer connections, a request to one target would close a connection to another.
  */
 static void keep_connections(struct ssrequest_http *http) {
     struct rlimit files = {.rlim_cur = RLIM_INFINITY};
@@ -444,7 +443,7 @@ static void set_up(struct slot *slot) {
     const struct ssrequest_http_rules *rules = &slot->http->rules;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Ignore proxies that the environment names. */
+    /* Ignore http_proxy and the like: requests must go to the service itself. */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->http->headers);
@@ -493,9 +492,9 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
 
 /*
  * Returns the HTTP version to request. Works around a bug of libcurl before 8.0: with prior
- * knowledge of HTTP/2 it fails to reuse a connection without TLS. If an upgrade is requested
- * instead, libcurl reuses the connection without one. If it nevertheless opens a new connection, it
- * does request the upgrade.
+ * knowledge of HTTP/2 it fails to reuse a connection without TLS. It does reuse the connection if
+ * an upgrade is requested instead, and then sends no upgrade. Only if it has to open a new
+ * connection after all, the server receives an upgrade request.
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
@@ -671,8 +670,8 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
         return;
     }
     link_slot(slot);
-    act_on_time(http); /* called now, not after the whole burst was added */
-    collect(http);     /* a fast response may have arrived */
+    act_on_time(http); /* send now, not after the whole burst has been added */
+    collect(http);     /* the request may have failed at once, or a fast response arrived */
 }
 
 bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events) {

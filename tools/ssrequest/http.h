@@ -4,7 +4,7 @@
 
 /*
  * The generator's transport in real time: libcurl's multi interface over the caller's epoll
- * descriptor. All times count from the start of the run. No call blocks.
+ * descriptor. Times count from the start of the run. No call blocks.
  */
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct ssrequest_http_rules {
     bool fresh; /* open a connection for each request */
     bool http2;
     bool insecure;
-    const char *authorities; /* PEM file of trusted authorities; NULL: the system's */
+    const char *authorities; /* PEM file of trusted authorities; NULL for the system's */
     const struct ssrequest_messages *messages;
 };
 
@@ -44,15 +44,16 @@ SS_NONNULL()
 void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim);
 
 /*
- * Sets the time from which all others count, a time of ss_platform_now(). Call this before sending.
+ * Begins a run: `begin`, as returned by ss_platform_now(), is the time from which all others count.
+ * Call this before sending.
  */
 SS_NONNULL(1, 3)
 void ssrequest_http_begin(
     struct ssrequest_http *http, ss_time begin, ssrequest_http_ended *ended, void *context);
 
 /*
- * Sends a request and sets `sent` to the actual time. This is send() of struct ssrequest_transport,
- * with `http` as the context.
+ * Sends a request and sets its `sent` to the actual time. Use this as send() of struct
+ * ssrequest_transport, with `http` as the context.
  */
 SS_NONNULL()
 void ssrequest_http_send(void *http, struct ssrequest_one *one);
@@ -80,7 +81,7 @@ void ssrequest_http_forget(struct ssrequest_http *http);
 SS_NONNULL()
 uint64_t ssrequest_http_connections(const struct ssrequest_http *http);
 
-/* Returns the number of responses over HTTP/1 although HTTP/2 was requested. */
+/* Returns how many responses came over HTTP/1 because the server declined HTTP/2. */
 SS_NONNULL()
 uint64_t ssrequest_http_older(const struct ssrequest_http *http);
 

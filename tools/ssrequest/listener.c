@@ -20,10 +20,13 @@
 #define DOOR     CLIENTS
 #define ATTENDED (CLIENTS + 1)
 
-/* The limit of reads and of accepted connections per call, because requests must not be delayed. */
+/*
+ * Maximum number of events per call, and of reads from a client per event: requests must not be
+ * delayed.
+ */
 #define TURNS 4
 
-/* The limit of lines of one client per call, for the same reason. */
+/* Maximum number of lines of a client that are executed after a read, for the same reason. */
 #define LINES_AT_ONCE 64
 
 /* How long clients may take to read outstanding answers at the end of the run. */
@@ -33,7 +36,7 @@ struct client {
     int connection;  /* -1: no client */
     uint32_t events; /* events set in epoll; 0: not registered */
     bool ended;      /* the client has shut down its side */
-    bool discards;   /* the rest of a line that was too long is ignored */
+    bool discards;   /* the line was too long, and the rest of it is ignored */
     size_t used;
     char line[LINE_ROOM];
     size_t answer_from, answer_end; /* the unsent part of `answer` */
@@ -57,7 +60,7 @@ static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t w
     return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* Opens the socket. Only this user may connect, because every command is executed. */
+/* Opens the socket. Only this user may connect, because whoever connects controls the run. */
 static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
     if (ss_local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
@@ -203,7 +206,7 @@ static bool read_some(struct client *client) {
     }
     if (length == 0) {
         client->ended = true;
-        /* Complete a last line that has no line feed. serve() keeps room for that. */
+        /* Complete a last line without a line feed. serve() leaves room for one. */
         if (client->used > 0)
             client->line[client->used++] = '\n';
         return client->used > 0;
@@ -214,8 +217,8 @@ static bool read_some(struct client *client) {
 }
 
 /*
- * Updates the events of a client. Its remaining lines wait until it can be written to, because each
- * needs room for its answer.
+ * Updates the events of a client. The lines that remain wait until the client is writable, because
+ * each needs room for its answer.
  */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
     uint32_t events = client == listener->waiting                  ? 0
@@ -225,7 +228,7 @@ static void rearm(struct ssrequest_listener *listener, struct client *client) {
         return;
     struct epoll_event event = {
         .events = events, .data.u32 = (uint32_t)(client - listener->clients)};
-    /* Unregister a waiting client, because epoll would report a hangup again and again. */
+    /* Unregister a waiting client: epoll would report a hangup again and again. */
     int how = !client->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
     client->events = events;
     if (epoll_ctl(listener->events, how, client->connection, &event) < 0)
@@ -273,7 +276,7 @@ static void accept_one(struct ssrequest_listener *listener) {
     }
     static struct client refused; /* static because it is too large for the stack */
     refused.connection = connection;
-    refuse_line(&refused, "8 connections are already open: close one");
+    refuse_line(&refused, "too many connections (at most 8): close one");
     disconnect(&refused);
 }
 
@@ -290,7 +293,7 @@ void ssrequest_listener_serve(struct ssrequest_listener *listener) {
     }
 }
 
-/* ---- public functions ---- */
+/* ---- the listener ---- */
 
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
     return listener->events;

@@ -18,9 +18,9 @@ struct ssrequest_listener;
 #define SSREQUEST_ANSWER_LATER 1
 
 /*
- * Executes a command. The answer is "ok" followed by `answer`, or the error. If the result is
- * SSREQUEST_ANSWER_LATER, ssrequest_listener_answer() sends the answer; at most one client may wait
- * for such an answer.
+ * Executes a command. Returns 0 for the answer "ok" followed by `answer`, a negative value for an
+ * answer with the error, or SSREQUEST_ANSWER_LATER if ssrequest_listener_answer() will send the
+ * answer. At most one client may wait for such an answer.
  */
 typedef int ssrequest_obey(void *context, const struct ssrequest_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error);
@@ -30,7 +30,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_listener_open(struct ssrequest_lis
     const char *path, ssrequest_obey *obey, void *context, struct ss_error *error);
 
 /*
- * Removes the socket. Answers outstanding lines with the error that the run is over, and gives
+ * Removes the socket. Answers outstanding lines with an error, because the run is over, and gives
  * clients up to a second to read their answers.
  */
 void ssrequest_listener_close(struct ssrequest_listener *listener);
@@ -47,8 +47,8 @@ SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_attend(struct ssrequest_list
     int descriptor, void (*ready)(void *context), struct ss_error *error);
 
 /*
- * Answers the waiting client: with "ok" and `text` or, if `result` is negative, with an error for
- * the reason `text`. Then executes the lines that the client has sent meanwhile.
+ * Answers the waiting client, if any: with "ok" and `text`, or with an error and `reason` if
+ * `result` is negative. Then executes the lines that the client has sent meanwhile.
  */
 SS_NONNULL()
 void ssrequest_listener_answer(

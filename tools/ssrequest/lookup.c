@@ -11,8 +11,8 @@
 
 struct ssrequest_lookup {
     /*
-     * Number of owners: the caller, and the thread while it runs. A thread in getaddrinfo() can be
-     * neither cancelled safely nor joined in time.
+     * Number of owners: the caller, and the thread while it runs. The last one frees the lookup,
+     * because a thread in getaddrinfo() can be neither cancelled safely nor joined in time.
      */
     _Atomic int owners;
     struct ssrequest_lookup_means means;
@@ -21,7 +21,7 @@ struct ssrequest_lookup {
     bool busy; /* only the caller uses this */
     char **urls;
     uint32_t count;
-    /* The thread owns the following until the event: */
+    /* Until the event, only the thread may access these: */
     int result;
     struct ssrequest_aim aim;
     struct ss_error error;

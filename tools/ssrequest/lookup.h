@@ -12,8 +12,8 @@
 #include "targets.h"
 
 /*
- * The functions that the thread calls: ssrequest_aim_make() or a substitute, and the function that
- * frees its aim.
+ * The functions that make and free an aim: ssrequest_aim_make() or a substitute, which runs in the
+ * thread, and ssrequest_aim_free() or a substitute.
  */
 struct ssrequest_lookup_means {
     int (*make)(const char *const *urls, uint32_t count, const char *socket,
@@ -23,7 +23,7 @@ struct ssrequest_lookup_means {
 
 struct ssrequest_lookup;
 
-/* Opens a lookup, which passes `socket` to make(). */
+/* Opens a lookup that passes `socket` to make(). */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_open(struct ssrequest_lookup **lookup,
     const struct ssrequest_lookup_means *means, const char *socket, struct ss_error *error);
 

@@ -17,7 +17,7 @@
 #include "request_output.h"
 #include "wait.h"
 
-/* The parts of a run. Zeroed: no part is open. */
+/* The parts of a run; those that are zeroed are not open. */
 struct run {
     const struct ssrequest_options *options;
     struct ssrequest_profile profile;
@@ -50,7 +50,7 @@ static int take_cpus(const char *list, struct ss_error *error) {
     uint32_t outside = ss_cpus_first_outside(&cpus, &allowed);
     if (outside != SS_CPUS_MAX)
         return ss_error_fail(error,
-            "--own-cpu: CPU %u is not one of those that ssrequest may use: see taskset -p $$",
+            "--own-cpu: ssrequest may not run on CPU %u: taskset -cp $$ shows the allowed CPUs",
             outside);
     if (sched_setaffinity(0, sizeof cpus, (const cpu_set_t *)(const void *)&cpus) < 0)
         return ss_error_fail(error, "--own-cpu: %s", strerror(errno));
@@ -65,7 +65,7 @@ static int aim(struct run *run, struct ss_error *error) {
         return -1;
     for (uint32_t i = 0; i < found.count; i++) {
         if (found.targets[i].lost)
-            fprintf(stderr, "ssrequest: warning: %s: none of its requests can be sent\n",
+            fprintf(stderr, "ssrequest: warning: %s: all requests to this host will fail\n",
                 found.targets[i].lost);
     }
     int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
@@ -92,7 +92,7 @@ static int open_http(struct run *run, struct ss_error *error) {
     return aim(run, error);
 }
 
-/* Checks before the run that the results can be written at its end. */
+/* Checks that the results can be written, because a failure after the run would lose them. */
 static int check_json(const char *path, struct ss_error *error) {
     if (!path || strcmp(path, "-") == 0 || ss_whole_file_check(path, error) == 0)
         return 0;
@@ -159,7 +159,8 @@ static bool all_succeeded(const struct ssrequest_tally *tally) {
 static void warn_of_older(const struct run *run) {
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
-            "ssrequest: warning: %ju answers came over HTTP/1 although --http2 is given\n",
+            "ssrequest: warning: %ju responses used HTTP/1 in spite of --http2: the server "
+            "declined HTTP/2\n",
             (uintmax_t)ssrequest_http_older(run->http));
 }
 
@@ -185,7 +186,7 @@ static int make_requests(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)
-        return ss_error_fail(error, "cannot create an epoll descriptor: %s", strerror(-why));
+        return ss_error_fail(error, "--control: cannot wait for its socket: %s", strerror(-why));
     warn_of_older(run);
     if (ssrequest_output_finish(run->output, &run->course, error) < 0)
         return -1;

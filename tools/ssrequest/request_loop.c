@@ -23,8 +23,8 @@ struct ssrequest_loop {
     const struct ssrequest_beside *beside;
     struct ssrequest_course *course;
     ss_time begin;  /* on the monotonic clock */
-    ss_time second; /* end of the current second */
-    ss_time period; /* length of the period, if not a second */
+    ss_time second; /* end of the current period, since `begin` */
+    ss_time period; /* a second, unless the caller needs another period */
 };
 
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
@@ -68,7 +68,7 @@ static void on_signal(struct ssrequest_loop *loop) {
 
 /* Handles everything that is due. Responses come first, because each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
-    /* End seconds first, so that later events count in the right second. */
+    /* End periods first, so that what follows counts in the right one. */
     for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
         if (loop->beside && loop->beside->second)
             loop->beside->second(loop->beside->context, loop->second);
@@ -84,9 +84,9 @@ static ss_time earlier(ss_time a, ss_time b) {
 }
 
 /*
- * Sets the timer. Setting it also makes it unreadable, so it never has to be read. A timer that is
- * set to an earlier time stays, because timeouts move with each response, and each move would be a
- * system call.
+ * Sets the timer. Setting an expired timer makes it unreadable, so it never has to be read. Leaves
+ * a timer that is set to an earlier time, because timeouts move with each response, and each move
+ * would cost a system call.
  */
 static void arm(struct ssrequest_loop *loop, ss_time moment) {
     if (loop->armed > 0 && loop->armed <= moment)
@@ -123,8 +123,8 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
 }
 
 /*
- * Handles events. Also sends due requests between two events, because handling one may take longer
- * than the gap between requests.
+ * Handles events until the run is over. Sends due requests after each event, because handling all
+ * events of a turn may take longer than the gap between requests.
  */
 static void go_round(struct ssrequest_loop *loop) {
     struct epoll_event events[EVENTS_MAX];

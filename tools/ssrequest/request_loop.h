@@ -18,13 +18,13 @@
 #include "http.h"
 #include "platform/platform.h"
 
-/* Other work during the run, which must not block. */
+/* Callbacks for other work during the run. They must not block. */
 struct ssrequest_beside {
     /* Called at the start with the time in nanoseconds since 1970; may be NULL. */
     void (*begin)(void *context, int64_t epoch);
-    /* Called at the end of each second of the run, including missed ones; may be NULL. */
+    /* Called once for each period, when it has ended; may be NULL. */
     void (*second)(void *context, ss_time end);
-    ss_time period; /* length of the periods; 0: a second */
+    ss_time period; /* 0: a second */
     int descriptor; /* another descriptor to wait for; -1: none */
     void (*ready)(void *context);
     void *context;
@@ -32,11 +32,11 @@ struct ssrequest_beside {
 
 /* The course of a run. */
 struct ssrequest_course {
-    int64_t begin, end; /* nanoseconds since 1970 */
-    ss_time length;     /* time until the last request ended or was abandoned */
-    ss_time stopped;    /* time at which sending was stopped early; SS_TIME_NEVER: it was not */
-    ss_time own_cpu;    /* CPU time of this process */
-    ss_time own_wait;   /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
+    int64_t begin, end;            /* nanoseconds since 1970 */
+    ss_time length;                /* time until the last request ended or was abandoned */
+    ss_time stopped;               /* when sending was stopped early; SS_TIME_NEVER if it was not */
+    ss_time own_cpu;               /* CPU time of this process */
+    ss_time own_wait;              /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
     struct ss_clock_offsets moved; /* by how much the clocks moved during the run */
 };
 
@@ -51,11 +51,11 @@ void ssrequest_loop_close(struct ssrequest_loop *loop);
 SS_NONNULL()
 int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
-/*
- * For other work during the run: return the time since its start, and end sending as a signal does.
- */
+/* Returns the time since the start of the run. */
 SS_NONNULL()
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
+
+/* Ends sending, as the first signal does. */
 SS_NONNULL()
 void ssrequest_loop_stop(struct ssrequest_loop *loop);
 

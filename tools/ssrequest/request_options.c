@@ -31,7 +31,7 @@ static const struct ss_argument rows[] = {
     {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
         .help = "instead of a rate: this many clients, each sending its next request after the answer to the last one (a closed loop, as in wrk and ab)"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
-        .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or " "p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"}},
+        .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"}},
     {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
         .initial = "even",
         .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"},
@@ -42,16 +42,16 @@ static const struct ss_argument rows[] = {
     {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
         .help = "allow at most this many unfinished requests; default 200"}, .heading = "Limits:"},
     {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
-        .initial = "delay", .help = "whether a request that is due at the cap is sent later, measured from when it was due, or dropped"}},
+        .initial = "delay", .help = "what to do with a request that is due at the cap: send it later, still measured from when it was due, or drop it"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
         .max = "1h", .help = "fail a request that has no complete answer after this time"}},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
-        .help = "default GET, with --data POST"}, .heading = "Requests:"},
+        .help = "method of the requests; default: GET, or POST with --data"}, .heading = "Requests:"},
     {'H', "HEADER", {"header", SS_OPTION_TEXT,
         .help = "send this header, as in 'Authorization: Bearer x'; may be given several times"},
         .take = take_header},
     {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
-        .help = "the body: this text, or the content of a file as @FILE"}, .may_be_empty = true},
+        .help = "send this text as the body, or the content of a file: @FILE"}, .may_be_empty = true},
     {0, "FILE", {"requests-file", SS_OPTION_TEXT, AT(requests_file),
         .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] on each line"}},
     {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
@@ -93,7 +93,7 @@ void ssrequest_options_print_help(void) {
     printf("\n"
            "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
            "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself\n"
-           "failed; with --capacity: 0 if it was found, 1 if not.\n");
+           "failed; with --capacity: 0 if the rate was found, 1 if not.\n");
 }
 
 /* Adds the URLs of a word, separated by blanks. */
@@ -195,8 +195,9 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
     if (messages->origin_count == 0)
         return 0;
     if (options->url_count > 0)
-        return ss_error_fail(
-            error, "--requests-file: the file has URLs: write paths in it, or give no URL here");
+        return ss_error_fail(error,
+            "--requests-file: the file contains URLs: write only paths in it, or give no "
+            "URL on the command line");
     for (uint32_t i = 0; i < messages->origin_count; i++)
         options->urls[options->url_count++] = messages->origins[i];
     return 0;
@@ -227,7 +228,8 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--dry-run sends nothing: it cannot be combined with "
                                     "--wait-for, --control, --quiet or output files");
     if (options->url_count == 0 && !options->dry_run)
-        return ss_error_fail(error, "no URL is given: ssrequest --rate 50 http://127.0.0.1:8080/");
+        return ss_error_fail(
+            error, "no URL given: write, for example, ssrequest --rate 50 http://127.0.0.1:8080/");
     return options->dry_run ? 0 : check_paths(options, error);
 }
 

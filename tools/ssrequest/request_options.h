@@ -29,8 +29,7 @@ struct ssrequest_options {
     uint64_t cap;
     int when_full; /* enum ssrequest_when_full */
     ss_time timeout;
-    ss_time wait_for;     /* how long the service may take to start; 0: it must be running
-                             already */
+    ss_time wait_for;     /* how long to wait for the service to start; 0: do not wait */
     uint64_t closed;      /* number of clients; 0 in an open loop */
     const char *capacity; /* the criterion of a search, as given; NULL: no search */
     struct ssrequest_criterion criterion; /* parsed `capacity` */

@@ -19,13 +19,12 @@ struct ssrequest_output {
     struct ssrequest_parts parts;
     struct ssrequest_rows *rows;
     struct ssrequest_listener *listener;
-    struct ssrequest_lookup *lookup; /* for `status` commands */
+    struct ssrequest_lookup *lookup; /* for `urls` commands */
     struct ssrequest_block block;
     double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those of the command line */
     size_t target_count, target_room;
-    uint32_t aimed; /* number of targets that currently receive requests: the last ones of the
-                       list */
+    uint32_t aimed; /* number of current targets, which are the last ones in `targets` */
 };
 
 /* ---- commands ---- */
@@ -55,8 +54,8 @@ static int add_targets(
 }
 
 /*
- * Takes the result of a lookup. Fails if any host has no address, because all requests to it would
- * fail.
+ * Like ssrequest_aim_make(), but fails if a host has no address: the user can still correct the
+ * command. Runs in the thread of the lookup.
  */
 static int find_all(const char *const *urls, uint32_t count, const char *socket,
     struct ssrequest_aim *aim, struct ss_error *error) {
@@ -98,7 +97,7 @@ static void on_found(void *context) {
     ssrequest_listener_answer(output->listener, result, "", error.message);
 }
 
-/* Returns the current rate. */
+/* Returns the rate at this time; NaN in a closed loop. */
 static double rate_at(const struct ssrequest_output *output, ss_time now) {
     if (output->parts.options->closed)
         return NAN;
@@ -283,7 +282,7 @@ static struct ssrequest_account account_of(
     };
 }
 
-/* Wraps the error of the first output that failed, and ignores further ones. */
+/* Prefixes an error with the option, unless an earlier output failed: the first error wins. */
 static int wrap_first(struct ss_error *error, int result, const char *option) {
     return result < 0 ? -1 : ss_error_wrap(error, "%s", option);
 }

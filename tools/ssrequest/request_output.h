@@ -24,14 +24,14 @@ struct ssrequest_parts {
 struct ssrequest_output;
 
 /*
- * Opens the output. Creates the files last, and the record's folder after all others, so that no
- * folder is left on failure.
+ * Opens the output; close it even on failure. Creates the record's folder last, so that a failure
+ * leaves no folder.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_open(
     struct ssrequest_output **output, const struct ssrequest_parts *parts, struct ss_error *error);
 void ssrequest_output_close(struct ssrequest_output *output);
 
-/* Returns the generator's transport, which passes requests on to HTTP. */
+/* Returns a transport for the generator, which also records each request that it sends. */
 SS_NONNULL()
 struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
 

@@ -37,14 +37,14 @@ static int split_socket(
     const char *host = strchr(url, '/') + 2;
     size_t length = strcspn(host, "/?#");
     if (length == 0)
-        return refuse_url(url, "has no path of a socket", error);
+        return refuse_url(url, "names no socket", error);
     int unescaped = 0;
     char *path = curl_easy_unescape(NULL, host, (int)length, &unescaped);
     bool whole = path && strlen(path) == (size_t)unescaped;
     target->socket = path ? strdup(path) : NULL;
     curl_free(path);
     if (target->socket && !whole)
-        return refuse_url(url, "has %00 in the path of its socket", error);
+        return refuse_url(url, "has %00 in its socket path", error);
     if (asprintf(text, "%s://localhost%s", target->tls ? "https" : "http", host + length) < 0)
         *text = NULL;
     if (!target->socket || !*text)
@@ -106,8 +106,7 @@ static int add_addresses(struct ssrequest_aim *aim, const char *line, struct ss_
     return 0;
 }
 
-/* RFC 6761 gives this name the loopback addresses; a machine without /etc/hosts does not know it.
- */
+/* A machine without /etc/hosts does not know localhost, but RFC 6761 defines its addresses. */
 static int add_loopback(struct ssrequest_aim *aim, const char *port, struct ss_error *error) {
     char line[64];
     snprintf(line, sizeof line, "localhost:%s:127.0.0.1,[::1]", port);

@@ -11,8 +11,8 @@
 #include <showstopper/error.h>
 
 struct ssrequest_target {
-    struct Curl_URL
-        *url;     /* parsed once, because parsing for each request costs a tenth of the rate */
+    /* Parsed once: parsing it for each request would cost a tenth of the maximum rate. */
+    struct Curl_URL *url;
     char *socket; /* path of a Unix socket; NULL: TCP */
     bool tls;
     uint32_t origin; /* set by the transport: number of its host and port */
@@ -28,8 +28,8 @@ struct ssrequest_aim {
 
 /*
  * Parses URLs and looks up their hosts, which may take many seconds; any thread may call this once
- * libcurl is initialized. With `socket`, all requests go to this Unix socket. Does not fail if a
- * host has no address: the target is `lost`.
+ * libcurl is initialized. With `socket`, all requests go to this Unix socket, except those to
+ * http+unix URLs. Does not fail if a host has no address: the target is then `lost`.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_aim *aim, struct ss_error *error);

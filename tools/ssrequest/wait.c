@@ -13,10 +13,7 @@
 /* The pause between two attempts. */
 #define PAUSE (20 * SS_MILLISECOND)
 
-/*
- * The limit of an attempt: if its first packet is dropped, libcurl would otherwise use up all of
- * the time.
- */
+/* The timeout of an attempt. Without it, a dropped first packet would use up the whole time. */
 #define ATTEMPT SS_SECOND
 
 /* Attempts to connect to one target. */
@@ -31,8 +28,8 @@ static void end_attempts(struct attempts *attempts) {
 }
 
 /*
- * Changes the URL to plain HTTP. Only the port must be open; the requests themselves use TLS, with
- * their options.
+ * Changes the URL to plain HTTP: an open port is enough here, and the TLS options apply only to the
+ * requests of the run.
  */
 static bool aim_at_port(CURLU *url) {
     char *port = NULL;
@@ -63,8 +60,8 @@ static ss_time earlier(ss_time a, ss_time b) {
 }
 
 /*
- * Waits for the next attempt or for a signal. The signals that end the run are blocked, and no loop
- * reads them yet.
+ * Pauses until the next attempt. A signal that ends runs ends the process: such signals are
+ * blocked, and no loop reads them yet.
  */
 static void pause_attempts(ss_time left) {
     const struct timespec pause = {.tv_nsec = (long)earlier(left, PAUSE)};

@@ -312,7 +312,7 @@ static void number_of_control_clients_is_limited(void **state) {
     for (int i = 0; i < 8; i++)
         connections[i] = connect_to(listener);
     int refused = connect_to(listener);
-    assert_answers(refused, "error: 8 connections are already open: close one\n");
+    assert_answers(refused, "error: too many connections (at most 8): close one\n");
     close(refused);
     ask(listener, connections[7], "rate 1\n");
     assert_answers(connections[7], "ok\n");
