@@ -316,7 +316,7 @@ refused "--base: '2' is not a frequency: write a number and a unit, such as 1.4G
 refused '--frequency must be between 0.1 and 2 times --base' queue --rate 5 --frequency 5GHz --base 2GHz
 refused "--contention: 'cores:1,2' is not servers:A,B, workers:A,B" queue --rate 5 --contention cores:1,2
 refused '--contention: none cannot be opened' queue --rate 5 --contention workers:none
-refused '--power: 9 workers may be busy, but power is known for 8' queue --rate 5 --workers 9 --power watts
+refused '--power: up to 9 workers may be busy, but the table ends at 8' queue --rate 5 --workers 9 --power watts
 refused "--power: capacities:1:1: no column 'busy'" queue --rate 5 --power capacities
 
 refused '--profile constant requires --rate' queue
@@ -336,7 +336,7 @@ refused '--trace has no meaning with --profile constant' \
     queue --profile constant --rate 5 --trace a
 refused '--rate has no meaning with --closed' queue --closed 5 --rate 5
 refused '--cap has no meaning with --closed' queue --closed 5 --cap 5
-refused '--duty: no request would be answered at 0' queue --rate 5 --duty 0
+refused '--duty must be above 0' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
 refused '--settle requires --profile constant' \
@@ -380,7 +380,7 @@ cp -r traces damaged && echo nonsense >damaged/b.txt
 refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 1 --record invalid -- -P 1 --duration 1s
 [ ! -e invalid ] || fail "an invalid trace leaves a folder"
 refused '--traces: nowhere: No such file' fleet --traces nowhere
-refused 'node n0: a node takes no --foreground, --sweep or --record' fleet --nodes 1 -- --foreground serial --iteration 1s
+refused 'node n0: options after -- must not contain --foreground, --sweep or --record' fleet --nodes 1 -- --foreground serial --iteration 1s
 if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"

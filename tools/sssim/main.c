@@ -47,7 +47,7 @@ static void print_sample(void *context, const struct trial_sample *sample) {
 }
 
 static void print_figure(const char *name, double value, const char *unit) {
-    /* Print a value that rounds to 0 without a sign. */
+    /* Avoid -0.000. */
     double shown = fabs(value) < 0.0005 ? 0 : value;
     if (isnan(value))
         printf("%-20s %9s\n", name, "none");
@@ -86,7 +86,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     struct progress progress;
     progress_open(&progress, 1);
     if (csv && isatty(STDOUT_FILENO))
-        progress.stream = NULL; /* the rows of a sweep show the progress already */
+        progress.stream = NULL; /* the rows of samples show the progress already */
     int status = progress_advance(&progress, &trial, length, error);
     progress_clear(&progress);
     if (status == 0 && !csv)

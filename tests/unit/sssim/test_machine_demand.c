@@ -285,7 +285,7 @@ static void invalid_demand_classes_are_refused(void **state) {
     assert_no_mix("serial:0", "between 1 and 1000000, not 0");
     assert_no_mix("serial:1000001", "between 1 and 1000000");
     assert_no_mix("serial:-1", "unknown class 'serial:-1'");
-    assert_no_mix("queue:0%", "more than 0 and less than 100% of a CPU, not 0%");
+    assert_no_mix("queue:0%", "more than 0% and less than 100% of a CPU, not 0%");
     assert_no_mix("queue:100%", "not 100%");
     assert_no_mix("queue:many", "many");
     assert_no_mix("profile:/nowhere", "/nowhere cannot be opened: No such file");
@@ -315,7 +315,7 @@ static void invalid_demand_profiles_are_refused(void **state) {
         {"0 1 1e 0.5\n", "profile:1: '1e' is not a valid number"},
         {"0 1 '' 0.5\n", "profile:1: '' is not a valid number"},
         {"0 1 5 1.5\n", "profile:1: '1.5'"},
-        {"0 1 0 0.5\n", "profile:1: a thread without accesses does not wait for the memory"},
+        {"0 1 0 0.5\n", "profile:1: WAITING must be 0 if ACCESSES is 0"},
         {"0 '1\n", "profile:1: the quote"},
     };
     char class[300];

@@ -81,7 +81,7 @@ static void sweep_ignores_trials_without_figures(void **state) {
     struct trial_figures rows[] = {row(NAN, NAN), row(1, 0.01), row(4, 0.005)};
     assert_concludes(&grid, rows, "Choose dithering-options=53m: ");
     struct trial_figures one[] = {row(NAN, NAN), row(1, 0.01), row(NAN, NAN)};
-    assert_concludes(&grid, one, "There is nothing to compare: 1 combination had samples.");
+    assert_concludes(&grid, one, "Nothing to compare: 1 combination had samples.");
 }
 
 // clang-format off

@@ -21,13 +21,13 @@
 #include "command_answers.h"
 #include "fleet_node.h"
 
-/* Fleets that are drawn from the simulated nodes for the interval of the whole's error. */
+/* The number of bootstrap samples for the interval of the fleet's mean error. */
 #define DRAWS 1000
 
-/* Memory of all processes. */
+/* Memory that all processes share. */
 struct shared {
-    atomic_flag failed;    /* a node has failed, and its process writes `error` */
-    struct ss_error error; /* of the process that failed first; valid once all have ended */
+    atomic_flag failed;    /* set by the process that fails first, which then writes `error` */
+    struct ss_error error; /* valid once all processes have ended */
     struct fleet_node nodes[];
 };
 
@@ -49,7 +49,7 @@ static void print_help(FILE *stream) {
     ss_arguments_print_help(stream, fleet_rows);
     fprintf(stream,
         "\nExample: a thousand nodes with 4 CPUs, each of which follows one of the traces;\n"
-        "of a hundred nodes one fails.\n"
+        "one node in a hundred fails.\n"
         "  sssim fleet --nodes 1000 --traces traces --late 5m --failures 1%% \\\n"
         "      --record rehearsal -- -P 4 --duration 1h\n"
         "  ssreport -o report rehearsal\n");
@@ -61,7 +61,7 @@ static int is_trace(const struct dirent *entry) {
     return *entry->d_name != '.';
 }
 
-/* Lists the traces. A path may not contain a comma, which separates the options of a module. */
+/* Lists the traces. Their paths become module options, which commas separate. */
 static int find_traces(struct fleet *fleet, struct ss_error *error) {
     const char *folder = fleet->options->traces;
     char path[PATH_MAX];
@@ -71,7 +71,7 @@ static int find_traces(struct fleet *fleet, struct ss_error *error) {
     int count = realpath(folder, path) ? scandir(path, &entries, is_trace, alphasort) : -1;
     if (count <= 0)
         return ss_error_fail(error, "--traces: %s: %s", ss_words_show(folder).text,
-            count < 0 ? strerror(errno) : "there are no traces");
+            count < 0 ? strerror(errno) : "the folder contains no traces");
     fleet->traces = calloc((size_t)count, sizeof *fleet->traces);
     int status = fleet->traces ? 0 : ss_error_memory(error);
     for (int i = 0; i < count; i++) {
@@ -93,7 +93,7 @@ static const char *trace_of(const struct fleet *fleet, uint64_t number) {
 
 /* ---- the simulation, in several processes ---- */
 
-/* Simulates every `jobs`-th node. Returns the status of the process. */
+/* Simulates every `jobs`-th node. Returns the exit status of the process. */
 static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
     for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
         struct ss_error error = {0};
@@ -165,7 +165,7 @@ static int write_table(const struct fleet *fleet, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* Sums of CPU time, target and load over some nodes. All have as many CPUs. */
+/* Sums over nodes, weighted by time alone, because all nodes have the same number of CPUs. */
 struct sum {
     double time, load, target;
 };
@@ -230,7 +230,7 @@ static int remove_one(const char *path, const struct stat *state, int type, stru
     return remove(path);
 }
 
-/* Removes the new folder of a fleet that was not simulated, for example by an invalid option. */
+/* Removes the new folder if the simulation failed, for example because of an invalid option. */
 static void remove_record(const char *folder) {
     (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -7,7 +7,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* Carries out `sssim fleet`; argv[0] is "fleet". Prints the figures of the whole to the stream. */
+/* Runs `sssim fleet` and prints the figures of the whole fleet; argv[0] is "fleet". */
 SS_MUST_USE SS_NONNULL(1, 2) int fleet_command(FILE *stream, char **argv, struct ss_error *error);
 
 #endif

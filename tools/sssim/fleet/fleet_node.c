@@ -16,12 +16,12 @@
 /* Makes the random numbers of nodes independent of those of their modules. */
 #define SALT UINT64_C(0x666c656574)
 
-/* Words that precede those of the user: program, trace, seed. */
+/* Words other than the user's: the program, the seed, the trace, and the final NULL. */
 #define WORDS_OWN 8
 
 /* ---- chance ---- */
 
-/* Returns a number from the normal distribution with mean 0. */
+/* Returns a normal random number with mean 0. */
 static double draw_normal(uint64_t *state, double deviation) {
     double radius = sqrt(chance_draw_exponential(state, 2));
     return deviation * radius * cos(2 * M_PI * ss_random_next(state));
@@ -47,17 +47,16 @@ struct recording {
     FILE *stream;  /* NULL: nothing is recorded */
     double warmup; /* in seconds */
     double interval;
-    double
-        last; /* end of the previous sample of the monitor; elapsed time is 0 when control begins */
-    double begin;        /* begin of the sample that is being written */
-    double load, target; /* sums over that sample */
+    double last;         /* end of the monitor's previous sample, in seconds of control */
+    double begin;        /* begin of the next sample of the record, likewise */
+    double load, target; /* sums since `begin`, weighted by time */
 };
 
 static void write_sample(struct recording *recording, double end) {
     const struct fleet_node *node = recording->node;
     double length = end - recording->begin;
     char time[40];
-    /* By the clock of the node, whose planned start is shifted by its measured offset. */
+    /* The start is planned on the node's clock, shifted by the measured offset. */
     double wall = FLEET_START + node->measured + node->late + end;
     ss_wallclock_print(time, sizeof time, (int64_t)llround(wall * 1e9));
     fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,1\n", time, end,
@@ -124,7 +123,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* Makes the command line of the node's simulation. The parser reorders the words. */
+/* Makes the command line of a node's simulation. Copies the words, which the parser reorders. */
 static char **make_words(const struct fleet_options *options, const char *trace, char seed[24]) {
     size_t count = count_words(options->words), used = 0;
     char **words = calloc(count + WORDS_OWN, sizeof *words);
@@ -150,7 +149,8 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     struct fleet_node *node = recording->node;
     ss_time length;
     if (simulation->foreground || simulation->grid.count > 0 || simulation->record)
-        return ss_error_fail(error, "a node takes no --foreground, --sweep or --record");
+        return ss_error_fail(error, "options after -- must not contain --foreground, --sweep or "
+                                    "--record");
     if (simulation_open_trial(simulation, &trial, take_sample, &length, error) < 0)
         return -1;
     trial.options.context = recording;

@@ -2,7 +2,7 @@
 #ifndef SSSIM_FLEET_NODE_H
 #define SSSIM_FLEET_NODE_H
 
-/* One simulated node of a fleet: what chance gives it, its run, and its record. */
+/* One simulated node of a fleet: its random properties, its run, and its record. */
 
 #include <stdbool.h>
 
@@ -12,18 +12,18 @@
 #define FLEET_START 946684800.0
 
 struct fleet_node {
-    /* Drawn, in seconds. */
-    double late;
-    double offset;   /* of its clock */
-    double measured; /* the offset as measured */
-    double fails;    /* part of the run after which it fails; 1: never */
+    /* Random properties: */
+    double late;     /* delay of the start, in seconds */
+    double offset;   /* offset of the node's clock, in seconds */
+    double measured; /* that offset as measured */
+    double fails;    /* part of the run after which the node fails; 1: never */
 
-    /* Results: means over the time in which it was controlled, as parts of 1. */
-    double covered; /* that time in seconds */
-    double load, target;
+    /* Results: */
+    double covered;      /* seconds for which the node was under control */
+    double load, target; /* means over that time, 0 to 1 */
 };
 
-/* Draws the node with this number. */
+/* Draws the random properties of the node with this number. */
 SS_NONNULL(1, 2)
 void fleet_node_draw(struct fleet_node *node, const struct fleet_options *options, uint64_t number);
 

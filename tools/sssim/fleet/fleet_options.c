@@ -16,7 +16,7 @@ const struct ss_argument fleet_rows[] = {
     {0, "TIME", {"clock", SS_OPTION_TIME, AT(clock), .initial = "0", .max = "36500d",
                  .help = "standard deviation of the offset of the nodes' clocks, normally distributed"}},
     {0, "TIME", {"clock-error", SS_OPTION_TIME, AT(clock_error), .initial = "0", .max = "1h",
-                 .help = "offsets are measured within this error, evenly distributed; starts differ by it, too"}},
+                 .help = "the measured offsets are wrong by up to this, uniformly distributed, and so are the starts"}},
     {0, "PART", {"failures", SS_OPTION_LOAD, AT(failures), .initial = "0",
                  .help = "part of the nodes that fail, each at a random moment"}},
     {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "10s", .min = "100m", .max = "1d",

@@ -10,13 +10,13 @@
 /* The command line of `sssim fleet`. */
 struct fleet_options {
     uint64_t nodes;
-    const char *traces;  /* a folder of traces; NULL: the words of a node have the target */
+    const char *traces;  /* a folder of traces; NULL: `words` set the target */
     const char *record;  /* a new folder; NULL: nothing is recorded */
     ss_time late;        /* mean of the exponential lateness of a start */
     ss_time clock;       /* standard deviation of the normal offset of a clock */
-    ss_time clock_error; /* an offset is measured within this, evenly distributed */
+    ss_time clock_error; /* maximum error of a measured offset, uniformly distributed */
     double failures;     /* part of the nodes that fail at a random moment */
-    ss_time interval;    /* of the samples in records */
+    ss_time interval;    /* time between samples in records */
     uint64_t seed;
     uint64_t jobs; /* number of processes; 0: one for each CPU */
     int help, version;
@@ -26,7 +26,7 @@ struct fleet_options {
 
 extern const struct ss_argument fleet_rows[];
 
-/* Parses a command line, which begins with the name of the command. Free the store in any case. */
+/* Parses a command line; argv[0] is the command's name. Free the store in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int fleet_options_parse(
     struct fleet_options *options, char **argv, struct ss_error *error);
 

@@ -27,8 +27,9 @@ int cores_parse_steps(struct cores *cores, const char *text, struct ss_error *er
         next = parse_step(next, &step);
         if (!next || (*next && *next != ','))
             return ss_error_fail(error,
-                "'%.100s' is not a list of CORES:SPEED, such as 2:1.3,4:1.15, with speeds above 0",
-                text);
+                "'%.100s' is not a list of CORES:SPEED, such as 2:1.3,4:1.15, with speeds above 0 "
+                "and up to %d",
+                text, SPEED_MAX);
         if (cores->step_count > 0 && step.cores <= cores->steps[cores->step_count - 1].cores)
             return ss_error_fail(error, "'%.100s': the numbers of cores must increase", text);
         if (cores->step_count == CORES_STEPS_MAX)
@@ -39,7 +40,7 @@ int cores_parse_steps(struct cores *cores, const char *text, struct ss_error *er
     }
 }
 
-/* Returns the number of cores with two busy threads, averaged over the choices of busy CPUs. */
+/* Returns the mean number of cores with two busy threads. */
 static double count_doubled(const struct cores *cores, double cpus, double busy) {
     if (cores->gain <= 0)
         return 0;
@@ -56,7 +57,7 @@ static double frequency_of(const struct cores *cores, double busy) {
     return 1;
 }
 
-/* Returns the work per unit of time of a whole number of busy CPUs. */
+/* Returns the work per unit of time of all busy CPUs, a whole number. */
 static double work_of(const struct cores *cores, double cpus, double busy) {
     double doubled = count_doubled(cores, cpus, busy);
     double used = busy - doubled, below = floor(used), part = used - below;

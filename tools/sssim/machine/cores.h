@@ -11,7 +11,7 @@
 /* Maximum number of frequency steps. */
 #define CORES_STEPS_MAX 64
 
-/* The speed of busy CPUs while at most this many cores are busy. */
+/* The speed while at most this many cores are busy. */
 struct cores_step {
     double cores;
     double speed;
@@ -34,8 +34,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int cores_parse_steps(
     struct cores *cores, const char *text, struct ss_error *error);
 
 /*
- * Returns the mean work of a busy CPU per unit of time while `busy` CPUs are busy. The fraction of
- * `busy` is a CPU that is busy for a part of the time.
+ * Returns the mean work of a busy CPU per unit of time while `busy` CPUs are busy. A fractional
+ * part of `busy` stands for a CPU that is busy for that part of the time.
  */
 SS_NONNULL()
 double cores_speed(const struct cores *cores, double cpus, double busy);

@@ -78,7 +78,8 @@ static int parse_queue(struct demand_class *class, const char *text, struct ss_e
         return -1;
     if (!(class->rate > 0 && class->rate < 1))
         return ss_error_fail(error,
-            "the work of a queue must take more than 0 and less than 100%% of a CPU, not %s", text);
+            "the work of a queue must take more than 0%% and less than 100%% of a CPU, not %s",
+            text);
     return 0;
 }
 
@@ -101,7 +102,7 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
     return ss_suggest_refuse(&known, name, error);
 }
 
-/* Splits off the weight, which is the digits after the last colon. */
+/* Splits off the weight: digits after the last colon. Without them the weight is 1. */
 static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     char *colon = strrchr(item, ':');
     *weight = 1;
@@ -229,8 +230,8 @@ void demand_next(struct demand *demand) {
 }
 
 /*
- * Collects the unfinished work, or the work that arrived since the last one ended, and adds the
- * work that arrived during the stop.
+ * Sets the backlog of a queue: the unfinished work or, if the queue was empty at the stop, the work
+ * that had arrived since it became empty, and the work that arrived during the stop.
  */
 void demand_skip(struct demand *demand, ss_time stopped) {
     double rate = demand->class->rate;

@@ -18,15 +18,15 @@ enum demand_kind {
     DEMAND_PARALLEL, /* a thread for each CPU, always runnable */
     DEMAND_BLOCKING,
     DEMAND_FORKING,
-    DEMAND_QUEUE, /* one thread, which works off whatever has arrived */
+    DEMAND_QUEUE, /* one thread, which runs while work is waiting */
     DEMAND_PROFILE,
 };
 
 struct demand_class {
     enum demand_kind kind;
     struct profile profile; /* for DEMAND_PROFILE */
-    double rate;            /* for DEMAND_QUEUE: CPU time of arriving work per time */
-    uint64_t weight;        /* number of successive instances of this class */
+    double rate;     /* for DEMAND_QUEUE: CPU time of the work that arrives per unit of time */
+    uint64_t weight; /* number of successive instances of this class */
 };
 
 /* Assigns classes to instances, in turn and by weight. Zeroed: no classes. */

@@ -6,7 +6,8 @@
 
 /*
  * A quantile, in microseconds. The median, the 99th percentile and rare maxima of tens of
- * milliseconds were measured; the other quantiles are estimates between these.
+ * milliseconds were measured; the other quantiles are estimates between these. The step at 0.99995
+ * separates the rare outliers from the rest.
  */
 struct quantile {
     double chance;

@@ -65,7 +65,7 @@ double machine_idle_cpus(const struct machine *machine) {
     return idle > 0 ? idle : 0;
 }
 
-/* Neither may be NaN, for which fmin() takes several times as long. */
+/* Replaces fmin(), which handles NaN and therefore takes several times as long. */
 static double lesser(double a, double b) {
     return a < b ? a : b;
 }
@@ -134,9 +134,7 @@ static void advance(struct machine *machine, ss_time now) {
 static void occupy(struct machine *machine, double idle_before) {
     machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);
-    /*
-     * A CPU that is woken while it becomes idle completes that overhead when it becomes idle again.
-     */
+    /* A CPU that is woken while becoming idle spends the rest of the overhead the next time. */
     if (idle > idle_before)
         machine->owed = fmin(machine->owed + (idle - idle_before) * machine->overhead,
             machine->cpus * machine->overhead);
@@ -144,10 +142,7 @@ static void occupy(struct machine *machine, double idle_before) {
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
 }
 
-/*
- * Adds the chore of an executor. Without an idle CPU the chore takes the place of an instance,
- * which changes no counter.
- */
+/* Without an idle CPU the chore takes the place of an instance, which changes no counter. */
 void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
     advance(machine, now);
     if (machine_idle_cpus(machine) > 0)

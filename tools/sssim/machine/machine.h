@@ -29,10 +29,10 @@ struct machine_group {
     ss_time refill;  /* start of the next period */
     bool throttled;  /* throttled until `refill` */
     ss_time since;   /* when throttling began */
-    uint64_t waited; /* nanoseconds of earlier throttling, counted like the kernel does */
+    uint64_t waited; /* nanoseconds throttled, counted when throttling ends, as the kernel does */
     uint64_t used;   /* nanoseconds for which its tasks ran */
     double used_part;
-    ss_time changed; /* time of the last change of the number of CPUs that run its tasks */
+    ss_time changed; /* when the number of CPUs that run its tasks last changed */
 };
 
 /*
@@ -105,7 +105,7 @@ void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 SS_NONNULL()
 double machine_idle_cpus(const struct machine *machine);
 
-/* Returns the number of CPUs demanded, which may exceed the number of the machine. */
+/* Returns the number of CPUs demanded, which may exceed that of the machine. */
 SS_NONNULL()
 double machine_wanted_cpus(const struct machine *machine);
 
@@ -113,7 +113,10 @@ double machine_wanted_cpus(const struct machine *machine);
 SS_NONNULL()
 double machine_share(const struct machine *machine);
 
-/* Returns the part of each other runnable thread that runs while a thread of the group runs. */
+/*
+ * Returns the probability that any other runnable thread runs at an instant at which a given one
+ * does.
+ */
 SS_NONNULL()
 double machine_part_beside(const struct machine *machine);
 
@@ -136,7 +139,7 @@ ss_time machine_quota_due(const struct machine *machine);
 SS_NONNULL()
 bool machine_enforce_quota(struct machine *machine, ss_time now);
 
-/* In these functions, `now` must not decrease from call to call. */
+/* `now` must not decrease from call to call, in these functions and in those above. */
 SS_NONNULL()
 void machine_set_running(struct machine *machine, uint32_t instance, bool running, ss_time now);
 
@@ -157,7 +160,7 @@ void machine_read(struct machine *machine, ss_time now, struct ss_counters *coun
 SS_NONNULL()
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
-/* Do the same with the counters of the group. */
+/* Do the same for the counters of the group. */
 SS_NONNULL()
 void machine_read_group(struct machine *machine, ss_time now, struct ss_counters *counters);
 SS_NONNULL()

@@ -32,7 +32,7 @@ struct memory_pace {
 
 /* The threads of one trial. */
 struct memory_side {
-    struct work *work; /* is informed of the pace; NULL: this side is absent */
+    struct work *work; /* notified before the pace changes; NULL: this side is absent */
     double asked;      /* accesses per second of all runnable threads if each had a CPU */
     double share;      /* part of a CPU that each of them gets */
     double beside;     /* part of one thread's time in which each other one of this side runs */
@@ -65,7 +65,7 @@ void memory_follow(
 SS_NONNULL()
 double memory_work(const struct memory_use *use, const struct memory_pace *sums);
 
-/* Two sides on CPUs of their own. */
+/* Two sides, each on its own CPUs. */
 struct memory_pair {
     double rate; /* as in struct memory */
     struct memory_use foreground;

@@ -18,8 +18,8 @@ struct reader {
     struct profile *profile;
     size_t room;                 /* number of allocated stretches */
     ss_time time;                /* time of the last line */
-    struct profile_stretch next; /* the stretch that begins at `time`, without its length */
-    uint64_t number;             /* number of that line, from 1 */
+    struct profile_stretch next; /* the stretch that begins at `time`; its length is unknown yet */
+    uint64_t number;             /* number of the current line, from 1 */
     uint64_t records;
 };
 
@@ -33,7 +33,7 @@ static int keep(struct reader *reader, struct ss_error *error) {
     return 0;
 }
 
-/* Parses a number of accesses. Other programs write large numbers as 2e+07. */
+/* Parses a number of accesses. Accepts exponents, because programs write large numbers as 2e+07. */
 static int read_accesses(const char *word, double *accesses, struct ss_error *error) {
     char *end = NULL;
     *accesses = word[strspn(word, "0123456789.eE+")] ? NAN : strtod(word, &end);
@@ -48,7 +48,7 @@ static int read_use(struct memory_use *use, char **words, struct ss_error *error
         ss_units_load(words[1], 0, &use->waiting, error) < 0)
         return -1;
     if (use->waiting > 0 && use->accesses == 0)
-        return ss_error_fail(error, "a thread without accesses does not wait for the memory");
+        return ss_error_fail(error, "WAITING must be 0 if ACCESSES is 0");
     return 0;
 }
 
@@ -113,9 +113,8 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
             error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
     if (status == 0 && reader->profile->length == 0)
         status = ss_error_fail(error,
-            "%s has no length: a profile needs at least two lines of TIME THREADS, and the last "
-            "one is its "
-            "end",
+            "%s has no length: write at least two lines of TIME THREADS; the last one ends the "
+            "profile",
             ss_words_show(path).text);
     free(line);
     return status;

@@ -14,15 +14,15 @@
 #include "memory.h"
 
 struct profile_stretch {
-    ss_time length; /* length, more than 0 */
+    ss_time length; /* above 0 */
     uint32_t threads;
     bool has_use; /* the line has ACCESSES WAITING */
     struct memory_use use;
 };
 
 /*
- * The activity of a program's threads over the time in which the program is not stopped. Zeroed: no
- * stretches.
+ * The activity of a program's threads over its running time, which stops while the program is
+ * stopped. Zeroed: no stretches.
  */
 struct profile {
     struct profile_stretch *stretches;

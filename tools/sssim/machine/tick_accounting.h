@@ -21,7 +21,7 @@ struct ticks_cpu {
     double used;   /* time for which its tasks ran */
     double idle;
     double owed;    /* overhead that it must spend before it is idle */
-    double chores;  /* time of short tasks that is not yet spent; not included in `level` */
+    double chores;  /* unspent time of short tasks, which `level` does not include */
     double sampled; /* number of ticks while it was busy */
 };
 

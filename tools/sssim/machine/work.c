@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "chance.h"
 
-/* The maximum number of changes of the pace that are kept; then all instances are updated. */
+/* After this many changes of the pace, all instances are updated, so that memory is bounded. */
 #define POINTS_MAX 16384
 
 /* Makes the random numbers of an instance's work independent of those of its demand. */
@@ -142,8 +142,8 @@ static size_t first_after(const struct work *work, ss_time time) {
 }
 
 /*
- * Accounts for the work of an instance up to now. Its threads must not have changed since the last
- * call.
+ * Accounts for the work of an instance up to now, and records iterations that ended. The instance's
+ * threads must not have changed since the last call.
  */
 static void catch_up(struct work *work, uint32_t number, const struct work_point *now) {
     struct work_instance *one = &work->instances[number];
@@ -183,7 +183,7 @@ static void keep_point(struct work *work, ss_time now) {
     work->points[work->point_count++] = work->last;
 }
 
-/* Follows the speed of the machine, which changes the pace, too. */
+/* Records changes of the machine's speed up to now: they are changes of the pace, too. */
 static void follow_speed(struct work *work, ss_time now) {
     while (work->speed.until < now) {
         keep_point(work, work->speed.until);

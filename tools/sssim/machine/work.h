@@ -17,8 +17,8 @@
 struct work_options {
     ss_time iteration;          /* CPU time of an undisturbed iteration; 0: work is not counted */
     double noise;               /* standard deviation of its length, relative to the mean */
-    struct memory_use use;      /* of each thread, unless the profile has its own */
-    struct speed_options speed; /* of the machine and of the instances */
+    struct memory_use use;      /* memory use of each thread, unless the profile has its own */
+    struct speed_options speed; /* speed of the machine and of the instances */
 };
 
 /* The pace, summed from the beginning to a time, in nanoseconds. */
@@ -54,7 +54,7 @@ struct work {
     int side;       /* index in `memory->sides` */
     uint32_t count; /* number of instances; 0: work is not counted */
     struct work_instance *instances;
-    struct speed speed;        /* of the machine */
+    struct speed speed;        /* speed of the machine */
     double asked;              /* accesses per second if each runnable thread had a CPU */
     struct work_point last;    /* the last change of the pace */
     struct work_point *points; /* changes since the last collection, the oldest one first */

@@ -23,7 +23,7 @@ static void print_help(FILE *stream) {
         "      --balance least-connections -d 10M\n");
 }
 
-/* Makes the result look as if the run had begun at the end of --settle. */
+/* Describes the run as if it had begun at the end of --settle. */
 static struct ssrequest_account make_account(const struct queue_options *options,
     const struct queue_run_options *run, const struct queue_run_end *end,
     const struct ssrequest_tally *tally) {

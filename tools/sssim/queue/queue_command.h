@@ -7,7 +7,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* Runs `sssim queue`, whose name is argv[0], and prints its result. */
+/* Runs `sssim queue` and prints its result; argv[0] is "queue". */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_command(FILE *stream, char **argv, struct ss_error *error);
 
 #endif

@@ -9,13 +9,13 @@
 #include "base/words.h"
 #include "csv.h"
 
-/* Part of the power that a frequency of 2/3 saves: with few busy CPUs and with all. */
+/* Part of the power that is saved at 2/3 of the base frequency, with few busy CPUs and with all. */
 #define SAVED_BY_FEW 0.05
 #define SAVED_BY_ALL 0.18
 
 /* ---- tables ---- */
 
-/* Reads two columns of numbers and passes each row to `take`, whose result < 0 ends the table. */
+/* Reads two columns of numbers and passes each row to `take`. Stops if `take` fails. */
 static int read_columns(const char *path, const char *const names[3],
     int (*take)(void *context, const double values[2], struct ss_error *error), void *context,
     struct ss_error *error) {
@@ -60,8 +60,8 @@ double queue_contention_speed(const struct queue_contention *contention, double 
 
 /*
  * Solves the normal equations of n / rate = x0 + x1 (n-1) + x2 n (n-1), weighted by the inverse
- * square of the left side, with only the first variable and those in the mask. Returns the sum of
- * squares, or infinity if there is no solution.
+ * square of the left side. Bits 0 and 1 of the mask select x1 and x2; unselected variables are 0.
+ * Returns the sum of squares, or infinity if no solution has x0 > 0, x1 >= 0 and x2 >= 0.
  */
 static double solve(const struct queue_capacity *points, size_t count, unsigned mask, double x[3]) {
     double matrix[3][4] = {{0}};
@@ -76,7 +76,7 @@ static double solve(const struct queue_capacity *points, size_t count, unsigned 
     }
     x[1] = x[2] = 0;
     for (int row = 1; row < 3; row++)
-        matrix[row][row] += matrix[row][row] == 0; /* a variable that is not in the mask is 0 */
+        matrix[row][row] += matrix[row][row] == 0; /* makes an unselected variable 0 */
     for (int at = 0; at < 3; at++) {
         for (int row = 0; row < 3; row++) {
             double part = matrix[row][at] / matrix[at][at];
@@ -99,7 +99,7 @@ int queue_contention_fit(struct queue_contention *contention, const struct queue
     size_t count, double *alone, struct ss_error *error) {
     double best = INFINITY, x[3];
     if (count < 3)
-        return ss_error_fail(error, "a and b follow from three capacities or more, not %zu", count);
+        return ss_error_fail(error, "fitting a and b takes at least 3 capacities, not %zu", count);
     for (unsigned mask = 0; mask < 4; mask++) {
         double sum = solve(points, count, mask, x);
         if (!(sum < best))
@@ -109,7 +109,7 @@ int queue_contention_fit(struct queue_contention *contention, const struct queue
         if (alone)
             *alone = 1 / x[0];
     }
-    return isfinite(best) ? 0 : ss_error_fail(error, "no a and b fit these capacities");
+    return isfinite(best) ? 0 : ss_error_fail(error, "cannot fit a and b to these capacities");
 }
 
 struct capacities {
@@ -160,7 +160,9 @@ int queue_power_read(struct queue_power *power, const char *path, struct ss_erro
     if (read_columns(path, names, take_watts, power, error) < 0)
         return -1;
     if (power->count < 2)
-        return ss_error_fail(error, "%s: there must be a row of 0 and one of all busy CPUs",
+        return ss_error_fail(error,
+            "%s: too few rows: write at least one for 0 busy CPUs and one "
+            "for all",
             ss_words_show(path).text);
     return 0;
 }

@@ -12,11 +12,13 @@
 
 /* ---- speed ---- */
 
-/* Returns the speed at a frequency, relative to that at the base: work at f takes
- * beta base / f + 1 - beta of its time. */
+/*
+ * Returns the speed at frequency f relative to that at the base frequency: work takes beta base / f
+ * + 1 - beta times as long.
+ */
 double queue_frequency_speed(double frequency, double base, double beta);
 
-/* Contention between n servers or workers: each has the speed 1 / (1 + a (n-1) + b n (n-1)). */
+/* Contention of n servers or workers: each has the speed 1 / (1 + a (n-1) + b n (n-1)). */
 struct queue_contention {
     double a, b;
 };
@@ -46,26 +48,26 @@ struct queue_watts {
     double busy, watts;
 };
 
-/* Power by the number of busy CPUs: measured points, between which it is interpolated. */
+/* Power by the number of busy CPUs, interpolated between measured points. */
 struct queue_power {
-    struct queue_watts *points; /* in ascending order; the first is idle, the last all CPUs */
+    struct queue_watts *points; /* in ascending order, from an idle machine to all CPUs busy */
     size_t count, room;
 };
 
-/* Reads columns `busy` and `watts` of a file. Free the power in any case. */
+/* Reads columns `busy` and `watts` of a file. Free `power` in any case. */
 SS_MUST_USE SS_NONNULL() int queue_power_read(
     struct queue_power *power, const char *path, struct ss_error *error);
 SS_NONNULL() void queue_power_free(struct queue_power *power);
 
 /*
- * Returns the power with `busy` CPUs at a frequency, relative to the base. At 2/3 of the base it is
- * 95 % with few CPUs and 82 % with all; the saving is proportional to the distance from the base.
- * Without a busy CPU, the frequency has no effect.
+ * Returns the power in watts with `busy` CPUs at a frequency, which is relative to the base. At 2/3
+ * of the base frequency, power falls to 95 % with few busy CPUs and to 82 % with all; the saving is
+ * proportional to the distance from the base. Without a busy CPU, the frequency has no effect.
  */
 SS_NONNULL()
 double queue_power_at(const struct queue_power *power, double busy, double relative_frequency);
 
-/* Adds up power and busy CPUs over time. */
+/* Adds up energy, busy time and idle time. */
 struct queue_meter {
     const struct queue_power *power; /* NULL: unknown */
     double relative_frequency;
@@ -76,7 +78,7 @@ struct queue_meter {
 /* Adds the time up to `now`, in which `busy` CPUs were busy. */
 SS_NONNULL() void queue_meter_advance(struct queue_meter *meter, uint32_t busy, ss_time now);
 
-/* Forgets what was added up. */
+/* Resets the sums. */
 SS_NONNULL() void queue_meter_clear(struct queue_meter *meter);
 
 #endif

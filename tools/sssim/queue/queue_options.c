@@ -14,7 +14,7 @@
 // clang-format off
 const struct ss_argument queue_rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(given.shape), .choices = "constant step trace",
-                    .help = "shape of the rate: --rate for --duration; 0, --step, 2 times --step and so on below " "--max, each for --hold; or --rate times the load of --trace; " "default: the one that the other options belong to"},
+                    .help = "shape of the rate: --rate for --duration; 0, --step, 2 times --step and so on below --max, each for --hold; or --rate times the load of --trace; default: the one that the other options imply"},
                     .heading = "Requests:"},
     {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
@@ -29,16 +29,16 @@ const struct ss_argument queue_rows[] = {
     {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "follow this trace, text or compiled"}},
     {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(arrival), .initial = "even",
                  .choices = "concurrent even poisson",
-                 .help = "when the requests of a second are due: all at its start, at equal intervals, " "or with exponential gaps"}},
+                 .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"}},
     {0, "N", {"closed", SS_OPTION_COUNT, AT(given.closed), .min = "1", .max = "1000000",
               .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
     {0, "N", {"cap", SS_OPTION_COUNT, AT(given.cap), .min = "1", .max = "1000000",
               .help = "allow at most this many unfinished requests; default 200"}},
     {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(when_full), .initial = "delay",
                  .choices = "delay drop",
-                 .help = "whether a request that is due at the cap is sent later, measured from when it was due, or dropped"}},
+                 .help = "what to do with a request that is due at the cap: send it later, still measured from when it was due, or drop it"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
-                 .help = "clients give up a request this long after sending it; 0: never"}},
+                 .help = "clients give up on a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
                  .sensible = "500m", .help = "exclude this much time at the start from the statistics"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
@@ -48,7 +48,7 @@ const struct ss_argument queue_rows[] = {
                  .heading = "\nService:"},
     {0, "WORD", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
                  .choices = "constant exponential",
-                 .help = "--work of each request, or the mean of an exponential distribution"}},
+                 .help = "whether --work is the same for each request, or the mean of an exponential distribution"}},
     {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
               .help = "the number of workers of each server, each on a CPU of its own"}},
     {0, "N", {"servers", SS_OPTION_COUNT, AT(servers), .min = "1", .max = "64",
@@ -61,7 +61,7 @@ const struct ss_argument queue_rows[] = {
                          "fewest unfinished requests"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(given_up), .initial = "serve",
                  .choices = "serve skip",
-                 .help = "whether a request that its client gave up is served, or skipped if the work has not begun"}},
+                 .help = "what to do with a request whose client gave up: serve it, or skip it unless work on it has begun"}},
     {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(duty), .initial = "100%",
                  .help = "the part of each round in which a server runs; it is stopped for the "
                          "rest"}},
@@ -72,11 +72,11 @@ const struct ss_argument queue_rows[] = {
     {0, "F", {"base", SS_OPTION_TEXT, AT(base),
               .help = "the frequency at which --work and --power were measured"}},
     {0, "PART", {"beta", SS_OPTION_LOAD, AT(beta), .initial = "100%",
-                 .help = "the part of the work at the base frequency whose time depends on the frequency"}},
+                 .help = "the part of the time of work, at the base frequency, that depends on the frequency"}},
     {0, "WHICH:AB", {"contention", SS_OPTION_TEXT, AT(contention),
               .help = "n servers, or n workers, each have the speed 1/(1 + a(n-1) + b n(n-1)): servers:A,B or workers:A,B, or the path of a file with capacities, to which a and b are fitted"}},
     {0, "FILE", {"power", SS_OPTION_TEXT, AT(power_file),
-              .help = "a table of the watts by the number of busy CPUs"}},
+              .help = "a table of the power by the number of busy CPUs: CSV with columns busy and watts"}},
     {0, NULL, {"json", AT(json), .help = "print the figures as JSON"}, .heading = "\nOutput:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -167,7 +167,7 @@ static bool parse_ab(const char *text, struct queue_contention *contention) {
     return count == 2;
 }
 
-/* Call this when the number of servers is known. */
+/* Call this after parse_speeds(), which may set the number of servers. */
 static int check_contention(struct queue_options *options, struct ss_error *error) {
     const char *text = options->contention;
     if (!text)
@@ -194,7 +194,8 @@ static int check_power(struct queue_options *options, struct ss_error *error) {
         return ss_error_wrap(error, "--power");
     double known = options->power.points[options->power.count - 1].busy;
     if ((double)cpus > known)
-        return ss_error_fail(error, "--power: %llu workers may be busy, but power is known for %g",
+        return ss_error_fail(error,
+            "--power: up to %llu workers may be busy, but the table ends at %g busy CPUs",
             (unsigned long long)cpus, known);
     return 0;
 }
@@ -214,7 +215,7 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (ssrequest_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
         return -1;
     if (!(options->duty > 0))
-        return ss_error_fail(error, "--duty: no request would be answered at 0: write more");
+        return ss_error_fail(error, "--duty must be above 0: a stopped server answers no requests");
     return parse_speeds(options, error) < 0 ? -1 : check_machine(options, error);
 }
 
@@ -239,8 +240,8 @@ void queue_options_close(struct queue_options *options) {
 /* ---- the run ---- */
 
 /*
- * Returns a duration that suffices for --requests under every kind of arrival: the standard
- * deviation of their number is at most its square root.
+ * Returns a duration that suffices for --requests under every kind of arrival: the number of
+ * requests has a standard deviation of at most its square root.
  */
 static ss_time find_duration(const struct queue_options *options) {
     double count = (double)options->requests;

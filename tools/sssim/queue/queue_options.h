@@ -37,15 +37,15 @@ struct queue_options {
 
     double speed[SSREQUEST_TARGETS_MAX]; /* speeds as given, times `factor` */
     double relative_frequency;           /* 1 without --frequency */
-    double factor;                       /* what frequency and contention make of the speed */
+    double factor;                       /* effect of frequency and contention on the speed */
     struct queue_contention fitted;      /* NaN without --contention */
     struct queue_power power;            /* no points without --power */
-    struct ssrequest_profile shape;      /* profile of --profile */
+    struct ssrequest_profile shape;      /* the rate over time */
 };
 
 extern const struct ss_argument queue_rows[];
 
-/* Parses the command line, without argv[0]. Close the options in any case. */
+/* Parses a command line; argv[0] is the command's name. Close the options in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_options_parse(
     struct queue_options *options, char **argv, struct ss_error *error);
 

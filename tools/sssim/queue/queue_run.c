@@ -76,7 +76,7 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* Counts a refused request. This is the witness of the generator. */
+/* The generator's witness: counts refused requests. */
 static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
     const struct ssrequest_ended *ended) {
     struct run *run = context;
@@ -85,7 +85,7 @@ static void see(void *context, const struct ssrequest_one *one, enum ssrequest_f
         run->begun = one->number + 1;
 }
 
-/* Sends a request to the service. This is the transport of the generator. */
+/* The generator's transport: sends a request to the service. */
 static void send(void *context, struct ssrequest_one *one) {
     struct run *run = context;
     run->begun = one->number + 1;
@@ -160,12 +160,12 @@ static int go_on(struct run *run, struct ss_error *error) {
     }
     if (run->end.sending != SS_TIME_NEVER)
         queue_meter_advance(&run->end.meter, run->service.busy, run->end.sending);
-    /* The run ends early if no more requests are due. */
+    /* Include the idle time after the last request. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
     if (run->options->settle > 0 && run->options->settle >= run->end.sending)
-        return ss_error_fail(error,
-            "--settle leaves no request to count: the last request was sent before it was over");
+        return ss_error_fail(
+            error, "--settle leaves no request to count: all requests were sent before it ended");
     return 0;
 }
 

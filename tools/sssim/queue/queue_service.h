@@ -49,7 +49,7 @@ struct queue_service {
     struct queue_worker *workers;
     struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
-    uint32_t busy;           /* number of workers that work now: of a stopped server none does */
+    uint32_t busy;           /* number of workers that work now; those of stopped servers do not */
     uint64_t served, wasted; /* completed requests; those whose client had given up before */
 };
 
@@ -77,14 +77,15 @@ int queue_service_take(
     struct queue_service *service, uint32_t number, uint32_t slot, uint64_t request, ss_time now);
 
 /*
- * Wakes the sleeper of a worker, which completes its request and takes the next one. Returns false
- * if the client of the completed request had given up.
+ * Completes the request of the worker whose sleeper is due, and sets `slot` to the request's slot.
+ * The worker takes the next request. Returns false if the client of the completed request had given
+ * up.
  */
 SS_NONNULL()
 bool queue_service_wake(
     struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
 
-/* Tells the service that the client of a request gives up. */
+/* Notes that the client of a request has given up. */
 SS_NONNULL()
 void queue_service_give_up(struct queue_service *service, uint32_t slot);
 

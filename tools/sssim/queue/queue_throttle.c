@@ -33,8 +33,8 @@ static int open_trial(
 }
 
 /*
- * Skips to another phase of each seed: an executor begins within its first round, so that round
- * differs from later ones.
+ * Skips to a phase that depends on the seed, after at least one round: executors start at random
+ * points within their first round, so that round differs from later ones.
  */
 static int skip_to_phase(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error) {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * If mean squared errors differ by less than this factor, or are both below the effect of other
- * load on a real machine, the cheaper choice wins.
+ * The cheaper choice wins if mean squared errors differ by less than this factor, or if both are
+ * too small to notice among the other load of a real machine.
  */
 #define AS_GOOD 1.1
 #define STILL   0.1 /* in %^2 */
@@ -29,7 +29,7 @@ static bool is_choice(const char *name) {
     return false;
 }
 
-/* Returns the index, on an axis, of the value that a run has. */
+/* Returns the index of a run's value on an axis. */
 static size_t place_of(const struct grid *grid, size_t run, size_t axis) {
     for (size_t i = grid->count; i-- > axis + 1;)
         run /= grid->axes[i].count;
@@ -134,8 +134,8 @@ void conclusion_make(
                        *cheap = &ranking.cheapest, *bad = &ranking.unsteadiest;
     name_score(best, sizeof best, grid, choices, good);
     if (ranking.count < 2)
-        snprintf(buffer, size, "There is nothing to compare: %zu combination%s had samples.",
-            ranking.count, ranking.count == 1 ? "" : "s");
+        snprintf(buffer, size, "Nothing to compare: %zu combination%s had samples.", ranking.count,
+            ranking.count == 1 ? "" : "s");
     else if (!choices)
         snprintf(buffer, size,
             "The load is held best with %s (mean squared error %.3g %%^2) and worst with %s "

@@ -50,8 +50,7 @@ static void tell(int number) {
 
 void crash_name_modules(const struct ss_module_set *set) {
     static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    static char room[1 << 16]; /* a separate stack, because a module may have used up the usual
-                                  one */
+    static char room[1 << 16]; /* a stack, because a module may have used up the usual one */
     void *frame;
     watched = set;
     /* The first call loads a library, which must not happen during a crash. */

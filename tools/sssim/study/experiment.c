@@ -41,7 +41,7 @@ int experiment_open(struct experiment *experiment, const char *path, struct ss_e
     return make_folder(experiment, "", error) < 0 ? -1 : make_folder(experiment, "runs", error);
 }
 
-/* Appends letters, digits and other characters that are safe in a file name. */
+/* Appends `text` with all characters that are unsafe in a file name replaced by '-'. */
 static void append_name(char *name, size_t size, const char *text) {
     size_t used = strlen(name);
     for (; *text && used + 1 < size; text++)

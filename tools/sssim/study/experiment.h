@@ -12,7 +12,7 @@
 #define EXPERIMENT_PATH 4096
 
 /*
- * The folder of an experiment in the form of tools/experiments: a folder for each record, and
+ * An experiment folder as tools/experiments creates it: a folder for each record, and
  * manifest.csv, which describes the records. Zero-initialized: not open.
  */
 struct experiment {
@@ -31,13 +31,13 @@ struct experiment_row {
     uint64_t seed, round;
 };
 
-/* Makes the folder, which must not exist. */
+/* Creates the folder, which must not exist. */
 SS_MUST_USE SS_NONNULL(1, 2) int experiment_open(
     struct experiment *experiment, const char *path, struct ss_error *error);
 
 /*
- * Makes the folder of a pair and returns its name, which is the group of both records. In that
- * folder, each record's own folder is named after its role.
+ * Creates the folder of a pair. Sets `name` to its name, which is the group of both records in the
+ * manifest. The folder of each record in it is named after the record's role.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3)
     SS_WRITES(3, 4) int experiment_add_pair(struct experiment *experiment,
@@ -57,7 +57,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int experiment_finish_pair(struct experiment *ex
 SS_NONNULL()
 void experiment_drop_pair(const struct experiment *experiment, const char *name);
 
-/* Removes the folder if it has no pair. */
+/* Closes the experiment. Removes its folder if no pair was finished. */
 SS_NONNULL()
 void experiment_close(struct experiment *experiment);
 

@@ -38,7 +38,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* Makes the plan of this run, for its record. */
+/* Makes a plan as showstopper would, because the record is written from it. */
 static int make_plan(
     struct recording *recording, const struct recording_options *options, struct ss_error *error) {
     const struct trial *trial = recording->trial;

@@ -6,12 +6,12 @@
 
 #include "platform/platform.h"
 
-/* No progress is shown before this time. */
+/* Shorter simulations show no progress. */
 #define QUICK SS_SECOND
 
 #define BETWEEN_DRAWINGS (250 * SS_MILLISECOND)
 
-/* The real clock is read only this often, because that costs as much as several events. */
+/* How often to read the real clock: a reading costs as much as several events. */
 #define EVENTS_BETWEEN_LOOKS 4096
 
 void progress_open(struct progress *progress, size_t runs) {

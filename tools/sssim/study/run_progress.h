@@ -21,13 +21,13 @@ struct progress {
 /* Shows progress on standard error, if that is a terminal. */
 SS_NONNULL() void progress_open(struct progress *progress, size_t runs);
 
-/* Reports that this part, from 0 to 1, of the current run is done; `now` is on the real clock. */
+/* Shows that this part of the current run, 0 to 1, is done; `now` is on the real clock. */
 SS_NONNULL() void progress_note(struct progress *progress, double part, ss_time now);
 
 /* Removes the line. Call this before printing. */
 SS_NONNULL() void progress_clear(struct progress *progress);
 
-/* Calls trial_advance() and shows the progress. */
+/* Like trial_advance(), but shows the progress. */
 SS_MUST_USE SS_NONNULL() int progress_advance(
     struct progress *progress, struct trial *trial, ss_time length, struct ss_error *error);
 

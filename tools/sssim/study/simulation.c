@@ -89,7 +89,7 @@ const struct ss_argument simulation_rows[] = {
                  .help = "a stop reaches one thread of an instance at once and the others at the "
                          "next tick; this is the time between ticks; 0: all at once"}},
     {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
-                 .help = "in one of four cases the other threads of an instance begin later than its first, by a random time of at most this"}},
+                 .help = "each time an instance is continued, with a chance of 1/4 its other threads start later than its first, by a random time of at most this"}},
     {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0",
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota: 0.5 is half of one CPU; 0: no limit"}},
@@ -124,13 +124,13 @@ const struct ss_argument simulation_rows[] = {
     {0, "PART", {"launch-noise", SS_OPTION_LOAD, AT(work.speed.launch), .initial = "0",
                  .help = "standard deviation of the speed of an instance, which is the same from its start to its end"}},
     {0, "TIME", {"uptime", SS_OPTION_TIME, AT(work.speed.uptime), .initial = "0", .max = "36500d",
-                 .help = "how long the machine ran before; with one seed, its speed at a time is the same in all runs"}},
+                 .help = "how long the machine ran before the simulation; runs with the same seed have the same speed at the same time since its start"}},
     {0, "RATE", {"memory", SS_OPTION_NUMBER, AT(memory_rate), .initial = "0",
                  .help = "accesses per second that the machine's memory serves; 0: no limit"}},
     {0, "RATE", {"accesses", SS_OPTION_NUMBER, AT(work.use.accesses), .initial = "0",
                  .help = "accesses per second that a running thread makes if nothing disturbs it"}},
     {0, "PART", {"waiting", SS_OPTION_LOAD, AT(work.use.waiting), .initial = "0",
-                 .help = "the part of its time that such a thread waits for them"}},
+                 .help = "the part of its time that such a thread waits for its accesses"}},
     {0, "GAIN", {"smt", SS_OPTION_NUMBER, AT(smt), .initial = "0",
                  .help = "CPUs are pairs of hardware threads: two busy threads of a core do GAIN times the work of one, 1 to 2; 0: every CPU is a core"}},
     {0, "WORD", {"smt-fill", SS_OPTION_CHOICE, AT(smt_fill), .initial = "cores",
@@ -148,7 +148,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "RATE", {"foreground-accesses", SS_OPTION_NUMBER, AT(front.accesses),
                  .help = "accesses of the foreground's threads; default: as in the background"}},
     {0, "PART", {"foreground-waiting", SS_OPTION_LOAD, AT(front.waiting),
-                 .help = "waiting part of the foreground's threads; default: as in the background"}},
+                 .help = "the part of their time that the foreground's threads wait; default: as in the background"}},
     {0, NULL, {"shared-cpus", AT(shared_cpus),
                .help = "foreground and background run on the same CPUs"}},
     {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1", .max = "100000",
@@ -156,7 +156,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
                 .help = "write the study to this folder, which ssreport reads"}},
     {0, "NAME=V,...", {"sweep",
-                       .help = "run once with each of these values of a long option, or with each combination if given several times; print a table and what to choose"},
+                       .help = "run once with each of these values of a long option, or with each combination if given several times; print a table and a recommendation"},
                        .take = take_sweep},
     {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, print the table as CSV"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -168,8 +168,8 @@ const struct ss_argument simulation_rows[] = {
 static int check_use(const char *prefix, const struct memory_use *use, struct ss_error *error) {
     if (use->waiting > 0 && !(use->accesses > 0))
         return ss_error_fail(error,
-            "--%swaiting: a thread without accesses does not wait for the memory: give "
-            "--%saccesses",
+            "--%swaiting requires --%saccesses: a thread without accesses does not wait for the "
+            "memory",
             prefix, prefix);
     return 0;
 }
@@ -211,7 +211,7 @@ static int check_cores(struct simulation *simulation, struct ss_error *error) {
             error, "--smt must be 0 or a gain from 1 to 2, not %g", simulation->smt);
     if (simulation->smt > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
-            error, "--smt requires an even number of CPUs, because they are pairs");
+            error, "--smt requires an even number of --cpus: two of them make a core");
     if (simulation->smt == 0 && simulation->smt_fill != FILL_CORES)
         return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");
     if (simulation->work.iteration == 0 && (simulation->smt > 0 || simulation->turbo))
@@ -255,7 +255,8 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
             error, "--background cannot be combined with --foreground: a study has no other load");
     if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
         return ss_error_fail(error,
-            "--record: a record has at most %d CPUs, and a study twice as many as --cpus",
+            "--record: a record has at most %d CPUs, and a study twice as many as --cpus: give "
+            "fewer --cpus",
             SS_CPUS_MAX);
     return 0;
 }

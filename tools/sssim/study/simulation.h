@@ -42,7 +42,7 @@ struct simulation {
     double memory_rate; /* maximum number of memory accesses per second; 0: no limit */
     double smt;         /* see struct cores; 0: every CPU is a core */
     int smt_fill;       /* enum simulation_fill */
-    const char *turbo;  /* frequency steps; NULL: none */
+    const char *turbo;  /* frequency steps as text; NULL if not given */
     struct cores cores;
     const char *foreground;   /* class of the foreground; NULL: no study */
     uint64_t front_instances; /* number of foreground instances; 0: one for each CPU */
@@ -71,7 +71,7 @@ SS_NONNULL()
 void simulation_close(struct simulation *simulation);
 
 /*
- * Opens the trial, which must not outlive the simulation; `length` becomes its total length.
+ * Opens the trial, which must not outlive the simulation. Sets `length` to its total length.
  * `on_sample` may be NULL. Warnings go to the simulation's store.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int simulation_open_trial(struct simulation *simulation,

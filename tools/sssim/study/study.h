@@ -32,7 +32,7 @@ struct study_figures {
     struct trial_figures sides[MEMORY_SIDES];
 };
 
-/* Runs a study. If `experiment` is NULL, nothing is recorded. Warnings are added to `store`. */
+/* Runs a study, and records it unless `experiment` is NULL. Adds warnings to `store`. */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *options,
     struct experiment *experiment, struct ss_option_store *store, struct study_figures *figures,
     struct ss_error *error);

@@ -8,8 +8,8 @@ static void follow_work(struct trial *trial, uint32_t number) {
 }
 
 /*
- * Returns how long until the demand of a running instance changes. The time of a throttled instance
- * stands still.
+ * Returns the running time until the demand of an instance changes. It does not advance while the
+ * instance is throttled.
  */
 static ss_time time_left(const struct trial *trial, uint32_t number) {
     if (trial->machine.group.throttled)
@@ -19,7 +19,8 @@ static ss_time time_left(const struct trial *trial, uint32_t number) {
 }
 
 /*
- * Returns when the sleeper of an instance must wake if the instance's demand changes after `left`.
+ * Returns when the sleeper of an instance must wake if the instance's demand changes after running
+ * for `left`. Keeps `left` for the end of throttling.
  */
 static ss_time due_after(struct trial *trial, uint32_t number, ss_time left) {
     trial->lives[number].held = left;
@@ -37,7 +38,7 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
     return due_after(trial, number, demand->left);
 }
 
-/* Returns the number of threads that a stop does not reach at once, and sets how long they run. */
+/* Returns the number of threads that a stop does not reach at once, and sets when it does. */
 static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *until) {
     ss_time length = trial->options.stop_lateness;
     uint32_t width = trial->machine.instances[number].width;

@@ -30,19 +30,22 @@ static inline uint32_t tenants_quota_sleeper(const struct trial *trial) {
 SS_NONNULL()
 void tenants_set_running(struct trial *trial, uint32_t number, bool running);
 
-/* Wakes the sleeper of an instance. */
+/*
+ * Changes the demand of a running instance, or stops the remaining threads of a stopped one. Call
+ * this when its sleeper is due.
+ */
 SS_NONNULL()
 void tenants_change_demand(struct trial *trial, uint32_t number);
 
-/* Sets the demand of the background, in CPUs. */
+/* Sets the demand of the background, in CPUs, and when it switches next. */
 SS_NONNULL()
 void tenants_set_background(struct trial *trial, double background);
 
-/* Wakes the sleeper of the background. */
+/* Switches the background on or off. Call this when its sleeper is due. */
 SS_NONNULL()
 void tenants_switch_background(struct trial *trial);
 
-/* Wakes the sleeper of the quota. */
+/* Throttles or releases the instances. Call this when the sleeper of the quota is due. */
 SS_NONNULL()
 void tenants_enforce_quota(struct trial *trial);
 

@@ -29,8 +29,8 @@ static ss_time draw_lateness(struct trial *trial) {
 }
 
 /*
- * Sets the alarm of an executor. The machine's state at that time may determine how late the
- * executor wakes.
+ * Sets the alarm of an executor. A recorded lateness is drawn only when the alarm is due, because
+ * it depends on whether CPUs are idle then.
  */
 static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
     trial->lives[number].awake = false;
@@ -191,10 +191,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/*
- * Starts the monitor with a new sample at the start of the trace, so that no sample is half
- * warm-up.
- */
+/* Starts the monitor. A sample begins when the trace does, so that none is partly warm-up. */
 static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
@@ -352,7 +349,7 @@ static int open_work(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* Follows the machine's state: the pace of work, and when the quota is used up. */
+/* Updates the pace of work, and when the quota is used up, after the machine's state changed. */
 static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     double busy = machine->cpus - machine_idle_cpus(machine);

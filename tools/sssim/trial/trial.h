@@ -43,7 +43,7 @@ struct trial_options {
     uint32_t instances;           /* N: number of instances */
     uint32_t width;               /* number of threads of an instance, which are always runnable */
     const struct demand_mix *mix; /* replaces `width`; NULL: not used */
-    double background;            /* CPUs that the rest of the system uses at every moment */
+    double background;            /* number of CPUs that the rest of the system uses */
     ss_time background_period;    /* if not 0, the background runs only in the first half of each
                                      such period */
     ss_time switch_cost;          /* CPU time of an executor per wake-up */
@@ -85,7 +85,7 @@ struct trial_instance {
     struct demand demand;
     ss_time held;    /* time until its demand changes, while throttled */
     ss_time stopped; /* time of the stop; SS_TIME_NEVER: not stopped */
-    bool awake;      /* the lateness of its executor's wake-up has been drawn */
+    bool awake;      /* the executor's alarm includes its lateness */
     struct ss_journal journal;
 };
 
@@ -114,10 +114,10 @@ struct trial {
     struct ss_load_meter meter; /* meter of the monitor */
     struct ss_monitor monitor;
     ss_time counted_from;
-    uint64_t switches_seen; /* value of `switches` at the last sample; the next field likewise */
-    ss_time own_seen;
-    uint64_t switches_sum; /* sum over counted samples; the next field likewise */
-    ss_time own_sum;
+    uint64_t switches_seen; /* `switches` at the last sample */
+    ss_time own_seen;       /* `own` at the last sample */
+    uint64_t switches_sum;  /* switches in counted samples */
+    ss_time own_sum;        /* CPU time of the executors in counted samples */
 };
 
 struct trial_figures {
@@ -173,11 +173,11 @@ void trial_wake_all(struct trial *trial);
 SS_NONNULL()
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
 
-/* Ends the instance of executor `number`, which no longer takes part. */
+/* Ends the instance of executor `number`. The executor no longer takes part in the control. */
 SS_NONNULL()
 void trial_leave(struct trial *trial, uint32_t number);
 
-/* Resets the counts. */
+/* Discards all counted samples, and counts from now on. */
 SS_NONNULL()
 void trial_forget(struct trial *trial);
 
