@@ -95,7 +95,7 @@ placeholders_in_urls_and_commands_are_replaced() {
     ssactuate run instances=2 -- sh -c 'echo "$0 $1" >>"$2"; exit 3' '{port}' '{instance}' "$folder/words" \
         2>"$folder/err" && fail "the exit of an instance is ignored"
     grep -Eqx '[0-9]+ [12]' "$folder/words" || fail "$(cat "$folder/words")"
-    grep -q 'exited with status 3: the others are ended' "$folder/err" || fail "$(cat "$folder/err")"
+    grep -q 'exited with status 3: ending the others' "$folder/err" || fail "$(cat "$folder/err")"
 }
 
 invalid_uses_of_instances_are_refused() {

@@ -35,16 +35,16 @@ static int take_side(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
-        .help = "turn the knobs of the machine whose /proc, /sys and /run are in DIR"}},
+        .help = "use /proc, /sys and /run of the machine whose root folder is DIR"}},
     {0, NULL, {"json", AT(json), .help = "for `list` and `get`: print JSON"}},
     {0, "FILE", {"record", SS_OPTION_TEXT, AT(record),
-        .help = "for `run`: write what was set, the values read back and the actual frequency to FILE (-: standard output), as JSON; for `follow`: the switches"}},
+        .help = "write JSON to FILE (-: standard output): for `run`, what was set, the values read back and the actual frequency; for `follow`, the switches"}},
     {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
-        .help = "for `follow`: which levels hold at which load"}},
+        .help = "for `follow`: read from FILE which levels apply at which load"}},
     {0, "NAME=COMMAND|@PGID", {"side", SS_OPTION_TEXT,
-        .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which runs already; if `pin` divides the CPUs, it gets the other half; without a command after --, the first of two sides takes its place"}, .take = take_side},
+        .help = "for `follow`: also run COMMAND, split into words as by a shell, or confine process group PGID, which is already running; if `pin` divides the CPUs, the side gets the other half; without a command after --, the first side takes its place"}, .take = take_side},
     {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
-        .help = "for `instances`: tell the ssrequest with this --control the URLs of the instances"}},
+        .help = "for `instances`: send the URLs of the instances to the ssrequest with this --control"}},
     {0, NULL, {"check", AT(check),
         .help = "for `run`: check that the levels can be set here, but set nothing and start nothing"}},
     {0, NULL, {"force", AT(force),
@@ -63,13 +63,13 @@ void ssactuate_options_print_help(void) {
            "       ssactuate follow [OPTION]... --policy FILE -- COMMAND [ARGUMENT]...\n"
            "       ssactuate follow [OPTION]... --policy FILE --side NAME=@PGID\n"
            "       ssactuate restore [OPTION]...\n"
-           "Turns knobs of the machine while COMMAND runs, and always turns them back.\n\n");
+           "Turns knobs of the machine while COMMAND runs, and always restores them.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "`ssactuate list` prints the actuators and their levels; ssactuate(1) describes\n"
-           "them. The status is that of COMMAND; 3 if `get` names an absent actuator; 125\n"
-           "if a knob cannot be set, and then COMMAND was not started, or cannot be turned\n"
-           "back.\n");
+           "them. Exit status: that of COMMAND; 3 if `get` names an absent actuator; 125 if\n"
+           "a knob cannot be set, in which case COMMAND is not started, or cannot be\n"
+           "restored.\n");
 }
 
 static const struct ssactuate_verb *find_verb(
@@ -103,7 +103,7 @@ static int check_policy(const struct ssactuate_options *options, struct ss_error
             : options->side_count > 0 ? "side"
                                       : "force");
     if (options->verb->takes_policy && !options->policy)
-        return ss_error_fail(error, "no policy is given: add --policy FILE");
+        return ss_error_fail(error, "`follow` requires --policy FILE");
     return 0;
 }
 
@@ -116,16 +116,16 @@ static int check_command(const struct ssactuate_options *options, struct ss_erro
         return ss_error_fail(error, "--check starts no command: leave out --");
     if (verb->takes_command && !has_command && !options->check &&
         (options->command || !has_running_side(options)))
-        return ss_error_fail(error, "no command is given: write it after --");
+        return ss_error_fail(error, "no command given: write it after --");
     if (has_command && options->side_count > 1)
-        return ss_error_fail(error, "--side is given twice, next to a command after --");
+        return ss_error_fail(error, "--side is given twice: with a command after --, give it once");
     return 0;
 }
 
 static int check(struct ssactuate_options *options, struct ss_error *error) {
     if (!options->verb_name)
         return ss_error_fail(
-            error, "a verb is required: list, get, run, follow or restore; see --help");
+            error, "no command given: write list, get, run, follow or restore; see --help");
     const struct ssactuate_verb *verb = find_verb(options->verbs, options->verb_name);
     options->verb = verb;
     if (!verb)
@@ -148,7 +148,7 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
     if (check_policy(options, error) < 0 || check_command(options, error) < 0)
         return -1;
     if (verb->takes_words && options->word_count == 0)
-        return ss_error_fail(error, "no actuator is given: `ssactuate list` prints them");
+        return ss_error_fail(error, "no actuator given: `ssactuate list` prints them");
     if (strcmp(verb->name, "get") == 0 && options->word_count > 1)
         return ss_error_fail(error, "unexpected argument '%s': `get` takes one actuator",
             ss_words_show(options->words[1]).text);

@@ -6,10 +6,7 @@
 
 struct ssactuate_options;
 
-/*
- * A verb of the command line, with the words and options it takes and the function that carries it
- * out.
- */
+/* A verb of the command line: the words and options that it takes, and its function. */
 struct ssactuate_verb {
     const char *name;
     bool takes_words, takes_command, takes_json, takes_record, takes_policy, takes_check;

@@ -16,8 +16,8 @@
 #include "run_record.h"
 #include "undoing.h"
 
-/* Interval of looks at new threads, which are to be bound, and of samples of the frequency. */
-#define INTERVAL 20 /* milliseconds */
+/* How often to look for threads to bind, and to sample the frequency, in milliseconds. */
+#define INTERVAL 20
 
 struct run {
     const struct ssactuate_options *options;
@@ -34,13 +34,13 @@ struct run {
     struct ssactuate_copies copies; /* replace `child` with the knob `instances` */
     struct ssactuate_record record;
     struct ssactuate_limits limits; /* for the record */
-    int signals_received;           /* that end the run */
+    int signals_received;           /* number of signals that end the run */
     bool warned;                    /* that threads share CPUs */
 };
 
 /* ---- the words of the command ---- */
 
-/* Prepends showstopper and its options to the command. Returns NULL without memory. */
+/* Prepends showstopper and its options to the command. Returns NULL if memory is exhausted. */
 static char **throttle_words(const struct run *run, const char *program) {
     static char duty[32], round[64];
     const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-l", duty, "-f",
@@ -67,7 +67,8 @@ static int make_words(struct run *run, struct ss_error *error) {
     if (run->plan.duty == 0)
         return 0;
     if (!ssactuate_find_showstopper(program))
-        return ss_error_fail(error, "showstopper is not installed");
+        return ss_error_fail(error, "duty requires showstopper, which is not next to ssactuate or "
+                                    "in PATH: install it");
     run->throttled = throttle_words(run, program);
     run->words = run->throttled;
     return run->words ? 0 : ss_error_memory(error);
@@ -97,7 +98,7 @@ static void note_first(void *context, pid_t pid) {
         ssactuate_record_open(&run->record, &run->machine, pid);
 }
 
-/* Lets the keeper end all copies if this process is killed. */
+/* Prepares the copies. The keeper must end them if this process is killed. */
 static int prepare_copies(struct run *run, struct ss_error *error) {
     struct ssactuate_copies *copies = &run->copies;
     if (run->plan.instances == 0)
@@ -173,7 +174,7 @@ static void reap(struct run *run) {
     }
 }
 
-/* Passes a signal on to the command or to all copies. Signal 0: the terminal already sent it. */
+/* Passes a signal on to the command or to all copies (0: the terminal has sent it to them). */
 static void send_signal(struct run *run, int number) {
     if (run->plan.instances == 0 && number > 0)
         kill(run->child.pid, number);
@@ -184,8 +185,8 @@ static void send_signal(struct run *run, int number) {
 }
 
 /*
- * Passes a signal on. The first one that ends the run restores all values at once: the command may
- * take its time. The second kills the command.
+ * Passes a signal on. The first one that ends the run restores all values at once, because the
+ * command may take long to exit. The second one kills the command.
  */
 static int take_signal(struct run *run, int number, struct ss_error *error) {
     if (number == SIGTSTP)
@@ -244,7 +245,7 @@ static int await_command(struct run *run, struct ss_error *error) {
         }
     }
     if (run->plan.instances > 0)
-        ssactuate_copies_kill(&run->copies); /* descendants that copies left behind */
+        ssactuate_copies_kill(&run->copies); /* descendants that outlived their copy */
     return result;
 }
 
@@ -331,14 +332,15 @@ int ssactuate_restore(
         result = ssactuate_restore_dead(&state, &ssactuate_restorer, NULL, &dead, error);
     ssactuate_state_close(&state);
     if (dead.restored > 0)
-        printf("%zu killed run%s turned back\n", dead.restored, dead.restored == 1 ? "" : "s");
+        printf("restored the changes of %zu killed run%s\n", dead.restored,
+            dead.restored == 1 ? "" : "s");
     if (dead.outdated > 0)
-        printf("nothing to turn back for %zu run%s: the machine has booted since\n", dead.outdated,
+        printf("nothing to restore for %zu run%s: the machine has rebooted since\n", dead.outdated,
             dead.outdated == 1 ? "" : "s");
     if (dead.living > 0)
-        printf("%zu run%s not over\n", dead.living, dead.living == 1 ? " is" : "s are");
+        printf("%zu run%s still in progress\n", dead.living, dead.living == 1 ? " is" : "s are");
     if (result == 0 && dead.restored + dead.outdated + dead.living == 0)
-        printf("nothing to turn back\n");
+        printf("nothing to restore\n");
     (void)status;
     return result;
 }

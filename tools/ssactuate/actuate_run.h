@@ -5,11 +5,11 @@
 #include "actuate_options.h"
 #include "actuator.h"
 
-/* Sets the knobs, runs the command, and restores the knobs. `status` becomes the command's. */
+/* Sets the knobs, runs the command, and restores the knobs. Sets `status` to the command's. */
 SS_MUST_USE SS_NONNULL() int ssactuate_run(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 
-/* Runs the command under the levels that the policy gives for the current load. */
+/* Runs the command, and sets the knobs to the levels that the policy gives for the current load. */
 SS_MUST_USE SS_NONNULL() int ssactuate_follow(
     const struct ssactuate_options *options, int *status, struct ss_error *error);
 

@@ -11,17 +11,17 @@ struct ssactuate_thread {
     pid_t id;
     uint64_t started;
     uint32_t cpu; /* the CPU it is bound to */
-    bool seen;    /* it exists, as of the latest look */
+    bool seen;    /* the latest look has found it */
 };
 
-/* Threads that are bound one to one, in the order of their births. */
+/* Threads that are bound to one CPU each, in the order of their births. */
 struct ssactuate_binding {
     const struct topology_order *cpus;
     struct ssactuate_thread *threads;
     size_t count, room;
-    struct ssactuate_thread *births; /* found since the latest look */
+    struct ssactuate_thread *births; /* threads that this look has found for the first time */
     size_t birth_count, birth_room;
-    bool crowded; /* there were more threads than CPUs at a time */
+    bool crowded; /* there have been more threads than CPUs */
 };
 
 /* A look at all threads: begin, see each thread, end. */

@@ -14,13 +14,13 @@
 
 /* ---- start ---- */
 
-/* Why the command cannot be executed. */
+/* Why the command was not executed. */
 struct failure {
     enum { IN_GROUP, IN_AFFINITY, IN_EXECUTION } step;
     int number; /* errno */
 };
 
-/* The kernel leaves CPUs out that a cpuset lacks. */
+/* Returns whether the mask is in effect: the kernel silently drops CPUs that a cpuset lacks. */
 static bool has_affinity(const struct ss_cpus *mask) {
     struct ss_cpus cpus = {0};
     return sched_getaffinity(0, sizeof cpus, (cpu_set_t *)(void *)&cpus) == 0 &&
@@ -31,7 +31,7 @@ static bool has_affinity(const struct ss_cpus *mask) {
 static struct failure become_command(const struct ssactuate_child *child, pid_t parent, int gate) {
     char byte;
     int result = child->group ? ss_platform_limit_group_enter(child->group) : 0;
-    /* The gate opens when the parent closes it, or is killed. */
+    /* The read ends when the parent closes the gate, or is killed. */
     ssize_t length = read(gate, &byte, 1);
     if (result < 0)
         return (struct failure){IN_GROUP, -result};
@@ -82,14 +82,14 @@ static int report(
     if (failure->step == IN_GROUP)
         return ss_error_fail(error,
             "the kernel refuses to move the command into its control group: %s%s", strerror(number),
-            number == ENOSPC  ? ": its cpuset has no CPUs or no memory nodes"
-            : number == EBUSY ? ": another program has given controllers to groups below it"
+            number == ENOSPC  ? ": the cpuset of the group has no CPUs or no memory nodes"
+            : number == EBUSY ? ": another program has enabled controllers for its subgroups"
                               : "");
     if (failure->step == IN_AFFINITY) {
         ss_cpus_print(cpus, sizeof cpus, child->mask);
         return ss_error_fail(error,
-            "the command does not get CPUs %s: the kernel lacks some of them, or the cpuset of "
-            "this program does",
+            "the command does not get CPUs %s: some of them are offline or outside the cpuset of "
+            "ssactuate",
             cpus);
     }
     return ss_error_set(error, number == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
@@ -120,9 +120,9 @@ bool ssactuate_is_from_terminal(int number) {
 
 /* ---- binding ---- */
 
-/* Visits all threads of the descendants of this process that belong to a command. */
+/* A visit to all threads of a process's descendants. */
 struct visit {
-    const pid_t *spared; /* children that do not belong to it */
+    const pid_t *spared; /* two children whose trees are left out; 0: none */
     void (*see)(void *context, pid_t thread);
     void *context;
 };
@@ -157,7 +157,7 @@ static void move_thread(void *context, pid_t thread) {
 
 void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {
     struct visit visit = {spared, move_thread, &mask};
-    /* A second time, for what was started meanwhile with the earlier mask. */
+    /* Twice, for threads that were started meanwhile with the previous mask. */
     for (int i = 0; i < 2; i++)
         ss_platform_process_children(root, visit_process, &visit);
     if (root != getpid())

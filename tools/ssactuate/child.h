@@ -15,22 +15,22 @@ struct ssactuate_child {
     const struct ss_scheduling *scheduling;
 
     pid_t pid;
-    int gate; /* the command is executed when this is closed */
-    int why;  /* the read end of a pipe with the reason, if it cannot be executed */
+    int gate; /* closing this lets the child execute the command */
+    int why;  /* read end of a pipe, through which the child reports a failure */
     bool ended;
-    int status; /* once it has ended: its exit status, or 128 + N for signal N */
+    int status; /* valid if `ended`: exit status, or 128 + N after signal N */
 };
 
 /*
  * Starts a child that waits for ssactuate_child_execute(), so that counters can be opened for it.
- * It gets SIGTERM if this process is killed.
+ * The kernel sends it SIGTERM if this process dies.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_child_fork(
     struct ssactuate_child *child, struct ss_error *error);
 
 /*
- * Executes the command. Fails with status 126 or 127 if that is impossible, and with 125 if the
- * kernel refuses the control group or the affinity.
+ * Lets the child execute the command. Fails with status 126 or 127 if the command cannot be
+ * executed, and with 125 if the kernel refuses the control group or the affinity.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
     struct ssactuate_child *child, struct ss_error *error);
@@ -39,12 +39,12 @@ SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
 SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int status);
 
 /*
- * Sets the affinity of all threads of a process's descendants, except the trees of two children (0:
- * none), and of the process itself unless it is this one.
+ * Sets the affinity of all threads of a process and its descendants. Spares this process itself,
+ * and the trees of two children (0: none).
  */
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
-/* Returns whether the terminal sent this signal, and thus sent it to the command, too. */
+/* Returns whether this signal comes from the terminal, which sends it to the command as well. */
 bool ssactuate_is_from_terminal(int number);
 
 /* Binds a thread to one CPU. */

@@ -19,8 +19,8 @@
 #define PORT_MIN 16384
 #define PORTS    16384
 
-#define INTERVAL         20  /* milliseconds between looks at copies that are starting or ending */
-#define CONTROL_INTERVAL 200 /* milliseconds between looks for a new generator */
+#define INTERVAL         20  /* milliseconds between checks of copies that start or end */
+#define CONTROL_INTERVAL 200 /* milliseconds between checks for a new generator */
 
 #define START_PATIENCE (60 * SS_SECOND)
 #define END_PATIENCE   (10 * SS_SECOND)
@@ -33,7 +33,8 @@ int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *erro
         has_port |= strstr(*word, "{port}") != NULL;
     if (!has_port)
         return ss_error_fail(error,
-            "instances: each copy of the command needs a port of its own: write {port} in it");
+            "instances: the command does not contain {port}, which stands for the port of each "
+            "copy: write it where the command expects its port");
     void *shared = mmap(NULL, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept,
         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -81,7 +82,7 @@ static bool is_free(const struct ssactuate_copies *copies, unsigned port) {
     return probe >= 0 && bind(probe, (const struct sockaddr *)&address, sizeof address) == 0;
 }
 
-/* Returns a free port, or 0. It is random, so that concurrent runs choose different ones. */
+/* Returns a free port, or 0. Draws it at random, so that concurrent runs rarely collide. */
 static unsigned find_port(const struct ssactuate_copies *copies) {
     for (int i = 0; i < 1000; i++) {
         uint32_t random = (uint32_t)ss_platform_now();
@@ -103,7 +104,7 @@ static bool listens(unsigned port) {
            connect(probe, (const struct sockaddr *)&address, sizeof address) == 0;
 }
 
-/* Replaces {port} and {instance}. Returns NULL without memory. */
+/* Replaces {port} and {instance}. Returns NULL if memory is exhausted. */
 static char *replace(const char *text, unsigned port, size_t instance) {
     char *result = NULL;
     size_t size;
@@ -154,14 +155,15 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     free_words(copy);
     copy->port = find_port(copies);
     if (copy->port == 0)
-        return ss_error_fail(error, "instances: no free port");
+        return ss_error_fail(error, "instances: no free port from %d to %d on 127.0.0.1", PORT_MIN,
+            PORT_MIN + PORTS - 1);
     if (make_words(copies, number, copy, error) < 0)
         return -1;
     copy->child = copies->like;
     copy->child.words = copy->words;
     if (ssactuate_child_fork(&copy->child, error) < 0)
         return -1;
-    /* Done before exec, so that the keeper knows every command. */
+    /* Publish the copy before exec, so that the keeper knows every copy that runs a command. */
     copies->kept[number].started = ss_platform_process_started(copy->child.pid);
     copies->kept[number].pid = copy->child.pid;
     if (copies->forked)
@@ -174,7 +176,7 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     return 0;
 }
 
-/* Kills a process after its descendants, which would otherwise get another parent. */
+/* Kills the descendants first: once their parent is dead, they could not be found anymore. */
 static void kill_tree(void *context, pid_t pid) {
     uint64_t started = ss_platform_process_started(pid);
     ss_platform_process_children(pid, kill_tree, context);
@@ -199,7 +201,7 @@ void ssactuate_copies_end(struct ssactuate_copies *copies, int signal) {
     }
 }
 
-/* Kills an orphan of a copy, which has become a child of this process. */
+/* Orphans of copies have become children of this process, so this finds them as well. */
 static void kill_unless_spared(void *context, pid_t pid) {
     const struct ssactuate_copies *copies = context;
     if (pid != *copies->spared && (!copies->side || pid != *copies->side))
@@ -225,8 +227,8 @@ void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int sta
         }
         if (is_asked)
             return;
-        fprintf(stderr, "ssactuate: instance %zu exited with status %d: the others are ended\n",
-            i + 1, copy->child.status);
+        fprintf(stderr, "ssactuate: instance %zu exited with status %d: ending the others\n", i + 1,
+            copy->child.status);
         ssactuate_copies_end(copies, SIGTERM);
     }
 }
@@ -244,7 +246,7 @@ bool ssactuate_copies_are_over(const struct ssactuate_copies *copies) {
 
 /* ---- the generator ---- */
 
-/* Forgets that a generator knows the URLs if another one has replaced it. */
+/* A new socket belongs to a new generator, which does not know the URLs yet. */
 static void look_for_generator(struct ssactuate_copies *copies) {
     struct stat found;
     uint64_t identity[3] = {0};
@@ -273,12 +275,12 @@ static void tell_generator(struct ssactuate_copies *copies) {
         copies->has_failed = false;
     } else if (!copies->has_failed) {
         copies->has_failed = true;
-        fprintf(stderr, "ssactuate: warning: %s: ssrequest does not take the URLs: %s\n",
+        fprintf(stderr, "ssactuate: warning: %s: ssrequest does not accept the URLs: %s\n",
             copies->control, *answer ? answer : strerror(-status));
     }
 }
 
-/* Returns whether a copy that is leaving has no unfinished requests. */
+/* Returns whether a leaving copy has no unfinished requests, as far as the generator knows. */
 static bool is_unused(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
     if (!copies->control || !copies->has_generator)
         return true;
@@ -287,7 +289,7 @@ static bool is_unused(const struct ssactuate_copies *copies, const struct ssactu
 
 /* ---- changes ---- */
 
-/* Prints the URLs of the serving copies, and remembers them. */
+/* Prints the URLs of the serving copies if they have changed. */
 static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     char *urls = NULL;
     size_t size;
@@ -312,7 +314,7 @@ static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
     return 0;
 }
 
-/* Starts or dismisses copies until the requested number is left. The last ones leave first. */
+/* Starts copies, or makes the last ones leave, until their number is the requested one. */
 static int adjust(struct ssactuate_copies *copies, struct ss_error *error) {
     size_t count = count_in(copies, SSACTUATE_STARTING) + count_in(copies, SSACTUATE_SERVING);
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX && count < copies->wanted; i++) {
@@ -341,8 +343,9 @@ static int await_start(struct ssactuate_copies *copies, struct ss_error *error) 
             set_state(copy, SSACTUATE_SERVING);
         else if (ss_time_since(ss_platform_now(), copy->since) > START_PATIENCE)
             return ss_error_fail(error,
-                "instance %zu still does not listen on port %u of 127.0.0.1 after %u s", i + 1,
-                copy->port, (unsigned)(START_PATIENCE / SS_SECOND));
+                "instance %zu does not listen on port %u of 127.0.0.1 %u s after its start: check "
+                "its port option",
+                i + 1, copy->port, (unsigned)(START_PATIENCE / SS_SECOND));
     }
     return count_in(copies, SSACTUATE_STARTING) == 0 ? announce(copies, error) : 0;
 }
@@ -381,7 +384,7 @@ static bool kept_lives(const struct ssactuate_kept_copy *kept) {
     return kept->pid > 0 && ss_platform_process_lives(kept->pid, kept->started);
 }
 
-/* The kernel sent SIGTERM to the copies when their parent died. */
+/* Waits before killing: the kernel sent SIGTERM to the copies when their parent died. */
 void ssactuate_copies_end_orphaned(void *context) {
     const struct ssactuate_copies *copies = context;
     const struct timespec pause = {.tv_nsec = INTERVAL * 1000000L};

@@ -9,7 +9,7 @@ enum ssactuate_copy_state {
     SSACTUATE_ABSENT,
     SSACTUATE_STARTING, /* accepts no connections yet */
     SSACTUATE_SERVING,
-    SSACTUATE_LEAVING, /* gets no new requests, but has unfinished ones */
+    SSACTUATE_LEAVING, /* gets no new requests, but may have unfinished ones */
     SSACTUATE_ENDING,  /* was asked to exit */
 };
 
@@ -39,18 +39,18 @@ struct ssactuate_copies {
     struct ssactuate_child like;              /* how copies are started */
     void (*forked)(void *context, pid_t pid); /* called before a copy is executed; may be NULL */
     void *context;
-    const pid_t *spared; /* the keeper, a child that is not a copy */
-    const pid_t *side;   /* the side command, likewise; NULL: absent */
+    const pid_t *spared; /* pid of the keeper, a child that is not a copy */
+    const pid_t *side;   /* pid of the side command, likewise; NULL: absent */
 
     size_t wanted;
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
     struct ssactuate_kept_copy *kept; /* by number */
     bool ending;                      /* all copies have been asked to exit */
     ss_time end_begun;
-    int status; /* of the first copy to exit, as in struct ssactuate_child */
+    int status; /* status of the first copy to exit, as in struct ssactuate_child */
     bool has_status;
 
-    char *urls; /* of the serving copies, separated by blanks; NULL until all of them serve */
+    char *urls;         /* URLs of the serving copies, separated by blanks; NULL until all serve */
     bool has_generator; /* a generator listened at the last attempt */
     bool is_told;       /* the generator knows these URLs */
     bool has_failed;    /* the generator refused the latest URLs */
@@ -75,19 +75,19 @@ SS_MUST_USE SS_NONNULL() int ssactuate_copies_advance(
 /* Returns the number of milliseconds until advance() is due again; -1: after the next signal. */
 SS_NONNULL() int ssactuate_copies_timeout(const struct ssactuate_copies *copies);
 
-/* Notes that a child was reaped. If a copy exits by itself, the others are ended. */
+/* Notes that a child was reaped. If a copy has exited by itself, ends the others. */
 SS_NONNULL() void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int status);
 
 /*
- * Sends this signal to all copies (0: they already got it). After a while, advance() kills those
- * that have not exited.
+ * Sends this signal to all copies (0: they already got it). advance() kills those that do not exit
+ * in time.
  */
 SS_NONNULL() void ssactuate_copies_end(struct ssactuate_copies *copies, int signal);
 
 /* Kills all copies and their descendants. */
 SS_NONNULL() void ssactuate_copies_kill(struct ssactuate_copies *copies);
 
-/* Returns whether all copies have been ended and have exited. */
+/* Returns whether all copies have exited after ssactuate_copies_end(). */
 SS_NONNULL() bool ssactuate_copies_are_over(const struct ssactuate_copies *copies);
 
 /* Ends all copies, in a keeper whose parent has died. `context` is the copies. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Changes the knobs of a command, or of a process group that runs already, and of a second one. */
+/* Changes the knobs of one or two commands or running process groups as the load changes. */
 
 #include <errno.h>
 #include <math.h>
@@ -22,10 +22,10 @@
 #include "place.h"
 #include "undoing.h"
 
-/* Interval of looks at new threads, which are to be bound, in milliseconds. */
+/* How often to look for threads to bind, in milliseconds. */
 #define BIND_INTERVAL 20
 
-/* The same for a process group that runs already: a look reads the table of all processes. */
+/* The same for a running process group: each look reads all processes of the machine. */
 #define LOOK_INTERVAL 200
 
 /* How long the side may take to end after the command has. */
@@ -38,13 +38,13 @@ struct change {
     size_t rule;
 };
 
-/* The command, or a side. */
+/* The command after --, or a side. */
 struct party {
-    const char *name; /* of a side; NULL: the command after -- */
-    char *const *words;
-    char **split;  /* the words of a side; owned */
-    pid_t group;   /* runs already, instead of a command; 0: a command */
-    size_t number; /* of the group in the journal */
+    const char *name;   /* NAME=... of a side; NULL: the command after -- */
+    char *const *words; /* the command; NULL: a process group */
+    char **split;       /* the words of a side; owned */
+    pid_t group;        /* a running process group; 0: a command */
+    size_t number;      /* number of the group in the journal */
     struct ssactuate_place place;
     struct ssactuate_child child;
     bool runs;
@@ -56,12 +56,12 @@ struct follow {
     struct ssactuate_policy policy;
     struct ssactuate_decision decision;
     struct ssactuate_load load;
-    struct ssactuate_plan plan;     /* of the present rule */
+    struct ssactuate_plan plan;     /* plan of the current rule */
     struct ssactuate_plan all;      /* the files of all rules */
-    unsigned limits;                /* of all rules */
+    unsigned limits;                /* limits of all rules, as in ssactuate_place_limits() */
     struct party parties[2];        /* the command and the side, or two sides */
-    bool has_side;                  /* the second party */
-    struct ssactuate_copies copies; /* with `instances`, in place of the command */
+    bool has_side;                  /* the second party is present */
+    struct ssactuate_copies copies; /* replace the command with `instances` */
     bool has_copies;
     struct ssactuate_undoing undoing;
     struct ss_signals signals;
@@ -92,11 +92,12 @@ static int gather(struct follow *follow, struct ss_error *error) {
         struct ssactuate_plan plan;
         int status = ssactuate_plan_make(&plan, &follow->machine, rule->knobs, error);
         if (status == 0 && plan.duty > 0)
-            status = ss_error_fail(error, "duty cannot be switched while the command runs");
+            status = ss_error_fail(error, "a policy cannot change duty while the command runs");
         if (status == 0 && (plan.instances > 0) != !!follow->options->control)
-            status = ss_error_fail(error,
-                plan.instances > 0 ? "instances requires --control, or requests would be lost"
-                                   : "--control requires `instances`");
+            status = ss_error_fail(
+                error, plan.instances > 0
+                           ? "instances requires --control: ssrequest must know which URLs to use"
+                           : "--control requires `instances`");
         follow->has_copies = plan.instances > 0;
         for (size_t j = 0; status == 0 && j < plan.count; j++) {
             if (!has_file(&follow->all, plan.settings[j].path))
@@ -119,7 +120,7 @@ static const char *find_pin(const struct ssactuate_rule *rule) {
     return NULL;
 }
 
-/* Sets where the side runs: the other half of a division, otherwise as the command. */
+/* Chooses the CPUs of the side: the other half if `pin` divides them, or else all that it names. */
 static int choose_side(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
     struct ssactuate_plan plan = {0};
@@ -129,7 +130,7 @@ static int choose_side(
     return ssactuate_place_choose(&follow->parties[1].place, &follow->machine, &plan, error);
 }
 
-/* Plans a rule as the machine is now: the order of minimum and maximum depends on it. */
+/* Plans a rule anew: the order in which limits are set depends on their current values. */
 static int plan_rule(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
     ssactuate_plan_free(&follow->plan);
@@ -147,8 +148,7 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
     uint64_t used = ss_platform_limit_group_memory(&place->group);
     return used <= follow->plan.memory
                ? 0
-               : ss_error_fail(error,
-                     "memory is below what is in use (%llu MiB): --force sets it anyway",
+               : ss_error_fail(error, "memory is below the %llu MiB in use: --force sets it anyway",
                      (unsigned long long)(used >> 20));
 }
 
@@ -168,7 +168,7 @@ static int set_files(struct follow *follow, struct ss_error *error) {
     return 0;
 }
 
-/* Orphans of both parties become children of this process and count as the command's. */
+/* Counts orphans of both parties, which become children of this process, as the command's. */
 static void move_party(const struct follow *follow, int number) {
     const pid_t spared[] = {follow->undoing.keeper.pid, follow->parties[1].child.pid};
     const pid_t none[2] = {0};
@@ -177,7 +177,8 @@ static void move_party(const struct follow *follow, int number) {
 }
 
 /*
- * Confines a process group that runs already. Without a pin, its threads get their affinity before.
+ * Confines a running process group. Without a pin, restores the affinity that its threads had
+ * before.
  */
 static int confine_group(struct follow *follow, const struct party *party, struct ss_error *error) {
     struct ssactuate_journal *journal = &follow->undoing.journal;
@@ -204,7 +205,7 @@ static int apply(struct follow *follow, struct ss_error *error) {
         if (party->runs && party->group == 0)
             move_party(follow, i);
     }
-    ssactuate_binding_free(&follow->binding); /* binds all threads again */
+    ssactuate_binding_free(&follow->binding); /* so that all threads are bound again */
     follow->binding.cpus = &follow->plan.cpus;
     ssactuate_copies_want(&follow->copies, follow->plan.instances);
     return 0;
@@ -224,13 +225,13 @@ static int set_rule(
 }
 
 static void warn_of_rule(const struct ssactuate_rule *rule, const struct ss_error *error) {
-    fprintf(stderr, "ssactuate: warning: the rule of line %zu cannot be set: %s\n", rule->line,
+    fprintf(stderr, "ssactuate: warning: the rule in line %zu cannot be applied: %s\n", rule->line,
         error->message);
 }
 
 /*
- * If a switch fails, the levels before it are set again: they hold until the switch is tried again,
- * after the shortest stay.
+ * Switches to a rule. If that fails, sets the levels of the previous rule again; the next attempt
+ * comes after the shortest stay.
  */
 static void switch_rule(struct follow *follow, size_t rule, ss_time now, double load) {
     struct ss_error error = {0}, failure = {0};
@@ -324,12 +325,12 @@ static int read_parties(struct follow *follow, struct ss_error *error) {
     return check_load(follow, error);
 }
 
-/* A process group stays in its control groups, which may limit more than it. */
+/* A running process group is not moved to a control group, so only CPUs can be limited. */
 static int check_limits(const struct follow *follow, struct ss_error *error) {
     if (follow->parties[0].group == 0 || !(follow->limits & ~(1U << SS_LIMIT_CPUS)))
         return 0;
     return ss_error_fail(error,
-        "%s: quota and memory limit a command, but not a process group that runs already",
+        "%s: quota and memory can limit only a command, not a running process group",
         follow->options->policy);
 }
 
@@ -357,7 +358,7 @@ static int open_undoing(struct follow *follow, struct ss_error *error) {
     return ssactuate_undoing_open(&follow->undoing, &changes, follow->machine.root, error);
 }
 
-/* Makes the keeper end all copies if this process is killed. */
+/* Prepares the copies. The keeper must end them if this process is killed. */
 static int prepare_copies(struct follow *follow, struct ss_error *error) {
     struct ssactuate_copies *copies = &follow->copies;
     if (!follow->has_copies)
@@ -471,7 +472,10 @@ static void send_signal(struct follow *follow, int number) {
         ssactuate_copies_end(&follow->copies, number);
 }
 
-/* As `run` does: values return at once, and the command may take its time. */
+/*
+ * As in `run`: the first signal that ends the run restores all values at once, and the second kills
+ * the command.
+ */
 static int take_signal(struct follow *follow, int number, struct ss_error *error) {
     if (number == SIGTSTP)
         ss_signals_suspend();
@@ -492,8 +496,8 @@ static int take_signal(struct follow *follow, int number, struct ss_error *error
 }
 
 /*
- * Looks for new threads of process groups that run already. An error is reported once: then the
- * journal cannot be written.
+ * Looks for new threads of running process groups. After an error, which means that the journal
+ * cannot be written, no longer follows the group.
  */
 static void look(struct follow *follow) {
     for (int i = 0; i < 2; i++) {
@@ -542,7 +546,7 @@ static void sample(struct follow *follow, ss_time now) {
         switch_rule(follow, rule, now, load);
 }
 
-/* If a copy cannot be started, the others are ended. */
+/* Starts and ends copies. If one cannot be started, ends the others. */
 static int advance_copies(struct follow *follow, struct ss_error *error) {
     if (!follow->has_copies || ssactuate_copies_advance(&follow->copies, error) == 0)
         return 0;
@@ -583,11 +587,11 @@ static int watch(struct follow *follow, struct ss_error *error) {
         due += follow->policy.every * ((now - due) / follow->policy.every + 1);
     }
     if (follow->has_copies)
-        ssactuate_copies_kill(&follow->copies); /* descendants that copies left behind */
+        ssactuate_copies_kill(&follow->copies); /* descendants that outlived their copy */
     return result;
 }
 
-/* Ends the side, which has no use without the command. */
+/* Ends the side command once the command has exited. */
 static void end_side(struct follow *follow) {
     struct party *side = &follow->parties[1];
     ss_time deadline = ss_platform_now() + SIDE_PATIENCE;

@@ -11,7 +11,7 @@
 
 #include "base/owned.h"
 
-/* Answers of ssrequest are shorter than this. */
+/* Larger than any answer of ssrequest. */
 #define ANSWER_ROOM 40000
 
 /* Time limit for an answer of ssrequest. */

@@ -26,7 +26,8 @@ SS_MUST_USE SS_NONNULL() int64_t ssactuate_generator_unfinished(const char *path
 
 /*
  * Finds the number of unfinished requests to this URL in the answer to `status`, a single line.
- * Returns a negative errno if it is not there.
+ * Returns 0 if the answer does not list the URL, or a negative errno if the answer is incomplete or
+ * invalid.
  */
 SS_MUST_USE SS_NONNULL() int64_t
     ssactuate_generator_find_unfinished(const char *answer, const char *url);

@@ -12,14 +12,14 @@ struct ssactuate_load {
     enum ssactuate_source source;
     struct ss_counter_reader reader;
     struct ss_counters last;
-    bool is_open; /* the reader */
+    bool is_open; /* the reader is open */
     struct ss_trace_records trace;
     char *samples;                           /* the path of samples.csv; owned */
-    pid_t side;                              /* command whose load counts; 0: not running */
-    const struct ssactuate_running *running; /* counts instead, at each look; NULL: absent */
+    pid_t side;                              /* the side command; 0: not running */
+    const struct ssactuate_running *running; /* the side if it is a process group, or NULL */
     uint64_t used;                           /* CPU time of the side at the last sample */
     ss_time begin, then; /* time when the source was opened, and time of the last sample */
-    double cpus;         /* number of CPUs, which are a load of 1 if all are busy */
+    double cpus;         /* number of CPUs; the load is 1 if all are busy */
 };
 
 SS_MUST_USE SS_NONNULL() int ssactuate_load_open(struct ssactuate_load *load,
@@ -31,7 +31,7 @@ SS_NONNULL() double ssactuate_load_sample(struct ssactuate_load *load, ss_time n
 
 SS_NONNULL() void ssactuate_load_close(struct ssactuate_load *load);
 
-/* Returns the load in the last complete row of samples.csv; NaN if absent. */
+/* Returns the load in the last complete row of samples.csv; NaN if it has none. */
 SS_NONNULL() double ssactuate_load_of_samples(const char *path);
 
 #endif

@@ -8,8 +8,8 @@
 struct ssactuate_place {
     struct ss_limit_group group;
     bool has_group;
-    struct ss_cpus mask; /* the command's CPUs; all that may be used if it is not masked */
-    bool masked;
+    struct ss_cpus mask; /* CPUs of the command */
+    bool masked;         /* `mask` excludes CPUs that ssactuate may use */
 };
 
 /* Returns the limits (bits 1 << SS_LIMIT_...) that a plan needs a group for. */
@@ -18,21 +18,22 @@ unsigned ssactuate_place_limits(
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan);
 
 /*
- * Chooses the CPUs of a plan: the first ones, up to the number in `cpus`, of those in `pin`. Puts
- * them into plan->cpus.
+ * Chooses the CPUs of a command, and puts them into plan->cpus: those of `pin`, or all CPUs; with
+ * `cpus`, the first N of them.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_choose(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan, struct ss_error *error);
 
 /*
- * Finds a group PREFIX-PID with these limits. If it cannot have a cpuset, affinity alone pins; if
- * it cannot have the other limits, this fails.
+ * Finds where to create a group PREFIX-PID with these limits. Does without a group if the only
+ * limit that is not available is a cpuset: affinity then pins alone. Fails if another limit is not
+ * available.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_find(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, unsigned limits, const char *prefix,
     struct ss_error *error);
 
-/* Makes the group that was found. */
+/* Creates the group. */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_make(
     struct ssactuate_place *place, struct ss_error *error);
 

@@ -11,18 +11,18 @@ struct ssactuate_record {
     } counters;
     size_t samples_files; /* number of files scaling_cur_freq; 0 if the counters work */
     char (*files)[SSACTUATE_PATH];
-    double sum; /* of samples, in Hz */
+    double sum; /* sum of the samples, in Hz */
     size_t samples;
     const struct ssactuate_machine *machine;
     ss_time begin;
 };
 
-/* Begins to measure. The command, which is not executed yet, is in this process. */
+/* Starts measuring the process `command`, which has not executed the command yet. */
 SS_NONNULL()
 void ssactuate_record_open(
     struct ssactuate_record *record, const struct ssactuate_machine *machine, pid_t command);
 
-/* Takes a sample if counters are not available. */
+/* Samples the frequency if counters are not available. */
 SS_NONNULL() void ssactuate_record_sample(struct ssactuate_record *record);
 
 /* A file that limits the command, when it was set. */
@@ -47,10 +47,10 @@ struct ssactuate_result {
     char *const *command;
     const struct ssactuate_plan *plan;
     const struct ssactuate_journal *journal; /* NULL: no file was set */
-    const struct ss_limit_group *group;      /* NULL: none */
+    const struct ss_limit_group *group;      /* NULL if absent */
     const struct ssactuate_limits *limits;
     bool masked;
-    const char *urls; /* of instances, separated by blanks; NULL: none */
+    const char *urls; /* URLs of instances, separated by blanks; NULL if absent */
     int status;
 };
 

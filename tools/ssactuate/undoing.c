@@ -16,7 +16,7 @@ const struct ssactuate_restorer ssactuate_restorer = {
 
 /* ---- the keeper ---- */
 
-/* Runs in the keeper. If a value cannot be restored, keeps the journal for `ssactuate restore`. */
+/* Runs in the keeper. Keeps the journal for `ssactuate restore` if a value cannot be restored. */
 static void restore_orphaned(void *context) {
     struct ssactuate_undoing *undoing = context;
     struct ss_error error = {0};
@@ -42,7 +42,9 @@ int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *e
         undoing->has_keeper = true;
         status = ss_keeper_start(&undoing->keeper);
     }
-    return status < 0 ? ss_error_fail(error, "the keeper cannot be started: %s", strerror(-status))
+    return status < 0 ? ss_error_fail(error,
+                            "cannot start the process that restores knobs after a kill: %s",
+                            strerror(-status))
                       : 0;
 }
 
@@ -50,7 +52,7 @@ void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int 
     if (!undoing->has_keeper || pid != undoing->keeper.pid)
         return;
     undoing->keeper.pid = 0;
-    /* If memory is exhausted, dismissing the keeper tries this again. */
+    /* The cause may be a passing lack of memory: ss_keeper_dismiss() tries again. */
     if (!WIFEXITED(status) && ss_keeper_start(&undoing->keeper) < 0)
         undoing->keeper.pid = 0;
 }

@@ -5,7 +5,7 @@
 #include "actuator.h"
 #include "keeper/keeper.h"
 
-/* The journal of a run and the keeper that carries it out if the run is killed. */
+/* The journal of a run, and the keeper that restores what it lists if the run is killed. */
 struct ssactuate_undoing {
     struct ssactuate_state state;
     struct ssactuate_journal journal;
@@ -13,17 +13,16 @@ struct ssactuate_undoing {
     struct ss_keeper keeper;
     bool has_state, has_journal, has_keeper;
 
-    /* called by the keeper after it has restored values, if the run was killed; NULL: no call */
+    /* Called by the keeper after it has restored values; may be NULL. */
     void (*orphaned)(void *context);
     void *context;
 };
 
 /* The changes that a run makes. */
 struct ssactuate_changes {
-    const struct ssactuate_plan *plan;      /* its files */
+    const struct ssactuate_plan *plan;      /* the files that it sets */
     const struct ss_limit_group *groups[2]; /* NULL: absent */
-    pid_t running[2]; /* process groups that are already running, in the order of their numbers; 0:
-                         absent */
+    pid_t running[2];                       /* running process groups; 0: absent */
 };
 
 /* Reports to standard error, and removes groups through the platform. */
@@ -44,7 +43,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(
 SS_NONNULL()
 void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status);
 
-/* Turns everything back, removes the journal and dismisses the keeper. */
+/* Restores everything, removes the journal, and dismisses the keeper. */
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_finish(
     struct ssactuate_undoing *undoing, struct ss_error *error);
 

@@ -97,7 +97,7 @@ static void cpus_of_a_shared_policy_are_set_together(void **state) {
     assert_that(plan.count, ==, 2);
     expect_setting(1, "cpufreq/policy2/scaling_setspeed 1200000");
     REFUSE("CPUs 2-3 share one frequency: name all of them", "frequency@3=1.2GHz");
-    REFUSE("no switch for turbo", "frequency=1.2GHz,turbo=off");
+    REFUSE("no turbo switch", "frequency=1.2GHz,turbo=off");
     REFUSE("no cpufreq policy", "frequency@8=1.2GHz");
     close_machine();
 }
@@ -145,10 +145,10 @@ static void pin_to_all_cpus_means_free(void **state) {
     assert_that(plan.cpus.count, ==, 3);
     PLAN("pin=first:2", "cpus=1");
     assert_that(plan.cpu_count, ==, 1);
-    REFUSE("cpus=3 is more than the 2 CPUs of pin", "pin=first:2", "cpus=3");
+    REFUSE("cpus=3 exceeds the 2 CPUs of pin", "pin=first:2", "cpus=3");
     REFUSE("unknown scheme 'frst': did you mean 'first'", "pin=frst:2");
     REFUSE("spread requires a number of CPUs", "pin=spread");
-    REFUSE("CPU 4 may not be used here", "pin=3-4");
+    REFUSE("ssactuate may not use CPU 4", "pin=3-4");
     REFUSE("from 1 to 4", "cpus=5");
     close_machine();
 }
@@ -181,7 +181,7 @@ static void quota_and_memory_have_limits(void **state) {
     (void)state;
     open_machine("shared");
     add_groups();
-    REFUSE("less than 1 ms of CPU time in each period", "quota=5%,period=10m");
+    REFUSE("below the kernel's minimum of 1 ms", "quota=5%,period=10m");
     REFUSE("the period must be from 1m to 1s", "quota=50%,period=2s");
     REFUSE("write at least 1M", "memory=4K");
     REFUSE("unknown part 'perod=1m'", "quota=50%,perod=1m");

@@ -21,7 +21,7 @@
 
 static int make_folder(const char *path, struct ss_error *error) {
     if (mkdir(path, 0755) < 0 && errno != EEXIST)
-        return ss_error_fail(error, "cannot make %s: %s", path, strerror(errno));
+        return ss_error_fail(error, "cannot create %s: %s", path, strerror(errno));
     return 0;
 }
 
@@ -99,7 +99,7 @@ static int append(
     fputc('\n', stream);
     if (fclose(stream) == EOF)
         return ss_error_memory(error);
-    /* A part of a line, left by a full disk, has no line end and is ignored. */
+    /* A full disk may leave a part of a line. Readers ignore it, because it has no line end. */
     if (write(journal->file, text, size) != (ssize_t)size)
         return fail(journal->name, error);
     return 0;
@@ -118,9 +118,7 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
     snprintf(name, sizeof name, ".%s.new", journal->name);
     state_path(state, journal->name, path);
     state_path(state, name, hidden);
-    /*
-     * The file gets its name once it is locked: a journal without a lock belongs to a killed run.
-     */
+    /* Lock the file before renaming it: a journal without a lock belongs to a killed run. */
     journal->file = open(hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
     if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||
         rename(hidden, path) < 0)
@@ -137,7 +135,7 @@ static int refuse_locked(int lock, const char *knob, struct ss_error *error) {
     ssize_t length = pread(lock, pid, sizeof pid - 1, 0);
     pid[length > 0 ? length : 0] = '\0';
     pid[strcspn(pid, "\n")] = '\0';
-    return ss_error_fail(error, "%s is in use by process %s: wait until its run is over", knob,
+    return ss_error_fail(error, "%s is in use by process %s: wait until that run is over", knob,
         *pid ? pid : "(unknown)");
 }
 
@@ -252,10 +250,7 @@ static int note_member(struct ssactuate_journal *journal, size_t number,
     return APPEND(journal, error, "thread", index, process, id, started, cpus);
 }
 
-/*
- * Nothing here is synced: it is needed after a kill, but not after a reboot, which ends all
- * processes.
- */
+/* The lines need no fsync(): they are needed after a kill, but not after a reboot. */
 int ssactuate_journal_look(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error) {
     struct ssactuate_running *running = &journal->running[number];
@@ -327,7 +322,7 @@ static int restore_running(struct ssactuate_journal *journal,
         if (foreign > 0)
             report(restorer,
                 "the affinity of %zu thread%s of process group %d was changed by another program "
-                "meanwhile and stays",
+                "meanwhile: not restored",
                 foreign, foreign == 1 ? "" : "s", (int)running->group);
     }
     return status;
@@ -344,7 +339,7 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
 
 /* ---- values ---- */
 
-/* Returns whether the kernel may have made `found` of `wanted`. */
+/* Returns whether `found` is `wanted`, possibly rounded by the kernel. */
 static bool is_made_of(
     const struct ssactuate_setting *setting, const char *found, const char *wanted) {
     char *end[2];
@@ -392,7 +387,7 @@ int ssactuate_journal_set(
 
 /* ---- restoring ---- */
 
-/* Values such as <unsupported>: the file has no value now, and needs none. */
+/* Returns whether the file has a value: some read as <unsupported>, which cannot be written. */
 static bool has_value(const char *text) {
     return *text && *text != '<';
 }
@@ -415,8 +410,8 @@ static enum need find_need(
 }
 
 /*
- * Writes the values of marked files in reverse order. An error does not matter yet: the kernel may
- * accept the value once the others are restored.
+ * Writes the values of marked files in reverse order. Ignores errors, because the kernel may accept
+ * a value only once others are restored; see check_marked().
  */
 static void write_marked(const struct ssactuate_journal *journal, const bool *marked) {
     for (size_t i = journal->count; i-- > 0;) {
@@ -430,7 +425,7 @@ static void write_marked(const struct ssactuate_journal *journal, const bool *ma
     }
 }
 
-/* Names the files that do not have their values. */
+/* Fails, naming a file, if marked files do not have their previous values. */
 static int check_marked(
     const struct ssactuate_journal *journal, const bool *marked, struct ss_error *error) {
     int status = 0;
@@ -441,14 +436,14 @@ static int check_marked(
             (ssactuate_file_read(journal->state->root, entry->setting.path, found) < 0 ||
                 strcmp(found, entry->before) != 0))
             status = ss_error_fail(error,
-                "/%s is %s and could not be restored to %s: set it by hand, or call `ssactuate "
-                "restore` again",
+                "/%s is %s and could not be restored to %s: set it by hand, or try `ssactuate "
+                "restore`",
                 entry->setting.path, *found ? found : "unreadable", entry->before);
     }
     return status;
 }
 
-/* All needs are found before the first write, because files may depend on each other. */
+/* Marks the files to restore. Do this before the first write: files may depend on each other. */
 static void mark(const struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer,
     bool *marked) {
     for (size_t i = 0; i < journal->count; i++) {
@@ -458,8 +453,7 @@ static void mark(const struct ssactuate_journal *journal, const struct ssactuate
         marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
         if (need == NEED_FOREIGN)
             report(restorer,
-                "/%s was changed to %s by another program meanwhile and keeps that value; it was "
-                "%s before the run",
+                "/%s was changed to %s by another program meanwhile: not restored to %s",
                 entry->setting.path, found, entry->before);
     }
 }
@@ -484,7 +478,7 @@ int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
         return ss_error_memory(error);
     mark(journal, restorer, marked);
     write_marked(journal, marked);
-    write_marked(journal, marked); /* writes values again that differ */
+    write_marked(journal, marked); /* again, for values that depended on others */
     int status = check_marked(journal, marked, error);
     return restore_running(journal, restorer, error) < 0 ? -1 : status;
 }
@@ -556,7 +550,7 @@ static int read_processes(
     return 0;
 }
 
-/* Finds the process group of a line. The line that defines it comes first. */
+/* Returns the process group with this number, or NULL if no earlier line defines it. */
 static struct ssactuate_running *find_running(struct ssactuate_journal *journal, const char *word) {
     size_t number = strtoul(word, NULL, 10);
     return number < journal->running_count ? &journal->running[number] : NULL;
@@ -616,7 +610,7 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
     return 0;
 }
 
-/* Reads the journal from its file, whose lock is held. A last line without its end is ignored. */
+/* Reads the journal from its locked file. Ignores a last line without its end. */
 static int read_journal(struct ssactuate_journal *journal, struct ss_error *error) {
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
@@ -639,7 +633,7 @@ int ssactuate_journal_reload(struct ssactuate_journal *journal, struct ss_error 
     journal->count = journal->group_count = journal->running_count = 0;
     journal->armed = false;
     if (fstat(journal->file, &status) == 0 && status.st_nlink == 0)
-        return 0; /* it was removed, so nothing is left */
+        return 0; /* the run removed it: everything is restored */
     return read_journal(journal, error);
 }
 
@@ -651,7 +645,7 @@ static bool has_lock(const struct ssactuate_journal *journal, const char *knob) 
     return false;
 }
 
-/* Locks the knobs of a dead run, so that no other run begins before they are restored. */
+/* Locks the knobs of a killed run, so that no other run uses them before they are restored. */
 static int lock_knobs(struct ssactuate_journal *journal, const struct ssactuate_journal *own,
     struct ss_error *error) {
     for (size_t i = 0; i < journal->count; i++) {

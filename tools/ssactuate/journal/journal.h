@@ -12,14 +12,14 @@
 #include "running.h"
 
 /*
- * A journal describes the changes that a run has to undo. It is a file of the state folder. It is
- * on disk before anything that it describes is changed, and the run and its keeper hold a lock on
- * it, so a journal without a lock belongs to a run that was killed together with its keeper.
+ * A journal describes the changes that a run has to undo. It is a file in the state folder, and is
+ * on disk before the first change is made. The run and its keeper hold a lock on it, so a journal
+ * without a lock belongs to a run that was killed together with its keeper.
  *
  *   boot ID                       the boot in which it is valid
  *   run PID
  *   set KNOB PATH ROUNDED BEFORE  a file that may be changed, and its value
- *   group FOLDER HOME             a control group; its processes return to HOME
+ *   group FOLDER HOME             a control group; its processes are moved to HOME
  *   processes PGID                a process group that is already running
  *   armed                         the lines above are complete
  *   want N VALUE                  file N is about to get this value
@@ -30,18 +30,19 @@
 
 /* A file of the kernel, and the value that it gets. */
 struct ssactuate_setting {
-    char knob[64]; /* names the lock: files with one knob are changed by one run at a time */
+    char knob[64]; /* name of the lock: one run at a time may change the files of a knob */
     char path[SSACTUATE_PATH];
     char value[SSACTUATE_VALUE];
-    bool rounded; /* a number that the kernel may round, by at most SSACTUATE_ROUNDING of it */
+    bool rounded; /* a number that the kernel may round */
 };
 
+/* The kernel may change a rounded number by this part of it. */
 #define SSACTUATE_ROUNDING 0.01
 
 /* The folders of journals and locks, and the root of the files that journals describe. */
 struct ssactuate_state {
     int root;         /* descriptor of / or of a recorded tree */
-    char folder[600]; /* exists */
+    char folder[600]; /* path of the state folder */
     char boot[64];    /* identifies this boot */
 };
 
@@ -52,8 +53,8 @@ struct ssactuate_state {
 SS_MUST_USE bool ssactuate_state_has_folder(const char *path);
 
 /*
- * Finds the state folder below `path` (NULL: this machine) and makes it. It is /run/showstopper for
- * root and with `path`, and $XDG_RUNTIME_DIR/showstopper for other users.
+ * Opens the state folder, and creates it if necessary: /run/showstopper below `path` or, if that is
+ * NULL, on this machine. For users other than root, the latter is $XDG_RUNTIME_DIR/showstopper.
  */
 SS_MUST_USE SS_NONNULL(1) int ssactuate_state_open(
     struct ssactuate_state *state, const char *path, struct ss_error *error);
@@ -64,7 +65,7 @@ struct ssactuate_entry {
     struct ssactuate_setting setting; /* `value` is the last value that was or will be set */
     char before[SSACTUATE_VALUE];
     char got[SSACTUATE_VALUE];
-    bool touched; /* it may have been changed */
+    bool touched; /* the file may have been changed */
     bool known;   /* `got` was read back after the latest change */
 };
 
@@ -96,7 +97,7 @@ struct ssactuate_journal {
     size_t lock_count, lock_room;
 };
 
-/* Creates the journal of this process. It is on disk once it is armed. */
+/* Creates the journal of this process. ssactuate_journal_arm() brings it to disk. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_create(
     struct ssactuate_journal *journal, const struct ssactuate_state *state, struct ss_error *error);
 
@@ -107,7 +108,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_create(
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_lock(
     struct ssactuate_journal *journal, const char *knob, struct ss_error *error);
 
-/* Adds a file with its present value. Returns its number. The file's knob must be locked. */
+/* Adds a file with its current value. Returns its number. The file's knob must be locked. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_add(struct ssactuate_journal *journal,
     const struct ssactuate_setting *setting, struct ss_error *error);
 
@@ -136,7 +137,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_look(
     struct ssactuate_journal *journal, size_t number, struct ss_error *error);
 
-/* Notes that threads of a process group may be about to get this affinity. */
+/* Notes that threads of a process group may get this affinity. Call this before setting it. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_note_cpus(struct ssactuate_journal *journal,
     size_t number, const struct ss_cpus *cpus, struct ss_error *error);
 
@@ -165,7 +166,7 @@ struct ssactuate_restorer {
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
-/* The same, but keeps the groups, which are in use. */
+/* Like ssactuate_journal_restore(), but keeps the control groups, which are still in use. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
@@ -182,14 +183,15 @@ SS_NONNULL() void ssactuate_journal_close(struct ssactuate_journal *journal);
 
 /* Number of journals of other runs that ssactuate_restore_dead() found. */
 struct ssactuate_dead {
-    size_t restored; /* journals of killed runs that were carried out */
+    size_t restored; /* journals of killed runs whose changes were restored */
     size_t outdated; /* journals of an earlier boot */
     size_t living;   /* journals of runs that are not over */
 };
 
 /*
- * Carries out the journals of killed runs. `own`, if not NULL, is the caller's journal, whose knobs
- * are locked already. A journal of an earlier boot is only removed.
+ * Restores what killed runs have changed, and removes their journals. `own`, if not NULL, is the
+ * caller's journal, whose knobs are locked already. A journal of an earlier boot is only removed,
+ * because a reboot restores everything.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_restore_dead(const struct ssactuate_state *state,
     const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,

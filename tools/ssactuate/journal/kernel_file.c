@@ -35,7 +35,7 @@ const char *ssactuate_file_advise(const char *path, int number) {
         const char *advice;
     } rows[] = {
         {"", EROFS, ": /sys is mounted read-only here, as in most containers"},
-        {"/cpufreq/", EBUSY, ": one of its CPUs is being switched on or off; call it again"},
+        {"/cpufreq/", EBUSY, ": one of its CPUs is going online or offline; try again"},
         {"/scaling_governor", EINVAL, ": the kernel does not have this governor"},
         {"/no_turbo", EPERM, ": the firmware has switched turbo off"},
         {"/powercap/", EACCES, ": the firmware has locked this limit"},

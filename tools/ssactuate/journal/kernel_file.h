@@ -21,10 +21,10 @@ SS_MUST_USE SS_NONNULL() int ssactuate_file_read(
 /* Writes a value with one call, as the kernel requires. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ssactuate_file_write(int root, const char *path, const char *value);
 
-/* Returns what to do if the kernel refuses a value of a file with an errno: ": ADVICE", or "". */
+/* Returns advice on why the kernel refused to write a file with this errno: ": ADVICE", or "". */
 SS_NONNULL() const char *ssactuate_file_advise(const char *path, int number);
 
-/* Returns whether this process may write the file. Even root may not if no mode bit allows it. */
+/* Returns whether this process may write the file. Without a write bit, even root may not. */
 SS_NONNULL() bool ssactuate_file_is_writable(int root, const char *path);
 
 #endif

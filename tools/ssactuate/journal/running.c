@@ -23,10 +23,7 @@ static bool is_same(const struct ss_cpus *left, const struct ss_cpus *right) {
 /* Sets the affinity of a member. Returns 0, even if it has exited, or a negative errno. */
 static int set_affinity(const struct ssactuate_member *member, const struct ss_cpus *cpus) {
     struct ss_cpus found;
-    /*
-     * The kernel takes only an ID. The ID is checked just before the call: it is not reused within
-     * microseconds.
-     */
+    /* The call takes only an ID. Check it just before: it is not reused within microseconds. */
     if (ss_platform_thread_started(member->id) != member->started ||
         !get_affinity(member->id, &found) || is_same(&found, cpus))
         return 0;
@@ -110,7 +107,7 @@ static void see_thread(void *context, pid_t thread) {
         return;
     birth.before = find_before(look, &now);
     if (!ssactuate_running_add(running, &birth))
-        return; /* if memory is exhausted, the next look finds it */
+        return; /* the next look finds the thread again */
 }
 
 static void see_process(void *context, pid_t pid) {

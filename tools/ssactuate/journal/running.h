@@ -18,8 +18,8 @@ struct ssactuate_member {
     pid_t process, id;
     uint64_t started;      /* see ss_platform_thread_started() */
     struct ss_cpus before; /* affinity before the run */
-    bool noted;            /* the journal has it */
-    bool seen;             /* existed at the last look */
+    bool noted;            /* written to the journal */
+    bool seen;             /* found by the last look */
 };
 
 /* A process group that is already running, whose affinity is changed and later restored. */
@@ -27,10 +27,9 @@ struct ssactuate_running {
     pid_t group;
     struct ssactuate_member *members;
     size_t count, room;
-    struct ss_cpus *given; /* affinities that the run has set, to recognize them */
+    struct ss_cpus *given; /* affinities that the run may have set */
     size_t given_count, given_room;
-    uint64_t used; /* CPU time of its processes at the last look, in nanoseconds; 0 once they have
-                      ended */
+    uint64_t used; /* CPU time of its processes at the last look, in nanoseconds; 0 if `ended` */
     bool ended;
 };
 
@@ -58,14 +57,15 @@ SS_MUST_USE SS_NONNULL() bool ssactuate_running_add(
     struct ssactuate_running *running, const struct ssactuate_member *member);
 
 /*
- * Sets the affinity of all members and reads it back; `cpus` NULL: restores the affinity each had.
+ * Sets the affinity of all members, and reads it back. If `cpus` is NULL, restores the affinity
+ * that each had before.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int ssactuate_running_confine(
     struct ssactuate_running *running, const struct ss_cpus *cpus, struct ss_error *error);
 
 /*
- * Restores the affinity of all members that have an affinity set by the run. Members with any other
- * keep it; `foreign` becomes their number.
+ * Restores the affinity of all members that still have an affinity set by the run. Members with any
+ * other affinity keep it; `foreign` is set to their number.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_running_restore(
     struct ssactuate_running *running, size_t *foreign, struct ss_error *error);

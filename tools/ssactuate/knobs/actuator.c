@@ -102,8 +102,8 @@ static char *write_levels(
 }
 
 static const char guests[] =
-    "The virtual CPUs of a guest that may run on any CPU are neither cpus nor quota: a number of\n"
-    "them limits how many threads of the guest run at a time, but reserves no CPU and no time.\n";
+    "Virtual CPUs of a guest that may run on any CPU replace neither cpus nor quota: their number\n"
+    "limits how many threads of the guest run at a time, but reserves no CPU and no time.\n";
 
 void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream) {
     for (size_t i = 0; i < COUNT; i++) {

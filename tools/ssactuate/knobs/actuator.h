@@ -28,14 +28,14 @@ SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
 /* The period of a quota, unless its level gives another one. */
 #define SSACTUATE_PERIOD (100 * SS_MILLISECOND)
 
-/* All changes that the knobs of a run make. */
+/* All changes that the knobs of a run require. */
 struct ssactuate_plan {
     struct ssactuate_setting *settings; /* in the order in which they are set */
     size_t count, room;
 
     /* The following fields limit the command only, not the machine. */
-    bool pinned; /* a scheme other than free is given */
-    bool each;   /* bind threads one to one */
+    bool pinned; /* `pin` excludes CPUs */
+    bool each;   /* bind each thread to one CPU */
     struct topology_order cpus;
     uint64_t cpu_count; /* 0: not limited */
     double quota;       /* CPUs; 0: not limited */
@@ -46,7 +46,7 @@ struct ssactuate_plan {
     char size[64]; /* the name of a size, or empty */
 
     uint32_t instances;               /* copies of the command; 0: the command itself */
-    char instance_url[SSACTUATE_URL]; /* of a copy, with {port} */
+    char instance_url[SSACTUATE_URL]; /* URL of a copy, with {port} */
 };
 
 /* Adds a setting. */
@@ -70,7 +70,7 @@ struct ssactuate_output {
 
 #define SSACTUATE_REASON 300
 
-/* A row of the table of actuators. journal.h restores all knobs in the same way. */
+/* A row of the table of actuators. It restores nothing: the journal does that for all of them. */
 struct ssactuate_actuator {
     const char *name;
     const char *form; /* how a level is written */
@@ -83,7 +83,7 @@ struct ssactuate_actuator {
     /* Writes the levels available on this machine. If NULL, `form` is written. */
     void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
 
-    /* Writes the present level, in a form that can be set. */
+    /* Writes the current level, in a form that set() accepts. */
     int (*get)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
         const struct ssactuate_output *output, struct ss_error *error);
 
@@ -113,8 +113,8 @@ SS_MUST_USE SS_NONNULL() int ssactuate_knob_parse(
     struct ssactuate_knob *knob, const char *text, struct ss_error *error);
 
 /*
- * Plans the knobs of a run, which are words, in their order. `size=NAME:cpus=N,quota=P,memory=M` is
- * short for these three.
+ * Plans the knobs of a run, given as words, in their order. `size=NAME:cpus=N,quota=P,memory=M` is
+ * short for these three knobs. Free the plan in any case.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
     const struct ssactuate_machine *machine, const char *const *words, struct ss_error *error);

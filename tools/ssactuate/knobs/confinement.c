@@ -14,7 +14,7 @@
 
 #define PERIOD_MIN     SS_MILLISECOND
 #define PERIOD_MAX     SS_SECOND
-#define QUOTA_TIME_MIN SS_MILLISECOND /* of the kernel, in each period */
+#define QUOTA_TIME_MIN SS_MILLISECOND /* CPU time per period that the kernel accepts */
 #define MEMORY_MIN     (UINT64_C(1) << 20)
 
 static bool always(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
@@ -25,7 +25,7 @@ static bool always(const struct ssactuate_machine *machine, const struct ssactua
     return true;
 }
 
-/* Returns whether a control group with a limit can be made here. */
+/* Returns whether a control group with this limit can be created; otherwise sets the reason. */
 static bool may_limit(
     const struct ssactuate_machine *machine, enum ss_limit limit, char reason[SSACTUATE_REASON]) {
     struct ss_limit_group group;
@@ -80,7 +80,9 @@ static int take_list(const struct ssactuate_machine *machine, const char *text,
         return -1;
     uint32_t outside = ss_cpus_first_outside(&wanted, &cpus.usable);
     if (outside < SS_CPUS_MAX)
-        return ss_error_fail(error, "CPU %u may not be used here", (unsigned)outside);
+        return ss_error_fail(error,
+            "ssactuate may not use CPU %u: taskset -cp $$ shows the allowed CPUs",
+            (unsigned)outside);
     order->count = 0;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         if (ss_cpus_has(&wanted, cpu))
@@ -137,7 +139,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     plan->each = split_each(level, place);
     plan->pinned = strcmp(place, "free") != 0;
     if (!plan->pinned) {
-        /* The order matters only for binding. Without a topology, CPUs are in numerical order. */
+        /* Binding needs an order of the CPUs: numerical if the topology is unknown. */
         if (plan->each && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {
             all.scheme = TOPOLOGY_FIRST;
             return topology_place(machine->root, &all, &plan->cpus, error);
@@ -263,8 +265,8 @@ static int set_quota(const struct ssactuate_machine *machine, const struct ssact
     plan->quota = percent / 100;
     if (plan->quota * (double)plan->period < (double)QUOTA_TIME_MIN)
         return ss_error_fail(error,
-            "%s: less than 1 ms of CPU time in each period, the kernel's minimum: write a larger "
-            "share or a longer period",
+            "%s: the CPU time per period is below the kernel's minimum of 1 ms: write a larger "
+            "percentage or a longer period",
             knob->text);
     return 0;
 }
@@ -348,7 +350,8 @@ static int set_instances(const struct ssactuate_machine *machine, const struct s
         return ss_error_fail(error, "%s: write a number of instances from 1 to %d", knob->text,
             SSACTUATE_INSTANCES_MAX);
     if (url && !strstr(url, "{port}"))
-        return ss_error_fail(error, "%s: the URL has no {port}", knob->text);
+        return ss_error_fail(
+            error, "%s: the URL has no {port}, which stands for the port of each copy", knob->text);
     plan->instances = (uint32_t)instances;
     snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
         url ? url + sizeof ",url=" - 1 : "http://127.0.0.1:{port}/");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The frequency of CPUs, by the policies of cpufreq. With the governor `userspace` it is set;
- * otherwise minimum and maximum become equal.
+ * The frequency of CPUs, by cpufreq policies. The governor `userspace` sets a single frequency; if
+ * it is not available, minimum and maximum are made equal.
  */
 
 #include <math.h>
@@ -23,9 +23,9 @@ struct policy {
     char folder[100];
     struct ss_cpus cpus;
     char driver[32], governor[32];
-    double lowest, highest; /* of the hardware */
-    double minimum, maximum, set;
-    char *table; /* the available frequencies, or NULL */
+    double lowest, highest;       /* limits of the hardware */
+    double minimum, maximum, set; /* current limits, and speed of the governor `userspace` */
+    char *table;                  /* the available frequencies, or NULL */
     bool has_userspace;
 };
 
@@ -48,7 +48,7 @@ static void read_word(const struct ssactuate_machine *machine, const struct poli
     free(line);
 }
 
-/* The kernel separates these CPUs by blanks. */
+/* The kernel separates these CPUs by blanks, which ss_cpus_parse() does not accept. */
 static void read_cpus(const struct ssactuate_machine *machine, struct policy *policy) {
     char *line = sys_tree_line(&machine->tree, "%s/affected_cpus", policy->folder);
     char *end = line;
@@ -116,7 +116,7 @@ static void free_policies(struct policies *policies) {
     free(policies->items);
 }
 
-/* Keeps the policies of these CPUs. Fails if one of them has other CPUs as well. */
+/* Drops the policies of other CPUs. Fails if the target has only some of the CPUs of a policy. */
 static int keep_target(
     struct policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
     struct ss_cpus wanted;
@@ -174,7 +174,7 @@ static bool probe(const struct ssactuate_machine *machine, const struct ssactuat
     for (size_t i = 0; !*reason && i < policies.count; i++) {
         if (!has_writable(machine, &policies.items[i]))
             snprintf(reason, SSACTUATE_REASON,
-                "/%s cannot be written: only root may, and not in every container",
+                "/%s cannot be written: run as root, outside a container",
                 policies.items[i].folder);
     }
     free_policies(&policies);
@@ -183,7 +183,7 @@ static bool probe(const struct ssactuate_machine *machine, const struct ssactuat
 
 /* ---- turbo ---- */
 
-/* Finds the switch of a policy. `inverted`: 1 switches turbo off. */
+/* Finds the turbo switch of a policy. `inverted` means that writing 1 switches turbo off. */
 static bool find_switch(const struct ssactuate_machine *machine, const struct policy *policy,
     char path[SSACTUATE_PATH], bool *inverted) {
     *inverted = sys_tree_has(&machine->tree, NO_TURBO);
@@ -196,7 +196,7 @@ static bool find_switch(const struct ssactuate_machine *machine, const struct po
     return sys_tree_has(&machine->tree, "%s", path);
 }
 
-/* Returns the state of turbo as a part of a level, or "". */
+/* Returns the state of turbo as a part of a level, or "" if unknown. */
 static const char *turbo_of(const struct ssactuate_machine *machine, const struct policy *policy) {
     char path[SSACTUATE_PATH], value[SSACTUATE_VALUE];
     bool inverted;
@@ -306,7 +306,7 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
 /* ---- set ---- */
 
 struct level {
-    char low[32], high[32]; /* as written; equal for one frequency */
+    char low[32], high[32]; /* as written; equal for a single frequency */
     bool range;
     int turbo; /* -1: not given */
 };
@@ -357,7 +357,7 @@ static int find_frequency(
     snprintf(number, sizeof number, "%llu", (unsigned long long)*kilohertz);
     if (policy->table && !is_listed(policy->table, number))
         return ss_error_fail(
-            error, "'%s' is not a frequency of these CPUs: `ssactuate list` has them", text);
+            error, "'%s' is not a frequency of these CPUs: `ssactuate list` prints them", text);
     return 0;
 }
 
@@ -378,7 +378,7 @@ static int add_limit(struct ssactuate_plan *plan, const struct policy *policy, c
     return add(plan, policy, file, value, error);
 }
 
-/* Sets minimum and maximum in the order that keeps the minimum below the maximum. */
+/* Sets the limits in the order that keeps the minimum below the maximum at all times. */
 static int add_limits(struct ssactuate_plan *plan, const struct policy *policy, uint64_t low,
     uint64_t high, struct ss_error *error) {
     bool maximum_first = (double)low > policy->maximum;
@@ -389,7 +389,7 @@ static int add_limits(struct ssactuate_plan *plan, const struct policy *policy, 
     return maximum_first ? 0 : add_limit(plan, policy, "scaling_max_freq", high, error);
 }
 
-/* Sets one frequency by the governor `userspace`, whose speed must be within the limits. */
+/* Sets a single frequency by the governor `userspace`. The limits must include it. */
 static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, uint64_t kilohertz,
     struct ss_error *error) {
     if ((double)kilohertz > policy->maximum &&
@@ -403,14 +403,14 @@ static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, u
     return add_limit(plan, policy, "scaling_setspeed", kilohertz, error);
 }
 
-/* Turbo has one switch for the whole machine, or one for each policy. */
+/* The machine has one turbo switch for all policies, or each policy has its own. */
 static int add_turbo(const struct ssactuate_machine *machine, const struct policy *policy,
     int turbo, struct ssactuate_plan *plan, struct ss_error *error) {
     struct ssactuate_setting setting = {0};
     bool inverted;
     if (!find_switch(machine, policy, setting.path, &inverted))
         return ss_error_fail(
-            error, "these CPUs have no switch for turbo: leave out turbo=%s", turbo ? "on" : "off");
+            error, "these CPUs have no turbo switch: leave out turbo=%s", turbo ? "on" : "off");
     if (strstr(setting.path, "policy"))
         snprintf(
             setting.knob, sizeof setting.knob, "frequency-%.40s", strrchr(policy->folder, '/') + 1);
@@ -431,7 +431,8 @@ static int set_policy(const struct ssactuate_machine *machine, const struct poli
         find_frequency(policy, level->high, &high, error) < 0)
         return -1;
     if (low > high)
-        return ss_error_fail(error, "'%s-%s' is not a range", level->low, level->high);
+        return ss_error_fail(error, "invalid range '%s-%s': write the lower frequency first",
+            level->low, level->high);
     /* Turbo comes first, because it changes which maximum the kernel accepts. */
     if (level->turbo >= 0 && add_turbo(machine, policy, level->turbo, plan, error) < 0)
         return -1;

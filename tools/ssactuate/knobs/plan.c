@@ -62,7 +62,7 @@ static bool is_of_size(const char *word) {
            strncmp(word, "memory=", 7) == 0;
 }
 
-/* Plans one word of a size: a part, with the options that follow it. */
+/* Plans one part of a size, such as quota=50%,period=10m. */
 static int plan_part(struct given *given, const char *word, struct ss_error *error) {
     if (!is_of_size(word))
         return ss_error_fail(error, "'%s' is not cpus, quota or memory", ss_words_show(word).text);
@@ -92,10 +92,10 @@ static int plan_size(struct given *given, const char *text, struct ss_error *err
     return plan_part(given, word, error) < 0 ? ss_error_wrap(error, "size") : 0;
 }
 
-/* Checks what two knobs say together. */
+/* Checks whether knobs contradict each other. */
 static int check(const struct ssactuate_plan *plan, struct ss_error *error) {
     if (plan->pinned && plan->cpu_count > plan->cpus.count)
-        return ss_error_fail(error, "cpus=%llu is more than the %u CPUs of pin",
+        return ss_error_fail(error, "cpus=%llu exceeds the %u CPUs of pin",
             (unsigned long long)plan->cpu_count, (unsigned)plan->cpus.count);
     return 0;
 }

@@ -11,13 +11,13 @@
 #define POWERCAP "sys/class/powercap"
 #define LIMIT    "constraint_0_power_limit_uw" /* the long-term limit */
 
-/* Returns whether this is a zone of a whole package: intel-rapl:0, but not intel-rapl:0:1. */
+/* Returns whether the zone is a whole package: intel-rapl:0, but not its part intel-rapl:0:1. */
 static bool is_package(const char *name) {
     const char *colon = strchr(name, ':');
     return strncmp(name, "intel-rapl", 10) == 0 && colon && !strchr(colon + 1, ':');
 }
 
-/* Calls `see` for the zones of packages that the knob names. Returns their number. */
+/* Calls `see` for each package that the knob names, until it fails. Returns their number. */
 static size_t each_zone(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     int (*see)(void *context, const char *zone), void *context) {
     struct sys_tree_names names = sys_tree_list(&machine->tree, POWERCAP);

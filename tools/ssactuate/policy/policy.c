@@ -110,7 +110,7 @@ static int check_overlap(const struct ssactuate_policy *policy, struct ss_error 
             const struct ssactuate_rule *a = &policy->rules[i], *b = &policy->rules[j];
             if (a->from < b->to && b->from < a->to)
                 return ss_error_fail(
-                    error, "the rules of lines %zu and %zu overlap", b->line, a->line);
+                    error, "the rules in lines %zu and %zu overlap", b->line, a->line);
         }
     }
     return 0;
@@ -125,14 +125,14 @@ static bool has_actuator(const struct ssactuate_rule *rule, const char *knob) {
     return false;
 }
 
-/* Each rule must set what the others set, otherwise a level would depend on the rule before. */
+/* All rules must set the same actuators, or a level would depend on the previous rule. */
 static int check_actuators(const struct ssactuate_policy *policy, struct ss_error *error) {
     for (size_t i = 0; i < policy->count; i++) {
         for (size_t j = 0; j < policy->count; j++) {
             for (const char *const *word = policy->rules[j].knobs; *word; word++) {
                 if (!has_actuator(&policy->rules[i], *word))
                     return ss_error_fail(error,
-                        "the rule of line %zu does not set %.*s, but that of line %zu does: all "
+                        "the rule in line %zu does not set %.*s, but the one in line %zu does: all "
                         "rules must set the same actuators",
                         policy->rules[i].line, (int)strcspn(*word, "="), *word,
                         policy->rules[j].line);

@@ -10,7 +10,7 @@
 #include <showstopper/time.h>
 
 /*
- * A policy says which levels hold at which load. It is a text with one of these in each line:
+ * A policy says which levels apply at which load. It is a text with one of these in each line:
  *
  *   load SOURCE [ARGUMENT]   where the load comes from
  *   every TIME               interval of samples
@@ -19,8 +19,8 @@
  *   above P% KNOB...
  *   between P% Q% KNOB...
  *
- * At a load that no rule covers, the present rule keeps holding: such gaps are the hysteresis. The
- * first rule holds at the beginning.
+ * At a load that no rule covers, the current rule stays in force: such gaps provide hysteresis. The
+ * first rule applies at the start.
  */
 
 enum ssactuate_source {
@@ -34,20 +34,20 @@ enum ssactuate_source {
 struct ssactuate_rule {
     size_t line; /* in the file */
     double from, to;
-    bool open_from, open_to; /* the end itself is not covered */
+    bool open_from, open_to; /* excludes the load `from` or `to` itself */
     char **words;            /* the words of the line; owned */
     const char *const *knobs;
 };
 
 struct ssactuate_policy {
     enum ssactuate_source source;
-    char *argument; /* of the source; owned; NULL if it has none */
+    char *argument; /* argument of the source; owned; NULL if absent */
     ss_time every, stay;
     struct ssactuate_rule *rules;
     size_t count, room;
 };
 
-/* Reads a policy. Messages have the form "NAME:LINE: what is wrong". */
+/* Reads a policy. `name` is the file's name for messages. Free the policy in any case. */
 SS_MUST_USE SS_NONNULL() int ssactuate_policy_read(
     struct ssactuate_policy *policy, FILE *stream, const char *name, struct ss_error *error);
 SS_NONNULL() void ssactuate_policy_free(struct ssactuate_policy *policy);
@@ -61,13 +61,13 @@ struct ssactuate_decision {
 };
 
 /*
- * Returns the rule that should hold at this load, which is NaN if unknown: another one than `rule`
- * only if the shortest stay has passed since the latest switch.
+ * Returns the rule that should apply at this load (NaN if unknown). Keeps the current rule until
+ * the shortest stay has passed since the latest switch.
  */
 SS_NONNULL()
 size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load);
 
-/* Notes that a rule holds from now on. */
+/* Notes that a rule applies from now on, or that a switch to another one has failed. */
 SS_NONNULL() void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule);
 
 #endif
