@@ -15,12 +15,12 @@
 
 #define SENTENCE 600
 
-/* With a larger standard deviation, a loss of 30 % is within three of them. */
+/* Beyond this standard deviation, a loss of 30 % may be chance: it is less than three of them. */
 #define NOISE_MAX 0.12
 
 /* ---- results of one suspect ---- */
 
-/* The results of a suspect; members are NULL without a result. */
+/* The results of a suspect; pointers are NULL if the result is absent. */
 struct result {
     const struct suspect *suspect;
     const struct stage *stage; /* throttled together with other suspects */
@@ -71,7 +71,7 @@ static int compare_results(const void *left, const void *right) {
     return (one < other) - (one > other);
 }
 
-/* Returns the results in the order of display; free() them. */
+/* Returns the results in the order of display; the caller frees them. */
 static struct result *sort_results(const struct stages *stages) {
     size_t count = stages->suspects->count;
     struct result *results = calloc(count, sizeof *results);
@@ -100,7 +100,7 @@ static bool is_lower_better(const struct stages *stages) {
     return watch_is_lower_better(&stages->options->victim);
 }
 
-/* Returns the change of the figure for a gain, in percent and positive. */
+/* Returns the percentage by which a gain raises a throughput, or reduces a time. */
 static double gain_percent(const struct stages *stages, double gain) {
     return is_lower_better(stages) ? -effects_percent(-gain) : effects_percent(gain);
 }
@@ -122,8 +122,8 @@ static void write_name(const struct result *result, const struct stages *stages,
 static void write_hurt(const struct stages *stages, const struct effects_one *one, char *text) {
     bool lower = is_lower_better(stages);
     snprintf(text, SENTENCE / 2,
-        "%.0f points less of it gives %s %% (%s to %s) %s; all of it %s about %s %%%s, by "
-        "extrapolation",
+        "withholding %.0f %% of its CPU time gives %s %% (%s to %s) %s; all of it %s about %s "
+        "%%%s, by extrapolation",
         100 * one->withheld, digits_of(gain_percent(stages, one->now.value)).text,
         digits_of(gain_percent(stages, one->now.interval.low)).text,
         digits_of(gain_percent(stages, one->now.interval.high)).text,
@@ -147,8 +147,8 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
         break;
     case EFFECTS_SUPPORTS:
         snprintf(text, SENTENCE / 2,
-            "the service depends on it: %.0f points less of it costs %s %% (%s to %s); look "
-            "for sockets, pipes or memory that they share",
+            "the service depends on it: withholding %.0f %% of its CPU time costs %s %% (%s to "
+            "%s); look for sockets, pipes or memory that they share",
             100 * one->withheld, digits_of(cost_percent(stages, -one->now.value)).text,
             digits_of(cost_percent(stages, -one->now.interval.high)).text,
             digits_of(cost_percent(stages, -one->now.interval.low)).text);
@@ -161,7 +161,7 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
                 100 * one->withheld);
         else if (isfinite(one->withheld))
             snprintf(text, SENTENCE / 2,
-                "not testable: it used no less CPU time while it was throttled, because it "
+                "not testable: it did not use less CPU time while it was throttled, because it "
                 "catches up or hardly runs");
         else
             snprintf(text, SENTENCE / 2, "not testable: it used hardly any CPU time");
@@ -206,7 +206,7 @@ static void list_results(const struct stages *stages, const struct result *resul
     }
 }
 
-/* Passes each reason to doubt the answer, and its condition, to `take`. */
+/* Passes each reason to doubt the answer to `take`, and then under which condition it is valid. */
 static void list_warnings(
     const struct stages *stages, void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];
@@ -220,7 +220,7 @@ static void list_warnings(
         }
         if (stage->estimated && effects->ghost_found) {
             snprintf(text, sizeof text,
-                "Doubtful: in %s a code that throttles nothing seems to have an effect",
+                "Doubtful: in %s, a code that throttles nothing seems to have an effect",
                 stage->name);
             take(context, text);
         }
@@ -234,7 +234,7 @@ static void list_warnings(
             take(context, text);
         }
     }
-    take(context, "Costs hold while the other suspects run");
+    take(context, "Costs are valid while the other suspects run");
 }
 
 static void print_sentence(void *context, const char *sentence) {
@@ -256,14 +256,13 @@ void answer_print_forecast(const struct stages *stages, FILE *stream) {
         return;
     double found = effects_found_from(&next->codes, deviation, next->depth);
     fprintf(stream,
-        "%.1f minutes will find suspects that cost %s %% or more, in 9 of 10 cases. Meanwhile "
-        "each suspect that does not catch up loses %.0f %% of its CPU time.\n",
+        "The next run takes %.1f minutes. In 9 of 10 cases, it finds suspects that cost %s %% or "
+        "more. Meanwhile each suspect that does not catch up loses %.0f %% of its CPU time.\n",
         (double)next->codes.slots * next->slot / 60, digits_of(cost_percent(stages, found)).text,
         50 * next->depth);
     if (deviation > NOISE_MAX)
         fprintf(stream,
-            "Warning: the figure scatters by %.0f %% from slot to slot, so two slots may lose 30 "
-            "%% "
+            "Warning: the figure varies by %.0f %% from slot to slot, so two slots may lose 30 %% "
             "by chance, which ends the study. Choose a longer --slot.\n",
             effects_percent(deviation));
 }
@@ -409,11 +408,10 @@ static void print_page(const struct stages *stages, const struct result *results
     list_warnings(stages, print_finding, &telling);
     page_findings_end(page);
     fputs(
-        "<p>Every suspect was throttled by a code of its own, all at once; the victim's figure was "
+        "<p>All suspects were throttled at once, each by its own code, and the victim's figure was "
         "regressed on the codes. Effects are natural logarithms of ratios, above 0 if the victim "
-        "is better off; intervals hold for all suspects together at 95 %. "
-        "ssantagonist(1) "
-        "explains the method.</p>\n",
+        "is better off; intervals cover the effects of all suspects at once with a probability of "
+        "95 %. ssantagonist(1) explains the method.</p>\n",
         page);
     page_sheet(page, &sheets[0]);
     page_sheet(page, &sheets[1]);

@@ -2,7 +2,7 @@
 #ifndef ANTAGONIST_ANSWER_H
 #define ANTAGONIST_ANSWER_H
 
-/* Reports who hurts the victim: sentences, a table, a page. */
+/* Reports which suspects hurt the victim, as sentences, JSON, or a page with tables. */
 
 #include <stdio.h>
 
@@ -12,14 +12,15 @@
 #include "antagonist_stages.h"
 
 /*
- * Prints which effects the next run can find, and its cost, if it is the first one with throttles.
+ * If the next run is the first one with throttles, prints which costs it can find, and how much CPU
+ * time it takes from suspects.
  */
 SS_NONNULL() void answer_print_forecast(const struct stages *stages, FILE *stream);
 
 /* Prints a line for each suspect, the most harmful first, and warnings. */
 SS_NONNULL() void answer_print(const struct stages *stages, FILE *stream);
 
-/* Prints the same as a JSON document. */
+/* Prints the same, and all values, as a JSON document. */
 SS_NONNULL() void answer_print_json(const struct stages *stages, FILE *stream);
 
 /* Writes report.html, suspects.csv and crossed.csv to this folder. */

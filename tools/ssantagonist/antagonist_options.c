@@ -17,7 +17,7 @@ static int take_folder(
     (void)row;
     if (options->folder)
         return ss_error_fail(
-            error, "unexpected argument '%s': one folder is required", ss_words_show(value).text);
+            error, "unexpected argument '%s': write one folder", ss_words_show(value).text);
     options->folder = value;
     return 0;
 }
@@ -28,7 +28,7 @@ static int take_folder(
         .help = "the service: a URL, which gets requests; a log, with --iteration; or a command that prints figures, " \
                 "which is repeated"}},                                                                                 \
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),                                                          \
-        .help = "a line that ends an iteration; its first group, if any, is the time; without a group, lines are "     \
+        .help = "matches a line that ends an iteration; the first group, if any, is its time; without a group, lines are "     \
                 "counted. Default, for a command: the last number of each line"}},                                     \
     {0, "N", {"rate", SS_OPTION_NUMBER, AT(rate), .initial = "20", .min = "0.001",                                     \
         .help = "requests per second to a URL"}},                                                                      \
@@ -50,7 +50,7 @@ static int take_folder(
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "53m", .min = "1m", .max = "10s",                          \
         .help = "mean length of a round of running and stopping"}},                                                    \
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "0",                                                       \
-        .help = "of the codes; 0: from the suspects"}}
+        .help = "seed of the codes; 0: derived from the suspects"}}
 
 static const struct ss_argument plan_rows[] = {
     STUDY_ROWS,
@@ -73,7 +73,7 @@ static const struct ss_argument watch_rows[] = {
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
         .help = "the first slot begins at this wall-clock time, as for showstopper; default: now"}},
     {0, "FIGURE", {"usual", SS_OPTION_NUMBER, AT(usual),
-        .help = "the figure without throttles: the run ends with status 4 if 30 % are lost in two slots"}},
+        .help = "the figure without throttles; if the victim loses 30 % of it in two slots, the run ends with status 4"}},
     END_ROWS,
 };
 static const struct ss_argument codes_rows[] = {
@@ -95,7 +95,7 @@ static const struct {
 } commands[] = {
     [ANTAGONIST_PLAN] = {"plan",
         "STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs\n"
-        "depend on earlier ones. Says on standard error what the next run will find.",
+        "depend on earlier ones. Prints on standard error what the next run can find.",
         plan_rows},
     [ANTAGONIST_ANSWER] = {"answer", "STUDY\nPrints which suspects hurt the victim.", answer_rows},
     [ANTAGONIST_WATCH] = {"watch",
@@ -114,7 +114,8 @@ void antagonist_options_print_help(const struct antagonist_options *options) {
         printf("Usage: ssantagonist plan|answer [OPTION]... STUDY\n"
                "       ssantagonist watch|codes [OPTION]... FOLDER\n"
                "Finds which processes slow a service down, by throttling each by a code of its\n"
-               "own. tools/experiments/antagonist calls it. Each command has its --help.\n\n");
+               "own. tools/experiments/antagonist runs all steps. Each command has its own\n"
+               "--help.\n\n");
     }
     ss_arguments_print_help(stdout, commands[options->command].rows);
 }
@@ -127,7 +128,7 @@ static int check(const struct antagonist_options *options, struct ss_error *erro
     if (options->help || options->version)
         return 0;
     if (options->command == ANTAGONIST_NONE)
-        return ss_error_fail(error, "a command is required: plan, answer, watch or codes");
+        return ss_error_fail(error, "no command given: write plan, answer, watch or codes");
     if (require(options->folder, "a folder", error) < 0)
         return -1;
     if (options->command == ANTAGONIST_CODES)
@@ -141,7 +142,7 @@ static int check(const struct antagonist_options *options, struct ss_error *erro
     if (options->command == ANTAGONIST_WATCH)
         return 0;
     if (!options->suspects == !options->group)
-        return ss_error_fail(error, "--suspects or --suspects-of is required, not both");
+        return ss_error_fail(error, "either --suspects or --suspects-of is required");
     return 0;
 }
 

@@ -21,7 +21,7 @@ enum antagonist_command {
 struct antagonist_options {
     enum antagonist_command command;
     struct ss_option_store store;
-    const char *folder; /* folder of the study, or of the run for commands that write results */
+    const char *folder; /* folder of the study or, for watch and codes, of a run's results */
     const char *suspects, *group, *victim_pids;
     const char *victim, *iteration, *start_at, *shifts, *page;
     double depth, rate, usual;

@@ -9,15 +9,15 @@
 #include "record_read.h"
 #include <showstopper/random.h>
 
-/* Each of these is a lower bound of the length of a slot. */
+/* Lower bounds of the length of a slot. */
 #define SLOT_SECONDS    5
 #define SLOT_ITERATIONS 10
 #define SLOT_ROUNDS     50
 
-/* A suspect that uses fewer CPUs is idle. */
+/* Below this mean number of CPUs, a suspect is considered idle, and its CPU time unknown. */
 #define CPUS_MIN 0.001
 
-/* Factor of the slot length for a suspect alone. */
+/* Slots of a suspect that is throttled alone are longer by this factor. */
 #define ALONE_SLOTS 2
 
 /* ---- results ---- */
@@ -138,7 +138,7 @@ static void draw_codes(const struct stages *stages, struct stage *stage, bool bo
 }
 
 /*
- * Returns the usual CPU time of a suspect; NaN for a group whose members were not measured
+ * Returns the usual CPU time of a suspect; NaN for a group, whose members were not measured
  * separately.
  */
 static struct effects_usual find_usual(const struct stage *stage, size_t group) {
@@ -154,10 +154,7 @@ static struct effects_usual find_usual(const struct stage *stage, size_t group) 
     return (struct effects_usual){mean.mean, mean.deviation / sqrt((double)count)};
 }
 
-/*
- * Plans the first run. It measures all suspects; suspects that later form a group are measured
- * together.
- */
+/* Plans the first run, which measures suspects together if the next run throttles them together. */
 static int look(struct stages *stages, struct ss_error *error) {
     double slot = ss_time_seconds(stages->options->slot);
     struct stage *stage = add_stage(stages, 0, slot > 0 ? slot : SLOT_SECONDS);
@@ -186,7 +183,7 @@ static bool hurts(const struct stage *stage, size_t group) {
     return stage->estimated && (verdict == EFFECTS_HURTS || verdict == EFFECTS_SHIFTS);
 }
 
-/* Adds a stage of the suspects in groups that hurt. Returns NULL if each of these has only one. */
+/* Adds a stage of the suspects in groups that hurt. Returns NULL if no such group can be split. */
 static struct stage *split(struct stages *stages, const struct stage *last) {
     struct stage *next = add_stage(stages, last->depth, last->slot);
     size_t count = 0;
@@ -203,7 +200,7 @@ static struct stage *split(struct stages *stages, const struct stage *last) {
     return NULL;
 }
 
-/* Adds the stages of suspects together. Returns 1 if all of them are done. */
+/* Adds the stages that throttle suspects together. Returns 1 if all of them are done. */
 static int together(struct stages *stages, struct ss_error *error) {
     struct stage *stage = add_stage(stages, stages->options->depth, choose_slot(stages));
     for (size_t i = 0; i < stages->suspects->count; i++)
@@ -221,7 +218,7 @@ static int together(struct stages *stages, struct ss_error *error) {
     return 1;
 }
 
-/* Adds a stage for each suspect that hurts. */
+/* Adds a stage for each suspect that was found to hurt. */
 static int alone(struct stages *stages, struct ss_error *error) {
     size_t last = stages->count;
     for (size_t i = 1; i < last; i++) {
@@ -249,8 +246,8 @@ int stages_open(struct stages *stages, const struct stages_options *options,
     const struct suspects *suspects, struct ss_error *error) {
     *stages = (struct stages){.options = options, .suspects = suspects};
     if (suspects->count == 0 || suspects->count > STAGES_SUSPECTS_MAX)
-        return ss_error_fail(error, "from 1 to %d suspects are required, not %zu",
-            STAGES_SUSPECTS_MAX, suspects->count);
+        return ss_error_fail(
+            error, "%zu suspects: write from 1 to %d", suspects->count, STAGES_SUSPECTS_MAX);
     stages->items = calloc(STAGES_MAX, sizeof *stages->items);
     if (!stages->items)
         return ss_error_memory(error);

@@ -3,12 +3,12 @@
 #define ANTAGONIST_STAGES_H
 
 /*
- * The runs of a study in their order. Which ones there are depends on the results of earlier runs:
+ * The runs of a study in their order. Later runs depend on the results of earlier ones:
  *
- *     look         nothing is throttled: how long is an iteration, and how large the noise?
- *     together-1   all suspects, in groups if there are more than codes
- *     together-2   the suspects of groups that were found to hurt; and so on
- *     alone-PID    each suspect that was found to hurt, alone, at a larger depth
+ *     look         throttles nothing; measures the length of an iteration, and the noise
+ *     together-1   throttles all suspects, in groups if there are more of them than codes
+ *     together-2   throttles the suspects of groups that were found to hurt; and so on
+ *     alone-PID    throttles one suspect that was found to hurt, alone, at a larger depth
  */
 
 #include <stdbool.h>
@@ -31,7 +31,7 @@
 #define STAGES_SUSPECTS_MAX (CODES_SUSPECTS_MAX * CODES_SUSPECTS_MAX)
 
 struct stages_options {
-    const char *folder; /* the study */
+    const char *folder; /* folder of the study */
     struct watch_options victim;
     double depth;
     ss_time slot; /* 0: the first run decides */
@@ -41,14 +41,15 @@ struct stages_options {
 
 struct stage {
     char name[40];
-    size_t groups;                         /* suspects or groups of them; 0: the first run */
-    size_t bounds[CODES_SUSPECTS_MAX + 1]; /* group g: members[bounds[g]] to [bounds[g + 1]] */
-    size_t members[STAGES_SUSPECTS_MAX];   /* indices of suspects */
+    size_t groups; /* number of groups, of one suspect or more each */
+    size_t
+        bounds[CODES_SUSPECTS_MAX + 1];  /* group g: members[bounds[g]] to before [bounds[g + 1]] */
+    size_t members[STAGES_SUSPECTS_MAX]; /* indices of suspects */
     double depth;
     double slot; /* seconds */
     struct codes codes;
     bool done;
-    struct slots slots; /* this and the next field are set if the stage is done */
+    struct slots slots;                               /* valid if `done`, like `cpu` */
     double cpu[CODES_SUSPECTS_MAX][2 * CODES_LENGTH]; /* CPUs; NaN: unknown */
     bool estimated;
     struct effects effects;
@@ -57,12 +58,12 @@ struct stage {
 struct stages {
     const struct stages_options *options;
     const struct suspects *suspects;
-    struct stage *items; /* STAGES_MAX of them; free() */
+    struct stage *items; /* array of STAGES_MAX; owned */
     size_t count;
-    struct effects_usual usual[STAGES_SUSPECTS_MAX]; /* of the groups of the first run */
+    struct effects_usual usual[STAGES_SUSPECTS_MAX]; /* CPU time of each suspect in the first run */
 };
 
-/* Finds and reads the runs that are done, and adds the next ones. */
+/* Reads the results of the runs that are done, and adds the next runs. Close in any case. */
 SS_MUST_USE SS_NONNULL() int stages_open(struct stages *stages,
     const struct stages_options *options, const struct suspects *suspects, struct ss_error *error);
 SS_NONNULL() void stages_close(struct stages *stages);
@@ -73,7 +74,10 @@ SS_NONNULL() void stages_print_plan(const struct stages *stages, FILE *stream);
 /* Returns whether all runs are done. */
 SS_NONNULL() bool stages_are_done(const struct stages *stages);
 
-/* Returns the most specific stage of a suspect: alone, or in a group of its own; NULL if absent. */
+/*
+ * Returns the last estimated stage in which a suspect was throttled alone or, if `alone` is false,
+ * together with others; NULL if absent. Sets `group` to the suspect's group.
+ */
 SS_NONNULL()
 const struct stage *stages_of_suspect(
     const struct stages *stages, size_t suspect, bool alone, size_t *group);

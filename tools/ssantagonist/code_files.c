@@ -18,7 +18,8 @@ int code_files_parse(struct codes *codes, const char *text, struct ss_error *err
         at = strchr(at + 1, ',');
     }
     if (at || count <= CODES_GHOSTS)
-        return ss_error_fail(error, "--shifts: START:SHIFT,... of 1 to %d suspects and %d more",
+        return ss_error_fail(error,
+            "--shifts: write START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts",
             CODES_SUSPECTS_MAX, CODES_GHOSTS);
     codes->suspects = count - CODES_GHOSTS;
     return 0;

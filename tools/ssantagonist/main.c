@@ -18,7 +18,7 @@ static int find_suspects(
     return status == 0 ? 0 : ss_error_wrap(error, options->group ? "--suspects-of" : "--suspects");
 }
 
-/* Finds as many processes of the victim as possible. */
+/* Finds the victim's processes, as far as possible: other users' processes cannot be examined. */
 static int find_victims(
     const struct antagonist_options *options, struct suspects *victims, struct ss_error *error) {
     enum watch_kind kind = watch_kind(options->victim, options->iteration);
@@ -31,8 +31,8 @@ static int find_victims(
         return -1;
     if (victims->count == 0)
         fprintf(stderr,
-            "ssantagonist: warning: the processes of the victim are unknown, so this does not "
-            "check that no suspect is one of them: see --victim-pid\n");
+            "ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
+            "among them: name them with --victim-pid\n");
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #define LEAD_SECONDS 3
 #define END_SECONDS  2
 
-/* Prints a word of a command with its braces escaped: they are not placeholders. */
+/* Prints a word of a command. Doubles its braces, which ssbatch would take for placeholders. */
 static void print_literal(FILE *stream, const char *word) {
     char doubled[8192];
     size_t used = 0;

@@ -2,7 +2,7 @@
 #ifndef ANTAGONIST_SLOTS_H
 #define ANTAGONIST_SLOTS_H
 
-/* The victim's figure in each slot of a run, written by `watch` and read by the estimate. */
+/* The victim's figure in each slot of a run. `watch` writes it; `plan` and `answer` read it. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "codes.h"
 
-/* Effects settle in this part at the beginning of a slot, which is skipped. */
+/* This part of a slot, at its beginning, is skipped: effects must settle first. */
 #define SLOTS_SETTLE 0.2
 
 struct slots {
@@ -26,15 +26,20 @@ struct slots {
 SS_NONNULL() void slots_write_heading(FILE *stream);
 SS_NONNULL() void slots_write(FILE *stream, const struct slots *slots, size_t slot);
 
-/* Reads the file. If it is missing, there are no slots. */
+/* Reads slots.csv. A missing file counts as empty. */
 SS_MUST_USE SS_NONNULL() int slots_read(
     struct slots *slots, const char *path, struct ss_error *error);
 
-/* Returns the standard deviation of the logarithms around a line; NaN for fewer than 4 figures. */
+/*
+ * Returns the standard deviation of the figures' logarithms around a fitted line; NaN for fewer
+ * than 4 figures.
+ */
 SS_NONNULL() double slots_deviation(const struct slots *slots);
 
-/* Returns the mean of all known figures, and the mean time between figures in seconds. */
+/* Returns the mean of the known figures. */
 SS_NONNULL() double slots_mean(const struct slots *slots);
+
+/* Returns the mean time between figures, in seconds. */
 SS_NONNULL() double slots_iteration(const struct slots *slots);
 
 #endif

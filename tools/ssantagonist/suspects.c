@@ -12,7 +12,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* Processes that the machine or its users depend on, by prefix of the name. */
+/* Prefixes of the names of processes that the machine or its users depend on. */
 static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "dbus", "udevd",
     "NetworkManager", "polkitd", "agetty", "login", "wpa_supplicant", "dhclient", "dhcpcd",
     "rsyslogd", "containerd", "dockerd", "runc", "conmon", "kubelet", "crio", NULL};
@@ -108,11 +108,11 @@ static const char *find_reason(const struct suspect *suspect, const struct suspe
     struct ss_process process;
     bool realtime = false;
     if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
-        return "is a thread of the kernel";
+        return "is a kernel thread, or has exited";
     if (is_service(suspect))
-        return "is a service of the system";
+        return "is a system service";
     if (is_ancestor(suspect->pid, getpid()))
-        return "is among the processes that started this one";
+        return "is ssantagonist itself, or one of its ancestors";
     for (size_t i = 0; i < victims->count; i++) {
         pid_t victim = victims->items[i].pid;
         if (victim == suspect->pid)
@@ -132,15 +132,16 @@ int suspects_check(
         const struct suspect *one = &suspects->items[i];
         const char *reason = find_reason(one, victims);
         if (reason)
-            return ss_error_fail(
-                error, "process %d (%s) is not throttled: it %s", (int)one->pid, one->name, reason);
+            return ss_error_fail(error, "process %d (%s) must not be throttled: it %s",
+                (int)one->pid, one->name, reason);
         for (size_t j = 0; j < suspects->count; j++) {
             pid_t other = suspects->items[j].pid;
             if (i != j && is_ancestor(one->pid, other))
                 return ss_error_fail(error,
-                    other == one->pid ? "process %d (%s) is given twice"
-                                      : "process %d (%s) is an ancestor of suspect %d, which "
-                                        "therefore belongs to it: name one of them",
+                    other == one->pid
+                        ? "process %d (%s) is given twice"
+                        : "process %d (%s) is an ancestor of suspect %d, and would be "
+                          "throttled with it: name only one of them",
                     (int)one->pid, one->name, (int)other);
         }
     }

@@ -31,25 +31,28 @@ SS_MUST_USE SS_NONNULL() int suspects_add(
     struct suspects *suspects, const char *pids, struct ss_error *error);
 
 /*
- * Adds those processes of a control group, a path below /sys/fs/cgroup, whose parents are outside
- * it.
+ * Adds the processes of a control group, a path below /sys/fs/cgroup. Skips processes whose parents
+ * are in the group, because a suspect includes its descendants.
  */
 SS_MUST_USE SS_NONNULL() int suspects_add_group(
     struct suspects *suspects, const char *group, struct ss_error *error);
 
 /*
- * Fails if a suspect must not be throttled: it is the victim or related to it, it is this program
- * or an ancestor, or the system depends on it. `victims` are the processes of the victim.
+ * Fails if a suspect must not be throttled: the victim, its relatives, this process, its ancestors,
+ * processes with real-time priority, and those that the system depends on. `victims` are the
+ * processes of the victim. Also fails if a suspect is given twice, or is an ancestor of another.
  */
 SS_MUST_USE SS_NONNULL() int suspects_check(
     const struct suspects *suspects, const struct suspects *victims, struct ss_error *error);
 
 /*
- * Adds the processes that listen on the port of a URL on this machine, or have a file open. Finds
- * only processes that we may examine.
+ * Adds the processes that listen on the port of a URL on this machine. Finds only processes that
+ * this user may examine.
  */
 SS_MUST_USE SS_NONNULL() int suspects_add_listeners(
     struct suspects *victims, const char *url, struct ss_error *error);
+
+/* Adds the processes that have a file open, with the same restriction. */
 SS_MUST_USE SS_NONNULL() int suspects_add_users(
     struct suspects *victims, const char *file, struct ss_error *error);
 

@@ -13,9 +13,9 @@
 #include "suspects.h"
 
 struct search {
-    ino_t *inodes; /* of files or sockets */
+    ino_t *inodes; /* inodes of files or sockets */
     size_t count, room;
-    dev_t device; /* of the files */
+    dev_t device; /* device of the files */
     bool sockets;
     struct suspects *found;
 };

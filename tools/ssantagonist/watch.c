@@ -26,14 +26,14 @@
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
 
-/* ssrequest writes lines when a second has ended. */
+/* How long to wait after a slot for its lines: ssrequest writes them at the end of each second. */
 #define LATE_SECONDS 1.5
 
 /* Without a figure in as many launches, or in as many lines of one launch, there will be none. */
 #define LAUNCHES_WITHOUT 3
 #define LINES_WITHOUT    100
 
-/* The command still answers when the last slot ends. */
+/* ssrequest runs longer than the last slot, because its end would count as a failure. */
 #define SPARE_SECONDS 10
 
 #define LINE_ROOM 4096
@@ -53,12 +53,12 @@ struct watch {
     size_t launches; /* of a command that is repeated, how many have ended */
     size_t lines_read;
     struct slots slots;
-    size_t slot;                  /* the first slot not yet written */
-    double sum[2 * CODES_LENGTH]; /* of the figures in a slot */
-    double first[2 * CODES_LENGTH],
-        last[2 * CODES_LENGTH]; /* times of the first and last line of a slot */
-    double born;                /* wall clock at which the command was started */
-    size_t lost;                /* number of slots with too large a loss */
+    size_t slot;                    /* the first slot not yet written */
+    double sum[2 * CODES_LENGTH];   /* sum of the figures in a slot */
+    double first[2 * CODES_LENGTH]; /* time of the first line of a slot */
+    double last[2 * CODES_LENGTH];  /* time of the last line of a slot */
+    double born;                    /* wall clock at which the command was started */
+    size_t lost;                    /* number of slots with too large a loss */
     FILE *output;
 };
 
@@ -70,7 +70,7 @@ enum watch_kind watch_kind(const char *victim, const char *iteration) {
                                                                                : WATCH_COMMAND;
 }
 
-/* ---- what lines say ---- */
+/* ---- lines ---- */
 
 /* Returns the last number of a line; NaN if it has none. */
 static double last_number(const char *line) {
@@ -142,8 +142,9 @@ static int check_loss(struct watch *watch, double figure, struct ss_error *error
     if (watch->lost < LOSS_SLOTS)
         return 0;
     return ss_error_set(error, WATCH_LOSS,
-        "the victim lost %.0f %% in %d slots: no suspect is throttled any longer", 100 * LOSS_MAX,
-        LOSS_SLOTS);
+        "the victim lost %.0f %% or more in %d slots: ending the run; no suspect is throttled any "
+        "longer",
+        100 * LOSS_MAX, LOSS_SLOTS);
 }
 
 static int end_slot(struct watch *watch, struct ss_error *error) {
@@ -209,7 +210,7 @@ static void execute(char **words, int output, int report) {
     _exit(127);
 }
 
-/* Starts the command. It dies with this process, however that ends. */
+/* Starts the command. The kernel kills it when this process dies. */
 static int start_command(struct watch *watch, struct ss_error *error) {
     int output[2], report[2], why = 0;
     pid_t self = getpid();
@@ -237,10 +238,10 @@ static int start_command(struct watch *watch, struct ss_error *error) {
 }
 
 static int fail_without_figures(const struct watch *watch, struct ss_error *error) {
-    return ss_error_fail(
-        error, watch->options->iteration
-                   ? "no line of the victim matches --iteration, or too few in a slot"
-                   : "no line of the victim has a figure");
+    return ss_error_fail(error,
+        watch->options->iteration
+            ? "too few lines of the victim match --iteration: check it, or use a longer --slot"
+            : "no line of the victim has a number: see --iteration");
 }
 
 /* Fails early if the output of a command has no figure. Lines of a log may be of other kinds. */
@@ -252,7 +253,7 @@ static int check_output(const struct watch *watch, struct ss_error *error) {
     return fail_without_figures(watch, error);
 }
 
-/* Reaps the command. It may end only if it is repeated, and only with success. */
+/* Reaps the command, which has closed its output. Fails unless it is repeated and has succeeded. */
 static int end_command(struct watch *watch, struct ss_error *error) {
     int status = 0;
     close(watch->lines);
@@ -270,8 +271,8 @@ static int end_command(struct watch *watch, struct ss_error *error) {
 }
 
 /*
- * A response time counts in the slot in which the request ended. Failed requests have none: a
- * service that refuses is quick.
+ * Counts a response time in the slot in which the request ended. Ignores failed requests: a service
+ * that refuses them responds quickly.
  */
 static void take_line(struct watch *watch, const char *line) {
     double due, finished;

@@ -11,19 +11,19 @@
 
 struct watch_options {
     const char *victim;    /* a URL, a log, or a command; see watch_kind() */
-    const char *iteration; /* pattern of lines that end an iteration; NULL: none */
+    const char *iteration; /* pattern of lines that end an iteration; NULL if not given */
     double rate;           /* requests per second */
     bool lower;            /* smaller figures are better */
-    const char *output;    /* the table of slots */
+    const char *output;    /* path of the table of slots */
     uint64_t slots;
     ss_time slot;     /* length of a slot */
-    int64_t start_at; /* wall clock at which the first slot begins */
+    int64_t start_at; /* start of the first slot, nanoseconds since 1970 */
     double usual;     /* the figure without throttles; NaN: unknown */
 };
 
 enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };
 
-/* A file that exists is a log if a pattern for its lines is given. */
+/* Distinguishes the kinds of victims. An existing file is a log if `iteration` is not NULL. */
 SS_NONNULL(1) enum watch_kind watch_kind(const char *victim, const char *iteration);
 
 /* Returns whether smaller figures are better: response times and times of iterations. */
@@ -36,6 +36,7 @@ SS_NONNULL() bool watch_is_lower_better(const struct watch_options *options);
 SS_MUST_USE SS_NONNULL() int watch_victim(
     const struct watch_options *options, struct ss_error *error);
 
-#define WATCH_LOSS 4 /* exit status */
+/* The exit status if the victim lost too much. */
+#define WATCH_LOSS 4
 
 #endif

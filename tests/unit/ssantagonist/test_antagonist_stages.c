@@ -239,7 +239,8 @@ static void forecast_precedes_the_first_throttle(void **state) {
     assert_string_equal(print(answer_print_forecast), "");
     carry_out_next();
     const char *text = print(answer_print_forecast);
-    assert_says(text, "10.5 minutes will find suspects that cost ");
+    assert_says(
+        text, "The next run takes 10.5 minutes. In 9 of 10 cases, it finds suspects that cost ");
     assert_says(text, "loses 10 % of its CPU time");
     assert_lacks(text, "Warning");
     carry_out_next();
@@ -263,7 +264,7 @@ static void noisy_figure_is_reported_before_the_first_throttle(void **state) {
     }
     fclose(file);
     stages_close(&stages);
-    assert_says(print(answer_print_forecast), "Warning: the figure scatters by 2");
+    assert_says(print(answer_print_forecast), "Warning: the figure varies by 2");
     close_study();
 }
 
@@ -275,7 +276,7 @@ static void suspect_that_uses_more_while_throttled_is_not_testable(void **state)
     carry_out_next();
     carry_out_next();
     assert_says(print(answer_print),
-        "pid 101 (job1): not testable: it used no less CPU time while it was throttled");
+        "pid 101 (job1): not testable: it did not use less CPU time while it was throttled");
     close_study();
 }
 
@@ -290,14 +291,15 @@ static void answer_lists_confirmed_suspects_first(void **state) {
     carry_out_next();
     carry_out_next();
     const char *text = print(answer_print);
-    assert_memory_equal(text, "pid 101 (job1): 20 points less of it gives 3", 44);
+    assert_memory_equal(text, "pid 101 (job1): withholding 20 % of its CPU time gives 3", 56);
     assert_says(text, " more; all of it costs about 1");
     assert_says(text, ", by extrapolation\npid 104 (job4): ");
     assert_says(text, "; but throttling only shifts its work: it did ");
-    assert_says(text, "pid 102 (job2): the service depends on it: 20 points less of it costs ");
+    assert_says(
+        text, "pid 102 (job2): the service depends on it: withholding 20 % of its CPU time costs ");
     assert_says(text, "pid 103 (job3): not testable: it lost only 0.0 % of its CPU time");
     assert_says(text, "pid 100 (job0): no effect was found; all of it costs at most ");
-    assert_says(text, "Costs hold while the other suspects run\n");
+    assert_says(text, "Costs are valid while the other suspects run\n");
     assert_lacks(text, "Doubtful");
     close_study();
 }
@@ -341,7 +343,7 @@ static void shorter_iteration_times_count_as_an_improvement(void **state) {
     carry_out_next();
     carry_out_next();
     const char *text = print(answer_print);
-    assert_says(text, "pid 100 (job0): 20 points less of it gives 3");
+    assert_says(text, "pid 100 (job0): withholding 20 % of its CPU time gives 3");
     assert_says(text, " shorter times; all of it makes them about 2");
     close_study();
 }
@@ -378,7 +380,7 @@ static void groups_that_hurt_are_split(void **state) {
     carry_out_next();
     assert_says(print(stages_print_plan), "run alone-117 ");
     const char *text = print(answer_print);
-    assert_memory_equal(text, "pid 117 (job17): 20 points", 26);
+    assert_memory_equal(text, "pid 117 (job17): withholding 20 %", 33);
     close_study();
 }
 
@@ -401,7 +403,7 @@ static void page_has_the_question_and_the_answer(void **state) {
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     assert_says(text, "<title>Who is hurting me?</title>");
-    const char *answer = strstr(text, "pid 100 (job0): 20 points less of it gives");
+    const char *answer = strstr(text, "pid 100 (job0): withholding 20 % of its CPU time gives");
     assert_non_null(answer);
     assert_true(answer < strstr(text, "pid 101"));
     snprintf(path, sizeof path, "%s/suspects.csv", page);

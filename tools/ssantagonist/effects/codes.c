@@ -3,10 +3,7 @@
 
 #include <showstopper/random.h>
 
-/*
- * Distance between two codes. As a multiple of 3, it keeps codes different even if one is delayed
- * by a slot or two.
- */
+/* Distance between codes: they differ even if one of them is delayed by one or two slots. */
 #define SHIFT 3
 
 #define SHIFTS (CODES_LENGTH / SHIFT)

@@ -4,9 +4,9 @@
 
 /*
  * Codes decide in which slots each suspect is throttled. All are shifts of one sequence of maximal
- * length: each suspect is throttled in half of the slots, and no code resembles another, even a
- * slot later. The second half of a study repeats the first with all codes inverted. Without it, the
- * combined effect of two suspects would look like the effect of a third.
+ * length: each suspect is throttled in half of the slots, and no code resembles another, even if
+ * delayed by a slot. The second half of a run repeats the first with all codes inverted. Without
+ * it, the combined effect of two suspects would look like the effect of a third.
  */
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@
 struct codes {
     size_t suspects; /* ghosts come after them */
     size_t slots;    /* 2 CODES_LENGTH, or CODES_LENGTH without the inverted half */
-    uint32_t start;  /* position in the sequence at which the study begins */
+    uint32_t start;  /* position in the sequence at which the run begins */
     uint32_t shifts[CODES_MAX];
 };
 
@@ -33,7 +33,7 @@ SS_NONNULL() void codes_draw(struct codes *codes, size_t suspects, bool both_hal
 /* Returns the number of codes, including ghosts. */
 SS_NONNULL() size_t codes_count(const struct codes *codes);
 
-/* Returns whether suspect or ghost `code` is throttled in this slot. */
+/* Returns whether a suspect with this code is throttled in this slot. */
 SS_NONNULL() bool codes_low(const struct codes *codes, size_t code, size_t slot);
 
 #endif

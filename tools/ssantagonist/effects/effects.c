@@ -13,13 +13,13 @@
 /* Regressors of the drift: a constant and a cubic. */
 #define DRIFT 4
 
-/* Probability that chance accuses any of the suspects. */
+/* Probability that any suspect is accused by chance. */
 #define ALPHA 0.05
 
-/* Probability of finding the smallest effect that is announced. */
+/* Probability of finding the smallest cost that the forecast announces. */
 #define POWER 0.9
 
-/* A suspect must lose at least this part of the CPU time it was to lose, or it cannot be tested. */
+/* A suspect that loses less than this part of the requested CPU time cannot be tested. */
 #define LOST_MIN (1.0 / 3)
 
 /* A suspect that makes up for more than this part of the withheld CPU time only shifts work. */
@@ -97,7 +97,7 @@ static struct effects_value value_of(struct regression_sum sum, double quantile)
 
 /* ---- CPU time ---- */
 
-/* Returns the mean of the known values in slots in which the suspect is not throttled. */
+/* Returns the mean CPU time in slots in which the suspect is not throttled. */
 static double usual_cpu(const struct codes *codes, size_t suspect, const double *cpu) {
     double sum = 0;
     size_t count = 0;
@@ -171,7 +171,7 @@ static void estimate_return(
 
 /* ---- effects ---- */
 
-/* Divides a sum by the part of CPU time that was withheld, which has an error, too. */
+/* Divides a sum by the part of CPU time that was withheld, and combines their errors. */
 static struct effects_value per_withheld(
     struct regression_sum sum, struct regression_sum withheld, double quantile) {
     struct regression_sum ratio = {.value = sum.value / withheld.value};
@@ -190,7 +190,7 @@ static enum effects_verdict judge(const struct effects_one *one, double depth) {
         return EFFECTS_NOTHING;
     if (one->now.value < 0)
         return EFFECTS_SUPPORTS;
-    /* Chance alone can put zero into the interval of a small net effect, so more is required. */
+    /* A small net effect may include zero by chance, so the slot after must show a loss as well. */
     if ((contains_zero(&one->net) && one->after.interval.high < 0) ||
         (one->returned.value > RETURNED_MIN && one->returned.interval.low > 0))
         return EFFECTS_SHIFTS;

@@ -8,8 +8,8 @@
  *
  *     ln figure = constant + cubic drift + sum over all codes of (b low + l low in the slot before)
  *
- * where low is 1 in the slots in which a suspect is throttled, and 0 in the others. A figure is
- * better if it is larger; a caller that has times passes their negative logarithms.
+ * where low is 1 in the slots in which a suspect is throttled, and 0 in the others. A larger figure
+ * is better; callers that measure times pass their negative logarithms.
  */
 
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 #include "codes.h"
 #include "statistics.h"
 
-/* The mean of a few slots. */
+/* A mean over a few slots, and its standard error. */
 struct effects_usual {
     double mean, error;
 };
@@ -28,7 +28,7 @@ struct effects_usual {
 struct effects_input {
     const struct codes *codes;
     double depth; /* part of its running time that throttling takes from a suspect, 0 to 1 */
-    const double *figures; /* logarithm for each slot; NaN: unknown */
+    const double *figures; /* logarithm of the figure in each slot; NaN: unknown */
     /* CPU time of each suspect, in any unit of time per second; NaN: unknown. */
     const double *cpu[CODES_SUSPECTS_MAX];          /* in each slot */
     struct effects_usual usual[CODES_SUSPECTS_MAX]; /* before the study, without throttles */
@@ -43,9 +43,9 @@ struct effects_value {
 enum effects_verdict {
     EFFECTS_NOTHING,    /* no effect was found */
     EFFECTS_HURTS,      /* the victim is better off while the suspect is throttled */
-    EFFECTS_SHIFTS,     /* so it is, but the suspect catches up later */
+    EFFECTS_SHIFTS,     /* the same, but the suspect catches up later */
     EFFECTS_SUPPORTS,   /* the victim is worse off while the suspect is throttled */
-    EFFECTS_UNTESTABLE, /* it lost too little CPU time */
+    EFFECTS_UNTESTABLE, /* the suspect lost too little CPU time */
 };
 
 /* The effect of one suspect or ghost. Values are natural logarithms of ratios. */
@@ -62,8 +62,8 @@ struct effects_one {
 /* Two suspects whose combined effect is not the sum of their effects. */
 struct effects_pair {
     size_t one, other;
-    double value; /* half the difference between slots in which both are in the same state, and the
-                     others */
+    double
+        value; /* half the difference between slots with both in the same state and other slots */
     double t;
 };
 
@@ -71,22 +71,22 @@ struct effects_pair {
 
 struct effects {
     size_t slots;                        /* slots with a figure */
-    double deviation;                    /* of a slot's logarithm from the fit */
+    double deviation;                    /* standard deviation of logarithms from the fit */
     double quantile;                     /* an effect is found if |t| is larger */
     struct effects_one codes[CODES_MAX]; /* suspects first, then ghosts */
     bool ghost_found;                    /* a ghost seems to have an effect */
-    size_t pairs; /* number of significant pairs, at most EFFECTS_PAIRS_MAX: those with the largest
-                     t */
-    struct effects_pair pair[EFFECTS_PAIRS_MAX];
+    size_t pairs;
+    struct effects_pair
+        pair[EFFECTS_PAIRS_MAX]; /* the most significant pairs, the largest |t| first */
     /*
-     * By which part the CPU time of suspect [i] changed while suspect [j] was throttled, and
+     * The relative change of the CPU time of suspect [i] while suspect [j] was throttled, and
      * whether that is significant.
      */
     double crossed[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
     bool crossed_found[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
 };
 
-/* Returns the |t| that some of `suspects` effects exceeds by chance in 5 % of the studies. */
+/* Returns the |t| that the largest of `suspects` effects exceeds by chance in 5 % of studies. */
 double effects_quantile(size_t suspects, double freedom);
 
 /*

@@ -18,8 +18,8 @@ struct regression {
     size_t rows, columns;
     gsl_matrix *factors; /* QR decomposition of the regressors */
     gsl_vector *tau;
-    gsl_vector *coefficients, *residuals; /* of the last fit */
-    double variance;                      /* of a residual of the last fit */
+    gsl_vector *coefficients, *residuals; /* results of the last fit */
+    double variance;                      /* variance of its residuals */
 };
 
 /* A sum of coefficients, and its standard error. */
