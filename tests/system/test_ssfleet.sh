@@ -184,7 +184,7 @@ invalid_calls_are_refused() {
     write_plan 1 0
     expect 125 ssfleet
     expect 125 ssfleet run study plan
-    says err 'no engine is given'
+    says err 'no engine given'
     expect 125 ssfleet run --engine magic study plan
     says err "unknown engine 'magic'"
     expect 125 ssfleet run --engine local study
@@ -194,7 +194,7 @@ invalid_calls_are_refused() {
     expect 125 ssfleet run --engine local --pack 5 study plan
     says err "'5' is not a time"
     expect 125 ssfleet status study
-    says err 'was not begun by ssfleet run'
+    says err 'is not a study that ssfleet run has begun'
     expect 125 ssfleet replay --engine local -- true
     says err 'replay requires --traces'
     # Invalid calls leave no folder, so that the next one can make it.
@@ -246,7 +246,7 @@ c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
     starts_agree a b c
     expect 125 ssfleet replay --engine local --nodes a --traces traces --record replay -- ssburn serial
-    says err 'exists already'
+    says err "cannot create directory 'replay': File exists"
 }
 
 a_failed_node_is_named_and_the_others_continue() {
@@ -256,7 +256,7 @@ a_failed_node_is_named_and_the_others_continue() {
     printf 'not a trace\n' >traces/m1.txt
     expect 1 ssfleet replay --engine local --nodes a,b --traces traces --assign assigned --record replay --margin 1s -- \
         -f own --duration 500m ssburn serial
-    says err 'b: showstopper ended with status 125'
+    says err 'b: showstopper exited with status 125'
     says err '1 of 2 nodes have replayed their traces'
     [ "$(field a 3-4)" = m3.txt,done ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(field b 3-4)" = m1.txt,failed ] || fail "wrong table: $(cat replay/fleet.csv)"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # variables of ssfleet
-# Sourced by ssfleet: tasks that a process on this machine carries out, for engines without a queue of their own.
-# The process leads a process group, and continues if ssfleet is killed; its file makes it known to later calls.
+# Sourced by ssfleet: tasks that a process on this machine carries out, for engines without their own queue. The
+# process leads a process group, and continues if ssfleet is killed; later calls find it by its file.
 # try-slurm and tests use started_at, too.
 
-# started_at PID: prints when the process began, which no later process with the same number shares.
+# started_at PID: prints the start time of the process, which distinguishes it from later ones with the same pid.
 started_at() {
     local stat
     read -r stat <"/proc/$1/stat" || return
@@ -21,7 +21,7 @@ child_start() {
     echo "$(hostname) $pid $(started_at "$pid")" >"$fleet/jobs/$id.pid"
 }
 
-# is_alive FILE: succeeds if the process of which the file has host, number and start still runs on this host.
+# is_alive FILE: succeeds if the process in the file (host, pid, start time) is still running on this host.
 is_alive() {
     local host pid start
     [ -e "$1" ] || return 1
@@ -29,28 +29,28 @@ is_alive() {
     [ "$host" = "$(hostname)" ] && [ -n "$start" ] && [ "$(started_at "$pid")" = "$start" ]
 }
 
-# child_lives ID: succeeds if the process still runs.
+# child_lives ID: succeeds if the process is still running.
 child_lives() {
     is_alive "$fleet/jobs/$1.pid"
 }
 
-# take_turn: fails if another call already submits and collects for this study. The kernel's lock only guards the
-# check: commands that outlive a killed call would hold it for minutes.
+# take_turn: fails if another call is already carrying out this study. flock() only guards the check: children that
+# outlive a killed call would inherit the lock, and hold it for minutes.
 take_turn() {
     local host pid
     exec 8>"$fleet/guard"
     flock 8
     if is_alive "$fleet/turn"; then
-        fail "another call of ssfleet carries out $study: see ssfleet status"
+        fail "another call of ssfleet is carrying out $study: see ssfleet status"
     elif [ -e "$fleet/turn" ] && read -r host pid _ <"$fleet/turn" && [ "$host" != "$(hostname)" ]; then
-        fail "process $pid on $host carries out $study; if it has exited, remove $fleet/turn"
+        fail "process $pid on $host is carrying out $study; if it has exited, remove $fleet/turn"
     fi
     echo "$(hostname) $$ $(started_at "$$")" >"$fleet/turn"
     exec 8>&-
     trap 'rm -f "$fleet/turn"' EXIT
 }
 
-# child_active: prints "RUN NODE STATE" for each run whose task may still be carried out.
+# child_active: prints "RUN NODE STATE" for each run of a process that is still running.
 child_active() {
     local id
     for id in $(job_ids); do
@@ -63,7 +63,7 @@ child_cancel() {
     for id in $(job_ids); do
         child_lives "$id" || continue
         read -r _ pid _ <"$fleet/jobs/$id.pid"
-        # Before setsid has run, the process leads no group.
+        # Until setsid has run, the process does not lead a group.
         kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null || true
         while child_lives "$id"; do sleep 0.1; done
     done

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2154 # ssfleet puts variables before it
-# Carried out on each node of a replay by ssfleet, with the node's name as $1; replay.sh describes the conversation.
-# The variables record, scratch and command precede it. Without a common folder, $scratch/NAME has the trace.
+# shellcheck shell=bash disable=SC2154 # ssfleet defines variables in front of it
+# Runs on each node of a replay, with the node's name as $1; replay.sh describes the protocol. ssfleet puts definitions
+# of record, scratch and command in front of it. With scratch, the trace is in $scratch/NODE.
 
 export LC_ALL=C
 node=$1
 
-# clock_state: prints what synchronizes the clock, and the largest error that this admits in seconds (or nothing).
+# clock_state: prints what synchronizes the clock, and its maximum error in seconds (empty if unknown).
 clock_state() {
     local bound
     if chronyc -c tracking 2>/dev/null | awk -F , '$3 > 0 && $3 < 16 {
@@ -19,14 +19,14 @@ clock_state() {
     fi
 }
 
-# replay TIME TRACE: runs showstopper until it ends or standard input does.
+# replay TIME TRACE: runs showstopper, and terminates it if standard input ends.
 replay() {
     local folder=$record/$node log=$record/$node.stderr pid watcher status=0
     [ -z "$scratch" ] || folder=$scratch/$node/record log=$scratch/$node/stderr
     showstopper --quiet -t file -T "$2" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!
-    # Without another program, which would keep standard input after the watcher is killed.
+    # Only builtins: another program would survive the watcher, and keep standard input open.
     { while read -r; do :; done; kill -TERM "$pid"; } <&0 2>/dev/null &
     watcher=$!
     wait "$pid" || status=$?
@@ -35,12 +35,12 @@ replay() {
     echo "done $node $status"
 }
 
-showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not installed in its PATH"; exit; }
+showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not in its PATH: install it there"; exit; }
 echo "ready $node $(clock_state)"
 while read -r what who when file; do
     [ "$who" = "$node" ] || continue
     case $what in
-    # Not EPOCHREALTIME: a clock that is shifted by a preloaded library is not that of the shell itself.
+    # Not EPOCHREALTIME: showstopper's clock may be shifted by a preloaded library, which this shell does not use.
     clock) echo "clock $node $when $(date +%s.%N)" ;;
     start) replay "$when" "$file"; exit ;;
     esac

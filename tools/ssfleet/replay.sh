@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
-# Sourced by ssfleet: replay. Each node runs node.sh and talks over its standard input and output, which the engine
-# provides, so that nodes need neither a common folder nor a port:
+# Sourced by ssfleet: replay. Each node runs node.sh, and communicates through its standard input and output, which the
+# engine provides, so that nodes need neither a common folder nor a port:
 #
-#   node -> here   ready NODE CLOCK ERROR    what synchronizes its clock, and the error that this admits, in s
+#   node -> here   ready NODE CLOCK ERROR    what synchronizes its clock, and its maximum error in seconds
 #   here -> nodes  clock NODE N              for measuring the clock of one node
 #   node -> here   clock NODE N TIME
 #   here -> nodes  start NODE TIME TRACE     TIME by the clock of that node
 #   node -> here   done NODE STATUS          or: fail NODE REASON
 #
-# The end of their input ends the nodes.
+# Nodes end when their input does.
 
 CLOCK_ROUNDS=7
-CLOCK_TRUSTED=50000 # microseconds
+CLOCK_TRUSTED=50000 # microseconds; a larger offset, or error of its measurement, is worth a warning
 
-# spread_input START SCRIPT: for engines that start one process per node: `START NODE SCRIPT` for each node of
-# node_list, all with a copy of standard input.
+# spread_input START SCRIPT: runs `START NODE SCRIPT` for all nodes of node_list at once, each with a copy of standard
+# input. For engines that start one process per node.
 spread_input() {
     local node pipes=() folder
     folder=$(mktemp -d)
@@ -31,7 +31,7 @@ spread_input() {
 
 # ---- traces ----
 
-# find_traces: sets `files`, the traces that nodes may follow.
+# find_traces: sets `files`, the traces for the nodes.
 find_traces() {
     local folder=$traces
     if [ -n "$from" ] || [ -f "$traces" ]; then
@@ -39,7 +39,7 @@ find_traces() {
         sstrace ${from:+--from "$from"} --split "$folder" "$traces"
     fi
     mapfile -t files < <(find "$(realpath "$folder")" -maxdepth 1 -type f ! -name '.*' | sort)
-    [ ${#files[@]} -gt 0 ] || fail "$traces has no traces"
+    [ ${#files[@]} -gt 0 ] || fail "--traces: $traces contains no traces"
 }
 
 # assign_traces: sets trace_of for each node.
@@ -61,7 +61,7 @@ assign_traces() {
             for file in "${files[@]}"; do
                 [ "${file##*/}" != "$trace" ] && [ "${file##*/}" != "$trace.trace" ] || trace_of[$node]=$file
             done
-            [ -n "${trace_of[$node]-}" ] || fail "$assign: there is no trace '$trace' for node $node"
+            [ -n "${trace_of[$node]-}" ] || fail "$assign: no trace '$trace' for node $node in --traces"
         done <"$assign"
         for node in "${node_list[@]}"; do
             [ -n "${trace_of[$node]-}" ] || fail "$assign has no line for node $node"
@@ -77,7 +77,7 @@ tell() {
     echo "$*" >&7
 }
 
-# hear SECONDS: reads a line of any node into `heard`. Fails when the time is over or all nodes have ended.
+# hear SECONDS: reads a line from any node into `heard`. Fails when the time is over, or when all nodes have ended.
 hear() {
     local line
     IFS= read -r -t "$1" -u 6 line || return
@@ -120,8 +120,8 @@ in_seconds() {
     printf '%s%d.%06d' "$sign" "$((${1#-} / 1000000))" "$((${1#-} % 1000000))"
 }
 
-# measure_clock NODE: sets offset_of and error_of: how far its clock is ahead of ours, and half of the time in which
-# it answered, both from the fastest round. No process is started, which would take longer than an answer.
+# measure_clock NODE: sets offset_of, how far the node's clock is ahead of ours, and error_of, half of the time in which
+# the node answered; both are from the fastest round. Starts no processes here: that would take longer than an answer.
 measure_clock() {
     local node=$1 round before after time offset error=''
     for ((round = 0; round < CLOCK_ROUNDS; round++)); do
@@ -143,13 +143,14 @@ measure_clock() {
     offset_of[$node]=$(in_seconds "$offset")
     error_of[$node]=$(in_seconds "$error")
     if [ "$error" -gt "$CLOCK_TRUSTED" ]; then
-        say "$node: warning: its clock is not trusted: it was measured within ${error_of[$node]} s only"
+        say "$node: warning: its clock is not trusted: its offset is known only within ${error_of[$node]} s"
     elif [ "${offset#-}" -gt "$CLOCK_TRUSTED" ]; then
-        say "$node: warning: its clock is not trusted: it is off by ${offset_of[$node]} s, which is corrected"
+        say "$node: warning: its clock is not trusted: it is off by ${offset_of[$node]} s; starts are corrected for that"
     fi
 }
 
-# start_nodes: one process computes the times of all nodes, so that the last one hears of its start in time.
+# start_nodes: sends each node its start time. Computes all times in one process, so that the last node gets its time
+# before --margin is over.
 start_nodes() {
     local node
     start_time=$(awk -v a="$(now)" -v b="$(seconds "$margin")" 'BEGIN { printf "%.6f", a + b }')
@@ -173,18 +174,18 @@ await_end() {
             if [ "${heard[2]}" -eq 0 ]; then
                 done_status[${heard[1]}]=0
             else
-                note_failure "${heard[1]}" "showstopper ended with status ${heard[2]}: see $record/${heard[1]}.stderr"
+                note_failure "${heard[1]}" "showstopper exited with status ${heard[2]}: see $record/${heard[1]}.stderr"
             fi
             ;;
         fail) note_failure "${heard[1]}" "${heard[*]:2}" ;;
         esac
     done
     for node in "${node_list[@]}"; do
-        [ -n "${done_status[$node]-}" ] || [ -n "${failure[$node]-}" ] || note_failure "$node" "was lost"
+        [ -n "${done_status[$node]-}" ] || [ -n "${failure[$node]-}" ] || note_failure "$node" "the connection was lost"
     done
 }
 
-# write_table: the table of nodes, which ssreport reads. `start` is by our clock.
+# write_table: writes the table of nodes, which ssreport reads. `start` is in time of our clock.
 write_table() {
     local node status clock
     {
@@ -202,38 +203,38 @@ write_table() {
     mv "$record/.fleet.csv" "$record/fleet.csv"
 }
 
-# send_traces: copies the trace of each node to its own disk.
+# send_traces: copies the trace of each node to the node's own disk.
 send_traces() {
     local node part
     for node in "${node_list[@]}"; do
         part=$(printf %q "$scratch/$node")
         engine_on "$node" "rm -rf $part && mkdir -p $part && cat >$part/trace" <"${trace_of[$node]}" ||
-            note_failure "$node" "its trace cannot be copied to $scratch/$node"
+            note_failure "$node" "cannot copy its trace to $scratch/$node"
     done
 }
 
-# fetch_records: copies the records of nodes that keep them on their own disks, and what they printed.
+# fetch_records: copies the record of each node, and what showstopper printed there, from the node's own disk.
 fetch_records() {
     local node part
     for node in "${!clock_of[@]}"; do
         part=$(printf %q "$scratch/$node")
         engine_on "$node" "cd $part && rm trace && tar -cf - * && rm -r $part" </dev/null |
             tar --warning=no-timestamp -C "$record" --transform "s|^record|$node|" --transform "s|^stderr\$|$node.stderr|" -xf - ||
-            note_failure "$node" "its record was not copied"
+            note_failure "$node" "cannot copy its record from $scratch/$node"
     done
 }
 
 begin_replay() {
-    local node script
+    local node script error
     [ ${#words[@]} -eq 0 ] || fail "unexpected argument '${words[0]}': the command follows --"
     [[ -n $traces && -n $record && ${#command[@]} -gt 0 ]] ||
         fail "replay requires --traces, --record and a command after --: see --help"
     [ -e "$traces" ] || fail "$traces does not exist"
     seconds "$margin" >/dev/null
     seconds "$patience" >/dev/null
-    mkdir "$record" 2>/dev/null || fail "$record exists already, or its folder does not"
+    error=$(mkdir "$record" 2>&1) || fail "--record: ${error#mkdir: }"
     record=$(realpath "$record")
-    trap 'rm -rf "$record"' EXIT # unless nodes are started
+    trap 'rm -rf "$record"' EXIT # until nodes are started
     load_engine
     mapfile -t node_list < <(engine_nodes)
     [ ${#node_list[@]} -gt 0 ] || fail "$engine names no nodes: is it running, and do --nodes and --partition exist?"
@@ -260,6 +261,6 @@ begin_replay() {
     wait
     [ -z "$scratch" ] || fetch_records
     write_table
-    say "${#done_status[@]} of ${#node_list[@]} nodes have replayed their traces; ssreport $record reports them"
+    say "${#done_status[@]} of ${#node_list[@]} nodes have replayed their traces; see ssreport $record"
     [ ${#failure[@]} -eq 0 ] || exit 1
 }

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
-# Sourced by ssfleet: run, status, collect and cancel. What is done is what the study's folder has, never what an
-# engine says about a job: a task that is lost is submitted again, and one that runs twice finds its run locked
-# or done.
+# Sourced by ssfleet: run, status, collect and cancel. Only the study's folder says which runs are done, never an
+# engine: a lost task is submitted again, and a task that is started twice finds its runs locked or done.
 
-GHOST_SECONDS=60 # how long the study may miss a run that the engine calls running
+GHOST_SECONDS=60 # a task that the engine calls running must have begun a run within this time
 
-# job_ids: prints the names of all submissions that are known.
+# job_ids: prints the IDs of all submissions whose tasks may not have ended.
 job_ids() {
     local file
     for file in "$fleet"/jobs/*; do
@@ -17,8 +16,8 @@ job_ids() {
     done
 }
 
-# task_script NODE RUNS: prints a script that carries out runs on a node. Both words are of its own shell, so that
-# they may be variables there.
+# task_script NODE RUNS: prints a script that carries out runs on a node. The script's shell expands both words, so they
+# may be variables there.
 task_script() {
     local options
     options=$(printf '%q ' --quiet --go-on "${command[@]}")
@@ -32,15 +31,15 @@ task_script() {
     fi
 }
 
-# ---- what there is ----
+# ---- the state of runs ----
 
-# list_runs: sets run_names, and run_status, run_takes, run_limit and run_reason by name.
+# list_runs: sets run_names, and run_status, run_takes and run_limit by name.
 list_runs() {
     local table name status takes limit
     run_names=()
     declare -gA run_status=() run_takes=() run_limit=()
     table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit # 1: some runs failed
-    # Only reasons and columns have quotes.
+    # Drop quoted fields, which may contain commas: none of them is needed.
     while IFS=, read -r name _ status _ _ _ _ _ _ takes _ _ limit _; do
         [ -z "${run_status[$name]-}" ] || continue
         run_names+=("$name")
@@ -50,7 +49,7 @@ list_runs() {
     done < <(sed '1d; s/"[^"]*"//g' <<<"$table")
 }
 
-# find_active: sets run_where by name for tasks that wait or run. Fails if the engine does not answer.
+# find_active: sets run_where by name for runs of waiting or running tasks. Fails if the engine does not answer.
 find_active() {
     local list name node state
     declare -gA run_where=()
@@ -62,7 +61,7 @@ find_active() {
 
 # ---- submission ----
 
-# pack_runs NAME...: prints a line for each task, its runs and their limit in seconds (empty if a run has none).
+# pack_runs NAME...: prints a line for each task: its runs, and the sum of their limits in seconds (-: unlimited).
 pack_runs() {
     local least name
     least=$(seconds "$pack")
@@ -75,10 +74,10 @@ pack_runs() {
         END { flush() }'
 }
 
-tasks_max=0 # how many tasks a submission may have by a limit that an earlier one has shown; 0: unknown
+tasks_max=0 # maximum size of a submission, as found by earlier attempts; 0: unknown
 
-# submit_tasks: submits standard input, lines of pack_runs. Prints nothing; sets `refused` if the engine took only a
-# part of them, or none, and then `queue_full` if it takes more later.
+# submit_tasks: submits the tasks on standard input, in lines of pack_runs. Sets `refused` to the engine's message if
+# it did not accept all tasks, and `queue_full` if it may accept more later.
 submit_tasks() {
     local all index=0 size id limit name room max=$tasks_max
     mapfile -t all
@@ -101,7 +100,7 @@ submit_tasks() {
             done
             continue
         fi
-        # Too many at once for a limit of the user: a part may fit.
+        # A limit of the user may allow fewer tasks at once: try half of them.
         refused=$(<"$fleet/log/$id.error")
         rm -f "$fleet/jobs/$id" "$fleet/log/$id.error"
         if [ "$size" -eq 1 ]; then
@@ -114,7 +113,7 @@ submit_tasks() {
 }
 
 # choose_runs: sets `chosen`, the runs to submit now. A run whose task ended without a result is tried again once no
-# other task is left, since it may have waited for another run or a lock.
+# task is left, because it may depend on another run, or on a lock that another task held.
 choose_runs() {
     local name
     chosen=()
@@ -145,17 +144,17 @@ progress() {
         "${#run_names[@]}" "$failed_count" "${#run_where[@]}" >&2
 }
 
-# send_plan: copies the plan to the disk of each node that has none or another.
+# send_plan: copies the plan to the disk of each node.
 send_plan() {
     local node part
     for node in $(engine_nodes); do
         part=$(printf %q "$scratch/$node")
         engine_on "$node" "mkdir -p $part && cat >$part.new && mv $part.new $part.plan" <"$study/.study/plan" ||
-            say "$node: the plan cannot be copied to $scratch"
+            say "$node: cannot copy the plan to $scratch"
     done
 }
 
-# has_running NODE: succeeds if the study knows of a run that this node carries out.
+# has_running NODE: succeeds if the study shows that this node is carrying out a run.
 has_running() {
     local name
     for name in "${!run_where[@]}"; do
@@ -164,11 +163,11 @@ has_running() {
     return 1
 }
 
-# end_ghosts: ends tasks that the engine calls running although their nodes carry out none of their runs. After kills
-# of a node's daemon and of the controller, Slurm keeps such tasks for hours.
+# end_ghosts: ends tasks that the engine calls running although their nodes carry out no run. Slurm keeps such tasks for
+# hours if a node's daemon and the controller were killed.
 end_ghosts() {
     local name
-    [ -z "$scratch" ] || return 0 # the study does not know what nodes carry out
+    [ -z "$scratch" ] || return 0 # the study does not show what nodes are carrying out
     for name in "${run_names[@]}"; do
         if [[ ${run_where[$name]-} != *' R' || ${run_status[$name]} != 'to come' ]] ||
             has_running "${run_where[$name]% *}"; then
@@ -176,14 +175,14 @@ end_ghosts() {
         elif [ -z "${ghost_since[$name]-}" ]; then
             ghost_since[$name]=$SECONDS
         elif [ $((SECONDS - ghost_since[$name])) -ge "$GHOST_SECONDS" ]; then
-            say "$name: $engine calls its task running, but ${run_where[$name]% *} does not carry it out"
+            say "$name: $engine calls its task running, but ${run_where[$name]% *} is not carrying it out: ending the task"
             engine_end "$name"
             unset "ghost_since[$name]"
         fi
     done
 }
 
-# await_tasks: gives tasks without runs left some seconds to end, and ends those that do not.
+# await_tasks: waits up to 10 s for tasks that have no runs left to end, then cancels them.
 await_tasks() {
     local end=$((SECONDS + 10))
     while [ "$SECONDS" -lt "$end" ]; do
@@ -195,14 +194,14 @@ await_tasks() {
     rm -f "$fleet"/jobs/*
 }
 
-# carry_out: submits and waits until no run is left that can be carried out.
+# carry_out: submits runs, and waits until none is left that can be carried out.
 carry_out() {
     local pause=0.2 stuck=0 before=-1 active_before=-1 name queue_full='' said=''
     declare -gA ghost_since=()
     declare -gA tried=()
     while :; do
-        # In this order, so that a run whose task is not active any more has had its result counted.
-        [ ! -e "$fleet/canceled" ] || { say "the tasks were canceled by another call" && exit 1; }
+        # Look at tasks before results, so that the result of an ended task is not missed.
+        [ ! -e "$fleet/canceled" ] || { say "ssfleet cancel was called: ending" && exit 1; }
         if ! find_active; then
             say "$engine does not answer; trying again"
             sleep 5
@@ -219,7 +218,7 @@ carry_out() {
         count_done
         progress
         if [ ${#chosen[@]} -gt 0 ]; then
-            # Every round without progress is one of few.
+            # Give up after five rounds without progress.
             stuck=$((done_count + failed_count > before || ${#run_where[@]} > 0 ? 0 : stuck + 1))
             before=$((done_count + failed_count))
             [ "$stuck" -lt 5 ] || break
@@ -245,8 +244,8 @@ carry_out() {
     [ ! -t 2 ] || echo >&2
 }
 
-# clean_nodes: undoes on each node what killed calls have left there. A node's own disk has the journal of its calls;
-# in a common folder, a node carries out only the journals of its host.
+# clean_nodes: undoes on each node what killed calls of ssbatch have left there. Their journals are on the node's own
+# disk or, in a common folder, marked with the host: each node cleans up only for its own.
 clean_nodes() {
     local node script folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
@@ -254,11 +253,12 @@ clean_nodes() {
         [ -z "$scratch" ] || folder=$scratch/$node
         script=$(printf 'PATH=%q:$PATH folder=%q; ' "$bin" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
-        engine_on "$node" "$script" </dev/null || say "$node: not everything that a killed task has left there is undone"
+        engine_on "$node" "$script" </dev/null ||
+            say "$node: cannot undo everything that a killed task has left there: call ssbatch --clean $folder there"
     done
 }
 
-# say_last_words: says what a task printed last, if its run has no result that would say more.
+# say_last_words: prints the last line of the newest log, unless all runs have results, which say more.
 say_last_words() {
     local file newest=''
     [ $((done_count + failed_count)) -lt ${#run_names[@]} ] || return 0
@@ -268,12 +268,12 @@ say_last_words() {
     [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $newest)"
 }
 
-# run_study PLAN: carries out the study, with the runs of the plan if it is not empty.
+# run_study PLAN: carries out the study, after adding the runs of PLAN unless that is empty.
 run_study() {
     if [ -n "$1" ]; then
         ssbatch --add "$study" "$1"
     elif [ ! -f "$study/.study/plan" ]; then
-        fail "$study has no plan yet: name one"
+        fail "$study has no plan yet: add a PLAN after STUDY"
     fi
     keep_settings
     take_turn
@@ -294,7 +294,7 @@ run_study() {
 
 # ---- collect ----
 
-# collect_node NODE: moves the finished runs of a node into the study. Each is whole before it has its name.
+# collect_node NODE: copies the finished runs of a node into the study. Each is complete before it gets its name.
 collect_node() {
     local node=$1 part incoming=$fleet/incoming list=() name
     part=$(printf %q "$scratch/$node")
@@ -308,7 +308,7 @@ collect_node() {
         tar --warning=no-timestamp -C "$incoming" -xf -
     sync -f "$incoming"
     for name in "${list[@]}"; do
-        # The result of a failed attempt gives way.
+        # Replace the result of a failed attempt.
         [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed"
         mv -T "$incoming/$name" "$study/$name"
         collected=$((collected + 1))
@@ -321,7 +321,7 @@ collect_runs() {
     local node
     collected=0
     for node in $(engine_nodes); do
-        collect_node "$node" || say "$node: its runs are not available now"
+        collect_node "$node" || say "$node: cannot fetch its runs now"
     done
 }
 
@@ -360,12 +360,12 @@ print_status() {
     done
     printf '%s\n' "${left[@]}" | awk -v workers="$workers" '{ left += $1 } END {
         if (left > 0 && workers > 0) printf "time left: about %d s on %d nodes\n", left / workers, workers
-        else if (left > 0) printf "time left: %d s on one node; no run is carried out now\n", left }'
+        else if (left > 0) printf "time left: %d s on one node; no run is in progress\n", left }'
 }
 
 cancel_all() {
-    touch "$fleet/canceled" # for a call of `run` that waits for the tasks
+    touch "$fleet/canceled" # tells a `run` that waits for the tasks to end
     engine_cancel
     rm -f "$fleet"/jobs/*
-    say "the tasks of $study are canceled; ssfleet run continues the study"
+    say "canceled all tasks of $study; ssfleet run continues the study"
 }

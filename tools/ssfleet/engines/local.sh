@@ -2,23 +2,23 @@
 # shellcheck shell=bash disable=SC2016,SC2034,SC2154 # scripts for nodes; variables of ssfleet
 # Sourced by ssfleet. The interface of an engine:
 #
-#   engine_detaches           yes if tasks continue when ssfleet ends
+#   engine_detaches           a variable: yes if tasks continue when ssfleet ends
 #   engine_check              fails if the engine is not available here
 #   engine_nodes              prints the names of the nodes
-#   engine_tasks_max          prints how many tasks engine_submit takes at once; 0: any number. Fails if its queue is
-#                             full, and prints so
-#   engine_submit ID SECONDS  starts the tasks of $fleet/jobs/ID, each line the runs of one task. SECONDS: the
+#   engine_tasks_max          prints how many tasks engine_submit accepts at once; 0: any number. If the queue is full,
+#                             prints that instead, and fails
+#   engine_submit ID SECONDS  starts the tasks of $fleet/jobs/ID; each line has the runs of one task. SECONDS: the
 #                             limit of a task, or empty. Fails if there are too many tasks
-#   engine_is_full MESSAGE    succeeds if engine_submit failed with this message because of a limit that passes
+#   engine_is_full MESSAGE    succeeds if this message of engine_submit means that it may succeed later
 #   engine_active             prints "RUN NODE STATE" for each run of a task that is waiting or running; fails if the
 #                             engine does not answer
-#   engine_end RUN            ends the task of a run that is in the state R
+#   engine_end RUN            ends the task of a run; called only if engine_active has printed the state R
 #   engine_cancel             ends all tasks of the study
-#   engine_on NODE SCRIPT     runs a script of the shell on a node, with standard input and output
-#   engine_each SCRIPT        runs a script on each of node_list at once, with the node's name as $1. Each receives
-#                             the whole standard input; lines of output are not mixed
+#   engine_on NODE SCRIPT     runs a bash script on a node, with standard input and output
+#   engine_each SCRIPT        runs a script on all nodes of node_list at once, with the node's name as $1. Each receives
+#                             a copy of standard input; lines of their output are not mixed
 #
-# This engine: this machine, divided into nodes by CPUs.
+# This engine divides this machine into nodes by CPUs.
 
 engine_detaches=no
 
@@ -30,7 +30,7 @@ engine_nodes() {
     tr ',' '\n' <<<"$nodes" | sed 's/=.*//'
 }
 
-# on_cpus NODE: sets `pin`, the words before a command of this node. CPUs after a comma belong to the node before.
+# on_cpus NODE: sets `pin`, the words that pin a command to the node's CPUs.
 on_cpus() {
     local word
     pin=()
@@ -47,7 +47,7 @@ engine_is_full() {
     false
 }
 
-# Each node takes every n-th task.
+# With n nodes, each takes every n-th task.
 engine_submit() {
     local id=$1 node script='' index=0 pin take
     mapfile -t node_list < <(engine_nodes)
@@ -79,7 +79,7 @@ engine_each() {
     spread_input start_here "$1"
 }
 
-# start_here NODE SCRIPT
+# start_here NODE SCRIPT: becomes the script on the node's CPUs.
 start_here() {
     local pin
     on_cpus "$1"

@@ -4,7 +4,7 @@
 
 engine_detaches=no
 
-# A broken connection ends within a minute.
+# ssh_words: sets `ssh`, the words of the command. With its options, a broken connection ends within a minute.
 ssh_words() {
     read -r -a ssh <<<"$ssh_command"
     ssh+=(-o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=3)
@@ -28,7 +28,7 @@ engine_is_full() {
     false
 }
 
-# A task whose connection fails is tried on another node. A failed run (status 1) is not: the study knows it.
+# A task whose connection fails is tried on another node. A failed run (status 1) is not: the study has its result.
 engine_submit() {
     local id=$1
     engine_nodes | sed 's|^|1/|' >"$fleet/jobs/$id.logins"
@@ -53,7 +53,7 @@ engine_each() {
     spread_input start_there "$1"
 }
 
-# start_there NODE SCRIPT
+# start_there NODE SCRIPT: becomes ssh, which runs the script.
 start_there() {
     exec "${ssh[@]}" "$1" "bash -c $(printf %q "$2") ssfleet $1"
 }

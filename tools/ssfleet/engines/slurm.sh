@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034,SC2154 # variables of ssfleet
-# Sourced by ssfleet: Slurm. local.sh describes the interface. Jobs are known by their unique names, because a
-# controller that is killed may lose a job and give its number to another one.
+# Sourced by ssfleet: Slurm. local.sh describes the interface. Jobs are identified by unique names, because a
+# controller that is killed may lose a job and reuse its number.
 
 engine_detaches=yes
 
@@ -19,13 +19,13 @@ engine_nodes() {
     fi
 }
 
-# Submissions that reach MaxJobCount would keep sbatch waiting for two minutes. Slurm counts each task of an array, and
-# those that have ended within MinJobAge.
+# Stays below MaxJobCount, because sbatch would otherwise retry for two minutes. Slurm counts each task of an array,
+# and tasks that have ended within MinJobAge.
 engine_tasks_max() {
     local array all used room
     read -r array all < <(scontrol show config |
         awk '$1 == "MaxArraySize" { array = $3 } $1 == "MaxJobCount" { all = $3 } END { print array, all }')
-    [ -n "$all" ] || { echo 0 && return; } # sbatch says why there is no answer
+    [ -n "$all" ] || { echo 0 && return; } # sbatch will say why the controller does not answer
     used=$(squeue -h -r -t all -o %i | wc -l)
     room=$((all - 1 - used))
     if [ "$room" -le 0 ]; then
@@ -51,7 +51,7 @@ $(task_script "\$SLURMD_NODENAME" "\$1")
 END
 }
 
-# One process reads all tasks, of which there may be thousands.
+# Reads all tasks in one process, because there may be thousands.
 engine_active() {
     local list all
     list=$(job_ids | sed 's/^/ssfleet-/' | paste -sd ,)
