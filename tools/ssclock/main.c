@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Prints how far the kernel believes this machine's clock to be off at most, in seconds, and ends
- * with status 1 if nothing synchronizes the clock. The nodes of `ssfleet replay` start it.
+ * Prints the maximum error of this machine's clock in seconds, as the kernel estimates it. Exits
+ * with status 1 if nothing synchronizes the clock. Nodes of `ssfleet replay` run this.
  */
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "base/program.h"
 
 /*
- * The kernel lets the bound grow while nothing corrects the clock, up to this. STA_UNSYNC says
- * less: it may be set to keep the kernel from setting the hardware's clock.
+ * The kernel increases its estimate up to this while nothing corrects the clock. STA_UNSYNC would
+ * not do: programs also set it to keep the kernel from updating the hardware clock.
  */
 #define BOUND_UNKNOWN 16000000 /* microseconds */
 
@@ -28,7 +28,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     if (argv[0] && argv[1])
         return ss_error_fail(error, "unexpected argument: this program takes none: see --help");
     if (adjtimex(&state) < 0)
-        return ss_error_fail(error, "the kernel does not describe its clock: %m");
+        return ss_error_fail(error, "cannot read the state of the clock: %m");
     *status = state.maxerror < BOUND_UNKNOWN ? 0 : 1;
     if (*status == 0)
         printf("%.6f\n", (double)state.maxerror / 1e6);

@@ -25,39 +25,40 @@
 #define ANSWER_PATIENCE  (300 * SS_SECOND)
 #define OFF_PATIENCE     2000 /* milliseconds */
 
-/* Number of answers; the quickest one gives the difference of the clocks. */
+/* Number of clock readings, of which the quickest one counts. */
 #define CLOCK_ANSWERS 5
 
-/* The clock may be set this many times, because answers may be late on a busy machine. */
+/* Maximum number of attempts to set the clock: answers may be late on a busy machine. */
 #define CLOCK_ATTEMPTS 6
-#define CLOCK_DIFFERENCE                                                                           \
-    500 /* microseconds; a smaller difference is good enough at the first attempt */
+
+/* Acceptable difference of the clocks after the first attempt, in microseconds; grows with each. */
+#define CLOCK_DIFFERENCE 500
 
 #define VCPUS_MAX 1024
 
 struct driver {
     const struct ssguest_driven *driven;
     int to, from, machine, caller, signals; /* descriptors */
-    char text[4096];                        /* text that has arrived but was not used yet */
+    char text[4096];                        /* received text that is not processed yet */
     size_t length;
     char value[4096]; /* the text after the awaited word */
     bool is_running;  /* the command is running */
     int interrupted;  /* exit status for a signal that was passed on; 0: no signal */
-    int stopped;      /* exit status if the run must end at once; 0: it need not */
+    int stopped;      /* exit status if the run must end at once, or 0 */
     ss_time deadline; /* deadline of a command that was interrupted */
     pid_t threads[VCPUS_MAX];
 };
 
-/* The outcome of a wait. FOUND: the word, or in wait_once() anything that may be one. */
+/* The outcome of a wait. FOUND: the word has arrived; from wait_once(): text may have arrived. */
 enum outcome { FOUND, GONE, LATE, STOPPED };
 
-/* ---- what the guest says ---- */
+/* ---- messages of the guest ---- */
 
 static void say(const struct driver *driver, const char *word) {
     char line[80];
     snprintf(line, sizeof line, "%s\n", word);
     ssize_t length = write(driver->to, line, strlen(line));
-    (void)length; /* if the machine has exited, its pidfd reports it */
+    (void)length; /* a failure means that the machine has exited, which its pidfd reports */
 }
 
 /* Takes the next line. Returns false if no line is complete: lines may arrive in parts. */
@@ -74,7 +75,10 @@ static bool take_line(struct driver *driver, char line[4096]) {
     return true;
 }
 
-/* Passes the first signal on to the command; the next one ends the guest at once. */
+/*
+ * Passes the first signal on to the command. A second one, or one before the command, stops the
+ * run.
+ */
 static void read_signal(struct driver *driver) {
     struct signalfd_siginfo arrived;
     if (read(driver->signals, &arrived, sizeof arrived) != sizeof arrived)
@@ -174,7 +178,7 @@ static int expect(struct driver *driver, enum outcome outcome, const char *gone,
     if (outcome == STOPPED && driver->stopped)
         return -1;
     if (outcome == STOPPED)
-        return ss_error_fail(error, "--share: the guest cannot see %s", driver->value);
+        return ss_error_fail(error, "--share: the guest has no access to %s", driver->value);
     return outcome == GONE ? fail(driver, gone, error) : ss_error_fail(error, "%s", late);
 }
 
@@ -387,7 +391,7 @@ int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_er
     struct driver driver = {
         .driven = driven, .deadline = SS_TIME_NEVER, .machine = -1, .caller = -1};
     if (driven->vcpus > VCPUS_MAX)
-        return ss_error_fail(error, "--vcpus: at most %d are possible", VCPUS_MAX);
+        return ss_error_fail(error, "--vcpus: too many (at most %d)", VCPUS_MAX);
     int result = open_driver(&driver, error);
     if (result == 0)
         result = boot(&driver, error);

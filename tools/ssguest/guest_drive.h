@@ -9,9 +9,9 @@
 
 /* A guest that was started, and the options for running its command. */
 struct ssguest_driven {
-    const char *folder;     /* of the run: control.in and control.out, and logs */
+    const char *folder;     /* folder of the run, with control.in, control.out and logs */
     uint64_t machine;       /* pid of qemu */
-    uint64_t caller;        /* pid of a process that must outlive the command */
+    uint64_t caller;        /* pid of a process with which the run ends, too */
     uint64_t vcpus;         /* number of virtual CPUs */
     const char *pins;       /* list of CPUs for the virtual CPUs; NULL: not pinned */
     uint64_t grace;         /* seconds that the command may take to exit after a signal */
@@ -21,8 +21,8 @@ struct ssguest_driven {
 
 /*
  * Sets the guest's clock, runs the command, passes SIGINT and SIGTERM on, and turns the guest off.
- * `status` becomes the status of the command, or 128 plus the number of the signal. The guest runs
- * guest_serve.h.
+ * Sets `status` to the status of the command, or to 128 plus the number of the signal. The guest
+ * must run ssguest_serve().
  */
 SS_MUST_USE SS_NONNULL() int ssguest_drive(
     const struct ssguest_driven *driven, int *status, struct ss_error *error);

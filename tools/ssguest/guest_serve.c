@@ -19,7 +19,8 @@
 #define PORTS 3
 
 /*
- * How often to try to drain the output after the command, because other processes may keep it open.
+ * How often to check whether the output has ended: processes may outlive the command and keep it
+ * open.
  */
 #define DRAIN_TURNS    40
 #define DRAIN_INTERVAL 10 /* milliseconds */
@@ -27,7 +28,7 @@
 struct server {
     const struct ssguest_served *served;
     int port, signals; /* descriptors */
-    char line[256];    /* a request that has not arrived in full */
+    char line[256];    /* the received part of a request */
     size_t length;
     pid_t command;  /* 0: not started, or exited */
     pid_t pumps[2]; /* processes that pass on output and errors; 0: exited */
@@ -38,7 +39,7 @@ static void name_port(char path[256], const struct server *server, int number) {
     snprintf(path, 256, "%.200s%d", server->served->ports, number);
 }
 
-/* Waits for all ports, which the kernel adds one by one. */
+/* Waits for all ports: the kernel adds them one by one. */
 static void await_ports(const struct server *server) {
     for (int number = 1; number <= PORTS;) {
         char path[256];
@@ -58,7 +59,7 @@ SS_FORMAT(2, 3) static void say(const struct server *server, const char *format,
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     ssize_t length = write(server->port, text, strlen(text));
-    (void)length; /* if the other end is gone, this guest is ended */
+    (void)length; /* a failure means that the driver is gone, and the guest is about to be killed */
 }
 
 /* ---- the clock ---- */
@@ -70,8 +71,8 @@ static void tell_time(const struct server *server) {
 }
 
 /*
- * Under emulation, code is slow when it first runs, so the first two calls set a clock that does
- * not exist. Outside of a guest, the clock is not changed.
+ * Sets an invalid clock twice first: under emulation, code is slow when it first runs, which would
+ * make the time wrong. Outside of a guest, does nothing.
  */
 static void shift_clock(long long microseconds) {
     const clockid_t clocks[] = {99, 99, CLOCK_REALTIME};
@@ -113,9 +114,7 @@ _Noreturn static void execute(const struct server *server, const int outputs[2])
     _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
 }
 
-/*
- * Starts the command and the processes that pass on its output. If that fails, its status is 125.
- */
+/* Starts the command and the processes that pass on its output. Reports status 125 on failure. */
 static void run_command(struct server *server) {
     int outputs[2] = {-1, -1};
     for (int i = 0; i < 2; i++) {
@@ -184,7 +183,7 @@ static void answer(struct server *server, const char *line) {
     }
 }
 
-/* Reads requests, and answers those that are complete. */
+/* Reads and answers requests. */
 static void read_requests(struct server *server) {
     char *end;
     ssize_t length =

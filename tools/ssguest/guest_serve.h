@@ -5,7 +5,8 @@
 #include <showstopper/error.h>
 
 /*
- * The first process of a guest: does what `drive` asks for over the first port, a word a line:
+ * The first process of a guest. Executes the requests of ssguest_drive(), which arrive over the
+ * first port, one per line:
  *
  *     clock         answers `clock` with the time
  *     shift MICROS  sets the clock by that many microseconds, then answers with the time
@@ -14,11 +15,11 @@
  *     INT, TERM     sends the command this signal
  *     off           turns the guest off
  *
- * It begins with `missing FOLDER`, if a shared folder is missing, and `ready`.
+ * At the start it sends `missing FOLDER` if a shared folder is missing, and `ready`.
  */
 struct ssguest_served {
     const char *ports;   /* path of the ports without the number */
-    const char *missing; /* a shared folder that is missing; NULL: all are there */
+    const char *missing; /* a shared folder that is missing; NULL if none is */
     char *const *command;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Both ends of the line between a machine and the guest that runs a command for it:
+ * Both ends of the connection between a machine and the guest that runs a command for it:
  *
  *   run-in-guest --> drive --fifos--> qemu --port--> serve --> COMMAND
  *                                       <--ports-- its output
@@ -40,15 +40,15 @@ static int take_word(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "PID", {"machine", SS_OPTION_COUNT, AT(driven.machine), .help = "qemu"}},
+    {0, "PID", {"machine", SS_OPTION_COUNT, AT(driven.machine), .help = "for `drive`: process ID of qemu"}},
     {0, "PID", {"caller", SS_OPTION_COUNT, AT(driven.caller), .help = "the guest ends when this process does"}},
     {0, "N", {"vcpus", SS_OPTION_COUNT, AT(driven.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
     {0, "LIST", {"pins", SS_OPTION_TEXT, AT(driven.pins), .help = "pin each virtual CPU to one of these CPUs"}},
-    {0, "SECONDS", {"grace", SS_OPTION_COUNT, AT(driven.grace), .initial = "3", .help = "how long the command may take to end after a signal"}},
+    {0, "SECONDS", {"grace", SS_OPTION_COUNT, AT(driven.grace), .initial = "3", .help = "how long the command may take to exit after a signal"}},
     {0, "FILE", {"clock", SS_OPTION_TEXT, AT(driven.clock), .help = "write the difference of the clocks to this file"}},
     {0, "FILE", {"vcpu-times", SS_OPTION_TEXT, AT(driven.vcpu_times), .help = "write the CPU time of each virtual CPU to this file"}},
     {0, "PATH", {"ports", SS_OPTION_TEXT, AT(served.ports), .initial = "/dev/vport0p", .help = "for `serve`: the ports, without their number"}},
-    {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(served.missing), .help = "for `serve`: a shared folder that cannot be seen"}},
+    {0, "FOLDER", {"missing", SS_OPTION_TEXT, AT(served.missing), .help = "for `serve`: report that this shared folder is missing"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),

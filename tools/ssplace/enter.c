@@ -19,11 +19,11 @@ int ssplace_join(const struct ssplace *place, pid_t pid, struct ss_error *error)
     int count = ss_platform_named_group_join(place->group, first.pid, pid, place->roots);
     if (count < 0 || (count == 0 && first.pid > 0))
         return ss_error_fail(error, "%s: cannot join the control groups: %s", place->name,
-            count < 0 ? strerror(-count) : "there are none");
+            count < 0 ? strerror(-count) : "the container has none");
     snprintf(file, sizeof file, "entered.%d", (int)pid);
     if (count == 0 && ssplace_write_process(place, file, &joining) < 0)
-        return ss_error_fail(error, "%s: cannot be entered", place->name);
-    /* If the place was closed meanwhile, the process may have joined too late to be ended. */
+        return ss_error_fail(error, "%s: cannot record process %d", place->name, (int)pid);
+    /* Fail if the place was closed meanwhile: the process may have joined too late to be ended. */
     return ssplace_read(place, &first, error);
 }
 
@@ -43,7 +43,7 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
 
 /* ---- entering a container ---- */
 
-/* An open descriptor of /proc/PID/ns never refers to a later process with the same pid. */
+/* Uses descriptors in /proc/PID, which never refer to a later process with the same pid. */
 static int enter_namespaces(const struct ssplace_process *first, int process) {
     static const char *const names[] = {
         "ns/cgroup", "ns/ipc", "ns/uts", "ns/net", "ns/pid", "ns/mnt"};
@@ -62,9 +62,7 @@ static int enter_namespaces(const struct ssplace_process *first, int process) {
             status = -errno;
         ss_owned_close(&files[i]);
     }
-    /*
-     * If the container was started in a chroot, its root differs from that of the mount namespace.
-     */
+    /* A container that was started in a chroot has another root than its mount namespace. */
     if (status == 0 && (fchdir(root) < 0 || chroot(".") < 0))
         status = -errno;
     return status;
@@ -81,7 +79,7 @@ _Noreturn static void execute(char *const *words, const char *folder) {
     _exit(errno == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE);
 }
 
-/* Waits for the command, and passes on the blocked signals. */
+/* Waits for the command, and passes SIGTERM on if it is among the blocked signals. */
 static int await_end(pid_t child, const sigset_t *signals) {
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
@@ -92,7 +90,7 @@ static int await_end(pid_t child, const sigset_t *signals) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Forks, because only a child enters the PID namespace. */
+/* Executes the command in a child, because setns() changes the PID namespace only of children. */
 static int run_child(
     char *const *words, const char *folder, bool instance, struct ss_error *error) {
     sigset_t signals, before;
@@ -128,7 +126,8 @@ int ssplace_enter(const struct ssplace *place, char *const *words, bool instance
         return ss_error_fail(error, "the working folder does not exist");
     int result = enter_namespaces(&first, process);
     if (result < 0)
-        return ss_error_fail(error, "%s: cannot be entered: %s", place->name, strerror(-result));
+        return ss_error_fail(
+            error, "%s: cannot enter the container: %s", place->name, strerror(-result));
     result = run_child(words, folder, instance, error);
     *status = result;
     return result < 0 ? -1 : 0;

@@ -20,11 +20,11 @@ struct holder {
     struct ssplace *place;
     int signals;       /* descriptor */
     sigset_t before;   /* the caller's signal mask */
-    int life;          /* the container's input; no other process keeps it open */
+    int life;          /* write end of the container's input, which only this process holds */
     int said;          /* output of the program */
     pid_t child;       /* the program; 0: it has exited */
     int status;        /* exit status of the program, once it has exited */
-    bool is_container; /* the first process of the container has printed `open` */
+    bool is_container; /* the program is a container: it has printed `open` */
     bool is_ended;     /* ended by a signal */
 };
 
@@ -59,7 +59,7 @@ _Noreturn static void execute(
     char path[4700];
     snprintf(path, sizeof path, "%s/log", holder->place->state);
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    /* This process keeps the lock until exec, so `close` always finds the file. */
+    /* This process holds the lock until exec, so whoever gets it next finds the file. */
     if (ssplace_write_process(holder->place, "starter", &self) == 0 && log >= 0 &&
         dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
         dup2(log, STDERR_FILENO) >= 0) {
@@ -130,7 +130,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
     char text[256] = "";
     while (holder->child > 0 && !holder->is_container && !holder->is_ended) {
         if (ss_platform_now() >= deadline)
-            return fail(holder, "not started within 30 s", error);
+            return fail(holder, "it did not start within 30 s", error);
         poll(files, 2, 100);
         holder->is_container = files[1].revents & POLLIN && has_said_open(holder, text);
         if (files[1].revents && !(files[1].revents & POLLIN))
@@ -142,7 +142,7 @@ static int await_start(struct holder *holder, struct ss_error *error) {
     return 0;
 }
 
-/* Writes the file that marks the place as open. */
+/* Creates the file that marks the place as open. */
 static int publish(const struct holder *holder, struct ss_error *error) {
     const struct ssplace *place = holder->place;
     char path[4700], unfinished[4700];
@@ -155,7 +155,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
         first.pid = ss_platform_named_group_first(place->group, place->roots);
         first.started = ss_platform_process_started(first.pid);
         if (first.started == 0)
-            return fail(holder, "its first process cannot be found", error);
+            return fail(holder, "cannot find the container's first process", error);
         status = ssplace_write_process(place, "place.new", &first);
     }
     if (status == 0 && rename(unfinished, path) == 0)
@@ -176,7 +176,7 @@ static int open_place(struct holder *holder, char *const *words, struct ss_error
     return holder->is_ended ? 0 : publish(holder, error);
 }
 
-/* ---- the time that it is open ---- */
+/* ---- while it is open ---- */
 
 static int stay(struct holder *holder, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
@@ -193,7 +193,7 @@ static int stay(struct holder *holder, struct ss_error *error) {
     return 0;
 }
 
-/* A container ends when its input does. */
+/* Closes the container's input, which ends it, and removes the place. */
 static int leave(struct holder *holder, char *environment, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};
     ss_owned_close(&holder->life);

@@ -10,7 +10,7 @@
  * NULL.
  *
  * The command either exits with 0 or becomes a container. The first process of a container prints
- * `open` and exits when its standard input ends, which happens however this process ends.
+ * `open`, and exits when its standard input ends: so it exits even if this process is killed.
  */
 SS_MUST_USE SS_NONNULL() int ssplace_hold(
     struct ssplace *place, char *const *words, struct ss_error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What the environments of tools/experiments/env have in common and a script cannot do well: locks,
- * control groups, processes that must not be mistaken for others, and the end of all of them.
+ * The common part of the environments in tools/experiments/env, as far as scripts cannot do it
+ * well: locks, control groups, and ending processes without hitting others with the same pid.
  *
  *   hold --lock--> ENVIRONMENT --open --> container, or nothing --> open
  *                                                                    |  join, enter: commands in it
@@ -19,7 +19,7 @@
 #include "hold.h"
 #include "place_options.h"
 
-#define PERIOD (100 * SS_MILLISECOND) /* of quotas */
+#define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 
 /* ---- verbs ---- */
 
@@ -39,7 +39,7 @@ static int set_limits(const struct ssplace_options *options, const struct ss_lim
     return 0;
 }
 
-/* make PLACE: its control group with these limits; without any, one that can have a quota. */
+/* make PLACE: creates a control group with the given limits; or one that can have a quota. */
 static int make(
     const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
     struct ss_limit_group group;
@@ -51,7 +51,7 @@ static int make(
     return set_limits(options, &group, error);
 }
 
-/* why-not quota|cpus: prints why no group can have this limit. */
+/* why-not quota|cpus|memory: prints why no group can have this limit; status 1 if one can. */
 static int why_not(const struct ssplace_options *options, int *status, struct ss_error *error) {
     static const char *const names[SS_LIMITS] = {"quota", "cpus", "memory"};
     struct ss_error reason = {0};
@@ -71,11 +71,11 @@ static int why_not(const struct ssplace_options *options, int *status, struct ss
     else
         *status = 1;
     if (ss_platform_named_group_remove(probe, SS_SECOND, &options->roots) < 0)
-        return ss_error_fail(error, "the control group %s cannot be removed", probe);
+        return ss_error_fail(error, "cannot remove the control group %s", probe);
     return 0;
 }
 
-/* settings: prints the files that set these limits, as a configuration of LXC names them. */
+/* settings: prints these limits as lines of an LXC configuration. */
 static int print_settings(const struct ssplace_options *options, struct ss_error *error) {
     struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
     int cpus = ss_platform_limit_version(SS_LIMIT_CPUS, &options->roots);

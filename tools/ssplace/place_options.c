@@ -21,8 +21,8 @@ static int take_word(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `make` and `settings`: CPUs that may be used"}},
-    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .min = "0.001", .help = "for `make` and `settings`: CPU time that may be used"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `make` and `settings`: limit the place to these CPUs"}},
+    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .min = "0.001", .help = "for `make` and `settings`: limit the CPU time to this mean number of CPUs"}},
     {0, NULL, {"instance", AT(instance), .help = "for `enter`: leave signals to Showstopper"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "use /proc and /sys/fs/cgroup in DIR"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -73,7 +73,7 @@ static const struct verb *find_verb(const struct ssplace_options *options, struc
     if (options->verb)
         ss_suggest_refuse(&known, options->verb, error);
     else
-        ss_error_fail(error, "a command is missing: see --help");
+        ss_error_fail(error, "no command given: see --help");
     return NULL;
 }
 
@@ -86,7 +86,7 @@ static int check(struct ssplace_options *options, struct ss_error *error) {
             options->word_count < verb->min ? "PLACE is missing" : "too many arguments");
     if (verb->takes_command != (options->command && *options->command))
         return ss_error_fail(error, "%s: %s", verb->name,
-            verb->takes_command ? "a command must follow --" : "no command may follow");
+            verb->takes_command ? "a command must follow --" : "no command may follow --");
     return options->cpu_list ? ss_cpus_parse(options->cpu_list, &options->cpus, error) : 0;
 }
 

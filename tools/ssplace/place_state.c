@@ -17,12 +17,12 @@
 
 #define POLLING 10 /* milliseconds */
 
-/* Time that processes get to exit after SIGTERM, and after SIGKILL. */
+/* How long to wait for processes to exit after SIGTERM and SIGKILL, and for a group to be empty. */
 #define TERM_PATIENCE  (5 * SS_SECOND)
 #define KILL_PATIENCE  (1 * SS_SECOND)
 #define GROUP_PATIENCE (2 * SS_SECOND)
 
-/* Time for which another command may hold the lock. */
+/* How long to wait for the lock. */
 #define LOCK_PATIENCE  (5 * SS_SECOND)
 #define CLOSE_PATIENCE (20 * SS_SECOND)
 
@@ -30,7 +30,7 @@
 
 /* ---- names ---- */
 
-/* A name is used in paths; its last component is also a host name. */
+/* Returns whether a name can be part of a path, and of a host name. */
 static bool is_name(const char *name) {
     size_t length = strlen(name);
     return length > 0 && length <= 200 && strspn(name, LETTERS "._+-") == length &&
@@ -69,7 +69,7 @@ int ssplace_write_process(
     return fflush(stream) == 0 ? 0 : -errno;
 }
 
-/* Returns false if the file does not exist or names no process. */
+/* Returns false if the file does not exist or does not contain a process. */
 static bool read_process(
     const struct ssplace *place, const char *file, struct ssplace_process *process) {
     char path[4700];
@@ -137,7 +137,10 @@ static int fail_to_lock(const struct ssplace *place, int status, struct ss_error
     return ss_error_fail(error, "cannot create %s: %s", place->state, strerror(-status));
 }
 
-/* The lock may stay held briefly by a program that a killed process was just starting. */
+/*
+ * Waits for the lock if no holder is alive: a child of a killed holder may still have it until
+ * exec.
+ */
 int ssplace_lock_free(struct ssplace *place, struct ss_error *error) {
     ss_time deadline = ss_platform_now() + LOCK_PATIENCE;
     int status;
@@ -186,7 +189,7 @@ static void end_entered(const struct ssplace *place) {
     }
 }
 
-/* Calls `ENVIRONMENT --clean PLACE`, which removes its files. */
+/* Calls `ENVIRONMENT --clean PLACE`, which removes the environment's files. */
 static int clean(const struct ssplace *place, char *environment, struct ss_error *error) {
     char option[] = "--clean", name[256];
     char *const words[] = {environment, option, name, NULL};
@@ -198,13 +201,15 @@ static int clean(const struct ssplace *place, char *environment, struct ss_error
         return ss_error_fail(
             error, "cannot execute '%s': %s", ss_words_show(environment).text, strerror(failure));
     ss_platform_reap(child, &status, 0);
-    return status == 0 ? 0 : ss_error_fail(error, "%s: cannot be removed", place->name);
+    return status == 0 ? 0
+                       : ss_error_fail(error, "%s: %s --clean failed", place->name, environment);
 }
 
 static int remove_group(const struct ssplace *place, struct ss_error *error) {
     if (ss_platform_named_group_remove(place->group, GROUP_PATIENCE, place->roots) == 0)
         return 0;
-    return ss_error_fail(error, "%s: processes in %s cannot be ended", place->name, place->group);
+    return ss_error_fail(
+        error, "%s: cannot end the processes in control group %s", place->name, place->group);
 }
 
 int ssplace_clear(const struct ssplace *place, char *environment, struct ss_error *error) {
@@ -227,7 +232,7 @@ int ssplace_clear(const struct ssplace *place, char *environment, struct ss_erro
 
 void ssplace_remove(struct ssplace *place) {
     rmdir(place->state);
-    rmdir(place->folder); /* unless there are other places */
+    rmdir(place->folder); /* fails if there are other places */
     unlock(place);
 }
 
@@ -238,7 +243,8 @@ static int take_over(struct ssplace *place, struct ss_error *error) {
     while ((status = try_lock(place)) == -EWOULDBLOCK) {
         struct ssplace_process holder;
         if (ss_platform_now() >= deadline)
-            return ss_error_fail(error, "%s: still locked", place->name);
+            return ss_error_fail(error, "%s: another command has kept it locked for %u s",
+                place->name, (unsigned)(CLOSE_PATIENCE / SS_SECOND));
         if (read_process(place, "holder", &holder))
             end_process(&holder);
         poll(NULL, 0, POLLING);

@@ -3,14 +3,14 @@
 #define SSPLACE_PLACE_STATE_H
 
 /*
- * A place of an environment: a folder with its state, which is locked, and possibly a control
- * group.
+ * A place of an environment: a locked folder with its state, and possibly a control group. The
+ * files of the folder:
  *
  *   holder     pid and start of the process that holds it
  *   starter    pid and start of the program that opens it, or that runs its container
- *   place      there if it is open: pid and start of its container's first process, or empty
- *   entered.N  pid and start of a process that entered a place without a control group
- *   log        standard error of the program that opens it
+ *   place      exists if the place is open: pid and start of its container's first process, or
+ * empty entered.N  pid and start of a process that entered a place without a control group log
+ * standard error of the program that opens it
  *
  * The environment's script keeps its own files there, and removes all of them.
  */
@@ -19,10 +19,10 @@
 
 struct ssplace {
     const char *name;
-    char folder[4096]; /* of all places */
-    char state[4400];
-    char group[256]; /* name of its control group */
-    int lock;        /* descriptor, or -1 */
+    char folder[4096]; /* folder of all places */
+    char state[4400];  /* folder of this place */
+    char group[256];   /* name of its control group */
+    int lock;          /* descriptor, or -1 */
     const struct ss_platform_roots *roots;
 };
 
@@ -39,10 +39,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssplace_name(struct ssplace *place, const char 
 /* Locks a place that no process holds, and creates its folder. */
 SS_MUST_USE SS_NONNULL() int ssplace_lock_free(struct ssplace *place, struct ss_error *error);
 
-/*
- * Ends the processes of a locked place, removes the control group, and lets the environment clean
- * up.
- */
+/* Ends the processes of a locked place, removes its control group, and calls `--clean`. */
 SS_MUST_USE SS_NONNULL() int ssplace_clear(
     const struct ssplace *place, char *environment, struct ss_error *error);
 
@@ -63,7 +60,7 @@ SS_NONNULL() bool ssplace_lives(const struct ssplace_process *process);
 
 /*
  * Fails unless the place is open: a process holds it, and its container, if any, has not exited.
- * `first` becomes the first process of the container, with pid 0 if there is no container.
+ * Sets `first` to the first process of the container, or its pid to 0 if there is no container.
  */
 SS_MUST_USE SS_NONNULL() int ssplace_read(
     const struct ssplace *place, struct ssplace_process *first, struct ss_error *error);

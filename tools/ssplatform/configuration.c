@@ -10,7 +10,7 @@
 
 #define CONFIGURATION_MAX (4u << 20)
 
-/* Runs gzip: 40 KB, once per run, do not justify linking a library. */
+/* Runs gzip: unpacking 40 KB once does not justify linking a library. */
 static char *unpack(int packed) {
     char program[] = "gzip", option[] = "-dc";
     char *const words[] = {program, option, NULL};

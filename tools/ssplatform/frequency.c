@@ -50,9 +50,7 @@ static void write_groups(
             continue;
         for (size_t i = 0; i < FIELD_COUNT; i++) {
             values[i] = sys_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
-            /*
-             * An invalid number counts as unknown, so that it puts no CPU into a group of its own.
-             */
+            /* An invalid number counts as unknown, or its CPU would form a group of its own. */
             if (fields[i].number && isnan(sys_tree_parse_number(values[i]))) {
                 free(values[i]);
                 values[i] = NULL;
@@ -64,8 +62,8 @@ static void write_groups(
 }
 
 /*
- * Returns whether the hardware may exceed its nominal frequency. The file of intel_pstate has the
- * opposite meaning.
+ * Returns 1 if the hardware may exceed its nominal frequency, 0 if not, or NaN if unknown. The file
+ * of intel_pstate has the opposite meaning.
  */
 static double boost(const struct sys_tree *tree) {
     double allowed = sys_tree_number(tree, CPUS "cpufreq/boost");

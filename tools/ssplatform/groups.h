@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_GROUPS_H
 #define SSPLATFORM_GROUPS_H
 
-/* Properties that may differ between CPUs; CPUs that agree in all of them form a group. */
+/* Groups of CPUs that agree in all properties of a topic. */
 
 #include "base/cpus.h"
 #include "base/json.h"

@@ -6,11 +6,11 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* More states than the kernel allows, which is ten. */
+/* The kernel allows ten states. */
 #define STATES_MAX 16
 #define FOLDER     "sys/devices/system/cpu/cpu%u/cpuidle/state%d"
 
-/* The columns of the report, in this order; `disable` is 1 for a disabled idle state. */
+/* The members of a state, in this order. The file `disable` contains 1 for a disabled state. */
 static const struct field {
     const char *name;
     const char *file;
@@ -76,7 +76,7 @@ static void write_states(struct ss_json *json, const struct ssplatform_group *gr
 static void write_governor(struct ss_json *json, const struct sys_tree *tree) {
     static const char folder[] = "sys/devices/system/cpu/cpuidle";
     char *line = sys_tree_line(tree, "%s/current_governor", folder);
-    /* Linux before 5.9 has this file instead, unless cpuidle_sysfs_switch is given. */
+    /* Before Linux 5.9, the file has this name unless cpuidle_sysfs_switch is given at boot. */
     if (!line)
         line = sys_tree_line(tree, "%s/current_governor_ro", folder);
     ss_json_text(json, "governor", line);

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "sys_tree.h"
 
-/* Writes the only line of a file. */
+/* Writes the line of a file that has a single line. */
 void ssplatform_put_line(
     struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path);
 
@@ -21,7 +21,7 @@ bool ssplatform_open_list(struct ss_json *json, const char *name, bool known);
 void ssplatform_put_words(
     struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path);
 
-/* Returns the number of bytes after "MemTotal:" in a file. */
+/* Returns the value of "MemTotal:" in a file, in bytes; NaN if unknown. */
 double ssplatform_memory(const struct sys_tree *tree, const char *path);
 
 #endif

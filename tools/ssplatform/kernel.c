@@ -7,7 +7,7 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* ---- how it was built ---- */
+/* ---- its configuration ---- */
 
 /* Returns the rest of the line that begins with "NAME="; NULL if absent. */
 static const char *configured(const char *text, const char *name) {
@@ -59,7 +59,7 @@ static void write_configuration(struct ss_json *json, const struct sys_tree *tre
     free(text);
 }
 
-/* ---- how it was started ---- */
+/* ---- its parameters ---- */
 
 /* Kernel parameters that decide where tasks run, how fast CPUs are and how deeply they sleep. */
 static const char *const parameters[] = {
@@ -117,7 +117,7 @@ static void write_parameters(struct ss_json *json, const struct sys_tree *tree) 
     free(text);
 }
 
-/* ---- all of it ---- */
+/* ---- the parts of the document ---- */
 
 static void write_architecture(struct ss_json *json, const struct sys_tree *tree) {
     struct utsname names;
@@ -141,7 +141,7 @@ static const struct setting {
     const char *name;
     const char *file; /* name of the file in proc/sys/kernel */
 } settings[] = {
-    /* Since Linux 5.13 the first four are in debugfs, which only root can read. */
+    /* Since Linux 5.13 the first four are in debugfs instead, which only root can read. */
     {"latency_ns", "sched_latency_ns"},
     {"min_granularity_ns", "sched_min_granularity_ns"},
     {"wakeup_granularity_ns", "sched_wakeup_granularity_ns"},

@@ -65,9 +65,7 @@ static int write_file(const struct request *request, struct ss_error *error) {
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/*
- * Answers the request. Returns the exit status; 1 if this machine does not have what was requested.
- */
+/* Answers the request. Returns 0, 1 if --sets finds no two sets, or -1 on failure. */
 static int answer(const struct request *request, struct ss_error *error) {
     if (request->help)
         print_help();

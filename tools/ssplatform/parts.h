@@ -39,7 +39,7 @@ const char *ssplatform_processor_value(
 
 /* ---- configuration of the kernel ---- */
 
-/* Returns the kernel's configuration; NULL if unknown. free() the result. */
+/* Returns the kernel's configuration, which the caller frees; NULL if unknown. */
 char *ssplatform_configuration(const struct sys_tree *tree);
 
 #endif

@@ -10,7 +10,7 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* Writes a list of CPUs. An empty line is the kernel's empty list; an empty file is unknown. */
+/* Writes a list of CPUs. An empty line means an empty list; an empty file, that it is unknown. */
 static void put_list(struct ss_json *json, const char *name, const struct sys_tree *tree) {
     char *text = sys_tree_read(tree, "sys/devices/system/cpu/%s", name);
     struct ss_cpus cpus = {0};

@@ -17,7 +17,7 @@ int ssplatform_report(FILE *stream, const char *root, struct ss_error *error);
 
 /*
  * Divides the CPUs that this process may use into two disjoint sets of equal size, and writes them
- * as A/B. If that is impossible, writes one line that says why, and returns 1.
+ * as A/B. If that is impossible, writes the reason instead, and returns 1.
  */
 int ssplatform_sets(
     FILE *stream, const char *root, enum topology_division division, struct ss_error *error);

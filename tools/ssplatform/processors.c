@@ -5,7 +5,7 @@
 #include "groups.h"
 #include "parts.h"
 
-/* Limit of the number of lines in a block of /proc/cpuinfo; blocks have about thirty. */
+/* Ignore further lines in a block of /proc/cpuinfo; real blocks have about thirty. */
 #define LINES_MAX 128
 
 const char *ssplatform_processor_value(
@@ -30,7 +30,10 @@ static void add_line(struct ssplatform_processor *processor, char *line) {
     processor->values[processor->count++] = sys_tree_trim(colon + 1);
 }
 
-/* Returns whether a block has a number. On Arm the last block describes the board and has none. */
+/*
+ * Returns whether a block describes a CPU, and sets its number: on Arm the last one describes the
+ * board.
+ */
 static bool has_number(struct ssplatform_processor *processor) {
     double number = sys_tree_parse_number(ssplatform_processor_value(processor, "processor"));
     if (!(number >= 0 && number < SS_CPUS_MAX))
@@ -63,7 +66,7 @@ void ssplatform_processors(const struct sys_tree *tree,
 static const struct field {
     const char *name;
     const char *keys[3];
-    bool number; /* printed as a number if it is a decimal number */
+    bool number; /* written as a number rather than a string if it is decimal */
 } fields[] = {
     {"vendor", {"vendor_id"}},
     {"model", {"model name", "cpu", "Processor"}},

@@ -9,7 +9,7 @@ struct task {
     enum topology_division division;
 };
 
-/* Writes the sets, or '!' and why the CPUs cannot be divided. */
+/* Writes the sets, or '!' and the reason why the CPUs cannot be divided. */
 static void write_sets(FILE *stream, hwloc_topology_t topology, const void *context) {
     const struct task *task = context;
     struct ss_cpus sides[2];

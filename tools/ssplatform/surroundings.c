@@ -43,8 +43,8 @@ static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) 
 /* ---- a container ---- */
 
 /*
- * Words in the path of a control group, between slashes, dots and dashes, that identify a
- * container.
+ * Parts of control-group paths, delimited by slashes, dots or dashes, and the containers that use
+ * them.
  */
 static const char *const words[][2] = {
     {"kubepods", "kubernetes"},
@@ -122,7 +122,7 @@ static void write_container(struct ss_json *json, const struct sys_tree *tree) {
     free(groups);
 }
 
-/* ---- all of it ---- */
+/* ---- the parts of the document ---- */
 
 void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "machine", '{');

@@ -63,7 +63,7 @@ static void write_cores(struct ss_json *json, hwloc_topology_t topology) {
     ssplatform_groups_write(&groups, json, "threads_per_core", write_threads);
 }
 
-/* Returns whether the kernel reports nodes; otherwise hwloc invents one. */
+/* Returns whether the nodes are those that the kernel reports: without any, hwloc invents one. */
 static bool knows_nodes(const struct sys_tree *tree, hwloc_topology_t topology) {
     char *line = sys_tree_line(tree, "sys/devices/system/node/online");
     struct ss_cpus nodes, found = {0}; /* lists of nodes have the same format */
@@ -121,7 +121,7 @@ static double positive(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* Writes this cache, grouped with all later caches that equal it. */
+/* Writes a cache together with all later caches of the same kind. */
 static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     int count = 0;
     ss_json_open(json, NULL, '{');
@@ -191,7 +191,7 @@ struct topic {
     const struct ss_cpus *online;
 };
 
-/* Writes the members that come next in `json`. */
+/* Writes the members in the process of topology_apart(), continuing the document of `json`. */
 static void write_apart(FILE *stream, hwloc_topology_t topology, const void *context) {
     const struct topic *topic = context;
     struct ss_json own = *topic->json;

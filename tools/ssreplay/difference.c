@@ -6,7 +6,7 @@
 
 #define PLACE 512
 
-/* More levels than any description has. */
+/* Stop at this depth; real descriptions have fewer levels. */
 #define DEPTH_MAX 32
 
 struct comparison {
@@ -26,7 +26,7 @@ static const char *show(struct json_object *value, char *buffer, size_t size) {
     case json_type_object:
         snprintf(buffer, size, "%d members", json_object_object_length(value));
         return buffer;
-    default: /* the document's own form of the number */
+    default: /* numbers as the document writes them */
         return json_object_get_string(value);
     }
 }
@@ -37,7 +37,7 @@ static bool are(struct json_object *before, struct json_object *now, enum json_t
 
 static void compare(struct comparison *it, struct json_object *before, struct json_object *now);
 
-/* Compares the members at `name`, or at `index` of a list. */
+/* Compares members with this name or, if it is NULL, list entries with this index. */
 static void compare_at(struct comparison *it, const char *name, size_t index,
     struct json_object *before, struct json_object *now) {
     size_t length = strlen(it->place);

@@ -58,7 +58,7 @@ static void print_differences(
     json_object_put(now);
 }
 
-/* ---- words of the recorded command line that stay ---- */
+/* ---- the words of the recorded command line ---- */
 
 /* Returns the text of an option --label; NULL if the word is another option. */
 static const char *label_at(char *const *word) {
@@ -88,7 +88,7 @@ static bool is_recorded(char *const *given) {
     return *given;
 }
 
-/* Returns how many words apply only to the old run and are dropped. */
+/* Returns how many words at `words` apply only to the recorded run, and are dropped. */
 static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     if (label)
@@ -111,7 +111,7 @@ static void print_escaped(FILE *stream, const char *text) {
     }
 }
 
-/* Returns the recorded copy of the file that an option of a module names; NULL if there is none. */
+/* Returns the recorded copy of the file that a module's option names; NULL if it was not copied. */
 static const char *find_copy(struct json_object *inputs, const char *kind, const char *option) {
     for (size_t i = 0; i < json_object_array_length(inputs); i++) {
         const struct json_object *input = json_object_array_get_idx(inputs, i);
@@ -122,7 +122,7 @@ static const char *find_copy(struct json_object *inputs, const char *kind, const
     return NULL;
 }
 
-/* Prints the resolved options of a module, with recorded copies in place of files. */
+/* Prints the module's options as they were resolved, with recorded copies in place of files. */
 static void print_module_options(FILE *stream, const struct json_object *plan, const char *kind,
     struct json_object *inputs, const char *record) {
     const struct json_object *modules = document_get(plan, "modules", json_type_object);
@@ -152,7 +152,8 @@ static char *make_copy_option(const struct json_object *plan, struct json_object
     const char *kind = document_text(input, "kind"), *option = document_text(input, "option");
     const char *file = document_text(input, "file");
     if (!option || !file || (kind && find_copy(inputs, kind, option) != file)) {
-        ss_error_fail(error, "%s/plan.json does not name the files that were copied", record);
+        ss_error_fail(
+            error, "%s/plan.json has invalid \"inputs\": is the record complete?", record);
         return NULL;
     }
     char *text = NULL;
@@ -208,9 +209,7 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
                             : NULL;
     if (first && strcmp(first, "--attach") == 0)
         return ss_error_fail(error,
-            "%s: the recorded run controlled processes that were already running, which cannot be "
-            "started again",
-            record);
+            "%s: the recorded run used --attach: its processes cannot be started again", record);
     if (json_object_get_boolean(document_get(run->plan, "simulated", json_type_boolean)))
         return ss_error_fail(
             error, "%s: the recorded run was simulated: run sssim again instead", record);

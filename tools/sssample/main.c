@@ -18,7 +18,7 @@
 #include "sample_idle.h"
 #include "sample_power.h"
 
-/* --settle ends when power is at most this multiple of the given one, or after this time. */
+/* --settle waits until power is at most this multiple of the given one, or for this time. */
 #define SETTLED        1.02
 #define SETTLE_SECONDS 120
 
@@ -47,14 +47,14 @@ static int take_word(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "where the samples are written"}},
+    {0, "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to this file"}},
     {0, "DIR", {"energy-root", SS_OPTION_TEXT, AT(root), .initial = "/", .help = "for `energy`: look for /sys below this folder"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "for `idle`: look for /sys below this folder"}},
-    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "of `idle`: only these CPUs, as 0-3,8; default: all"}},
-    {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600", .help = "of `energy`: print the mean power over this time, as `mean WATTS`, and end"}},
-    {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle), .help = "of `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and end"}},
-    {0, NULL, {"scope", AT(scope), .help = "of `energy`: print what the source covers, and sample nothing"}},
-    {0, NULL, {"why-not", AT(why_not), .help = "print why there is nothing to sample, with status 0; otherwise end with status 1"}},
+    {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}},
+    {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600", .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}},
+    {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle), .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}},
+    {0, NULL, {"scope", AT(scope), .help = "for `energy`: print what the source covers, and exit"}},
+    {0, NULL, {"why-not", AT(why_not), .help = "if there is nothing to sample, print why, and exit with status 0; otherwise exit with status 1"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(take_word),
 };
@@ -63,10 +63,10 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf("Usage: tools/experiments/energy SOURCE --output FILE [OPTION]...\n"
            "       tools/experiments/idle --output FILE [OPTION]...\n"
-           "Samples once a second, until SIGTERM or SIGINT: `energy` the power in watts,\n"
-           "`idle` how long CPUs were active, in which idle states they were otherwise, and\n"
-           "their frequency. SOURCE is auto, rapl, hwmon, battery, or any command that\n"
-           "prints watts. Prints the line `open` when FILE can be written to.\n\n");
+           "Samples once a second, until SIGTERM or SIGINT: `energy` samples power in watts;\n"
+           "`idle`, how long CPUs were active and in each idle state, and their frequency.\n"
+           "SOURCE is auto, rapl, hwmon, battery, or any command that prints watts. Prints\n"
+           "the line `open` when FILE can be written to.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 
@@ -74,7 +74,7 @@ static int require_output(const struct options *options, struct ss_error *error)
     return options->output ? 0 : ss_error_fail(error, "--output is missing: see --help");
 }
 
-/* Takes samples; for --why-not, prints nothing because sampling is possible. */
+/* Takes samples. For --why-not, exits with status 1 instead: sampling is possible. */
 static int sample(const struct options *options, const struct sssample_source *source, int *status,
     struct ss_error *error) {
     if (options->why_not) {
@@ -96,7 +96,8 @@ static int print_mean(
     const struct options *options, struct sssample_power *power, struct ss_error *error) {
     double watts = sssample_power_mean(power, (unsigned)options->mean);
     if (isnan(watts))
-        return ss_error_fail(error, "the source of power has no value");
+        return ss_error_fail(
+            error, "%s reported no power in %.0f s", options->source, options->mean);
     printf("mean %.10g\n", watts);
     return 0;
 }

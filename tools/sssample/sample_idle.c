@@ -9,7 +9,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 
-/* Resolution of a share, which is truncated rather than rounded. */
+/* Shares have a resolution of 1 / SHARE. */
 #define SHARE 10000
 
 static bool read_number(const char *path, uint64_t *number) {
@@ -21,7 +21,7 @@ static bool read_number(const char *path, uint64_t *number) {
     return true;
 }
 
-/* Copies the name of a state, reduced to letters, digits and _. */
+/* Copies the name of a state, as a column name: with letters, digits and _ only. */
 static void name_state(const char *folder, char *name, size_t size) {
     char path[4200];
     const char *slash = strrchr(folder, '/');
@@ -36,7 +36,9 @@ static void name_state(const char *folder, char *name, size_t size) {
     }
 }
 
-/* Returns the index of a state, and adds the state if it is new. */
+/*
+ * Returns the index of a state. Adds a new state; if there is no room, counts it as the last one.
+ */
 static size_t find_state(struct sssample_idle *idle, const char *name) {
     for (size_t i = 0; i < idle->state_count; i++) {
         if (strcmp(idle->states[i], name) == 0)
@@ -136,7 +138,7 @@ static void print_frequency(FILE *stream, const struct sssample_idle *idle) {
             (unsigned long long)(sum / count % 1000));
 }
 
-/* Prints part / whole, at most 1, or nothing if `whole` is 0. */
+/* Prints part / whole, truncated, and at most 1. Prints nothing if `whole` is 0. */
 static void print_share(FILE *stream, uint64_t part, uint64_t whole) {
     if (whole == 0)
         return;

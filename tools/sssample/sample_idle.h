@@ -16,7 +16,7 @@
 struct sssample_counter {
     char *path; /* owned */
     size_t state;
-    bool is_known; /* whether it could be read at the last sample */
+    bool is_known; /* `last` is valid */
     uint64_t last; /* microseconds */
 };
 
@@ -31,8 +31,8 @@ struct sssample_idle {
 };
 
 /*
- * Finds the idle states of these CPUs below `root`; `cpus` NULL: of all CPUs. Returns whether there
- * are any. Free the states in either case.
+ * Finds the idle states of these CPUs, or of all CPUs if `cpus` is NULL, below `root`. Returns
+ * whether there are any. Free them in either case.
  */
 SS_NONNULL(1, 2)
 bool sssample_idle_find(struct sssample_idle *idle, const char *root, const struct ss_cpus *cpus);

@@ -49,9 +49,9 @@ static bool find_files(const char *root, const char *pattern, glob_t *found) {
     return glob(path, 0, NULL, found) == 0;
 }
 
-/* ---- where the sources are ---- */
+/* ---- sources ---- */
 
-/* Returns whether the folder is a whole package, such as intel-rapl:0. Parts have another colon. */
+/* Returns whether the folder is a whole package, such as intel-rapl:0, but not a part of it. */
 static bool is_package(const char *folder) {
     char name[64];
     const char *zone = strrchr(folder, '/') + 1;
@@ -70,8 +70,8 @@ static void name_package(struct sssample_power *power, const char *folder) {
 }
 
 /*
- * Finds packages only: counting their parts, too, would count power twice. Often only root may read
- * the counters.
+ * Finds readable packages, which often only root may read. Including their parts would count power
+ * twice.
  */
 static bool find_rapl(struct sssample_power *power, const char *root) {
     glob_t found;
@@ -184,7 +184,10 @@ static int64_t used_energy(const struct sssample_power *power, size_t index, int
     return used + range;
 }
 
-/* Returns false if the power is unknown: at first, and if a counter was unreadable or reset. */
+/*
+ * Returns false if the power is unknown: in the first sample, or if a counter is unreadable or was
+ * reset.
+ */
 static bool sample_rapl(struct sssample_power *power, ss_time spent, double *watts) {
     int64_t now, sum = 0;
     bool is_known = power->has_before && spent > 0;

@@ -15,7 +15,7 @@ enum sssample_power_kind { SSSAMPLE_RAPL, SSSAMPLE_HWMON, SSSAMPLE_BATTERY, SSSA
 
 struct sssample_power {
     enum sssample_power_kind kind;
-    const char *command;             /* SSSAMPLE_COMMAND */
+    const char *command;             /* for SSSAMPLE_COMMAND */
     char *files[SSSAMPLE_FILES_MAX]; /* folders of packages or batteries, or one file; owned */
     size_t count;
     char scope[1024]; /* measured parts, such as "rapl: CPU packages only (package-0)" */
@@ -25,7 +25,7 @@ struct sssample_power {
 
 /*
  * Finds the source `name` below `root`: rapl, hwmon, battery, auto (the first of these that exists)
- * or a command that prints watts. Returns whether it exists. Free the power in either case.
+ * or a command that prints watts. Returns whether it exists. Free `power` in either case.
  */
 SS_NONNULL()
 bool sssample_power_find(struct sssample_power *power, const char *name, const char *root);
@@ -37,7 +37,7 @@ SS_NONNULL() void sssample_power_free(struct sssample_power *power);
  */
 SS_NONNULL() struct sssample_source sssample_power_source(struct sssample_power *power);
 
-/* Returns the mean power over this many seconds; NaN if always unknown. */
+/* Returns the mean power over this many seconds; NaN if it is unknown in all of them. */
 SS_NONNULL() double sssample_power_mean(struct sssample_power *power, unsigned seconds);
 
 /* Waits until the power in a second is at most `watts`, up to this many seconds. */

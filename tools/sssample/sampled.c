@@ -17,7 +17,7 @@ static void end(int signal_number) {
     _exit(0);
 }
 
-/* Lets signals end the process at any time: each line is a single write, so none is torn. */
+/* Lets signals end the process at any time. No line is cut off, because each is a single write. */
 static void end_on_signals(void) {
     const struct sigaction action = {.sa_handler = end};
     sigaction(SIGTERM, &action, NULL);
@@ -31,7 +31,7 @@ static void sleep_until(ss_time moment) {
         continue;
 }
 
-/* Writes wall clock, time since the start, and cells. */
+/* Writes a line: the wall clock, the time since the start, and the cells of the source. */
 static void print_sample(FILE *stream, const struct sssample_source *source, int64_t wallclock,
     ss_time elapsed, ss_time spent) {
     char stamp[64];

@@ -55,8 +55,10 @@ static int blame(const struct words *words, struct ss_error *error) {
     return ss_error_wrap(error, "%s", ss_words_show(text).text);
 }
 
-/* Runs one simulation. If `figures` is NULL, only checks the command line. Adds warnings to
- * `store`. */
+/*
+ * Runs one simulation. If `figures` is NULL, only checks the command line. Adds warnings to
+ * `store`.
+ */
 static int simulate(char **argv, struct progress *progress, struct trial_figures *figures,
     struct ss_option_store *store, struct ss_error *error) {
     static struct trial trial; /* static because it is too large for the stack */
