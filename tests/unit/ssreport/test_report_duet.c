@@ -560,10 +560,17 @@ static void add_services(const char *response) {
     }
 }
 
+static void assert_asks(const char *expected) {
+    char question[DUET_TEXT];
+    duet_ask(&study, question, sizeof question);
+    assert_string_equal(question, expected);
+}
+
 static void response_times_are_compared(void **state) {
     (void)state;
     add_services("mean");
     judge();
+    assert_asks("Which responds faster, A or B?");
     assert_says(
         "B's mean response time is 10.0 % (10.0 to 10.0) longer than A's; A against A: 0.0 % "
         "(0.0 to 0.0)");
@@ -574,6 +581,7 @@ static void response_times_are_compared(void **state) {
     end();
     add_services("throughput");
     judge();
+    assert_asks("Which is faster, A or B?");
     assert_says("B is 50.0 % (50.0 to 50.0) slower than A; A against A: 0.0 % (0.0 to 0.0)");
     end();
 }

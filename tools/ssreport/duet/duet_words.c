@@ -56,9 +56,10 @@ void duet_describe_size(const struct duet_study *study, char *text, size_t size)
 void duet_ask(const struct duet_study *study, char *text, size_t size) {
     char beside[120];
     describe_beside(study, beside);
-    const char *what = study->by_time ? "takes less time" : "is faster";
-    snprintf(
-        text, size, "Which %s%s, A or B?", *study->response ? "responds faster" : what, beside);
+    const char *what = !study->by_time    ? "is faster"
+                       : *study->response ? "responds faster"
+                                          : "takes less time";
+    snprintf(text, size, "Which %s%s, A or B?", what, beside);
 }
 
 /* Returns the number of complete blocks. */
