@@ -495,12 +495,14 @@ runs_that_are_not_done_are_listed() {
     write_run study none skipped '"size": "small"' ''
     write_run study bare "done" '"size": "small"' '{"kind": "main", "record": null}'
     write_run study late "done" '"size": "small"' '' 2
-    mkdir "$folder/study/.hidden.part"
+    mkdir "$folder/study/.hidden.part" "$folder/study/other"
+    echo '{"status": "done"}' >"$folder/study/other/run.json"
     report 0 -q "$folder/study"
-    error_has 4 "study/gone: failed: no CPU 7"
-    error_has 4 "study/none: skipped: no CPU 7"
-    error_has 4 "study/bare: no command of this run has a record: see showstopper --record"
-    error_has 4 "study/late: its run.json has schema 2, but this program reads only schema 1: use a later version"
+    error_has 5 "study/gone: failed: no CPU 7"
+    error_has 5 "study/none: skipped: no CPU 7"
+    error_has 5 "study/bare: no command of this run has a record: see showstopper --record"
+    error_has 5 "study/other: its run.json has no schema, so ssbatch did not write it"
+    error_has 5 "study/late: its run.json has schema 2, but this program reads only schema 1: use a later version"
     # Skipped runs are no invalid records.
     report 3 --check "$folder/study"
     grep -q "study/gone: invalid: failed: no CPU 7" "$folder/out" || fail "the failed run is not invalid: $(cat "$folder/out")"

@@ -156,6 +156,8 @@ static const char *describe_absence(const struct json_object *document, char tex
     const char *status = document_text(document, "status");
     const char *reason = document_text(document, "reason");
     double schema = document_number(document, "schema");
+    if (isnan(schema))
+        return "its " RUN_DOCUMENT " has no schema, so ssbatch did not write it";
     if (!(schema >= 1 && schema <= RUN_SCHEMA)) {
         snprintf(text, 512,
             "its " RUN_DOCUMENT " has schema %g, but this program reads only schema %d: use a "
