@@ -91,7 +91,8 @@ static const struct ss_argument rows[] = {
         .help = "test groups of which mean, standard deviation and number of values are known: "
                 "--of MEAN,SD,N NAME=MEAN,SD,N"}},
     {0, NULL, {"check", AT(check),
-        .help = "print what each record is worth, a line each, and end with 3 if one is invalid"}},
+        .help = "print a verdict on each record, one per line; exit with 3 if a record is invalid"},
+        .heading = "\nVerdicts:"},
     {0, NULL, {"decide", AT(decide),
         .help = "print what a study of tools/experiments/duet says, and end with 2 if it needs more "
                 "runs"}},
