@@ -11,10 +11,10 @@
 
 #define EXPERIMENT "loadline"
 
-/* Levels from this load on are full load. */
+/* A level with at least this target is at full load. */
 #define FULL 0.995
 
-/* A service that answers at least this part of the requests has capacity left. */
+/* A service that answers at least this part of its highest rate has capacity left. */
 #define RATE_ANSWERED 0.98
 
 /* ---- what was measured ---- */
@@ -161,7 +161,7 @@ static int gather(struct ssreport_report *report) {
     return 0;
 }
 
-/* ---- what follows ---- */
+/* ---- figures ---- */
 
 static void divide_targets(struct ssreport_load_series *series) {
     double most = 0;
@@ -202,7 +202,7 @@ static void average_responses(struct ssreport_load_series *series) {
     }
 }
 
-/* Reads "0.5,0.75". */
+/* Reads knees between 0 and 1, such as "0.5,0.75", up to the first invalid one. */
 static void read_knees(struct loadline_question *question, const char *text) {
     while (text && *text && question->knee_count < LOADLINE_KNEES_MAX) {
         char *end;
@@ -219,7 +219,7 @@ static bool is_counted_burst(const struct ssreport_load_visit *visit) {
     return visit->is_burst && visit->visit.throughput > 0;
 }
 
-/* Sets the mean throughput of the bursts, and its error, from their logarithms. */
+/* Sets the geometric mean of the throughput of bursts, and the error of its logarithm. */
 static void read_bursts(
     struct loadline_question *question, const struct ssreport_load_series *series) {
     double sum = 0, squares = 0, count = 0;
@@ -241,8 +241,8 @@ static void read_bursts(
 }
 
 /*
- * Returns the part of the bursts' throughput that is done at a load. Errors of bursts and levels
- * are independent.
+ * Returns the throughput at the load in question, relative to that of bursts. The errors of bursts
+ * and levels are independent.
  */
 static struct ssreport_band done_of_bursts(
     const struct ssreport_load_series *series, const struct loadline_question *question) {
@@ -254,7 +254,7 @@ static struct ssreport_band done_of_bursts(
     return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
 }
 
-/* Returns whether the bursts are the maximum: no level exceeds them by three errors. */
+/* Returns whether bursts show the maximum: no level exceeds them by more than three errors. */
 static bool are_bursts_highest(
     const struct loadline *line, const struct loadline_question *question) {
     double error = hypot(line->error.error / M_SQRT2, question->burst_error.error);
@@ -333,13 +333,13 @@ double ssreport_load_series_left(const struct ssreport_load_series *series) {
     return left < 0 ? 0 : left;
 }
 
-/* Prints parts of 1 in percent, with decimals that match the width of the range. */
+/* Prints percentages with as many decimals as the width of the range justifies. */
 static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct ssreport_band *done = &series->done;
     int decimals = done->high - done->low < 0.01 ? 1 : 0;
     const struct loadline *line = &series->line;
-    const char *below =
-        series->is_service ? " at the highest rate measured" : " at the highest load measured";
+    const char *below = series->is_service ? "throughput at the highest rate measured"
+                                           : "throughput at the highest load measured";
     if (isnan(done->y)) {
         snprintf(text, size,
             "What is left at %.3g %% load is unknown: loads from %.3g to %.3g %% were measured.",
@@ -347,10 +347,9 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
         return;
     }
     snprintf(text, size,
-        "At %.3g %% load it has done %.*f %% (%.*f to %.*f) of what it can do%s; %.*f %% more is "
-        "left.",
+        "At %.3g %% load it reaches %.*f %% (%.*f to %.*f) of its %s; %.*f %% more is possible.",
         100 * series->at, decimals, 100 * done->y, decimals, 100 * done->low, decimals,
-        100 * done->high, is_below_maximum(series) ? below : "", decimals,
+        100 * done->high, is_below_maximum(series) ? below : "maximum throughput", decimals,
         100 * ssreport_load_series_left(series));
 }
 
@@ -365,7 +364,8 @@ static void print_prediction(const struct ssreport_load_series *series, char *te
     if (is_measured)
         snprintf(text + used, size - used, ", as measured.");
     else if (series->has_bursts)
-        snprintf(text + used, size - used, ", by the levels below and bursts at full load.");
+        snprintf(
+            text + used, size - used, ", judging from the levels below and bursts at full load.");
     else
         used += (size_t)snprintf(text + used, size - used,
             ", but %.4g to %.4g if nothing limits it above the measured %.3g %%",

@@ -28,7 +28,7 @@ struct ssreport_load_series {
     const char *name;                            /* of its first record */
     bool is_service;
     double highest_rate; /* of a service, requests per second */
-    double at, predict;  /* loads that were asked about; 0: not asked */
+    double at, predict;  /* the load in question, and the one to predict; 0 if not given */
     bool has_bursts;     /* the maximum is the throughput of bursts at full load */
     const char *knees;   /* NULL if unknown */
     struct ssreport_load_visit *visits;
@@ -50,8 +50,8 @@ SS_MUST_USE SS_NONNULL(1) int ssreport_load_series_find(struct ssreport_report *
 SS_NONNULL(1) void ssreport_load_series_free(struct ssreport_report *report);
 
 /*
- * Returns how much more can be done than at the load in question, relative to what is done there;
- * NaN if unknown.
+ * Returns how far the maximum is above the throughput at the load in question, relative to that
+ * throughput; NaN if unknown.
  */
 SS_NONNULL(1) double ssreport_load_series_left(const struct ssreport_load_series *series);
 

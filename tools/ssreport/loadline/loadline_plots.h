@@ -2,7 +2,7 @@
 #ifndef SSREPORT_LOADLINE_PLOTS_H
 #define SSREPORT_LOADLINE_PLOTS_H
 
-/* Throughput, response times and power against load. */
+/* Draws throughput, response times and power against load. */
 
 #include "load_series.h"
 #include "page_parts.h"

@@ -45,7 +45,7 @@ static const struct table_column power_columns[] = {
     {"throughput", "throughput, /s", 4}, {"watts", "W", 2}, {"per_joule", "operations per joule", 4},
 };
 static const struct table_sheet tables[] = {
-    TABLE_INIT("loadline", "Work at each load, of what the machine can do", level_columns),
+    TABLE_INIT("loadline", "Throughput at each load, relative to the maximum", level_columns),
     TABLE_INIT("loadline-answers", "What is left", answer_columns),
     TABLE_INIT("loadline-predictions", "Predicted throughput", prediction_columns),
     TABLE_INIT("loadline-fits", "Shapes of the line, and what each predicts", fit_columns),
@@ -128,9 +128,9 @@ static void add_fits(
     const struct ssreport_report *report, const struct ssreport_load_series *series) {
     static const char *const names[LOADLINE_SHAPES] = {
         [LOADLINE_STRAIGHT] = "work per load is linear",
-        [LOADLINE_CURVE] = "contention, as of locks",
+        [LOADLINE_CURVE] = "contention, as for locks",
         [LOADLINE_KNEE] = "a bend",
-        [LOADLINE_LIMIT] = "a limit, as of memory",
+        [LOADLINE_LIMIT] = "a limit, as of memory bandwidth",
     };
     for (size_t i = 0; i < series->prediction.fit_count; i++) {
         const struct loadline_fit *fit = &series->prediction.fits[i];
@@ -176,7 +176,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         return false;
     const struct ssreport_load_series *series = &report->load_series[0];
     snprintf(headline->question, sizeof headline->question,
-        "How much of what it can do has %.100s done at %.3g %% load, and what is left?",
+        "How much of its maximum throughput does %.100s reach at %.3g %% load, and what is left?",
         workload_of(series), 100 * series->at);
     ssreport_load_series_answer(series, headline->answer, sizeof headline->answer);
     return true;
@@ -193,8 +193,7 @@ static void print_method(struct ssreport_page *page, const struct ssreport_load_
             "so that they overlap as independent programs do.",
             page->stream);
     else
-        fprintf(page->stream,
-            ": method <code>%s</code>, whose overlap of instances is one of its own.",
+        fprintf(page->stream, ": method <code>%s</code>, which overlaps instances in its own way.",
             series->method ? series->method : "unknown");
     fputs("</p>\n", page->stream);
 }
@@ -205,9 +204,10 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_open(page, "What is left");
     fputs(
         "<p>Each level of load was held on the way up and on the way down. Done is the throughput "
-        "at a load, of the maximum: that of the highest level, unless another exceeds it by three "
-        "errors. The error comes from the differences of up and down. The dotted line is what a "
-        "load would mean if work were proportional to it.</p>\n",
+        "at a load relative to the maximum, which is the throughput of the highest level unless "
+        "that of another level exceeds it by three errors. The error is estimated from the "
+        "differences between both ways. The dotted line shows throughput in proportion to "
+        "load.</p>\n",
         page->stream);
     for (size_t i = 0; i < report->load_series_count; i++) {
         print_method(page, &report->load_series[i]);
@@ -223,7 +223,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     table_print_text(stream, ssreport_table(report, "loadline"),
-        "load line; throughput at each load, of the maximum");
+        "load line; throughput at each load, relative to the maximum");
 }
 
 const struct ssreport_topic ssreport_loadline_topic = {

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Which part of its maximum a machine does at a load, and what is left. */
+/* How much of its maximum throughput a machine reaches at a load, and what is left. */
 extern const struct ssreport_topic ssreport_loadline_topic;
 
 #endif
