@@ -110,7 +110,7 @@ static void gnuplot_errors_are_forwarded(void **state) {
         "         line 0: no such %s\\n\\n line 1: more\\n' word thing >&2; exit 1";
     assert_fails(complain, "png", "picture: line 0: no such thing: ");
     assert_fails("echo >&2; echo '  only this' >&2; exit 3", "png", "picture: only this: ");
-    assert_fails("exit 1", "png", "picture: no reason: ");
+    assert_fails("exit 1", "png", "picture: unknown reason: ");
     assert_fails("kill -9 $$", "png", "picture: Killed: ");
 }
 

@@ -21,15 +21,15 @@ void page_begin(FILE *page, const char *title, const char *heading) SS_NONNULL()
 /* Ends the document, with the program and its version. */
 void page_end(FILE *page, const char *program) SS_NONNULL();
 
-/* Prints the first sentence below the heading. */
+/* Prints the answer that the page gives, which follows its heading. */
 void page_answer(FILE *page, const char *sentence) SS_NONNULL();
 
 /* Prints a warning; `name` is its subject, or NULL. */
 void page_note(FILE *page, const char *name, const char *text) SS_NONNULL(1, 3);
 
 /*
- * Folds what follows until page_unfold(), if `count` is large. The summary of the fold is, for
- * example, "Runs: 30 rows".
+ * Folds what follows, until page_unfold(). The summary of the fold consists of the title, the count
+ * and what is counted: "Runs: 30 rows".
  */
 void page_fold(FILE *page, const char *title, size_t count, const char *of) SS_NONNULL();
 void page_unfold(FILE *page) SS_NONNULL();
@@ -37,7 +37,7 @@ void page_unfold(FILE *page) SS_NONNULL();
 /* Prints a table, folded if it is long. Prints nothing without rows. */
 void page_sheet(FILE *page, const struct table_sheet *sheet) SS_NONNULL();
 
-/* Print a list of findings. No line may begin with a percent sign. */
+/* Print a list of findings. A percent sign stays on the line of its number. */
 void page_findings_begin(FILE *page) SS_NONNULL();
 void page_finding(FILE *page, const char *sentence) SS_NONNULL();
 void page_findings_end(FILE *page) SS_NONNULL();

@@ -11,7 +11,7 @@
 
 #include "palette.h"
 
-/* Sizes in CSS pixels: 16 are the text size of a page. */
+/* Sizes in CSS pixels; the text of a page has 16. */
 #define PLOT_WIDTH     560
 #define PLOT_HEIGHT    300
 #define PLOT_TEXT_SIZE 14 /* the text size of tables */
@@ -28,11 +28,11 @@ void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned heig
 /* Begins a picture of the usual size on a page; the caller adds axes. */
 void plot_begin_on_page(FILE *script) SS_NONNULL();
 
-/* Values that an axis includes besides its data. */
+/* How an axis includes its data. */
 enum plot_range {
     PLOT_FROM_ZERO,   /* the axis begins at 0 */
     PLOT_AROUND_ZERO, /* the axis includes 0, for deviations */
-    PLOT_LOGARITHMIC, /* the scale is logarithmic, which the name of the axis says */
+    PLOT_LOGARITHMIC, /* the scale is logarithmic; plot_axis() adds that to the name */
 };
 
 /* Sets an axis; `axis` is 'x' or 'y' in all functions here. */

@@ -65,8 +65,8 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
     posix_spawn_file_actions_destroy(&actions);
     if (failure != 0)
         return ss_error_fail(error,
-            "gnuplot, which draws the picture, cannot be started: %s: install gnuplot (in Debian "
-            "the package gnuplot-nox)",
+            "cannot start gnuplot, which draws the picture: %s: install gnuplot (Debian package "
+            "gnuplot-nox)",
             strerror(failure));
     int status;
     while (waitpid(child, &status, 0) < 0) {
@@ -78,11 +78,11 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
     char complaint[256];
     read_complaint(complaints, complaint, sizeof complaint);
     return ss_error_fail(error,
-        "gnuplot could not draw the picture: %s: a newer version may work (in Debian the package "
+        "gnuplot cannot draw the picture: %s: a newer version may work (Debian package "
         "gnuplot-nox)",
         *complaint            ? complaint
         : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-                              : "no reason");
+                              : "unknown reason");
 }
 
 static int draw(FILE *script, FILE *complaints, FILE *stream, struct ss_error *error) {

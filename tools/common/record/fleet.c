@@ -10,8 +10,10 @@
 #include "json_document.h"
 
 #define TABLE "fleet.csv"
-/* Bins at the end count only if they have more than this part of the fullest bin's samples: nodes
- * begin, and so end, some milliseconds apart. */
+/*
+ * Bins at the end count only if they have more than this part of the fullest bin's samples, because
+ * nodes begin, and so end, some milliseconds apart.
+ */
 #define END_PART 0.05
 
 #define BIN_FIRST 1.0 /* width of a bin in seconds, until it doubles */
@@ -196,8 +198,8 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
     snprintf(path, sizeof path, "%.4000s/%.4000s", folder, node->record);
     node->cpus = read_cpus(path, &error);
     if (isnan(node->cpus) || ssreport_csv_read(path, &csv, &notes, &error) < 0)
-        fail_node(
-            node, error.status ? error.message : "its record does not say how many CPUs it has");
+        fail_node(node,
+            error.status ? error.message : "its record does not say how many CPUs the node has");
     else if (node->covered == 0)
         fail_node(node, "its record has no counted sample");
     end_span(&reader);

@@ -20,7 +20,7 @@
 #define SSREPORT_FLEET_SPAN 10.0 /* of the spans for `apart`, in seconds */
 #define SSREPORT_FLEET_ROWS 60   /* rows of the map; with more nodes, several share a row */
 
-/* A clock that is off by more, or known less precisely, is not trusted; ssfleet warns of it. */
+/* Clocks that are off by more seconds than this, or known less precisely, are not trusted. */
 #define SSREPORT_CLOCK_TRUSTED 0.05
 
 /* Times are in seconds, loads are parts of 1. Unknown numbers are NaN. */
@@ -59,7 +59,7 @@ struct ssreport_fleet {
 /* Returns whether the folder holds a fleet. */
 SS_NONNULL(1) bool ssreport_fleet_is_in(const char *folder);
 
-/* Reads a fleet. A node whose record cannot be read fails alone. Free the fleet in either case. */
+/* Reads a fleet. A node whose record cannot be read has failed. Free the fleet in either case. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_fleet_read(struct ssreport_fleet *fleet,
     const char *folder, struct ssreport_notes *notes, struct ss_error *error);
 

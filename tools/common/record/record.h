@@ -54,7 +54,7 @@ struct ssreport_instance {
 /* Returns the range of the instance's duties over the parts of the run. */
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
 
-/* A text given with --label. */
+/* A text given with --label, or the value of a column of a plan. */
 struct ssreport_label {
     char *name, *value;
 };

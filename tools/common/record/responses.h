@@ -113,7 +113,7 @@ struct ssreport_responses {
     double edge;        /* see struct ssreport_settings */
     double others;      /* see struct ssreport_run */
     size_t manifest;    /* number of the manifest, from 1; 0 if none */
-    double at, predict; /* this and the next two: see struct ssreport_run */
+    double at, predict; /* see struct ssreport_run, as for `knees` */
     char *knees;
 
     struct ssreport_columns columns; /* of the study's plan; empty if absent */

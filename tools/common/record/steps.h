@@ -41,8 +41,8 @@ struct ssreport_steps {
 
 /*
  * Finds the steps: maximal stretches of counted samples with the same target. The step at which a
- * staircase turns is split in two if it is 1.5 times as long as the others, because it then holds
- * its level twice. Returns -1 if memory is exhausted.
+ * staircase turns is split in two if it is longer than 1.5 times the median of the others, because
+ * it then holds its level twice. Returns -1 if memory is exhausted.
  */
 int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,
     const struct ssreport_settings *settings);

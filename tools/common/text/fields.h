@@ -95,8 +95,9 @@ int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
 
 /*
- * Parses a decimal number, whatever the locale. Marks of missing values (nothing, -, nan, na, n/a,
- * null) give NaN. Returns false for anything else.
+ * Parses a finite decimal number, whatever the locale; with `comma`, the decimal mark may be a
+ * comma. A missing value (empty, -, nan, na, n/a, null or none) is NaN. Returns false for anything
+ * else.
  */
 SS_NONNULL()
 bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);

@@ -34,8 +34,8 @@ static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size)
 }
 
 /*
- * Reads on. While reading lines, fails if a line is too long, so that an endless line does not
- * exhaust memory.
+ * Reads more of the input. While reading lines, fails if a line is too long, so that an endless
+ * line does not exhaust memory.
  */
 static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     struct sstrace_input *input = cookie;
