@@ -185,7 +185,7 @@ a_run_in_progress_is_not_called_interrupted() {
     await has_samples
     report 0 -o "$folder/report" "$folder/running"
     [ "$(value runs.csv 1 state)" = running ] || fail "expected state 'running', got $(value runs.csv 1 state)"
-    grep -qx '+ the run continues' "$folder/out" || fail "the running record is not mentioned: $(cat "$folder/out")"
+    grep -qx '+ still running' "$folder/out" || fail "the running record is not mentioned: $(cat "$folder/out")"
     ! grep -q interrupted "$folder/out" "$folder/err" || fail "the running record is called interrupted"
     kill -KILL "$run"
     wait "$run" 2>/dev/null || true
@@ -561,7 +561,7 @@ per-core,a,b,1,3,2,0.3,4,4,1
 per-core,a,b,1,4,2,0.6,5,10,0.5
 per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "wrong ratios.csv: $(cat "$folder/report/ratios.csv")"
     [ "$(grep -c . "$folder/report/ratios.csv")" -eq 13 ] || fail "wrong number of rows in ratios.csv: $(cat "$folder/report/ratios.csv")"
-    grep -q 'without a counterpart in the other set: 4 of lxc, 4 of none;' "$folder/err" ||
+    grep -q 'because the other set has no such steps: 4 of lxc, 4 of none;' "$folder/err" ||
         fail "unmatched runs are not counted: $(cat "$folder/err")"
     [ "$(cut -d, -f1,3,5-7,9 "$folder/report/unmatched.csv" | sort | uniq -c | tr -s ' ')" = " \
 4 lxc,lxc,per-core,b,a,1
@@ -731,10 +731,10 @@ sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[
         fail "wrong Markdown: $(cat "$folder/out")"
     [ "$(grep -c . "$folder/out")" -eq 3 ] || fail "output besides the table: $(cat "$folder/out")"
     report 1 --table replay "$folder/made"
-    error_has 1 'the table replay has no rows'
+    error_has 1 'table replay has no rows'
     [ ! -s "$folder/out" ] || fail "unexpected output for a table without rows: $(cat "$folder/out")"
     report 125 --table nonsense "$folder/made"
-    error_has 1 '--table: there is no table "nonsense": findings, duet, duet-blocks, loadline, '
+    error_has 1 '--table: there is no table "nonsense": choose one of findings, duet, duet-blocks, loadline, '
     report 125 --format json "$folder/made"
     error_has 1 '--format needs a table'
     report 125 --table steps --format xml "$folder/made"
@@ -744,9 +744,9 @@ sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[
     cut -d , -f "$(head -n 1 "$folder/report/steps.csv" | tr , '\n' | grep -nx step | cut -d : -f 1)" \
         "$folder/report/steps.csv" | sed 1d | cmp - "$folder/out" || fail "--column output differs: $(cat "$folder/out")"
     report 125 --table steps --column nosuch "$folder/made"
-    error_has 1 '--column: the table steps has no column "nosuch"'
+    error_has 1 '--column: table steps has no column "nosuch"'
     report 1 --table steps --column others "$folder/made"
-    error_has 1 'no value is known in the column others of the table steps'
+    error_has 1 'column others of table steps has no known values'
     report 125 --column step "$folder/made"
     error_has 1 '--column needs a table and no format'
 }
@@ -972,7 +972,7 @@ test_option_compares_groups_of_values() {
     report 125 --test welch --of 1,2,3 4,5
     error_has 1 "--of: '4,5' is not [NAME=]MEAN,SD,N: there are fewer than three numbers"
     report 125 --test welch --of 1,2,3 4,5,6 --value watts
-    error_has 1 '--of tests figures: --value, --group and --run belong to a file'
+    error_has 1 '--of needs no file: leave out --value, --group and --run'
     report 125 --test welch "$folder/values" --value watts
     error_has 1 '--test needs the column of the groups'
     report 125 --test welch "$folder/values" --group knob
@@ -982,7 +982,7 @@ test_option_compares_groups_of_values() {
     report 125 --test welch "$folder/none" --value watts --group knob
     error_has 1 'none cannot be opened: No such file'
     report 125 --test welch "$folder/values" --value watts --group knob --table runs
-    error_has 1 '--test has no table "runs": groups, tests, differences'
+    error_has 1 '--test has no table "runs": choose groups, tests or differences'
     report 125 --test welch "$folder/values" --value watts --group knob --interval 3s
     error_has 1 '--interval and --test exclude each other'
     report 125 --test welch "$folder/values" --value watts --group knob -o "$folder/new"
@@ -994,7 +994,7 @@ options_and_their_values_are_checked() {
     mkdir -p "$folder/empty"
     record_a_short_run
     report 125 "$folder/empty"
-    error_has 2 'there is no record to report'
+    error_has 2 'no record to report: no given folder holds one that can be read'
     cksum "$folder"/run/* >"$folder/before"
     report 125 -o "$folder/run" "$folder/run"
     error_has 1 'holds a record, which the report would damage'
@@ -1016,7 +1016,7 @@ options_and_their_values_are_checked() {
     report 125 --names a "$folder/run" --against "$folder/run"
     error_has 1 '"a" is not a pair of names: write A/B'
     report 125 --names a/b "$folder/run"
-    error_has 1 '--names names two sets'
+    error_has 1 '--names requires --against'
     report 125 --edgee 3s "$folder/run"
     error_has 1 "did you mean '--edge'?"
     report 125 -o "$folder/none/report" "$folder/run"

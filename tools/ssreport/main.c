@@ -21,16 +21,17 @@
 #include "topics.h"
 #include "verdicts_topic.h"
 
-/* Exit status if the report was made, but nothing was measured or the table has no rows. */
+/* Exit status if nothing was measured, or if the requested table, column or test has no result. */
 #define STATUS_NO_RESULTS 1
-#define STATUS_INVALID    3
+/* Exit status of --check if a record is invalid. */
+#define STATUS_INVALID 3
 
 static void print_note(const char *name, const char *text) {
     if (*text)
         fprintf(stderr, "ssreport: %s: %s\n", name, text);
 }
 
-/* Prints a line for each record that has notes. */
+/* Prints the notes on records, why records are not reported, and the notes on the whole report. */
 static void print_notes(const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++)
         print_note(report->runs[i].record.name, report->runs[i].record.notes.text);
@@ -157,18 +158,18 @@ static int check_table(const char *name, struct ss_error *error) {
     if (!name || ssreport_topics_table(name))
         return 0;
     ssreport_topics_name_tables(names, sizeof names);
-    return ss_error_fail(
-        error, "--table: there is no table \"%s\": %s", ss_words_show(name).text, names);
+    return ss_error_fail(error, "--table: there is no table \"%s\": choose one of %s",
+        ss_words_show(name).text, names);
 }
 
-/* Prints the known values of a column, one a line. Without any it is an error. */
+/* Prints the known values of a column, one per line. Fails if no value is known. */
 static int print_column(
     const struct table_sheet *table, const char *column, struct ss_error *error) {
     size_t known = 0, at = 0;
     while (at < table->column_count && strcmp(table->columns[at].name, column) != 0)
         at++;
     if (at == table->column_count)
-        return ss_error_fail(error, "--column: the table %s has no column \"%s\"", table->name,
+        return ss_error_fail(error, "--column: table %s has no column \"%s\"", table->name,
             ss_words_show(column).text);
     for (size_t row = 0; row < table_rows(table); row++) {
         const struct table_cell *cell = table_cell_at(table, row, column);
@@ -179,13 +180,12 @@ static int print_column(
             printf("%.12g\n", cell->number);
         known += is_known;
     }
-    return known > 0
-               ? 0
-               : ss_error_set(error, STATUS_NO_RESULTS,
-                     "no value is known in the column %s of the table %s", column, table->name);
+    return known > 0 ? 0
+                     : ss_error_set(error, STATUS_NO_RESULTS,
+                           "column %s of table %s has no known values", column, table->name);
 }
 
-/* Prints a table for scripts. Without rows it is an error. */
+/* Prints a table, or one of its columns, for scripts. Fails if the table has no rows. */
 static int print_table(const struct table_sheet *table, const struct ssreport_request *request,
     struct ss_error *error) {
     static void (*const print[])(FILE *, const struct table_sheet *) = {
@@ -193,14 +193,14 @@ static int print_table(const struct table_sheet *table, const struct ssreport_re
         [SSREPORT_FORMAT_MARKDOWN] = table_print_markdown,
         [SSREPORT_FORMAT_JSON] = table_print_json};
     if (table_rows(table) == 0)
-        return ss_error_set(error, STATUS_NO_RESULTS, "the table %s has no rows", table->name);
+        return ss_error_set(error, STATUS_NO_RESULTS, "table %s has no rows", table->name);
     if (request->column)
         return print_column(table, request->column, error);
     print[request->format < 0 ? SSREPORT_FORMAT_CSV : request->format](stdout, table);
     return 0;
 }
 
-/* Prints the requested table, otherwise the summary. */
+/* Prints the requested table or, if none was requested, the summary. */
 static int print_output(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
     if (request->table)
@@ -223,7 +223,7 @@ static int write_all(
 
 /* ---- the names of both sets ---- */
 
-/* Copies the last part of a path; if `up` is 1, of its parent. */
+/* Copies the last component of a path or, if `up` is 1, of its parent. */
 static void copy_part(char name[128], const char *path, int up) {
     size_t end = strlen(path);
     for (;; up--) {
@@ -254,7 +254,7 @@ static void name_set(char name[128], char *const *folders, size_t count) {
     }
 }
 
-/* Names both sets, unless their names would be equal. */
+/* Names the sets as requested or after their folders, unless these have the same name. */
 static void name_sets(struct ssreport_report *report, const struct ssreport_request *request) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (slash) {
@@ -272,8 +272,8 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
 /* ---- input ---- */
 
 /*
- * Reads published figures for runs of experiments. Other runs are not compared with them, nor is a
- * user's comparison of two commands.
+ * Reads published figures if the report has runs of an experiment. The experiment duet compares two
+ * commands of the user, for which nothing was published.
  */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
@@ -317,7 +317,7 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     return ssreport_topics_build(report, error);
 }
 
-/* Returns whether the report has any measurement. */
+/* Returns whether anything was measured in any record. */
 static bool has_results(const struct ssreport_report *report) {
     bool any = false;
     for (size_t i = 0; i < report->run_count; i++)
@@ -329,13 +329,13 @@ static bool has_results(const struct ssreport_report *report) {
     return any;
 }
 
-/* Prints the verdicts on the records; with --quiet, only the exit status reports them. */
+/* Prints the verdicts on the records, unless --quiet leaves them to the exit status. */
 static int check_records(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
     const struct table_sheet *verdicts = ssreport_table(report, "verdicts");
     size_t invalid = ssreport_verdicts_count(report, "invalid");
     if (table_rows(verdicts) == 0)
-        return ss_error_fail(error, "there is no record to check: name one");
+        return ss_error_fail(error, "no record to check: no given folder holds one");
     if (request->format >= 0) {
         if (print_table(verdicts, request, error) < 0)
             return -1;
@@ -371,7 +371,7 @@ static int decide(const struct ssreport_request *request, int *status, struct ss
         result = ss_error_memory(error);
     if (result == 0 && !study.is_present)
         result = ss_error_fail(
-            error, "--decide: this is not a study of tools/experiments/duet: name one");
+            error, "--decide: not a study of tools/experiments/duet: name the folder of one");
     if (result == 0 && study.lacking) {
         char lack[DUET_TEXT];
         duet_describe_lack(&study, study.lacking, lack, sizeof lack);
@@ -403,7 +403,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         print_notes(&report);
     bool empty = report.run_count + report.response_count + report.fleet_count == 0;
     if (result == 0 && empty && report.manifest_count == 0)
-        result = ss_error_fail(error, "there is no record to report: name one");
+        result =
+            ss_error_fail(error, "no record to report: no given folder holds one that can be read");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
     if (result == 0 && request->profile)
@@ -443,7 +444,7 @@ static const struct table_sheet *find_test_table(
         if (strcmp(hypotheses_tables[i], name) == 0)
             return &hypotheses->tables[i];
     }
-    ss_error_fail(error, "--table: --test has no table \"%s\": %s, %s, %s",
+    ss_error_fail(error, "--table: --test has no table \"%s\": choose %s, %s or %s",
         ss_words_show(name).text, hypotheses_tables[0], hypotheses_tables[1], hypotheses_tables[2]);
     return NULL;
 }

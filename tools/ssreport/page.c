@@ -41,7 +41,7 @@ static void print_empty(FILE *stream, const struct ssreport_report *report) {
         if (table_rows(&report->tables[i]) > 0)
             continue;
         fprintf(stream, "%s%s.csv",
-            count++ > 0 ? ", " : "<p><small>Not written, as these records have nothing for them: ",
+            count++ > 0 ? ", " : "<p><small>Not written, because these tables would be empty: ",
             report->tables[i].name);
     }
     if (count > 0)
@@ -61,7 +61,7 @@ void ssreport_page_print(
             ssreport_topics[i]->details(&page, report);
     }
     if (page.without.status)
-        page_note(stream, "There are no pictures", page.without.message);
+        page_note(stream, "Pictures are missing", page.without.message);
     print_empty(stream, report);
     page_end(stream, "ssreport");
     *without = page.without;

@@ -12,7 +12,7 @@ SS_NONNULL(1, 2, 3)
 void ssreport_page_print(
     FILE *stream, const struct ssreport_report *report, struct ss_error *without);
 
-/* Prints the report on a terminal, in 80 columns. */
+/* Prints the summary as text of 80 columns. */
 SS_NONNULL(1, 2) void ssreport_text_print(FILE *stream, const struct ssreport_report *report);
 
 #endif

@@ -26,7 +26,7 @@ static int begin_second_set(
     return 0;
 }
 
-/* The values of options that are not given. */
+/* Defaults: any other value means that the option was given. */
 #define INTERVAL  (6 * SS_SECOND)
 #define DEVIATION 0.05
 
@@ -35,10 +35,10 @@ static int begin_second_set(
 // clang-format off
 static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
-        .help = "write report.html and a CSV file for every table there"}},
+        .help = "write report.html and the tables as CSV files to this folder"}},
     {0, "TIME", {"edge", SS_OPTION_TIME, AT(edge), .sensible = "100m",
-        .help = "leave out this much at both ends of every step; default: a sixth of it, at "
-                "most 30s"}},
+        .help = "leave out this much at both ends of every step; default: a sixth of the step, "
+                "at most 30s"}},
     {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "6s", .min = "10m",
         .sensible = "500m",
         .help = "count iterations in intervals of this length"}},
@@ -49,8 +49,7 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"published", SS_OPTION_TEXT, AT(published),
         .help = "the folder with published figures; default: the installed one"}},
     {0, NULL, {"against",
-        .help = "the records after this option are a second set, with which the first one is "
-                "compared"}, .take = begin_second_set},
+        .help = "compare the records before this option with those after it"}, .take = begin_second_set},
     {0, "A/B", {"names", SS_OPTION_TEXT, AT(names),
         .help = "the names of the two sets; default: the names of their folders"}},
     {0, "TRACE", {"predict", SS_OPTION_TEXT, AT(predict),
@@ -61,20 +60,21 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"perfetto", SS_OPTION_TEXT, AT(perfetto),
         .help = "write the records over time to this file, for ui.perfetto.dev"}},
     {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
-        .help = "of a study of pairs: write to this file, for ssactuate follow, at which loads "
-                "which placement is best for both sides"}},
+        .help = "write to this file, for ssactuate follow, which placement of a pair is best "
+                "for both sides at which loads"}},
     {0, "PAIR", {"pair", SS_OPTION_TEXT, AT(pair),
-        .help = "of the pair FOREGROUND,BACKGROUND[,ENVIRONMENT]; default: the only one"}},
+        .help = "the pair for --policy: FOREGROUND,BACKGROUND[,ENVIRONMENT]; default: the only "
+                "one"}},
     {0, "MEASURE", {"best-by", SS_OPTION_CHOICE, AT(best_by), .choices = "throughput energy",
-        .help = "which placement is best for that: the one with the highest throughput, or with "
-                "the most work per watt-hour; default: throughput"}},
+        .help = "what makes a placement the best for --policy: the highest throughput, or the "
+                "most work per watt-hour; default: throughput"}},
     {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
         .help = "the format of that table; default: csv"}},
     {0, "NAME", {"column", SS_OPTION_TEXT, AT(column),
-        .help = "print only this column of that table, a value a line; unknown values are left "
-                "out"}},
+        .help = "print only this column of that table, one value per line, without unknown "
+                "values"}},
     {0, "TEST", {"test", SS_OPTION_CHOICE, AT(test), .choices = "welch anova bartlett shapiro",
         .help = "test groups of values in a file instead of reporting records: which means "
                 "differ, whether any do, whether variances do, or whether values are normally "
@@ -83,21 +83,21 @@ static const struct ss_argument rows[] = {
     {0, "COLUMN", {"value", SS_OPTION_TEXT, AT(value),
         .help = "the column of the file with the values"}},
     {0, "COLUMN", {"group", SS_OPTION_TEXT, AT(group),
-        .help = "the column of the file with the groups; without it, there is one"}},
+        .help = "the column of the file with the groups; default: all values are one group"}},
     {0, "COLUMN", {"run", SS_OPTION_TEXT, AT(run),
         .help = "the column of the file with the runs: test the mean of each, because the values "
                 "of one run are not independent"}},
     {0, NULL, {"of", AT(of),
-        .help = "test groups of which mean, standard deviation and number of values are known: "
-                "--of MEAN,SD,N NAME=MEAN,SD,N"}},
+        .help = "test groups given by mean, standard deviation and number of values: --of "
+                "MEAN,SD,N NAME=MEAN,SD,N"}},
     {0, NULL, {"check", AT(check),
         .help = "print a verdict on each record, one per line; exit with 3 if a record is invalid"},
         .heading = "\nVerdicts:"},
     {0, NULL, {"decide", AT(decide),
-        .help = "print what a study of tools/experiments/duet says, and end with 2 if it needs more "
-                "runs"}},
+        .help = "print the answer of a study of tools/experiments/duet; exit with 2 if it needs "
+                "more runs"}},
     {0, "WHICH", {"leave-out", SS_OPTION_CHOICE, AT(leave_out), .choices = "doubtful invalid",
-        .help = "report no invalid records, or also no doubtful ones"}},
+        .help = "leave out invalid records, or doubtful and invalid ones"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary or verdicts on standard output"},
         .heading = "\nOutput:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -116,17 +116,16 @@ void ssreport_request_print_help(void) {
            "records. With --test, tests groups of values in any table.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "The status is 0 if at least one reported record has results, 1 if none\n"
-           "has any or the table of --table has no rows, and 125 if there is no record or\n"
-           "something else is wrong. With --test, it is 1 if that test has no result;\n"
-           "with --check, 3 if a record is invalid. With --decide, 2 means that more runs\n"
-           "are needed; with a limit, 1 that it is exceeded, and 3 that time was up\n"
-           "before that was known.\n");
+           "The exit status is 0 if at least one reported record has results, 1 if none\n"
+           "has, or if the table of --table has no rows, and 125 on any error. With\n"
+           "--test, it is 1 if that test has no result; with --check, 3 if a record is\n"
+           "invalid. With --decide, 2 means that more runs are needed; if the study has a\n"
+           "limit, 1 means that it is exceeded, and 3 that the study ended undecided.\n");
 }
 
 /* ---- options that depend on each other ---- */
 
-/* Refuses options of reports with --test. */
+/* Checks the options of --test, which excludes those of reports. */
 static int check_test(const struct ssreport_request *request, struct ss_error *error) {
     const struct {
         const char *name;
@@ -142,8 +141,8 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
             return ss_error_fail(error, "--%s and --test exclude each other", others[i].name);
     }
     if (request->of && (request->value || request->group || request->run))
-        return ss_error_fail(
-            error, "--of tests figures: --value, --group and --run belong to a file");
+        return ss_error_fail(error,
+            "--of needs no file: leave out --value, --group and --run, which name its columns");
     if (request->of && request->test == HYPOTHESIS_NORMALITY)
         return ss_error_fail(error, "--test shapiro needs values: name a file instead of --of");
     if (request->of)
@@ -157,7 +156,7 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
     return 0;
 }
 
-/* Refuses output files with --check and --decide, which make no report. */
+/* Checks the options of --check and --decide, which make no report. */
 static int check_printing(const struct ssreport_request *request, struct ss_error *error) {
     const char *name = request->output     ? "output"
                        : request->profile  ? "profile"
@@ -191,7 +190,7 @@ static int check_names(const struct ssreport_request *request, struct ss_error *
             ss_words_show(request->names).text);
     if (request->names && !request->against)
         return ss_error_fail(
-            error, "--names names two sets: ssreport --names A/B A... --against B...");
+            error, "--names requires --against: ssreport --names A/B A... --against B...");
     return 0;
 }
 

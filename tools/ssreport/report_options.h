@@ -29,19 +29,19 @@ struct ssreport_request {
     const char *value;    /* column of the values to test */
     const char *group;    /* column of their groups */
     const char *run;      /* column that identifies their runs, whose means are tested */
-    int of;               /* the words are means, deviations and numbers of values */
+    int of;               /* the words are groups, "[NAME=]MEAN,SD,N" */
     ss_time edge;         /* SS_TIME_NEVER if not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
-    double deviation;  /* relative deviation */
+    double deviation;  /* tolerated deviation of a replay's throughput, 0 to 1 */
     int check;         /* print verdicts instead of a report */
     int decide;        /* print the decision of a study of two commands instead of a report */
     int leave_out;     /* 0: doubtful and invalid records, 1: invalid ones; negative: none */
     int help, version, quiet;
     bool against;
-    char **folders; /* folders of both sets; with --test, a file or figures of groups */
-    size_t first_set;
-    size_t count;
+    char **folders;   /* folders of both sets; with --test, a file or figures of groups */
+    size_t first_set; /* number of folders in the first set */
+    size_t count;     /* number of folders in both sets */
     struct ss_option_store store;
 };
 

@@ -7,7 +7,7 @@
 /* All topics, in the order of the report, ended by NULL. */
 extern const struct ssreport_topic *const ssreport_topics[];
 
-/* Makes the tables of all topics and fills them. */
+/* Makes and fills the tables of all topics, and sets the headline. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssreport_topics_build(
     struct ssreport_report *report, struct ss_error *error);
 

@@ -423,7 +423,7 @@ static void environment_cost_is_the_throughput_lost_in_steps(void **state) {
     finish_report(&report);
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "environment", "lxc")).sentence,
-        "lxc: its cost is unknown, as no step was also measured on the host.");
+        "lxc: its cost is unknown, because no step was also measured on the host.");
     assert_int_equal(find_row(&report, "pair", "environment", "lxc"), -1);
     ssreport_report_free(&report);
 }

@@ -166,7 +166,7 @@ static void one_of_several_pairs_is_chosen_by_name(void **state) {
     }
     finish_report(&report);
     assert_refused(&report, NULL, false, "choose one, such as --pair p,p,host");
-    assert_refused(&report, "p,r", false, "there is no pair \"p,r\"");
+    assert_refused(&report, "p,r", false, "there is no pair \"p,r\": write FOREGROUND,BACKGROUND");
     assert_refused(&report, "p", false, "there is no pair \"p\"");
     make_policy(&report, "r,r");
     assert_has(&text, ": r beside r (host), 6 steps");

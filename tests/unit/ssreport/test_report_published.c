@@ -265,7 +265,7 @@ static void published_figures_are_matched_by_suite_and_program(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Errors of 2, 2, -13 and 2 %; each run is an experiment. */
+/* Errors of 2, 2, -13 and 2 %. */
 static void loads_within_five_percent_are_counted(void **state) {
     (void)state;
     folder_open();
@@ -287,8 +287,8 @@ static void loads_within_five_percent_are_counted(void **state) {
     assert_cell(&report, "constant-load-within", 2, "within_percent", 0);
     assert_text(&report, "constant-load-within", 2, "method", "nbench");
     struct text text = print_report(&report);
-    assert_has(&text, "\nThe mean load is within 5 % of the target in 75 % of 4 experiments.\n");
-    assert_has(&text, "<p>The mean load is within 5 % of the target in 75 % of 4 experiments.");
+    assert_has(&text, "\nThe mean load is within 5 % of the target in 75 % of 4 runs.\n");
+    assert_has(&text, "<p>The mean load is within 5 % of the target in 75 % of 4 runs.");
     free(text.bytes);
     ssreport_report_free(&report);
 }

@@ -534,8 +534,8 @@ static void request_findings_precede_the_tables(void **state) {
     write_figures("b", TEN, TEN + 4, 60, 30, "");
     report = make_report(folder_file("b"));
     assert_found(&report, "only 66.67 % of the requests succeeded (timeout 30). The successes "
-                          "alone were answered within 22.0 ms (95 %); counting each other "
-                          "request for as long as it waited, the time is 10.0 s.");
+                          "alone were answered within 22.0 ms (95 %); if each other request "
+                          "counts with the time that it waited, it is 10.0 s.");
     ssreport_report_free(&report);
     /* The cap was never reached, so it does not explain the delay. */
     write_figures("b", TEN, TEN + 4, 90, 0, "\"cap\": 9, \"unfinished_most\": 3,");

@@ -60,7 +60,7 @@ static void significant_interference_is_shaded(void **state) {
     assert_has(&text, "<th scope=\"row\">y</th><td>\u221245.0<br/>"
                       "<small>-235.6 to 145.6</small></td><td>\u2013</td></tr>");
     assert_has(&text, "<th scope=\"row\">z</th><td style=\"background:#96c3eb\">\u221260.0</td>");
-    assert_has(&text, "Colors of none: to 60.0 % up or down.");
+    assert_has(&text, "Colors of none: darkest at 60.0 % up or down.");
     free(text.bytes);
     ssreport_report_free(&report);
 }
@@ -77,7 +77,7 @@ static void each_environment_has_its_own_color_range(void **state) {
     assert_has(&text, "background:#f09169\">10.0<br/><small>9.0 to 11.0<");
     assert_has(&text, "background:#f09169\">40.0<br/><small>39.0 to 41.0<");
     /* Tiny metrics must stay pale. */
-    assert_has(&text, "Colors of kvm: to 5.0 % up or down.");
+    assert_has(&text, "Colors of kvm: darkest at 5.0 % up or down.");
     free(text.bytes);
     ssreport_report_free(&report);
 }
@@ -97,8 +97,8 @@ static void outlying_program_is_reported_and_excluded_from_colors(void **state) 
     assert_true(shades.most == 48);
     struct text text = print_shades(&report);
     assert_has(&text, "<td class=\"far\" style=\"background:#f09169\"");
-    assert_has(&text, "Colors of none: to 48.0 % up or down. Outliers beyond this range "
-                      "(dashed): a as foreground with per-core.</p>");
+    assert_has(&text, "Colors of none: darkest at 48.0 % up or down. Outliers beyond this "
+                      "range (dashed): a as foreground with per-core.</p>");
     free(text.bytes);
     /* The program is less far outside, or there are too few others to compare with. */
     report.pairs[0].interference.metric = 54;

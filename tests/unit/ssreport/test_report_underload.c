@@ -352,7 +352,7 @@ static void knobs_are_reported_next_to_the_published_ones(void **state) {
     assert_near(number(&report, "requests-knobs", 2, "published_saved_percent"), 29, 1e-9);
     assert_near(number(&report, "requests-knobs", 2, "published_lost_percent"), 61, 1e-9);
     assert_text(&report, "requests-knobs", 0, "note",
-        "no two levels that differ in this knob only have a known capacity");
+        "no two levels that differ only in this knob have a known capacity");
     assert_near(number(&report, "requests-knobs", 0, "published_lost_percent"), 33, 1e-9);
     assert_headline(&report, "What does each knob save, and what does it cost?",
         "pin=free instead of instances=2+pin=free loses 40.0 % of the capacity, from 25 to 15 "
@@ -382,7 +382,7 @@ static void losses_are_reported_without_power_readings(void **state) {
     write_run("a", "\"knobs\": \"quota=100%\"", high);
     report = make_report(folder_file(""));
     assert_headline(&report, "What does each knob save, and what does it cost?",
-        "No two levels that differ in one knob only have a known capacity: some were overloaded at "
+        "No two levels that differ only in one knob have a known capacity: some were overloaded at "
         "the lowest rate, or not at the highest one.");
     ssreport_report_free(&report);
 }

@@ -139,7 +139,7 @@ static int add_parts(struct entry *entry) {
     return 0;
 }
 
-/* Returns the last part of a record's path, which names a record without a manifest. */
+/* Returns the last component of a record's path, which names a record without a manifest. */
 static const char *last_part(const struct entry *entry) {
     const char *name = entry->run->record.name;
     const char *slash = strrchr(name, '/');
@@ -220,8 +220,8 @@ static int add_entry(struct comparison *comparison, const struct ssreport_run *r
 }
 
 /*
- * Matches records without a manifest by the names of their folders, if both sets have the same
- * names.
+ * Matches a record without a manifest by the name of its folder, if both sets have a record of that
+ * name.
  */
 static int set_labels(struct comparison *comparison) {
     SS_OWNED(groups)
@@ -276,8 +276,8 @@ static const char *definition_of(const struct entry *entry) {
 }
 
 /*
- * Returns one definition of the load for both sides of a ratio: their own if it is the same, or if
- * one is unknown; otherwise `host` if the host measured both. NULL if both differ.
+ * Returns one definition of the load for both sides of a ratio: "" if one is unknown, their own if
+ * both have the same, or `host` if the host measured both; otherwise NULL.
  */
 static const char *common_definition(const struct ratio *ratio) {
     const char *one = definition_of(ratio->entries[0]), *other = definition_of(ratio->entries[1]);
@@ -294,8 +294,8 @@ static double load_by(const struct part *part, const char *definition) {
 }
 
 /*
- * Returns the throughput of B at a load: interpolated between its nearest steps of the same half.
- * NaN outside of its loads.
+ * Returns the throughput of B at a load, interpolated between its nearest steps of the same half;
+ * NaN outside the loads of B.
  */
 static double throughput_at(const struct ratio *ratio, const char *definition, double load) {
     const struct entry *entry = ratio->entries[1];
@@ -518,9 +518,9 @@ static void fill_unmatched(const struct comparison *comparison) {
     }
     if (comparison->unlike > 0)
         ssreport_notes_add(&report->notes,
-            "%zu of %zu steps are not compared at equal loads: the load of one set is that of a "
-            "control group, of the other that of CPUs; record both with --load-of cpus, or with "
-            "the load measured by the host",
+            "%zu of %zu steps are not compared at equal loads: one set has the load of a control "
+            "group, the other the load of CPUs; record both with --load-of cpus, or with the load "
+            "measured by the host",
             comparison->unlike, comparison->ratio_count);
     if (comparison->forbidden > 0)
         ssreport_notes_add(&report->notes,
@@ -530,8 +530,8 @@ static void fill_unmatched(const struct comparison *comparison) {
             comparison->forbidden, comparison->ratio_count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);
     if (lost[0] + lost[1] > 0)
         ssreport_notes_add(&report->notes,
-            "steps without a counterpart in the other set: %zu of %s, %zu of %s; they are not "
-            "compared, unmatched.csv names them",
+            "not compared, because the other set has no such steps: %zu of %s, %zu of %s; see "
+            "unmatched.csv",
             lost[0], ssreport_report_set_name(report, 0), lost[1],
             ssreport_report_set_name(report, 1));
 }
@@ -619,7 +619,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     if (table_rows(ssreport_table(report, "ratios")) <= RATIOS_MAX)
         page_sheet(page->stream, ssreport_table(report, "ratios"));
     else
-        fputs("<p>Each ratio by itself is in <code>ratios.csv</code>.</p>\n", page->stream);
+        fputs("<p>See <code>ratios.csv</code> for each ratio.</p>\n", page->stream);
     ssreport_page_close(page);
 }
 

@@ -9,14 +9,14 @@
 #include "group_by.h"
 #include "shaded_tables.h"
 
-/* Columns of the small pictures, and the height of a row of them. Axes are too short for long
- * names. */
+/* The number of small pictures side by side, and the height of a row of them. */
 #define ACROSS     2
 #define ROW_HEIGHT 210
 
 static const struct {
-    const char *column, *axis;
-    double scale; /* divisor of the values */
+    const char *column;
+    const char *axis; /* short, because the axes are */
+    double scale;     /* divisor of the values */
 } panels[] = {
     {"instructions_per_second", "instructions, 10⁹/s", 1e9},
     {"instructions_per_cycle", "instructions/cycle", 1},

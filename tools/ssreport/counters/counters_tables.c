@@ -37,8 +37,8 @@ static const struct table_column step_columns[] = {
     {"round", NULL}, {"set", NULL},
 };
 static const struct table_sheet tables[] = {
-    TABLE_INIT("counters", "Counters of the instances, counted time", run_columns),
-    TABLE_INIT("counters-steps", "Counters by step; of a foreground, its background's",
+    TABLE_INIT("counters", "Counters of the instances during the counted time", run_columns),
+    TABLE_INIT("counters-steps", "Counters by step; for a foreground, by the steps of its background",
         step_columns),
     {.name = NULL},
 };

@@ -30,7 +30,7 @@ void duet_print(FILE *stream, const struct duet_study *study) {
         fprintf(stream, "Doubtful: %s\n", text);
 }
 
-/* Prints a command as code, which ends at the first backquote. */
+/* Prints a command as code, up to its first backquote or line feed, which would end the code. */
 static void print_code(FILE *stream, const char *command) {
     fprintf(stream, "`%.*s`", (int)strcspn(command, "`\n"), command);
 }

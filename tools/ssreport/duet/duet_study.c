@@ -11,7 +11,7 @@
 /* The largest block number. No study is that long. */
 #define BLOCKS_MAX 1000000
 
-/* The background may differ by this many percent between A and B. */
+/* A larger difference of the background between A and B, in percent, makes the answer doubtful. */
 #define BESIDE_MAX 1
 
 /* Returns a column as a number; NaN if it is not one. */
@@ -43,9 +43,9 @@ static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
 }
 
 /*
- * Returns the iterations per second. If iterations were read in bursts, a run has no exact
- * throughput. The number of counted iterations then serves, with more noise, which the interval
- * includes.
+ * Returns the iterations per second. A run whose iterations were read in bursts has no exact
+ * throughput, so the number of iterations is divided by the counted time. That adds noise, which
+ * the interval of the differences includes.
  */
 static double throughput_of(const struct ssreport_run *run) {
     double seconds = ssreport_record_counted_to(&run->record) - run->record.counted_from;
@@ -181,8 +181,8 @@ static const char *find_unmeasured(const struct duet_block *block) {
 }
 
 /*
- * Returns how long a block takes, between the starts of its runs or from this pair of processes to
- * the next one; NaN if there is no next one.
+ * Returns how long a block takes: extrapolated from the starts of its runs or, with two processes,
+ * up to the start of the next block; NaN for the last block.
  */
 static double seconds_of(
     const struct duet_study *study, const struct duet_blocks *blocks, size_t index) {
@@ -257,7 +257,7 @@ static bool lacks_figures(const struct duet_study *study, const struct duet_bloc
     return blocks->carried > 1 && blocks->count == 0;
 }
 
-/* ---- what they decide ---- */
+/* ---- the decision ---- */
 
 size_t duet_study_first(const struct duet_study *study) {
     return study->of_two_processes ? 1 : DUET_FIRST;
@@ -268,7 +268,7 @@ struct stats_look duet_study_look(const struct duet_study *study, size_t count) 
     return stats_look_at(blocks->differences, blocks->orders, count, study->planned);
 }
 
-/* Converts a difference of logarithms of B and A. */
+/* Converts a mean difference of logarithms, and half of its interval, to how much worse B is. */
 static struct duet_percent percent_of(const struct duet_study *study, double mean, double half) {
     double sign = study->by_time ? 1 : -1;
     double ends[2] = {sign * stats_percent_of(mean - half), sign * stats_percent_of(mean + half)};
@@ -298,7 +298,7 @@ static enum duet_decision decide(const struct duet_study *study, const struct st
     return is_last(study, look) ? DUET_ENDED : DUET_CONTINUES;
 }
 
-/* Finds the first look that decides. Later runs must not change the answer. */
+/* Judges by the first look that decides, because later runs must not change the answer. */
 static void judge(struct duet_study *study) {
     size_t count = study->different.count, n = count < STATS_LOOK_MIN ? count : STATS_LOOK_MIN;
     bool ready = study->same.carried >= DUET_FIRST;
@@ -341,8 +341,9 @@ static void judge_beside(struct duet_study *study) {
 }
 
 /*
- * Returns the number of blocks of A and B that fit into the time; 0 without a limit. A block takes
- * the median time of A against A, so interruptions do not count.
+ * Returns the number of blocks of A and B that fit into the time, at least STATS_LOOK_MIN; 0
+ * without a time limit. A block takes the median time of the blocks of A and A, so interruptions do
+ * not count.
  */
 static size_t plan_blocks(const struct duet_study *study) {
     double seconds = ssreport_median_of(study->same.seconds, study->same.seconds_count);

@@ -23,11 +23,12 @@ enum duet_order {
 /* The part of the requests that a run must have answered to have a figure. */
 #define DUET_SUCCESS_MIN 0.99
 
-/* Blocks of A against A, which come first. */
+/* The number of blocks of A and A, which come first. */
 #define DUET_FIRST 10
 
 /*
- * One of four runs of a block; with DUET_BESIDE, two at a time. Figures are NaN if it is missing.
+ * One of the four runs of a block, or of two with DUET_ALTERNATE; with DUET_BESIDE, two run at the
+ * same time. Figures of a missing run are NaN.
  */
 struct duet_run {
     double figure; /* iterations or requests per second, or seconds */
@@ -77,11 +78,11 @@ struct duet_percent {
 
 struct duet_study {
     bool is_present;                   /* the report has such a study */
-    const struct duet_blocks *lacking; /* over half of these lack a figure; NULL if absent */
+    const struct duet_blocks *lacking; /* too many of these lack a figure; NULL if absent */
     enum duet_order order;
     struct duet_turns turns;    /* with DUET_ALTERNATE */
     bool of_two_processes;      /* one block of each comparison; its values are those of turns */
-    bool by_time;               /* the figure is a time: less is better */
+    bool by_time;               /* the figure is a time: lower is better */
     const char *a, *b, *beside; /* as in the plan; "" if absent */
     const char *response;       /* of requests: mean, p50, p95, p99 or throughput; "" if absent */
     double until, fail_above;   /* percent; NaN if not given */
@@ -109,7 +110,7 @@ SS_MUST_USE SS_NONNULL() int duet_study_read(
 SS_NONNULL()
 void duet_study_free(struct duet_study *study);
 
-/* Returns the number of blocks of each comparison without which there is no answer. */
+/* Returns the minimum number of blocks of each comparison for an answer. */
 SS_NONNULL()
 size_t duet_study_first(const struct duet_study *study);
 

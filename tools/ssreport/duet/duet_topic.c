@@ -25,7 +25,7 @@ static const struct table_column block_columns[] = {
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("duet", "Which of two is faster", answer_columns),
-    TABLE_INIT("duet-blocks", "Blocks, in each of which both commands are compared", block_columns),
+    TABLE_INIT("duet-blocks", "Blocks, each of which compares both commands", block_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -41,7 +41,7 @@ static const char *const decision_words[] = {
     [DUET_PRECISE] = "precise enough",
     [DUET_PASSED] = "passed",
     [DUET_FAILED] = "failed",
-    [DUET_ENDED] = "time is over",
+    [DUET_ENDED] = "time is up",
 };
 
 /* ---- tables ---- */
@@ -178,8 +178,8 @@ static void plot_blocks(struct ssreport_page *page, const struct ssreport_report
         "far\", $blocks using 1:2 with points pt 7 ps 0.5 lc rgb \"%s\" title \"one block\"\n",
         PLOT_BLUE, PLOT_BLUE, PLOT_GRAY);
     ssreport_page_figure(page, script, count > 1,
-        "Each block compares B with A; the interval contains the truth at all blocks in 95 % of "
-        "studies");
+        "Each block compares B with A; in 95 % of studies the interval contains the true "
+        "difference after every block");
 }
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {

@@ -18,8 +18,7 @@ double duet_turn_throughput(const struct ssreport_record *record, double from, d
     return seconds > 0 ? (double)count / seconds : NAN;
 }
 
-/* Compares two records; `late` is how much later the clocks of both start than that of the turns.
- */
+/* Compares two records, whose clocks start `late` seconds after that of the turns. */
 static size_t compare(const struct duet_turns *turns,
     const struct ssreport_record *const records[2], double late, double *differences) {
     double figures[DUET_TURNS_MAX];

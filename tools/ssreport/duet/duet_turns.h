@@ -10,7 +10,7 @@
 
 #include "record.h"
 
-/* The start of each turn that does not count: the other process may not be stopped yet. */
+/* Seconds at the start of each turn that do not count: the other process may still run then. */
 #define DUET_SWITCH 0.5
 
 /* The maximum number of turns of a pair of processes. */
@@ -38,7 +38,7 @@ SS_NONNULL()
 size_t duet_turns_compare(const struct duet_turns *turns, const struct ssreport_record *first,
     const struct ssreport_record *second, double *differences);
 
-/* Compares a record of something else in the turns of `first` and in those of the other process. */
+/* Compares the background in the turns of the second process with itself in those of `first`. */
 SS_NONNULL()
 size_t duet_turns_compare_beside(const struct duet_turns *turns,
     const struct ssreport_record *first, const struct ssreport_record *beside, double *differences);

@@ -19,8 +19,8 @@ static void describe_beside(const struct duet_study *study, char text[120]) {
 }
 
 /*
- * Writes "B is 1.8 % (1.1 to 2.5) slower than A", or faster for a negative percentage. Times are
- * more or less, response times longer or shorter.
+ * Writes "B is 1.8 % (1.1 to 2.5) slower than A", or faster if B is better. If the figure is a
+ * time, B "takes more time" or has a longer response time.
  */
 static void describe_difference(
     const struct duet_study *study, struct duet_percent worse, char text[160]) {
@@ -110,7 +110,8 @@ void duet_doubt(const struct duet_study *study, char *text, size_t size) {
     *text = '\0';
     if (study->same_differs)
         doubt(text, size,
-            "A against A differs from 0 at 99 %, so runs of one command are not alike here");
+            "A against A differs from 0 at 99 %, so even runs of one command differ on this "
+            "machine");
     for (int i = 0; i < 2; i++) {
         if (!both[i]->unmeasured)
             continue;
@@ -119,8 +120,8 @@ void duet_doubt(const struct duet_study *study, char *text, size_t size) {
     }
     if (study->beside_differs) {
         snprintf(reason, sizeof reason,
-            "the background did %.1f %% %s beside B than beside A, so they did not run under the "
-            "same load",
+            "the background did %.1f %% %s beside B than beside A, so A and B did not run under "
+            "the same load",
             fabs(study->beside_percent), study->beside_percent > 0 ? "more" : "less");
         doubt(text, size, reason);
     }

@@ -46,7 +46,7 @@ static struct stats_groups group_runs(const struct table_sheet *sheet) {
     return ssreport_group_rows(sheet, columns, has_placement);
 }
 
-/* Draws a line for each run of a picture. $r has its number and its first row. */
+/* Draws a line for each run of a picture, from its data block $rN, where N is its first row. */
 static void plot_runs(FILE *script, const struct table_sheet *sheet,
     const struct stats_groups *pictures, const struct stats_groups *runs, size_t picture,
     const char *style) {

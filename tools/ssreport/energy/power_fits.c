@@ -14,7 +14,7 @@
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_PLACEMENT |    \
         SSREPORT_BY_METHOD | SSREPORT_BY_TAU)
 
-/* A step this near to no or all CPUs counts as idle or as full, as a part of all CPUs. */
+/* Steps with at most this part of the CPUs busy are idle; with at most this part idle, full. */
 #define AT_END 0.02
 
 /* A curvature with a p-value below this is certain. */

@@ -17,12 +17,12 @@
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
         SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_TARGET)
 
-/* Fewer settings are compared by the fits of power over busy CPUs. */
+/* With fewer settings, the table power-apart compares them well enough. */
 #define SETTINGS_MIN 3
 
 #define NAMES_HEIGHT 60 /* of the names of settings below the axis */
 
-/* The columns of a picture. */
+/* The columns whose values identify a picture. */
 #define LOAD "set", "environment", "workload", "variant", "method", "load"
 
 /* Power that feeds two runs cannot be assigned to the setting of one of them. */

@@ -9,8 +9,8 @@
 #include "options/option.h"
 
 /*
- * The maximum number of findings about single pairs on the terminal, and on the page without
- * folding.
+ * The maximum number of findings about single pairs that the terminal shows, and that the page
+ * shows unfolded.
  */
 #define SENTENCES_MAX      12
 #define SENTENCES_OPEN_MAX 8
@@ -75,12 +75,10 @@ const char *ssreport_findings_answer(const struct ssreport_report *report) {
     return *headline->answer ? headline->answer : NULL;
 }
 
-/*
- * Numbers of findings: of all, of those about single pairs, and of those with a confidence
- * interval.
- */
 struct counts {
-    size_t all, special, sure;
+    size_t all;
+    size_t special; /* about single pairs */
+    size_t sure;    /* with a confidence interval */
 };
 
 static struct counts count_findings(const struct ssreport_report *report) {
@@ -121,7 +119,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     if (counts.sure > 0)
         fprintf(page->stream,
             "<p><small>In brackets: the %g %% confidence interval of each statement. Unless runs "
-            "or rounds are counted, it reflects the scatter of steps within runs, not between "
+            "or rounds are counted, it reflects the scatter between steps, not between "
             "runs.</small></p>\n",
             100 * report->settings.confidence);
     ssreport_page_close(page);
@@ -140,7 +138,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         ss_option_print_wrapped(stream, 2, finding.sentence);
     }
     if (special > SENTENCES_MAX)
-        fprintf(stream, "and %zu more of single pairs: see findings.csv (--output)\n",
+        fprintf(stream, "and %zu more about single pairs: see findings.csv (--output)\n",
             special - SENTENCES_MAX);
     if (counts.sure > 0)
         fprintf(stream, "(%g %% confidence intervals in brackets)\n",

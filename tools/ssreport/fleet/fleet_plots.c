@@ -7,18 +7,18 @@
 #include "gnuplot.h"
 #include "whole.h"
 
-/* The columns of a map. A field takes 90 bytes of the page. */
+/* The maximum number of columns of a map: each of its fields takes 90 bytes of the page. */
 #define COLUMNS_MAX 120
 
-/* The picture of errors: bins, and the least width of one, which is 0.001 points. */
+/* The histogram of errors: the maximum number of bins, and the minimum width of a bin. */
 #define ERROR_BINS_MAX 40
-#define ERROR_BIN_MIN  1e-5
+#define ERROR_BIN_MIN  1e-5 /* 0.001 points */
 
-/* The height of a map in CSS pixels: its frame, and its rows. */
+/* The height of a map in CSS pixels: of its frame, and of each row. */
 #define MAP_FRAME 110
 #define MAP_ROW   4
 
-/* The time that the bins cover, in seconds. */
+/* Returns the time that the bins cover, in seconds. */
 static double end_of(const struct ssreport_fleet *fleet) {
     return (double)ssreport_fleet_used(fleet) * fleet->width;
 }
@@ -47,7 +47,10 @@ void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_f
         page, script, used > 0, "Sum over the nodes that have samples at that time, in CPUs");
 }
 
-/* Counts nodes in bins from `low` on. Returns how many beyond them the outer ones include. */
+/*
+ * Counts the nodes in each bin; the first bin begins at `low`. The outermost bins include nodes
+ * outside of all bins, whose number is returned.
+ */
 static size_t count_errors(const struct ssreport_fleet *fleet, double low, double width,
     size_t count, size_t nodes[ERROR_BINS_MAX]) {
     size_t beyond = 0;
@@ -69,7 +72,7 @@ void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssrepor
         ssreport_whole_of(&whole, fleet) && whole.measured > 1 ? ssreport_page_script(page) : NULL;
     if (!script)
         return;
-    /* Few nodes that fail at once may be far from the others: these decide on the scale. */
+    /* Nodes that failed early may be far from the others, so quantiles determine the scale. */
     double span = whole.errors.high - whole.errors.low, low = whole.errors.low - span / 2;
     size_t count = (size_t)fmin(ceil(sqrt((double)whole.measured)) + 1, ERROR_BINS_MAX);
     double width = fmax(2 * span / (double)count, ERROR_BIN_MIN);
@@ -89,7 +92,7 @@ void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssrepor
     int used = snprintf(caption, sizeof caption, "Number of nodes by mean error");
     if (beyond > 0)
         snprintf(caption + used, sizeof caption - (size_t)used,
-            "; the outer bars include nodes beyond: %zu", beyond);
+            "; the outermost bars include %zu more extreme node%s", beyond, beyond == 1 ? "" : "s");
     ssreport_page_figure(page, script, true, caption);
 }
 
@@ -105,8 +108,7 @@ static struct ssreport_fleet_sum sum_of(
     return sum;
 }
 
-/* Writes a map, row by row, as column, row and value in percent; fields without samples are left
- * out. */
+/* Writes a map row by row, as column, row and value in percent. Omits fields without samples. */
 static void write_map(
     FILE *script, const struct ssreport_fleet *fleet, size_t step, bool distance) {
     size_t used = ssreport_fleet_used(fleet);
@@ -147,7 +149,7 @@ static void caption_map(
         used += snprintf(text + used, size - (size_t)used, "; a row is the mean of %.3g nodes",
             (double)fleet->count / (double)fleet->rows);
     if (ends > 0)
-        snprintf(text + used, size - (size_t)used, "; crosses: samples of failed nodes end");
+        snprintf(text + used, size - (size_t)used, "; crosses mark the ends of failed nodes");
 }
 
 static void plot_map(

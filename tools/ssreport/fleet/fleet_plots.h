@@ -5,11 +5,11 @@
 #include "fleet.h"
 #include "page_parts.h"
 
-/* Draws the load of the whole over time, and its target. */
+/* Draws the sum of the loads of all nodes over time, and that of their targets. */
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
-/* Draws how many nodes have which mean error. */
+/* Draws a histogram of the mean errors of the nodes. */
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
@@ -18,8 +18,8 @@ SS_NONNULL(1, 2)
 void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
 /*
- * Draws a figure of each node of the table fleet-prediction over its predicted interval. The
- * columns of the figure begin with `figure`; `axis` is its name.
+ * Draws a figure of each node in the table fleet-prediction, and the interval predicted for it. The
+ * names of its columns begin with `figure`; `axis` is the label of the axis.
  */
 SS_NONNULL(1, 2, 3, 4)
 void ssreport_fleet_plot_prediction(struct ssreport_page *page, const struct table_sheet *sheet,

@@ -8,10 +8,10 @@
 #include "rehearsal.h"
 #include "whole.h"
 
-/* Nodes that a sentence names. */
+/* The maximum number of nodes that a sentence names. */
 #define NAMED_MAX 3
 
-/* The page shows all nodes of a small fleet only. */
+/* The maximum number of rows of a table of nodes on the page. */
 #define SHOWN_MAX 100
 
 // clang-format off
@@ -170,7 +170,7 @@ static size_t count_failed(const struct ssreport_fleet *fleet) {
     return failed;
 }
 
-/* Appends "; n7 (did not report within 60s) and 2 more nodes failed". */
+/* Appends " These nodes failed: n7 (did not report within 60s) and 2 more." */
 static void name_failures(
     const struct ssreport_fleet *fleet, size_t failed, char *text, size_t size) {
     size_t used = strlen(text), named = 0;
@@ -222,7 +222,7 @@ static bool ask_prediction(
         snprintf(headline->answer, sizeof headline->answer,
             "%zu of %zu nodes are in the interval that %s predicts for the mean error of 90 %% of "
             "the nodes, and %zu in that for the absolute error over 10 s. If the prediction is "
-            "right, at least %zu are within in 97.5 %% of all cases.",
+            "right, each interval contains at least %zu nodes in 97.5 %% of all cases.",
             count.error, count.nodes, ssreport_report_set_name(report, 0), count.apart,
             count.expected);
     name_failures(second, count_failed(second), headline->answer, sizeof headline->answer);
@@ -246,8 +246,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         snprintf(text, size,
             "The load of %zu of %zu nodes was %.2f %%, for a target of %.2f %%; it was %.2f points "
             "from the target on average over time. The mean error of 90 %% of these nodes was "
-            "between %.2f "
-            "and %.2f points. They started within %.3g s.",
+            "between %.2f and %.2f points. They started within %.3g s.",
             whole.measured, whole.nodes, 100 * whole.load, 100 * whole.target,
             100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, whole.spread);
     name_failures(&report->fleets[0], whole.failed, text, size);
@@ -268,7 +267,7 @@ static void print_fleet(struct ssreport_page *page, const struct ssreport_fleet 
     fputs("</div>\n", page->stream);
 }
 
-/* Prints a table unless it is too long for a page. */
+/* Prints a table or, if it is too long for the page, the name of its file. */
 static void print_nodes(struct ssreport_page *page, const struct table_sheet *nodes) {
     if (table_rows(nodes) <= SHOWN_MAX)
         page_sheet(page->stream, nodes);
@@ -300,11 +299,10 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
         return;
     print_prediction(page, report);
     ssreport_page_open(page, "Fleets");
-    fputs("<p>A fleet's load is the sum over the nodes that have samples at that time, and its "
-          "target the sum of "
-          "their targets. Lateness is from the planned start to that of the trace, by the clock of "
-          "ssfleet; "
-          "times have a resolution of 1 ms.</p>\n",
+    fputs(
+        "<p>A fleet's load is the sum over the nodes that have samples at that time, and its "
+        "target the sum of their targets. Lateness is the time from the planned start to the start "
+        "of the trace, by the clock of ssfleet; times have a resolution of 1 ms.</p>\n",
         page->stream);
     page_sheet(page->stream, ssreport_table(report, "fleet"));
     for (size_t i = 0; i < report->fleet_count; i++)

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* A replay on many nodes: the load of the whole against its target, errors per node, starts. */
+/* A replay on many nodes: their total load and its target, and the errors and starts of each. */
 extern const struct ssreport_topic ssreport_fleet_topic;
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The chance that fewer nodes are within than `expected`. */
+/* The maximum chance that fewer than `expected` nodes are within their intervals. */
 #define SURPRISE 0.025
 
 static bool predicts(const struct ssreport_fleet_node *node, const char *trace) {
@@ -13,8 +13,8 @@ static bool predicts(const struct ssreport_fleet_node *node, const char *trace) 
 }
 
 /*
- * Of n values and a further one, each is as likely as the others to be the smallest, the second
- * smallest and so on: n + 1 - 2 k of n + 1 ranks lie between the k-th from below and from above.
+ * A further value is as likely to be the smallest of n + 1 values as the second smallest and so on:
+ * n + 1 - 2 k of its n + 1 possible ranks are between the k-th smallest and k-th largest value.
  */
 static size_t rank_of_bound(size_t count) {
     return (size_t)((1 - SSREPORT_PREDICTED) / 2 * (double)(count + 1) + 1e-9);
@@ -71,7 +71,7 @@ void ssreport_prediction_add(struct ssreport_prediction_count *count,
     count->apart += ssreport_is_within(prediction->apart, node->apart);
 }
 
-/* Returns the chance that exactly `within` of `nodes` are within. */
+/* Returns the chance that exactly `within` of `nodes` are within their intervals. */
 static double chance_of(size_t within, size_t nodes) {
     double n = (double)nodes, k = (double)within;
     return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(SSREPORT_PREDICTED) +

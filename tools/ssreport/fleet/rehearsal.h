@@ -2,7 +2,7 @@
 #ifndef SSREPORT_REHEARSAL_H
 #define SSREPORT_REHEARSAL_H
 
-/* Predictions of a fleet, usually a simulated one, for the nodes of another one. */
+/* Predicts the nodes of a fleet from those of another one, which is usually simulated. */
 
 #include <stdio.h>
 
@@ -11,14 +11,13 @@
 #include "fleet.h"
 #include "statistics.h"
 
-/* The part of all nodes that an interval is to contain. */
+/* The probability that a node is within its interval. */
 #define SSREPORT_PREDICTED 0.9
 
 struct ssreport_prediction {
-    size_t nodes;                   /* nodes that predict; 0: too few, and no interval is known */
-    bool any_trace;                 /* they follow any trace, as too few follow that of the node */
-    struct ssreport_interval error; /* of `error` */
-    struct ssreport_interval apart; /* of `apart` */
+    size_t nodes;   /* nodes that predict; 0: too few, and no interval is known */
+    bool any_trace; /* these follow any trace, because too few follow the trace of the node */
+    struct ssreport_interval error, apart; /* of these members of the node */
 };
 
 /*
@@ -30,21 +29,22 @@ struct ssreport_prediction {
 SS_MUST_USE SS_NONNULL(1, 2, 3) bool ssreport_predict(struct ssreport_prediction *prediction,
     const struct ssreport_fleet *fleet, const struct ssreport_fleet_node *node);
 
-/* How many nodes of a sample are within their intervals. */
+/* Counts nodes that are within their intervals. */
 struct ssreport_prediction_count {
     size_t nodes; /* with an interval and samples */
     size_t error, apart;
-    size_t expected; /* 97.5 % of samples of this size have at least as many within */
+    size_t expected; /* if the predictions are right, at least this number is within, in 97.5 % of
+                        all cases */
 };
 
-/* Counts a node. After the last one, ssreport_prediction_end() finds what is expected. */
+/* Counts a node. After the last one, call ssreport_prediction_end(), which sets `expected`. */
 SS_NONNULL(1, 2, 3)
 void ssreport_prediction_add(struct ssreport_prediction_count *count,
     const struct ssreport_prediction *prediction, const struct ssreport_fleet_node *node);
 
 SS_NONNULL(1) void ssreport_prediction_end(struct ssreport_prediction_count *count);
 
-/* Returns false if the value or the interval is unknown, too. */
+/* Returns whether an interval contains a value; false if either is unknown. */
 bool ssreport_is_within(struct ssreport_interval interval, double value);
 
 #endif

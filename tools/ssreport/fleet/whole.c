@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Figures of the sum over the nodes, which is compared with the sum of their targets. */
+/* Sets the figures that compare the sum of the loads with the sum of the targets. */
 static void sum_bins(struct ssreport_whole *whole, const struct ssreport_fleet *fleet) {
     struct ssreport_fleet_sum all = {0};
     double apart = 0;
@@ -23,7 +23,7 @@ static void sum_bins(struct ssreport_whole *whole, const struct ssreport_fleet *
     whole->error_abs = apart / all.cpu;
 }
 
-/* Copies the known values of a member of all nodes. Returns their number. */
+/* Copies the known values of the member at `offset` of all nodes. Returns their number. */
 static size_t collect(const struct ssreport_fleet *fleet, size_t offset, double *values) {
     size_t count = 0;
     for (size_t i = 0; i < fleet->count; i++) {

@@ -94,12 +94,12 @@ static int use_means(struct grouped_group *group, struct ss_error *error) {
     return 0;
 }
 
-/* Numbers of the fields of a row; 0 if the file has no such column. */
+/* Numbers of the fields of a row; 0 if that column was not requested. */
 struct places {
     size_t group, run;
 };
 
-/* Copies a field; without it, the text is `missing`. */
+/* Copies a field, or `missing` if its column was not requested. */
 static int copy_field(
     const struct csv_reader *reader, size_t place, const char *missing, char name[SSTRACE_NAME]) {
     if (place > 0)
@@ -147,7 +147,7 @@ static int read_rows(
     return 0;
 }
 
-/* Reports an error of reading as one of the command: errors of the reader have another status. */
+/* Fails with the message of the reader, but with the status of an invalid command. */
 static int fail_as_command(struct ss_error *error, const struct ss_error *reading) {
     return ss_error_fail(error, "%s", reading->message);
 }

@@ -3,7 +3,7 @@
 #define SSREPORT_HYPOTHESES_H
 
 /*
- * Tests of groups. All tests are made, whichever is requested, because each assumes what an earlier
+ * Tests of groups. All tests are run, whichever is requested, because each assumes what an earlier
  * one checks: normal distributions, equal variances, equal means, each pair of means.
  */
 
@@ -35,7 +35,7 @@ struct hypotheses {
 /* The names of the tables, in their order. */
 extern const char *const hypotheses_tables[HYPOTHESES_TABLES];
 
-/* Makes all tests. Free the result in any case. */
+/* Runs all tests. Free the result in any case. */
 SS_MUST_USE SS_NONNULL() int hypotheses_test(struct hypotheses *hypotheses,
     const struct grouped_values *groups, double confidence, struct ss_error *error);
 

@@ -88,7 +88,7 @@ static void answer_pairs(FILE *stream, const struct hypotheses *hypotheses) {
             count, table_rows(table), limit);
     else
         fprintf(stream,
-            "Which means differ? No pair is shown to differ: no p of Holm is below %g.\n", limit);
+            "Which means differ? No pair is shown to differ: Holm's p is never below %g.\n", limit);
 }
 
 static void answer_test(FILE *stream, const struct hypotheses *hypotheses, enum hypothesis asked) {

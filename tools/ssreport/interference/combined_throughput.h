@@ -14,7 +14,7 @@ enum ssreport_measure {
      */
     SSREPORT_OF_SYSTEM,
 
-    /* The same per watt-hour; if the programs differ, in seconds of work alone. */
+    /* The same per watt-hour; if the programs differ, as seconds of their work alone. */
     SSREPORT_PER_WATT_HOUR,
 };
 

@@ -94,8 +94,8 @@ static bool is_left_out(const struct ssreport_shades *shades, const struct ssrep
 }
 
 /*
- * Returns the largest absolute metric in an environment: of `far`, or of all programs that are not
- * excluded.
+ * Returns the largest absolute metric in an environment, at least RANGE_MIN: that of `far` or, if
+ * NULL, of all programs that are not excluded.
  */
 static double find_most(const struct ssreport_report *report, const struct ssreport_pair *pair,
     const struct ssreport_shades *shades, const struct ssreport_far *far) {
@@ -200,7 +200,7 @@ static void print_range(
     FILE *page, const struct ssreport_shades *shades, const struct ssreport_pair *pair) {
     fputs("<p>Colors of ", page);
     table_html_text(page, pair->environment);
-    fprintf(page, ": to %.1f %% up or down.", shades->most);
+    fprintf(page, ": darkest at %.1f %% up or down.", shades->most);
     for (size_t i = 0; i < shades->far_count; i++) {
         const struct ssreport_far *far = &shades->far[i];
         fputs(i == 0 ? " Outliers beyond this range (dashed): " : ", ", page);
@@ -224,9 +224,10 @@ void ssreport_shades_print(FILE *page, const struct ssreport_report *report) {
     if (!environments.first || !tables.first || !rows.first || !columns.first || !fields.first)
         return;
     fprintf(page,
-        "<p>By how many percent the foreground's throughput falls from an idle background to one "
-        "at full load, below it the %g %% confidence interval; the mean of all rounds. Only "
-        "significant values are shaded: lines through both halves of the staircase (p &lt; 0.05), "
+        "<p>Fields show by how many percent the foreground's throughput falls from an idle "
+        "background to one at full load (mean of all rounds), and its %g %% confidence interval. "
+        "Only significant values are shaded: lines through both halves of the staircase "
+        "(p &lt; 0.05), "
         "or the mean of several rounds. \u2225: both halves agree. Foregrounds by row, backgrounds "
         "by column.</p>\n",
         100 * report->settings.confidence);

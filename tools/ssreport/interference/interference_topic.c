@@ -86,7 +86,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("whole-system", "Throughput of both sides together, step by step",
         whole_system_columns),
     TABLE_INIT("alone", "Each program alone", alone_columns),
-    TABLE_INIT("interference-published", "Beside what others have published, in percent",
+    TABLE_INIT("interference-published", "Interference next to published figures, in percent",
         published_columns),
     TABLE_INIT("changes", "Background loads at which the best placement changes",
         change_columns),
@@ -94,7 +94,7 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* Adds a row, and sets the cells that three tables have in common. */
+/* Adds a row, and sets the cells that most tables of pairs have in common. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_pair *pair) {
     const struct ssreport_run *run = pair->foreground;
     TABLE_ROW(sheet, CELL("environment", ssreport_run_environment(run)),

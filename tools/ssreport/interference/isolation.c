@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "run_order.h"
 
-/* Returns whether a run is one of the program of `run` alone, in the same environment. */
+/* Returns whether `alone` is a run of the same program alone that may be compared with `run`. */
 static bool is_alone(const struct ssreport_run *alone, const struct ssreport_run *run) {
     return ssreport_is_word(alone->role, SSREPORT_ALONE) &&
            ssreport_is_word(alone->workload, run->workload) &&

@@ -20,7 +20,8 @@
 /* A finding before it is written. Unknown members are NULL and NaN. */
 struct finding {
     const char *kind;
-    const struct ssreport_pair *pair; /* a pair that has the environment and the set */
+    const struct ssreport_pair
+        *pair; /* any pair of the environment and set that the finding is about */
     bool is_general;
     const char *placement, *against, *measure;
     double percent;
@@ -229,7 +230,7 @@ static int compare(struct ssreport_placements *placements, const struct ssreport
     return ssreport_placements_compare(placements, report, pair, SSREPORT_OF_FOREGROUND);
 }
 
-/* Adds the findings about one group of pairs in an environment, and counts them. */
+/* Counts the best placement of two programs in an environment. Adds findings unless `general`. */
 static int find_placement(struct ssreport_report *report, const struct ssreport_pair *pair,
     struct tally *tally, bool general) {
     struct ssreport_placements placements;
@@ -345,7 +346,7 @@ static void append_cost(struct finding *finding, const char *what) {
     double percent = finding->percent, low = finding->interval.low, high = finding->interval.high;
     append(finding, "%s", what);
     if (finding->count == 0)
-        append(finding, ": its cost is unknown, as no step was also measured on the host.");
+        append(finding, ": its cost is unknown, because no step was also measured on the host.");
     else if (!isfinite(low))
         append(finding,
             ": its cost is uncertain: %zu %s are too few for an interval; the median is %.1f %%.",

@@ -165,7 +165,7 @@ static int fit_difference(struct ssreport_curve *curve,
         curve, placements->loads, differences, placements->steps, placements->bandwidth);
 }
 
-/* Sets the bandwidth of all curves: the smallest that suits any difference to the first. */
+/* Sets the bandwidth of all curves: the smallest that suits any difference from the first. */
 static int choose_bandwidth(struct ssreport_placements *placements) {
     placements->bandwidth = INFINITY;
     for (size_t i = 1; i < placements->count; i++) {
@@ -188,8 +188,8 @@ static double sum_up(const double *weights, const double *values, size_t count) 
 }
 
 /*
- * Widens the interval of a difference by the uncertainty of both throughputs alone, which its parts
- * were divided by: adds the squared distances to the bounds (MOVER).
+ * Widens the interval of a difference by the uncertainty of the throughputs alone, by which its
+ * parts were divided: adds the squared distances to the bounds (MOVER).
  */
 static void widen(const struct ssreport_placements *placements, const double *weights, size_t more,
     size_t less, struct ssreport_band *band) {
@@ -249,7 +249,7 @@ static struct ssreport_mean weigh_rounds(
     return ssreport_mean_of(means, enough ? rounds.count : 0, confidence);
 }
 
-/* Returns the mean over all steps of the curve through the differences of the best two. */
+/* Sets `band` to the mean, over all steps, of the curve through the differences of the best two. */
 static int weigh_steps(
     struct ssreport_placements *placements, double confidence, struct ssreport_band *band) {
     struct ssreport_curve curve;
@@ -267,7 +267,7 @@ static int weigh_steps(
     return means ? result : -1;
 }
 
-/* Sets the means, and the best two. */
+/* Sets the mean of each placement, and finds the best two. */
 static void rank(struct ssreport_placements *placements) {
     struct ssreport_placed *placed = placements->placed;
     for (size_t i = 0; i < placements->count; i++) {
@@ -325,12 +325,12 @@ static size_t find_best_at(
     return best;
 }
 
-/* A bound of a band, and the sign that it has beyond a root. */
+/* The part of a band whose root is sought. */
 enum bound { LOW, MIDDLE, HIGH };
 
 /*
- * Returns the load between `from` and `to` at which this bound of the difference is 0. The bound is
- * at most 0 at one end, and above 0 at the other.
+ * Returns the load in a range at which this bound of the difference is 0. The bound is at most 0 at
+ * one end of the range, and above 0 at the other.
  */
 static double find_root(const struct ssreport_placements *placements,
     const struct ssreport_curve *curve, const struct ssreport_change *change, enum bound bound,

@@ -22,7 +22,7 @@ struct ssreport_change {
     bool is_clear;                     /* the interval is within the measured loads */
 };
 
-/* The measure under one placement, at the steps common to both. */
+/* The measure with one placement, in the steps that all placements have in common. */
 struct ssreport_placed {
     const char *name;
     double *values, *foreground, *background; /* for each step: the measure and its two parts */

@@ -9,8 +9,8 @@
 #include "placement_crossings.h"
 
 /*
- * Both sides of a change keep at least this distance from it, as a part of all CPUs, so that the
- * noise of the load causes no switches if the interval is narrow.
+ * Rules keep at least this distance from a change, as a part of all CPUs, so that noise of the load
+ * causes no switches if the interval of the change is narrow.
  */
 #define GAP 0.01
 
@@ -39,7 +39,7 @@ static bool is_named(const struct ssreport_pair *pair, const char *text) {
     return i >= 2;
 }
 
-/* Explains why there is not one pair. */
+/* Fails with the reason why there is not exactly one pair. */
 static int refuse(const struct ssreport_pair *first, size_t named, const char *pair,
     enum ssreport_measure measure, struct ss_error *error) {
     if (first)
@@ -48,7 +48,9 @@ static int refuse(const struct ssreport_pair *first, size_t named, const char *p
             "as --pair %.100s,%.100s,%s",
             first->program, first->background_program, ssreport_run_environment(first->foreground));
     if (named == 0 && pair)
-        return ss_error_fail(error, "--pair: there is no pair \"%s\"", ss_words_show(pair).text);
+        return ss_error_fail(error,
+            "--pair: there is no pair \"%s\": write FOREGROUND,BACKGROUND[,ENVIRONMENT]",
+            ss_words_show(pair).text);
     return ss_error_fail(error,
         "--policy: no pair has two placements with three steps in common in which the %s of both "
         "sides is known",

@@ -8,11 +8,11 @@
 struct ssreport_round_mean {
     const struct ssreport_pair *pair;  /* the pair of the first round */
     double percent;                    /* mean interference; NaN if unknown */
-    struct ssreport_interval interval; /* interval of the mean of several rounds, by Student's t */
+    struct ssreport_interval interval; /* of the mean, by Student's t; of a single round, its own */
     size_t rounds;                     /* number of rounds with a metric */
     bool agree;                        /* both halves of the staircase agree in every round */
-    bool significant;                  /* there are several rounds, and the interval does not
-                                          contain 0 */
+    bool significant;                  /* the interval does not contain 0; of a single round, its
+                                          lines are significant */
 };
 
 /* Groups pairs by everything except the round. `first` is NULL if memory is exhausted. */

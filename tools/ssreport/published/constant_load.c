@@ -8,8 +8,8 @@
 #include "run_order.h"
 
 /*
- * A cell of the published table. Figures are means over the repetitions, of which `run` is the
- * first.
+ * A cell of the published table: sums over the repetitions, of which `run` is the first. add_cell()
+ * divides them by the number of runs.
  */
 struct cell {
     const struct ssreport_run *run;
@@ -25,7 +25,7 @@ struct cell {
 #define MEAN_ERROR "constant-load-mean-error"
 #define MSE        "constant-load-mse"
 
-/* A target of 33 % is compared with the published 1/3. */
+/* In percentage points, so that a target of 33 % is compared with the published 1/3. */
 #define TARGET_WITHIN 0.5
 
 static const struct published_cell *find_published(const struct ssreport_report *report,
@@ -36,7 +36,7 @@ static const struct published_cell *find_published(const struct ssreport_report 
         (const char *const[]){ssreport_run_published(run), target}, column, TARGET_WITHIN);
 }
 
-/* Returns the published value; NaN if it was measured with another mean length of a round. */
+/* Returns the published value; NaN if it was measured with another tau. */
 static double published(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *name) {
     const struct published_table *table = published_find_table(&report->published, name);

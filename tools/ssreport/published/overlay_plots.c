@@ -58,7 +58,7 @@ static struct overlay find_runs(
     return overlay;
 }
 
-/* Writes the means of neighboring samples: target and load. */
+/* Writes the load, as means of neighboring samples. */
 static void write_load(FILE *script, const struct overlay *overlay, size_t at) {
     const struct ssreport_run *run = overlay->runs[at];
     const struct ssreport_record *record = &run->record;

@@ -138,7 +138,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* Lists what was published after all topics have printed what they need. */
+/* Lists what was published, once all topics have marked the values that they print. */
 static void finish(struct ssreport_report *report) {
     ssreport_throughput_published_fill(report);
     fill_published(report);
@@ -171,12 +171,13 @@ static void print_constant_load(struct ssreport_page *page, const struct ssrepor
     ssreport_page_close(page);
 }
 
-/* Published runs replay another trace than ours, which matters most at high speeds. */
+/* Says that the published runs replay another trace, which matters most at high speeds. */
 static void print_traces(FILE *stream) {
-    fputs("<p>The published trace is not available: published ranges of the mean squared error are "
-          "of another trace. After a jump of the target, the load needs some rounds to follow, "
-          "however fast the trace is played. In a trace with jumps, these rounds can dominate the "
-          "error of a fast replay.</p>\n",
+    fputs(
+        "<p>The published trace is not available: published ranges of the mean squared error are "
+        "those of another trace. After a jump of the target, the load needs some rounds to follow, "
+        "however fast the trace is played. In a trace with jumps, these rounds can dominate the "
+        "error of a fast replay.</p>\n",
         stream);
 }
 

@@ -96,5 +96,5 @@ void ssreport_within_print(FILE *stream, const struct ssreport_report *report) {
         fprintf(stream, "The mean load is within %g %% of the target in %.0f %% of %.0f %s.\n",
             WITHIN, table_cell_at(sheet, 0, "within_percent")->number,
             table_cell_at(sheet, 0, "runs")->number,
-            table_cell_at(sheet, 0, "runs")->number > 1 ? "experiments" : "experiment");
+            table_cell_at(sheet, 0, "runs")->number > 1 ? "runs" : "run");
 }

@@ -9,8 +9,8 @@
 #include "load_record.h"
 
 /*
- * Columns that do not take part in comparisons: the number of a repetition, and the program that a
- * workload represents.
+ * Columns in which runs may differ and still be repetitions: the number of the repetition, and the
+ * program that a workload represents.
  */
 static bool is_ignored(const char *column) {
     return strcmp(column, "round") == 0 || strcmp(column, "published") == 0;
@@ -73,7 +73,7 @@ static int add_columns(
     return 0;
 }
 
-/* Removes columns in which all runs agree. */
+/* Removes columns in which the runs of each set agree. */
 static void drop_equal(struct ssreport_report *report) {
     struct ssreport_differences *differences = &report->differences;
     size_t kept = 0;
@@ -86,7 +86,7 @@ static void drop_equal(struct ssreport_report *report) {
 
 /* ---- the axis ---- */
 
-/* Returns how many values a column has; 0 unless all of them are numbers. */
+/* Returns how many different values a column has; 0 unless all of them are numbers. */
 static size_t count_numbers(const struct ssreport_report *report, const char *column) {
     size_t count = 0, at = 0;
     const char *value;
@@ -105,8 +105,8 @@ static size_t count_numbers(const struct ssreport_report *report, const char *co
 }
 
 /*
- * Chooses the axis: a column of loads if there is one, otherwise the numeric column with most
- * values.
+ * Chooses the axis: a column of loads or rates if there is one, otherwise the numeric column with
+ * the most different values.
  */
 static size_t choose_axis(const struct ssreport_report *report) {
     static const char *const usual[] = {"load", "target", "rate"};
@@ -129,7 +129,8 @@ static size_t choose_axis(const struct ssreport_report *report) {
 /* ---- variants ---- */
 
 /*
- * Sets the variant. Columns that reports know are left out, because they have members of their own.
+ * Sets the variant of a run, and its value of the axis. The variant omits columns that reports
+ * know, because a run has members for these.
  */
 static int set_variant(const struct ssreport_differences *differences, struct ssreport_run *run) {
     size_t size;

@@ -10,7 +10,7 @@
  */
 SS_MUST_USE SS_NONNULL() int ssreport_differences_find(struct ssreport_report *report);
 
-/* Parses a number, which may have a percent sign. Returns whether the text is one. */
+/* Parses a number, ignoring a percent sign after it. Returns false for any other text. */
 SS_NONNULL() bool ssreport_is_number(const char *text, double *number);
 
 #endif

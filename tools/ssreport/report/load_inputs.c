@@ -47,7 +47,7 @@ int ssreport_add_failure(struct ssreport_report *report, const char *name, const
     return added->name && added->why ? 0 : -1;
 }
 
-/* Returns whether --leave-out excludes this record, and then adds it to the failures. */
+/* Returns whether --leave-out excludes this record. If so, adds it to the failures. */
 static bool is_left_out(struct ssreport_report *report, const char *name,
     const struct ssreport_verdict *verdict, int *result) {
     char why[SS_VERDICT_TEXT + 64];
@@ -180,7 +180,7 @@ struct manifest {
     int set, result;
 };
 
-/* Returns a number, which may be 0; NaN if absent. */
+/* Returns the number in a field; NaN if the field is empty, invalid or negative. */
 static double known_number(const struct sstrace_field *field) {
     double number;
     return ssreport_csv_number(field, &number) && number >= 0 ? number : NAN;
@@ -202,8 +202,8 @@ static double choose_edge(const struct ssreport_report *report, double edge) {
 }
 
 /*
- * Sets the members from the row of a manifest or, if a cell is empty, from labels. `fields` is NULL
- * without a manifest.
+ * Sets the members from the row of a manifest or, if a cell is empty, from the labels of the
+ * record. `fields` is NULL without a manifest.
  */
 static void set_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
     for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
@@ -218,7 +218,7 @@ static void set_origin(struct ssreport_run *run, const struct sstrace_field *fie
 }
 
 /*
- * Converts the time of a sample, in seconds since 1970, to the time of a run without pauses.
+ * Moves the time of a sample, in seconds since 1970, to where it would be had the run not paused.
  * Returns false for a sample in a pause.
  */
 static bool leave_out_pauses(const struct ssreport_record *record, double *at) {

@@ -151,7 +151,7 @@ static int load_commands(struct run *run) {
     return 0;
 }
 
-/* Returns why a run has no records; NULL if the run is done. */
+/* Returns why the records of a run are not read; NULL if the run is done. */
 static const char *describe_absence(const struct json_object *document, char text[512]) {
     const char *status = document_text(document, "status");
     const char *reason = document_text(document, "reason");

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * A run is disturbed if other processes used more than this. On a quiet machine they use less than
- * 1 %, because kernel threads and interrupts of the run itself count as other processes.
+ * A run is disturbed if other processes used more than this. They use up to 1 % even on a quiet
+ * machine, because kernel threads and interrupts that serve the run count as other processes.
  */
 #define SSREPORT_OTHERS_MAX 0.02
 

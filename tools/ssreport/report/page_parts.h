@@ -13,8 +13,8 @@
 #include "sheet.h"
 
 /*
- * With more records than this, each has only its first picture, over time, because a picture takes
- * 20 kB.
+ * If there are more records than this, the page shows only the first picture of each run and no
+ * pictures of requests over time, because a picture takes 20 kB.
  */
 #define SSREPORT_PICTURED_MAX 40
 

@@ -18,7 +18,7 @@
 /* A record that cannot be reported, or that was left out. */
 struct ssreport_failure {
     char *name, *why;
-    enum ss_finding finding; /* SS_DOUBTFUL if left out for that, SS_NOT_CHECKED if skipped;
+    enum ss_finding finding; /* the verdict if left out for it, SS_NOT_CHECKED if skipped,
                                 otherwise SS_INVALID */
 };
 
@@ -51,7 +51,7 @@ struct ssreport_report {
     size_t fleet_count, fleet_capacity;
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
-    size_t manifest_count; /* number of manifests read so far */
+    size_t manifest_count; /* number of manifests and studies read so far */
     char *prefix;       /* common prefix of all absolute paths, hidden from readers; NULL if absent.
                            Allocated, because tables point to it */
     bool compares;      /* two sets are compared */
@@ -100,7 +100,7 @@ bool ssreport_is_same(const char *left, const char *right);
 /* Orders words by strcmp(); NULL counts as the empty word. */
 int ssreport_compare_words(const char *left, const char *right);
 
-/* Orders numbers. Numbers whose difference a manifest cannot express are equal, and so are NaNs. */
+/* Orders numbers, NaN first. Numbers whose difference a manifest cannot express are equal. */
 int ssreport_compare_numbers(double left, double right);
 
 /* ---- runs side by side ---- */
@@ -108,13 +108,16 @@ int ssreport_compare_numbers(double left, double right);
 /* The role of a run of a program without a neighbor. */
 #define SSREPORT_ALONE "alone"
 
-/* Returns the run with this role next to another run; NULL if the report does not contain it. */
+/*
+ * Returns the run that had this role in the same group, placement and environment as `run`; NULL if
+ * the report does not contain it.
+ */
 const struct ssreport_run *ssreport_report_beside(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *role);
 
 /*
- * Returns the iterations per second of a foreground between two times of its background, whose
- * clock starts at another time. NaN if not all instances were running.
+ * Returns the iterations per second of a foreground between two times on the clock of its
+ * background. NaN unless all instances of the foreground were running then.
  */
 double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
     const struct ssreport_run *background, double from, double to);

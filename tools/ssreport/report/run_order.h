@@ -34,15 +34,15 @@ struct stats_groups ssreport_runs_group(const struct ssreport_report *report, un
     bool (*includes)(const struct ssreport_run *run, const void *context), const void *context);
 
 /*
- * Returns the runs of an experiment, ordered by set, workload, method, mean round, target, number
- * of the repetition, and speed; the list ends with NULL and is owned by the caller. Returns NULL if
+ * Returns the runs of an experiment, ordered by set, workload, method, mean length of a round,
+ * target, repetition and speed. The list ends with NULL; the caller frees it. Returns NULL if
  * memory is exhausted.
  */
 SS_NONNULL(1, 2)
 struct ssreport_run **ssreport_series_of(
     const struct ssreport_report *report, const char *experiment);
 
-/* Returns whether two runs differ only in number and speed. */
+/* Returns whether two runs of an experiment differ at most in repetition and speed. */
 SS_NONNULL(1, 2)
 bool ssreport_series_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 

@@ -31,7 +31,7 @@ struct ssreport_topic {
     /* Fills tables that contain the notes of all topics, after all topics are built. */
     void (*finish)(struct ssreport_report *report);
 
-    /* Print the sections of the page, the part about a single run, and the end of the page. */
+    /* Print sections of the page, parts of the section about a run, and the end of the page. */
     void (*page)(struct ssreport_page *page, const struct ssreport_report *report);
     void (*run)(struct ssreport_page *page, const struct ssreport_report *report,
         const struct ssreport_run *run);

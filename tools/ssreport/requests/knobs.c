@@ -79,11 +79,11 @@ static const char *why_absent(const struct ssreport_report *report, const char *
     return NULL;
 }
 
-/* Adds a row for an actuator without pairs of levels that says why. */
+/* Adds a row that says why an actuator has no pairs of levels. */
 static void add_missing(struct ssreport_report *report, size_t knob) {
     struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
     const char *absent = why_absent(report, knobs[knob].name);
-    char note[400] = "no two levels that differ in this knob only have a known capacity";
+    char note[400] = "no two levels that differ only in this knob have a known capacity";
     if (absent)
         snprintf(note, sizeof note, "absent: %s", absent);
     else if (!knobs[knob].published)
@@ -100,7 +100,7 @@ static double number_at(const struct table_sheet *sheet, size_t row, const char 
     return table_cell_at(sheet, row, column)->number;
 }
 
-/* Returns whether a row is that of the largest loss of its knob and arrival. */
+/* Returns whether a row has the largest loss of its knob and arrival. */
 static bool is_largest(const struct table_sheet *sheet, size_t row) {
     double lost = number_at(sheet, row, "lost");
     bool is_first = isfinite(lost);

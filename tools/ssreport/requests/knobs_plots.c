@@ -117,8 +117,8 @@ static void add_series(struct grid *grid, size_t group, enum ssreport_knobs_colu
 }
 
 /*
- * Returns false if there are no two levels, or only one pin for its own columns. The caller frees
- * `series`.
+ * Returns false if there are fewer than two levels or, with a column for each pin, fewer than two
+ * columns. The caller frees `series` in any case.
  */
 static bool fill(struct grid *grid, const struct ssreport_report *report, size_t first,
     enum ssreport_knobs_columns columns) {
@@ -203,7 +203,7 @@ static void plot_levels(
     fputs("NaN notitle\n", script);
 }
 
-/* Gives all columns one range of a row, with its limit: whole decades for times, else from 0. */
+/* Sets one range for all columns of a row: whole decades for times, otherwise from 0. */
 static void set_range(FILE *script, const struct grid *grid, enum row row) {
     double least = isfinite(rows[row].limit) ? rows[row].limit : INFINITY, most = 0;
     for (size_t i = 0; i < COLUMNS_MAX * LEVELS_MAX; i++) {
@@ -308,7 +308,7 @@ static bool is_first_point(const struct ssreport_report *report, size_t number, 
     return is_first;
 }
 
-/* Returns whether columns for pins say all that a picture with one column would. */
+/* Returns whether the picture by pin shows everything that the one by arrival would show. */
 static bool is_crossed_with_pins(const struct ssreport_report *report, size_t first) {
     struct grid pins, arrivals;
     bool crossed = fill(&pins, report, first, SSREPORT_COLUMN_PER_PIN);

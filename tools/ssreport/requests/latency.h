@@ -2,7 +2,7 @@
 #ifndef SSREPORT_LATENCY_H
 #define SSREPORT_LATENCY_H
 
-/* Response times and capacities of the experiment latency, in the columns of its own tables. */
+/* Response times and capacities of the experiment latency, in tables with one row per run. */
 
 #include "report.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 
-/* Returns the level of an actuator, with its name; of instances 1 if absent, else empty. */
+/* Returns the level of an actuator, such as "pin=free". If absent: one instance, otherwise "". */
 static struct ss_words_part find_level(const char *knobs, const char *name) {
     struct ss_words_part part;
     while (ss_words_next(&knobs, '+', &part)) {

@@ -7,16 +7,17 @@
 #include "report.h"
 
 /*
- * Returns the name of the only actuator that differs between two levels, or that is at one of them
- * only; NULL if several do. One instance is the default. `workers` is of the service, so levels in
- * which they differ are not compared.
+ * Returns the name of the only actuator that differs between two levels, or that only one of them
+ * has; NULL if none or several do. One instance is the default. `workers`, a setting of the
+ * service, counts too, so that levels that also differ in it are not compared.
  */
 SS_NONNULL()
 const char *ssreport_levels_knob(
     const struct ssreport_responses *one, const struct ssreport_responses *other);
 
 /*
- * Returns whether two levels have no knobs, or differ in only one of them, in balance or in cap.
+ * Returns whether two levels differ in exactly one knob, in balance or in cap; true if a level has
+ * no knobs.
  */
 SS_NONNULL()
 bool ssreport_levels_are_one_step(

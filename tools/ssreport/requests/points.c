@@ -9,7 +9,7 @@
 
 /* ---- runs at the same time ---- */
 
-/* Returns the length of a path without its last part. */
+/* Returns the length of a path without its last component. */
 static size_t parent_length(const char *path) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -54,7 +54,7 @@ const struct ssreport_run *ssreport_responses_beside(
     return found;
 }
 
-/* Returns the mean load of a CPU; NaN: of all. */
+/* Returns the mean load of a CPU or, if `cpu` is NaN, of all CPUs. */
 static double mean_load(
     const struct ssreport_responses *responses, double cpu, double from, double to) {
     double sum = 0;

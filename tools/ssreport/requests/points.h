@@ -11,7 +11,7 @@
 struct ssreport_joined {
     double load, target, duty, watts;
     double busiest;         /* load of the busiest CPU set that the service may use */
-    double watts_deviation; /* over seconds */
+    double watts_deviation; /* standard deviation over seconds */
     size_t watts_seconds;   /* number of seconds with known power */
 };
 
@@ -20,7 +20,7 @@ struct ssreport_rate_point {
     const struct ssreport_run *beside; /* showstopper's record from the same time; may be NULL */
     size_t step;                       /* number of the step, from 1; 0: figures of the whole run */
     struct ssreport_stretch stretch;   /* `rate` is NaN in a closed loop */
-    double seconds;                    /* how long requests were due */
+    double seconds;                    /* length of the counted time */
     double success_ratio, throughput;
     double in_time; /* part of the due requests that succeeded before the last request became due */
     struct ssreport_joined joined;
@@ -34,8 +34,8 @@ const struct ssreport_run *ssreport_responses_beside(
     const struct ssreport_report *report, const struct ssreport_responses *responses);
 
 /*
- * Joins the figures of a run. If `beside` is NULL, uses the load and power that were recorded with
- * the requests.
+ * Returns means between two times, in seconds since 1970. Load and power are those that were
+ * recorded with the requests if `beside` is NULL; power also if `beside` has none.
  */
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to);
@@ -55,14 +55,14 @@ struct stats_groups ssreport_points_by_series(const struct ssreport_report *repo
 struct stats_groups ssreport_points_by_service(const struct ssreport_report *report);
 
 /*
- * Describes a series by what is known, such as "mediawiki, averageq, 50 %"; otherwise by the name
- * of its record.
+ * Describes a series, such as "mediawiki, averageq, 50 %"; without a workload, by the title of its
+ * record.
  */
 void ssreport_rate_point_describe(const struct ssreport_rate_point *point, char *text, size_t size);
 
 /*
- * Names a series within its service, such as "pin=free cap 10" or "averageq 50 %"; empty if nothing
- * is known.
+ * Names a series within its service, such as "pin=free cap 10" or "averageq 50 %"; "" if nothing
+ * distinguishes it.
  */
 SS_NONNULL()
 SS_WRITES(2, 3)

@@ -12,23 +12,23 @@
 #include "points.h"
 
 /*
- * A service keeps up with a rate if the first part of the due requests succeeds, and the second
- * part, minus one request, while requests are still due. Otherwise a queue grows that is emptied
- * only afterwards.
+ * A service keeps up with a rate if at least the part SUCCESSES_MIN of the due requests succeeds,
+ * and IN_TIME_MIN of them, minus one request, before the last one is due. Otherwise a queue grows
+ * that is emptied only afterwards.
  */
 #define SUCCESSES_MIN 0.99
 #define IN_TIME_MIN   0.98
 
 /*
- * Times from sending hide waiting if those from the due time are longer by this factor, and by at
- * least this time.
+ * Times from sending hide waiting if those from the due time are longer by this factor, and at
+ * least this long.
  */
 #define HIDDEN_RATIO 2
 #define HIDDEN_MIN   0.01 /* seconds */
 
 /*
- * A generator is late if the 99th percentile of its lateness is at least this part of the response
- * time, and at least this long.
+ * A generator is late if the 99th percentile of its lateness exceeds this part of the 95th
+ * percentile of response times, and is at least this long.
  */
 #define LATE_SHARE 0.1
 #define LATE_MIN   0.001 /* seconds */
@@ -61,7 +61,7 @@ static struct shown show(double seconds) {
     return shown;
 }
 
-/* Returns "about" for estimated percentiles. */
+/* Returns "about " if percentiles are estimated, otherwise "". */
 static const char *about(const struct ssreport_response *response) {
     return response->estimated ? "about " : "";
 }
@@ -231,7 +231,7 @@ static void find_stopping(struct ssreport_report *report, const struct ssreport_
         show(with).text, show(without).text, expected);
 }
 
-/* Adds a finding about throttling, at the lowest rate, at which the queue adds the least. */
+/* Adds a finding about throttling, at the lowest rate, where queueing adds the least. */
 static void find_throttle(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     const struct ssreport_rate_point *lowest = NULL;
@@ -275,8 +275,8 @@ static void find_doubts(struct ssreport_report *report, const struct ssreport_re
     if (of->success_ratio < SUCCESSES_MIN && all > HIDDEN_RATIO * p95)
         find(report, "successes", of,
             "%.300s: only %.4g %% of the requests succeeded (%.200s). The successes alone were "
-            "answered within %s (95 %%); counting each other request for as long as it waited, the "
-            "time is %s.",
+            "answered within %s (95 %%); if each other request counts with the time that it "
+            "waited, it is %s.",
             of->title, 100 * of->success_ratio, of->causes && *of->causes ? of->causes : "refused",
             show(p95).text, show(all).text);
 }

@@ -11,10 +11,10 @@
 #include "knobs_plots.h"
 #include "points.h"
 
-/* If there are more seconds than this, they are merged into this many columns. */
+/* If there are more seconds than this, they are merged into at most this many columns. */
 #define COLUMNS_MAX 600
 
-/* If there are more points than this, no lines join them, because they belong to a trace. */
+/* If there are more points than this, no lines join them: they probably come from a trace. */
 #define LINED_MAX 60
 
 /* The maximum number of series of a service in a picture; the tables have all of them. */
@@ -67,8 +67,8 @@ static int by_place(const void *left, const void *right) {
 }
 
 /*
- * Returns the points from left to right; the caller frees them. Returns NULL if no two of them
- * differ, or if memory is exhausted.
+ * Returns the points from left to right; the caller frees them. Returns NULL if all are at one
+ * place, or if memory is exhausted.
  */
 static struct place *collect(const struct ssreport_report *report, size_t first,
     enum ssreport_abscissa abscissa, size_t *count) {
@@ -103,8 +103,8 @@ static void write_place(FILE *script, const struct place *place) {
 #define CURVE_PER_PERCENT 2
 
 /*
- * Writes a curve of the expected mean for few requests. Returns false if no point was never
- * stopped, or if the stopped points have different tau.
+ * Writes a curve of the mean that is expected if requests are few. Returns false unless there is a
+ * point without stops, and all others have the same tau.
  */
 static bool write_expected(FILE *script, const struct place *places, size_t count) {
     const struct ssreport_rate_point *full = NULL;
@@ -345,8 +345,8 @@ static size_t count_duties(const struct ssreport_report *report, size_t first) {
 }
 
 /*
- * Returns the point at whose rate most duties were tried, and of several such points the one with
- * the lowest rate.
+ * Returns the point of a service at whose rate the most duties were tried; of several, one with the
+ * lowest rate.
  */
 static size_t find_duties(const struct ssreport_report *report, size_t first) {
     size_t best = first, most = count_duties(report, first);
@@ -418,8 +418,9 @@ void ssreport_responses_plots_print(
     struct ssreport_page *page, const struct ssreport_report *report) {
     SS_OWNED(groups) struct stats_groups services = ssreport_points_by_service(report);
     SS_OWNED(groups) struct stats_groups series = ssreport_points_by_series(report);
-    fputs("<p>Solid lines count from when a request was due, dashed ones from when it was sent; "
-          "of the requests that succeeded.</p>\n<div class=\"plots\">\n",
+    fputs(
+        "<p>Response times of successful requests: solid lines count from when a request was due, "
+        "dashed ones from when it was sent.</p>\n<div class=\"plots\">\n",
         page->stream);
     ssreport_knobs_plots_print(page, report);
     for (size_t i = 0; services.first && series.first && i < report->point_count; i++) {

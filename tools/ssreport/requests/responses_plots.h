@@ -15,13 +15,15 @@ enum ssreport_abscissa {
 };
 
 /*
- * Write scripts for gnuplot. If no two points differ, they write nothing and return false. `first`
- * is a point; the first two functions draw the points of its series.
+ * The following functions write scripts for gnuplot, and return false if there is too little to
+ * draw. `first` is the number of a point.
  */
+
+/* Draws the points of its series or, over duty, all points of its service at its rate. */
 bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report, size_t first,
     enum ssreport_abscissa abscissa);
 
-/* Draws the 95th percentiles of at least two series of one service against the rate. */
+/* Draws the 95th percentiles of the series of its service, at least two, against the rate. */
 bool ssreport_responses_plot_series(
     FILE *script, const struct ssreport_report *report, size_t first);
 

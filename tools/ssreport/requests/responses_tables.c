@@ -48,7 +48,7 @@ static const struct table_column rate_columns[] = {
     {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
     {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, LEVEL, {"step", "step"},
     {"begin_seconds", NULL}, {"end_seconds", NULL}, {"seconds", "seconds", 0},
-    {"rate", "asked, /s", 2, .text = {"asked,/s", 9}},
+    {"rate", "requested, /s", 2, .text = {"rate, /s", 9}},
     {"throughput", "answered, /s", 2, .text = {"answered", 9}},
     {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"completed", NULL}, {"failed", NULL},
     {"timeouts", NULL}, {"success_ratio", "successes, %", 2, true, .text = {"ok, %", 7}},
@@ -105,16 +105,16 @@ static const struct table_column limit_columns[] = {
 static const struct table_column power_columns[] = {
     {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
     {"environment", NULL}, {"throttle_target", "throttled to, %", 1, true, true},
-    {"arrival", "arrival"}, LEVEL, {"rate", "asked, /s", 2}, {"watts", "W", 2},
+    {"arrival", "arrival"}, LEVEL, {"rate", "requested, /s", 2}, {"watts", "W", 2},
     {"watts_deviation", "standard deviation", 2}, {"watts_seconds", "seconds"},
-    {"idle_watts", "idle, W", 2, .if_known = true}, {"joules_per_success", "J for each success", 3},
+    {"idle_watts", "idle, W", 2, .if_known = true}, {"joules_per_success", "J per success", 3},
     {"joules_per_success_above_idle", "above idle", 3, .if_known = true},
-    {"successes_per_joule", "successes for each J", 4},
+    {"successes_per_joule", "successes per J", 4},
     {"success_ratio", "successes, %", 2, true}, {"state", "state"},
     {"saturated", "saturated", .if_known = true},
 };
 static const struct table_column saving_columns[] = {
-    {"high", "from"}, {"low", "to"}, {"rate", "asked, /s", 2}, {"saturated", "saturated", .if_known = true},
+    {"high", "from"}, {"low", "to"}, {"rate", "requested, /s", 2}, {"saturated", "saturated", .if_known = true},
     {"high_watts", "from, W", 1, .if_known = true}, {"low_watts", "to, W", 1, .if_known = true},
     {"saved", "power saved, %", 1, true, true},
     {"high_capacity", "from, /s", 2}, {"low_capacity", "to, /s", 2},
@@ -124,7 +124,7 @@ static const struct table_column saving_columns[] = {
 static const struct table_column idle_columns[] = {
     {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method", .if_known = true},
     {"environment", NULL}, {"arrival", "arrival"}, {"knobs", "knobs", .if_known = true},
-    {"rate", "asked, /s", 2}, {"seconds", "seconds"},
+    {"rate", "requested, /s", 2}, {"seconds", "seconds"},
     {"frequency_mhz", "MHz", 0, .if_known = true}, {"active", "active, %", 2, true},
     {"active_deviation", "standard deviation", 2, true}, {"state", "state"},
     {"share", "of idle, %", 2, true}, {"share_deviation", "standard deviation", 2, true},
@@ -146,7 +146,7 @@ static const struct table_column knob_columns[] = {
 static const struct table_column rule_columns[] = {
     {"statement", "statement"}, {"verdict", "verdict"}, {"difference", "difference, %", 1, true, true},
     {"low", "its confidence, from", 1, true, true}, {"high", "to", 1, true, true},
-    {"runs", "runs of each"}, {"rate", "asked, /s", 2, .if_known = true},
+    {"runs", "runs of each"}, {"rate", "requested, /s", 2, .if_known = true},
     {"first", "from", .if_known = true}, {"second", "to", .if_known = true},
     {"arrival", "arrival", .if_known = true}, {"balance", NULL}, {"why", "why not", .if_known = true},
 };
@@ -166,7 +166,7 @@ static const struct table_sheet tables[] = {
         saving_columns),
     TABLE_INIT("requests-idle", "Idle states of the CPUs by rate", idle_columns),
     TABLE_INIT("requests-knobs",
-        "What each knob saves and costs, and what was published (Table 8, another machine)",
+        "What each knob saves and costs, and published figures (Table 8, another machine)",
         knob_columns),
     TABLE_INIT("requests-rules", "Published statements about knobs, tested on these runs", rule_columns),
     TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),
@@ -376,7 +376,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *rates = ssreport_table(report, "requests-rates");
     size_t rows = table_rows(rates);
     table_print_text(stream, ssreport_table(report, "requests-knobs"),
-        "what each knob saves and costs in percent, and what was published");
+        "what each knob saves and costs, and published figures, in percent");
     table_print_text(stream, ssreport_table(report, "requests-capacity"),
         "capacity: the highest rate at which the response time stays within its limit");
     if (rows > RATES_MAX)
@@ -399,7 +399,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         headline->finding = ssreport_findings_first(report, "knob", true);
         if (headline->finding == SSREPORT_NO_ROW)
             strcpy(headline->answer,
-                "No two levels that differ in one knob only have a known capacity: "
+                "No two levels that differ only in one knob have a known capacity: "
                 "some were overloaded at the lowest rate, or not at the highest one.");
         return true;
     }

@@ -12,24 +12,24 @@
 #include "points.h"
 #include "underload.h"
 
-/* The difference that a statement "makes no difference" permits. */
+/* The maximum difference that NO_DIFFERENCE permits. */
 #define EQUAL 0.05
 
-#define ROUNDS_MAX 64 /* values of a series at one rate that are tested */
+#define ROUNDS_MAX 64 /* maximum number of values of a series at one rate */
 
 /* The figure that is compared. */
 enum figure { WATTS, MEAN_TIME, P95_TIME, CAPACITY, CAPACITY_EACH };
 
-/* At which rate: the highest one at which both series are in this state. */
+/* Series are compared at the highest rate at which both are in this state. */
 enum state { ANY, UNDERLOADED, SATURATED, OVERLOADED };
 
 /* A claim about the difference, relative to the first of both series. */
 enum claim { MORE_THAN, LESS_THAN, NO_DIFFERENCE };
 
 /*
- * A statement. Of two series that differ in `of` only, the first is the one that has more of it:
- * the higher frequency, the larger number, not pinned; even arrivals; round-robin. `reverse`: the
- * difference is that from the second series to the first.
+ * A statement about two series that differ only in `of`. The first has more of it: the higher
+ * frequency, the larger number, not pinned, even arrivals, or round-robin. The difference is from
+ * the first to the second or, with `reverse`, from the second to the first.
  */
 struct rule {
     const char *statement, *of;
@@ -98,13 +98,13 @@ static const struct comparison comparisons[] = {
 
 #define COMPARISONS (sizeof comparisons / sizeof *comparisons)
 
-/* Two series, and what is compared of them. */
+/* Two series and the difference of a figure. */
 struct contrast {
     const struct ssreport_responses *first, *second; /* NULL if no series differ in the knob */
     size_t groups[2];
-    double distance; /* between both levels; the greatest one is tested */
+    double distance; /* between both levels; the two that are farthest apart are tested */
     double rate;     /* NaN if a figure of all rates is compared */
-    size_t runs;     /* the smaller number of both series */
+    size_t runs;     /* of the series that has fewer */
     double difference;
     struct ssreport_interval interval;
     const char *missing; /* NULL if the difference is known */
@@ -259,7 +259,7 @@ static const char *why_unknown(const struct rule *rule) {
                : "too many requests got no answer";
 }
 
-/* Compares the runs of both series, after Welch. */
+/* Compares the runs of both series by Welch's test. */
 static int compare(const struct test *test, const struct rule *rule, struct contrast *contrast) {
     double values[2][ROUNDS_MAX];
     struct stats_sample samples[2];
@@ -366,8 +366,8 @@ static void add_row(struct ssreport_report *report, const char *statement,
 }
 
 /*
- * Subtracts one difference from another one of other runs: the squared distances to the bounds are
- * added (MOVER).
+ * Subtracts the difference `other`, which comes from other runs. The squared distances to the
+ * bounds are added (MOVER).
  */
 static void subtract(struct contrast *from, const struct contrast *other) {
     double low =

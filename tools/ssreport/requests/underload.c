@@ -56,8 +56,8 @@ struct ssreport_limit ssreport_limit_find(
 }
 
 /*
- * Returns the first of two limits: both must hold. If one crosses at an unknown rate, the other
- * must cross before the last rate at which the first one holds.
+ * Returns the limit up to which both limits hold. If one is crossed at an unknown rate, the result
+ * is known only if the other is crossed before the last rate at which both hold.
  */
 static struct ssreport_limit first_of(
     const struct ssreport_limit *one, const struct ssreport_limit *other) {
@@ -75,8 +75,8 @@ static struct ssreport_limit first_of(
 /* ---- response times of all requests ---- */
 
 /*
- * Returns the 95th percentile if a part of the requests took longer than all successes: a higher
- * percentile of the successes, on the line between those that are known.
+ * Returns the 95th percentile if the part `failed` of the requests took longer than all successes:
+ * a higher percentile of the successes, interpolated between those that are known.
  */
 static double shift_p95(const struct ssreport_response *response, double failed) {
     double at = 0.95 / (1 - failed);
@@ -181,7 +181,7 @@ static int find_limits(struct level *level) {
     return 0;
 }
 
-/* Makes a level from a series; if `round` is not NaN, from its points of this round. */
+/* Makes a level from the points of a series: all or, if `round` is not NaN, those of this round. */
 static int make_level(struct level *level, const struct ssreport_report *report,
     const struct stats_groups *groups, size_t group, double round) {
     size_t count = 0;
@@ -236,7 +236,7 @@ static const char *describe_saturation(double busiest) {
     return isnan(busiest) ? "" : busiest >= SSREPORT_SATURATED ? "yes" : "no";
 }
 
-/* Returns the power while a run sent no requests; NaN if it never paused. */
+/* Returns the mean power while a run sent no requests; NaN if unknown. */
 static double find_idle_watts(const struct ssreport_rate_point *point) {
     struct ssreport_stretch stretch;
     double sum = 0, seconds = 0;
@@ -284,7 +284,10 @@ static bool find_common(
     return false;
 }
 
-/* Returns the capacity of a level: the crossing if known, otherwise the last underloaded rate. */
+/*
+ * Returns the rate at which a level crosses a limit or, if that is unknown, its last underloaded
+ * rate; NaN if it was never overloaded.
+ */
 static double capacity_of(const struct level *level) {
     struct ssreport_limit both =
         first_of(&level->limits[HONEST][MEAN], &level->limits[HONEST][P95]);

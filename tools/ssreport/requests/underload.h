@@ -22,9 +22,9 @@ enum { SSREPORT_MEAN, SSREPORT_P95, SSREPORT_CRITERIA };
 struct ssreport_rate_point;
 
 /*
- * Finds mean and 95th percentile of all requests, in seconds; infinite if too many got no answer.
- * Whole runs have them, apart from refused requests. In a step, each request that failed or was
- * refused counts as longer than the successes, at least as long as the timeout.
+ * Finds the mean and the 95th percentile of all requests, in seconds; infinite if too many got no
+ * answer. A whole run has recorded both, without refused requests. In a step, a request that failed
+ * or was refused counts as longer than all successes, and at least as long as the timeout.
  */
 SS_NONNULL()
 void ssreport_point_times(const struct ssreport_rate_point *point, double times[SSREPORT_CRITERIA]);
@@ -32,16 +32,15 @@ void ssreport_point_times(const struct ssreport_rate_point *point, double times[
 /* Returns whether mean and 95th percentile of all requests are below their limits. */
 SS_NONNULL() bool ssreport_point_is_underloaded(const struct ssreport_rate_point *point);
 
-/* The rate at which a value exceeds a limit; NaN if unknown. */
+/* The rates at which values reach a limit; NaN if unknown. */
 struct ssreport_limit {
-    double last;     /* the last rate before the first that exceeds it */
-    double first;    /* the first rate that does */
-    double crossing; /* between both, on the line through their values */
+    double last;     /* the last rate before the first one that reaches it */
+    double first;    /* the first rate that reaches it */
+    double crossing; /* between these two, on the line through their values */
 };
 
 /*
- * Finds the limit of values at ascending rates. Infinite values exceed any limit, but have no
- * crossing.
+ * Finds where values at ascending rates reach a limit. Infinite values do, but have no crossing.
  */
 SS_READS(1, 3)
 SS_READS(2, 3)

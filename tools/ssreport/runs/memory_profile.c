@@ -51,7 +51,7 @@ static double threads_of(const struct ssreport_second *second, double instance_s
     return cpu / instance_seconds;
 }
 
-/* Returns the rate of a counter per second, which earlier rows may lack. */
+/* Returns the rate of a counter per second. Its count is for all rows since it was last known. */
 static double rate(const struct ssreport_second *second, enum ssreport_counter counter) {
     return second->counts[counter] / (second->end - second->since[counter]);
 }
@@ -110,7 +110,7 @@ static struct use first_use(const struct ssreport_record *record) {
     return nothing;
 }
 
-/* Writes the seconds of the counted time that have all data. Returns their number. */
+/* Writes the seconds of the counted time with a known number of threads. Returns their number. */
 static size_t write_seconds(struct writer *writer, const struct ssreport_record *record) {
     double from = record->counted_from, to = ssreport_record_counted_to(record);
     struct use last = first_use(record);

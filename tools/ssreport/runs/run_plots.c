@@ -12,10 +12,10 @@
 
 #define BAND_POINTS 60
 
-/* The maximum number of points in time of stacked areas. */
+/* The maximum number of points along the time of stacked areas. */
 #define IDLE_COLUMNS_MAX 200
 
-/* The ranges of more instances than this are not marked. */
+/* If there are more instances than this, their ranges are omitted. */
 #define RANGES_MAX 64
 
 /* Returns the unit of the time axis: seconds, or minutes for long runs. */
@@ -176,7 +176,7 @@ static void begin_fields(FILE *script, const struct ssreport_run *run, const cha
         things, (double)count - 0.5, value);
 }
 
-/* Writes the field of the things from rows[0] to before rows[1]; an unknown value has none. */
+/* Writes a field from rows[0] up to, not including, rows[1], unless its value is unknown. */
 static void write_field(FILE *script, const double times[2], const size_t rows[2], double value) {
     if (isfinite(value))
         fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", times[0], times[1], (double)rows[0] - 0.5,
@@ -232,7 +232,7 @@ static bool has_cpus(const struct ssreport_run *run) {
     return run->surroundings.cpu_count > 0 && run->record.sample_count > 0;
 }
 
-/* Rows and columns of fields are merged if there are too many, as for duties. */
+/* Merges neighboring CPUs if there are too many for a row each. */
 static void write_cpus(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_surroundings *around = &run->surroundings;
     size_t rows = around->cpu_count < ROWS_MAX ? around->cpu_count : ROWS_MAX;

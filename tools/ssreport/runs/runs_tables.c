@@ -6,7 +6,7 @@
 /* The number of equidistant loads at which a table gives a curve. */
 #define LOADS 41
 
-/* Quantities that a run's summary also has have the same names as there. */
+/* A quantity that is also in the summary of a run has the same name here. */
 // clang-format off
 static const struct table_column run_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"},

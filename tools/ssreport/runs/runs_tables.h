@@ -5,13 +5,15 @@
 #include "report.h"
 
 /*
- * Pools the steps of runs with one workload and method in one environment, which make one curve.
- * Returns -1 if memory is exhausted.
+ * Pools the steps of all runs with one workload and method in one environment, and fits a curve to
+ * them. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_runs_pool(struct ssreport_report *report);
 
-/* Fill all tables except that of runs; and fill that of runs, once all notes are written. */
+/* Fills all tables except `runs`. */
 SS_NONNULL(1) void ssreport_runs_fill(struct ssreport_report *report);
+
+/* Fills the table `runs`, which contains the notes of all topics: call this after all are built. */
 SS_NONNULL(1) void ssreport_runs_list(struct ssreport_report *report);
 
 extern const struct table_sheet ssreport_runs_tables[];

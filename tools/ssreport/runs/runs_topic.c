@@ -13,7 +13,7 @@
 #include "run_plots.h"
 #include "runs_tables.h"
 
-/* Maximum number of runs whose steps the terminal shows. */
+/* If there are more runs than this, the terminal does not show their steps. */
 #define STEPS_OF_MAX 4
 
 /* ---- findings ---- */
@@ -216,8 +216,8 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
     page_sheet(page->stream, ssreport_table(report, "runs"));
     if (folds)
         fprintf(page->stream,
-            "<p>In reports of more than %d runs each run has only the picture of its load over "
-            "time: give <code>ssreport</code> fewer runs for all pictures.</p>\n"
+            "<p>In a report of more than %d runs, each run has only the picture of its load over "
+            "time: report fewer runs for all pictures.</p>\n"
             "<details><summary>Run by run: %zu runs</summary>\n",
             SSREPORT_PICTURED_MAX, report->run_count);
     for (size_t i = 0; i < report->run_count; i++) {
@@ -266,7 +266,7 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
     if (interrupted)
         fputs("! interrupted\n", stream);
     if (running)
-        fputs("+ the run continues\n", stream);
+        fputs("+ still running\n", stream);
     if (bounded)
         fputs("<= no iteration ended: the throughput is at most this\n", stream);
     if (disturbed)
@@ -275,8 +275,8 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
 }
 
 /*
- * Prints a rate and its interval. The interval contains the mean of the step's intervals, but not
- * always that of the whole step.
+ * Prints the mean rate of the whole intervals of a step, and its confidence interval, which may not
+ * contain the throughput of the step.
  */
 static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
     if (rates->count == 1)
@@ -295,8 +295,8 @@ static void explain_rates(
     if (most < 2)
         return;
     snprintf(text, sizeof text,
-        "(mean +- half of its %g %% confidence interval, from this many whole intervals of %g s; a "
-        "rest shorter than an interval counts only in the throughput)",
+        "(mean +- half of its %g %% confidence interval, from this many whole intervals of %g s; "
+        "the rest of a step counts only in its throughput)",
         100 * settings->confidence, settings->interval);
     ss_option_print_wrapped(stream, 0, text);
 }

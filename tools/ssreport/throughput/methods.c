@@ -10,7 +10,7 @@
 /* Targets that differ by less than this are equal. */
 #define SAME 1e-4
 
-/* Methods without control or with a constant duty, in order of preference. */
+/* Methods without control or with a constant duty; the first wins if ranges are equally wide. */
 static const char *const baselines[] = {"nbench", "nbench-fit", "1cdc", NULL};
 
 static bool is_point(const struct ssreport_run *run, const void *context) {

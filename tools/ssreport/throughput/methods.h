@@ -46,7 +46,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_methods_of(struct ssreport_methods 
 
 void ssreport_methods_free(struct ssreport_methods *methods);
 
-/* Returns whether two runs have the same method and length of a round. */
+/* Returns whether two runs have the same method and mean length of a round. */
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 
 /* Returns whether a run belongs to the baseline. */
@@ -78,8 +78,8 @@ SS_WRITES(1, 2)
 void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run);
 
 /*
- * Fills both tables, and adds findings about steps that are not compared. Returns -1 if memory is
- * exhausted.
+ * Fills the tables methods and methods-deviation, and adds findings about steps that are not
+ * compared. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_methods_fill(struct ssreport_report *report);
 

@@ -23,12 +23,12 @@ static double value_of(const struct drawing *drawing, const struct ssreport_meth
                                : point->step->throughput;
 }
 
-/* Returns whether a method begins at this point and the point is drawn: points at 0 are not. */
 static bool begins_method(const struct drawing *drawing, size_t i) {
     const struct ssreport_method_point *points = drawing->methods->points;
     return i == 0 || !ssreport_methods_is_one(points[i - 1].run, points[i].run);
 }
 
+/* Returns whether a method begins at this point and is drawn: deviations of the baseline are 0. */
 static bool is_drawn(const struct drawing *drawing, size_t i) {
     return begins_method(drawing, i) &&
            !(drawing->deviations &&

@@ -14,16 +14,19 @@
 /* Ramps of the trace are cut into pieces in which the load changes by at most this. */
 #define LOAD_PART 0.005
 
-/* Tolerance for the target of a replay, which a record has with six decimals. */
+/* Tolerance for the target of a sample, in addition to half of LOAD_PART. */
 #define SAME_TARGET 2e-3
 
 /*
- * The part of a replay's samples that must have the target of the trace; other samples are at
+ * The part of a replay's samples that must have the target of the trace. The others may be at
  * changes of the trace, or next to lost samples.
  */
 #define REPLAY_SHARE 0.95
 
-/* The part of the trace that a replay must cover: a trace may begin with a constant load. */
+/*
+ * The part of the trace that a replay must cover. A run with a constant load would otherwise pass
+ * for a replay of a trace that begins with one.
+ */
 #define REPLAY_LENGTH 0.8
 
 /* Tolerance for numbers, which manifests contain with ten digits. */
@@ -100,7 +103,8 @@ static int read_trace(struct trace *trace, const char *path, struct ss_error *er
     if (result < 0)
         return ss_error_memory(error);
     if (!(trace->length > 0))
-        return ss_error_fail(error, "--predict: %s has no length", path);
+        return ss_error_fail(
+            error, "--predict: the trace %s lasts 0 s: a trace needs records at two times", path);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "json_document.h"
 
 /*
- * Each record is shown as a process. Its main thread is the run, and the instances are the next
+ * Each record is shown as a process, with the run as its main thread and the instances as further
  * threads. Viewers expect process and thread IDs to be unique, as on Linux.
  */
 #define RUN                 0
@@ -24,8 +24,8 @@ struct timeline {
     double origin;     /* time 0, in seconds since 1970 */
     double unknown;    /* assumed start of records without one, in seconds since 1970 */
     double earliest;   /* first event, in seconds after the origin */
-    size_t events;     /* written so far */
-    size_t spans;      /* of these, begun spans */
+    size_t events;     /* number written so far */
+    size_t spans;      /* number begun so far */
     unsigned process;  /* ID of this record's process */
     double start;      /* of this record, in seconds after the origin */
     double *state_end; /* of each instance, the end of its last state */
@@ -114,7 +114,7 @@ static void write_counter(struct timeline *timeline, double at, const char *name
 
 /* ---- records of showstopper ---- */
 
-/* Converts a time on the run's clock, which stops in pauses. */
+/* Converts a time on the run's clock, which stops in pauses, to seconds after the origin. */
 static double wall_of(
     const struct timeline *timeline, const struct ssreport_record *record, double run_time) {
     return timeline->start + ssreport_record_elapsed(record, run_time);
@@ -147,7 +147,7 @@ static void write_iterations(struct timeline *timeline, const struct ssreport_re
     }
 }
 
-/* Makes the record have at least this number of instances. Returns false if memory is exhausted. */
+/* Extends `state_end` to at least `count` instances. Returns false if memory is exhausted. */
 static bool extend_instances(struct timeline *timeline, size_t count) {
     if (count <= timeline->instances)
         return true;
@@ -178,7 +178,7 @@ static bool take_state(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Copies the decisions from their file: they may exceed the memory. */
+/* Copies states line by line, because the file of decisions may not fit into memory. */
 static void write_states(struct timeline *timeline, const char *folder) {
     static const char *const columns[] = {
         "elapsed_seconds", "executor", "state", "real_seconds", NULL};
@@ -218,7 +218,7 @@ static void name_instances(struct timeline *timeline) {
     }
 }
 
-/* Begins a process for a record that started at seconds since 1970, or NaN if that is unknown. */
+/* Begins the process of a record. `wall` is its start in seconds since 1970; NaN if unknown. */
 static void begin_process(struct timeline *timeline, double wall, const char *title) {
     timeline->process += 1 + (unsigned)timeline->instances;
     timeline->instances = 0;
@@ -261,7 +261,10 @@ static void write_requests(struct timeline *timeline, const struct ssreport_resp
 
 /* ---- all ---- */
 
-/* Times of today in microseconds since 1970 have too many digits for viewers that keep doubles. */
+/*
+ * Returns the start of the first record, in whole seconds since 1970. Times are relative to it,
+ * because viewers store microseconds as doubles, which round those since 1970.
+ */
 static double find_origin(const struct ssreport_report *report) {
     double origin = INFINITY;
     for (size_t i = 0; i < report->run_count; i++)
@@ -271,7 +274,9 @@ static double find_origin(const struct ssreport_report *report) {
     return isfinite(origin) ? floor(origin) : 0;
 }
 
-/* Writes all records, with events at seconds after `origin`. Returns the time of the first event.
+/*
+ * Writes all records, with times relative to `origin`. Returns the time of the first event, or 0 if
+ * none is before the origin.
  */
 static double write_records(
     FILE *stream, const struct ssreport_report *report, double origin, double unknown) {
@@ -288,7 +293,8 @@ int ssreport_timeline_write(
     FILE *stream, const struct ssreport_report *report, struct ss_error *error) {
     double origin = find_origin(report);
     if (report->run_count + report->response_count == 0)
-        return ss_error_fail(error, "there is no record to draw over time");
+        return ss_error_fail(error,
+            "--perfetto needs a record of showstopper or ssrequest: no given folder holds one");
     /*
      * Perfetto drops events before time 0, such as those of a warm-up, which precedes the start of
      * control. The first pass only finds out when the first event is.

@@ -7,7 +7,7 @@
 #include "html_page.h"
 #include "options/option.h"
 
-/* The number of records that the terminal names. */
+/* The maximum number of records that the terminal names. */
 #define NAMED_MAX 4
 
 // clang-format off
@@ -116,8 +116,8 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         ss_option_print_wrapped(stream, 2, line);
     }
     if (all > named)
-        fprintf(
-            stream, "and %zu more that are doubtful or invalid: ssreport --check\n", all - named);
+        fprintf(stream, "and %zu more that are doubtful or invalid: see ssreport --check\n",
+            all - named);
 }
 
 const struct ssreport_topic ssreport_verdicts_topic = {
