@@ -675,6 +675,8 @@ the_command_does_not_start_if_a_policy_cannot_be_set() {
     write_policy 'load side' 'below 40% pin=free'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
     says err '`load side` requires --side'
+    expect 125 ssactuate follow --policy "$folder" -- touch "$folder/started"
+    says err "$folder: cannot be read: Is a directory"
     write_policy "load trace $folder/absent" 'below 40% pin=free'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
     # The command ignores the SIGTERM that it gets at the end, and so holds the pipe until it exits.
@@ -682,6 +684,15 @@ the_command_does_not_start_if_a_policy_cannot_be_set() {
         cat >"$folder/err"
     says err "$folder/absent"
     [ ! -e "$folder/started" ] || fail "the command was started"
+}
+
+# The record of a showstopper that has not started yet, or of none.
+unknown_load_is_reported_once() {
+    write_policy "load record $folder/absent" 'every 20m' 'stay 100m' 'below 40% pin=free' 'above 60% pin=first:1'
+    expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" -- sh -c '
+        until grep -q "the load is unknown" "$1/err"; do sleep 0.02; done
+        sleep 0.3' - "$folder"
+    is err "ssactuate: warning: the load is unknown: no load in $folder/absent/samples.csv: the present levels stay"
 }
 
 # A group above allows 200 %, which a new period with the former quota would exceed.
@@ -884,6 +895,7 @@ run_case process_group_with_a_reused_id_is_left_alone
 run_case affinity_changed_by_other_programs_is_not_restored
 run_case the_command_does_not_start_if_the_side_is_invalid
 run_case the_command_does_not_start_if_a_policy_cannot_be_set
+run_case unknown_load_is_reported_once
 run_case quota_and_period_switch_below_a_limited_group
 run_case sizes_of_a_policy_may_leave_out_parts
 run_case the_memory_limit_is_not_set_below_the_memory_in_use

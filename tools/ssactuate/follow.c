@@ -71,8 +71,10 @@ struct follow {
     struct change *changes;
     size_t change_count, change_room;
     int signals_received;
-    bool failing; /* the latest switch has failed */
-    bool warned;  /* that threads share CPUs */
+    ss_time known;     /* the latest time at which the load was known, or the start */
+    bool said_unknown; /* that the load is unknown */
+    bool failing;      /* the latest switch has failed */
+    bool said_crowded; /* that threads share CPUs */
 };
 
 /* ---- rules ---- */
@@ -436,7 +438,7 @@ static int start_both(struct follow *follow, struct ss_error *error) {
         follow->load.running = find_running(follow, &follow->parties[1]);
         follow->load.used = follow->load.running->used;
     }
-    follow->begin = ss_platform_now();
+    follow->begin = follow->known = ss_platform_now();
     note_change(follow, follow->begin, NAN);
     return 0;
 }
@@ -535,12 +537,28 @@ static void bind_threads(struct follow *follow) {
             binding, (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
     else
         bind_group(follow, party);
-    ssactuate_child_warn_if_crowded(binding, &follow->warned);
+    ssactuate_child_warn_if_crowded(binding, &follow->said_crowded);
+}
+
+/*
+ * Warns once if the load stays unknown, such as that of a record that does not exist. A trace says
+ * itself where it has no load.
+ */
+static void note_load(struct follow *follow, ss_time now, double load) {
+    if (!isnan(load) || follow->policy.source == SSACTUATE_TRACE)
+        follow->known = now;
+    if (follow->said_unknown || ss_time_since(now, follow->known) < follow->policy.stay)
+        return;
+    follow->said_unknown = true;
+    fprintf(stderr, "ssactuate: warning: the load is unknown%s%s: the present levels stay\n",
+        follow->load.samples ? ": no load in " : "",
+        follow->load.samples ? ss_words_show(follow->load.samples).text : "");
 }
 
 static void sample(struct follow *follow, ss_time now) {
     look(follow);
     double load = ssactuate_load_sample(&follow->load, now);
+    note_load(follow, now, load);
     size_t rule = ssactuate_decide(&follow->decision, now, load);
     if (rule != follow->decision.rule)
         switch_rule(follow, rule, now, load);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,8 @@ int ssactuate_policy_read(
         if (status < 0)
             return ss_error_wrap(error, "%s:%zu", name, number);
     }
+    if (ferror(stream))
+        return ss_error_fail(error, "%s: cannot be read: %s", name, strerror(errno));
     return check(policy, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
 }
 
