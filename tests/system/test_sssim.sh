@@ -191,6 +191,7 @@ expect "${run[@]}" --sweep load=25%,75% --csv
 
 # ---- what is refused ----
 
+refused 'feedback/own: a simulated load is relative to all CPUs: omit cpus' -l 50% -f own -F cpus=1
 refused '--sweep requires a value' --sweep
 refused "--sweep: 'load' is not an option with values" --sweep load
 refused "--sweep: '=1' is not an option with values" --sweep =1

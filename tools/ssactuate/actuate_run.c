@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/owned.h"
 #include "base/whole_file.h"
 #include "child.h"
 #include "copies.h"

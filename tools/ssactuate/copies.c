@@ -191,8 +191,6 @@ static void end(struct ssactuate_copy *copy, int signal) {
 }
 
 void ssactuate_copies_end(struct ssactuate_copies *copies, int signal) {
-    if (!copies->ending)
-        copies->end_begun = ss_platform_now();
     copies->ending = true;
     for (size_t i = 0; i < SSACTUATE_INSTANCES_MAX; i++) {
         if (copies->copies[i].state != SSACTUATE_ABSENT &&

@@ -46,7 +46,6 @@ struct ssactuate_copies {
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
     struct ssactuate_kept_copy *kept; /* by number */
     bool ending;                      /* all copies have been asked to exit */
-    ss_time end_begun;
     int status; /* status of the first copy to exit, as in struct ssactuate_child */
     bool has_status;
 

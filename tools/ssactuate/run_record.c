@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/units.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 

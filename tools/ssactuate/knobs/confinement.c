@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "actuator.h"
-#include "base/owned.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"

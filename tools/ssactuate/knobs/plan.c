@@ -4,7 +4,6 @@
 
 #include "actuator.h"
 #include "base/grow.h"
-#include "base/owned.h"
 #include "base/words.h"
 
 int ssactuate_plan_add(
