@@ -49,6 +49,8 @@ static void invalid_policies_are_refused(void **state) {
         {"below 40% pin=free\nabove 30% pin=free\n", "the rules in lines 1 and 2 overlap"},
         {"below 40% pin=free\nabove 60% quota=50%\n",
             "the rule in line 1 does not set quota, but the one in line 2 does"},
+        {"below 40% frequency=min\nabove 60% frequency=max,turbo=on\n",
+            "the rule in line 1 does not set turbo, but the one in line 2 does"},
         {"load disk\nbelow 40% pin=free\n", "policy:1: unknown source of the load 'disk'"},
         {"load trace\nbelow 40% pin=free\n", "`load trace` takes one argument"},
         {"every 0s\nbelow 40% pin=free\n", "`every` must be above 0"},

@@ -117,26 +117,39 @@ static int check_overlap(const struct ssactuate_policy *policy, struct ss_error 
     return 0;
 }
 
-static bool has_actuator(const struct ssactuate_rule *rule, const char *knob) {
+/* Returns the word of a rule that sets the actuator of a knob, or NULL. */
+static const char *find_word(const struct ssactuate_rule *rule, const char *knob) {
     size_t length = strcspn(knob, "=");
     for (const char *const *word = rule->knobs; *word; word++) {
         if (strcspn(*word, "=") == length && strncmp(*word, knob, length) == 0)
-            return true;
+            return *word;
     }
-    return false;
+    return NULL;
+}
+
+/* Checks that one rule sets what another one sets: the actuator of a knob, and turbo. */
+static int check_knob(const struct ssactuate_rule *rule, const struct ssactuate_rule *other,
+    const char *knob, struct ss_error *error) {
+    static const char turbo[] = ",turbo=";
+    const char *word = find_word(rule, knob);
+    bool lacks_turbo = word && strstr(knob, turbo) && !strstr(word, turbo);
+    if (word && !lacks_turbo)
+        return 0;
+    return ss_error_fail(error,
+        "the rule in line %zu does not set %.*s, but the one in line %zu does: all rules must set "
+        "the same actuators",
+        rule->line, lacks_turbo ? 5 : (int)strcspn(knob, "="), lacks_turbo ? "turbo" : knob,
+        other->line);
 }
 
 /* All rules must set the same actuators, or a level would depend on the previous rule. */
 static int check_actuators(const struct ssactuate_policy *policy, struct ss_error *error) {
     for (size_t i = 0; i < policy->count; i++) {
         for (size_t j = 0; j < policy->count; j++) {
-            for (const char *const *word = policy->rules[j].knobs; *word; word++) {
-                if (!has_actuator(&policy->rules[i], *word))
-                    return ss_error_fail(error,
-                        "the rule in line %zu does not set %.*s, but the one in line %zu does: all "
-                        "rules must set the same actuators",
-                        policy->rules[i].line, (int)strcspn(*word, "="), *word,
-                        policy->rules[j].line);
+            const struct ssactuate_rule *other = &policy->rules[j];
+            for (const char *const *word = other->knobs; *word; word++) {
+                if (check_knob(&policy->rules[i], other, *word, error) < 0)
+                    return -1;
             }
         }
     }
