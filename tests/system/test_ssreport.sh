@@ -315,7 +315,7 @@ END
     [ "$(value replay.csv 2 in_proportion)" = no ] || fail "a replay without iterations is called proportional"
     grep -q '^ssreport: .*/fast: .*the iterations are not in proportion to the time' "$folder/err" ||
         fail "no warning in: $(cat "$folder/err")"
-    grep -q '^ssreport: .*/front: .*instance 1 ended after .*no background of group' \
+    grep -q '^ssreport: .*/front: .*instance 1 ended after .*the background of group .* is missing' \
         "$folder/err" || fail "no message about the foreground: $(cat "$folder/err")"
     grep -q '^ssreport: .*serial default: it was killed$' "$folder/err" || fail "no message about the run without a record"
     [ "$(value energy.csv 1 covers)" = "command: a constant" ] || fail "wrong source of power"

@@ -162,7 +162,8 @@ static void kruskal_wallis_is_added_for_non_normal_values(void **state) {
         "Are the values normally distributed? No: p is below 0.05 in 1 of 2 groups.";
     assert_memory_equal(tested.text, answer, strlen(answer));
     assert_non_null(strstr(tested.text, "\na: not normally distributed\n"));
-    assert_non_null(strstr(tested.text, "\nKruskal-Wallis needs no normal distribution.\n"));
+    assert_non_null(
+        strstr(tested.text, "\nKruskal-Wallis does not assume a normal distribution.\n"));
     assert_string_equal(text_in(&tested, HYPOTHESES_TESTS, 2, "test"), "Kruskal-Wallis");
     assert_near(number_in(&tested, HYPOTHESES_TESTS, 2, "p"), 0.0542411175597709, 1e-10);
     end_test(&tested);

@@ -173,8 +173,8 @@ static void methods_disturbed_unequally_by_other_processes_are_not_compared(void
     assert_cell(&report, "methods-deviation", 0, "others_most", 0.39);
     assert_string_equal(ssreport_finding_at(&report, 1).sentence,
         "w: cdc is not compared with nbench in 2 of 4 steps. Other processes used up to 39.0 % of "
-        "the machine with it and up to 30.0 % with the baseline, which may explain a difference in "
-        "throughput.");
+        "the machine with this method and up to 30.0 % with the baseline, which may explain a "
+        "difference in throughput.");
     ssreport_report_free(&report);
 }
 

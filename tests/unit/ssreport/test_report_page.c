@@ -185,7 +185,7 @@ static void faults_are_reported_with_their_run(void **state) {
     assert_named(&report, &page, 3, "whole", "recorded by version 7.7.7, but this is ");
     assert_named(&report, &page, 4, "whole", "instance 1 ended after 12.5 s: status 137");
     assert_named(&report, &page, 4, "whole",
-        "the foreground did not run, or had no iteration, in 2 of the 3 steps");
+        "2 of the 3 steps of the background do not count: the foreground did not run");
     assert_named(&report, &page, 6, "not reported", "samples.csv: No such file or directory");
     assert_named(&report, &page, 7, "not reported", "it failed with status 3");
     for (size_t i = 0; i < 6; i++) {

@@ -125,7 +125,7 @@ static void steps_after_the_foreground_died_are_ignored(void **state) {
     assert_cell(&report, "interference", 0, "metric_percent", NAN);
     assert_text(&report, "interference", 0, "agree", "no");
     if (!strstr(report.runs[1].record.notes.text,
-            "did not run, or had no iteration, in 3 of the 6 steps"))
+            "3 of the 6 steps of the background do not count: the foreground did not run"))
         fail_msg("notes: %s", report.runs[1].record.notes.text);
     /* The other pair is unaffected. */
     assert_cell(&report, "interference", 1, "second_points", 3);

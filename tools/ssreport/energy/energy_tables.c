@@ -78,7 +78,7 @@ static const struct table_sheet tables[] = {
         "step", step_columns),
     TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
     TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
-    TABLE_INIT("power-settings", "Power in each second by setting, at loads with three or more",
+    TABLE_INIT("power-settings", "Power in each second by setting, at loads with three or more settings",
         setting_columns),
     TABLE_INIT("idle-states",
         "Idle states and frequency of the CPUs, of runs and their steps", idle_columns),
@@ -209,7 +209,7 @@ static void note_cost(struct ssreport_notes *notes, const struct consumer *consu
     if ((double)cost->seconds < all)
         ssreport_notes_add(notes, "power is known for %zu of %.0f s", cost->seconds, all);
     if (consumer->foreground && consumer->adds_up)
-        ssreport_notes_add(notes, "power of two programs, with the iterations of the foreground");
+        ssreport_notes_add(notes, "power and iterations of both programs");
     else if (consumer->foreground)
         ssreport_notes_add(notes, "power of two programs, whose iterations do not add up");
     else if (!consumer->adds_up)
@@ -387,7 +387,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     table_print_text(stream, ssreport_table(report, "power-apart"),
         "busy CPUs at which two fits of power are farthest apart");
     table_print_text(stream, ssreport_table(report, "power-settings"),
-        "power in each second by setting, W, at loads with three or more");
+        "power in each second by setting, W, at loads with three or more settings");
     for (size_t i = 0; i < sources.count; i++) {
         const char *source = report->runs[sources.first[i]].power_source;
         fputs("power covers ", stream);

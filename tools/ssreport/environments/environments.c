@@ -22,7 +22,7 @@ static const struct table_column cpu_columns[] = {
     {"samples", "samples"},
 };
 static const struct table_sheet tables[] = {
-    TABLE_INIT("environments", "Environments: seen from inside and by the host",
+    TABLE_INIT("environments", "Environments: measured from inside and by the host",
         environment_columns),
     TABLE_INIT("cpus", "Load of each CPU", cpu_columns),
     {.name = NULL},

@@ -35,9 +35,9 @@ static const struct table_column difference_columns[] = {
     {"note", "note", .if_known = true},
 };
 static const struct table_sheet sheets[HYPOTHESES_TABLES] = {
-    TABLE_INIT("groups", "Groups, and normal distribution by Shapiro and Wilk", group_columns),
+    TABLE_INIT("groups", "Groups, each tested for a normal distribution (Shapiro-Wilk)", group_columns),
     TABLE_INIT("tests", "Tests of all groups together", test_columns),
-    TABLE_INIT("differences", "Differences of means by Welch", difference_columns),
+    TABLE_INIT("differences", "Differences of means (Welch)", difference_columns),
 };
 // clang-format on
 

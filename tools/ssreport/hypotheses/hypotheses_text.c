@@ -164,7 +164,7 @@ void hypotheses_print_text(
     print_table(stream, &tables[HYPOTHESES_TESTS], tables[HYPOTHESES_TESTS].title);
     if (count_below(&tables[HYPOTHESES_GROUPS], "p", HYPOTHESES_NORMALITY) > 0 &&
         table_rows(&tables[HYPOTHESES_TESTS]) > 2)
-        fputs("Kruskal-Wallis needs no normal distribution.\n", stream);
+        fputs("Kruskal-Wallis does not assume a normal distribution.\n", stream);
     snprintf(title, sizeof title, "%s, each with its own interval of %g %% confidence",
         tables[HYPOTHESES_DIFFERENCES].title, 100 * hypotheses->confidence);
     print_table(stream, &tables[HYPOTHESES_DIFFERENCES], title);

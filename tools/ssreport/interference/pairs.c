@@ -54,8 +54,8 @@ static void note_lost_steps(const struct ssreport_pair *pair) {
         lost += isnan(pair->steps[i].foreground);
     if (lost > 0 && record->has_iterations)
         ssreport_notes_add(&record->notes,
-            "the foreground did not run, or had no iteration, in %zu of the %zu steps of its "
-            "background, which do not count",
+            "%zu of the %zu steps of the background do not count: the foreground did not run, or "
+            "had no iteration",
             lost, pair->count);
 }
 
@@ -135,7 +135,8 @@ int ssreport_pairs_find(struct ssreport_report *report) {
             continue;
         const struct ssreport_run *background = ssreport_report_beside(report, run, "background");
         if (!background)
-            ssreport_notes_add(&run->record.notes, "no background of group '%s' is reported",
+            ssreport_notes_add(&run->record.notes,
+                "the background of group '%s' is missing from this report",
                 run->group ? run->group : "");
         else if (add_pair(report, run, background) < 0)
             return -1;

@@ -141,7 +141,8 @@ int ssreport_profile_write(FILE *stream, const struct ssreport_run *run, struct 
             "%s has no counters.csv, from which a profile is made: record with --counters",
             record->name);
     if (!(record->instance_count > 0))
-        return ss_error_fail(error, "%s does not say how many instances it had", record->name);
+        return ss_error_fail(
+            error, "%s/plan.json does not say how many instances the run had", record->name);
     if (write_seconds(&writer, record) == 0)
         return ss_error_fail(error,
             "%s records neither the CPU time nor the runnable threads of any second in which its "

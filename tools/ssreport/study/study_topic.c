@@ -231,7 +231,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_open(page, "Study");
     print_plot(page, report);
     fprintf(page->stream,
-        "<p>Runs that differ in <code>round</code> only are the rounds of one row. Intervals have "
+        "<p>Runs that differ only in <code>round</code> are the rounds of one row. Intervals have "
         "a confidence of %g %% and reflect the scatter between rounds; a single round has "
         "none.</p>\n",
         100 * report->settings.confidence);

@@ -98,8 +98,8 @@ static void find_forbidden(struct ssreport_report *report, const struct ssreport
     if (forbidden > 0)
         ssreport_findings_add(report, "others",
             "%.100s: %s is not compared with %s in %zu of %zu steps. Other processes used up to "
-            "%.1f %% of the machine with it and up to %.1f %% with the baseline, which may explain "
-            "a difference in throughput.",
+            "%.1f %% of the machine with this method and up to %.1f %% with the baseline, which "
+            "may explain a difference in throughput.",
             run->workload, name, baseline, forbidden, end - first, 100 * most, 100 * baseline_most);
 }
 

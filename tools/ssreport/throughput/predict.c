@@ -327,8 +327,9 @@ static int add_sources(struct ssreport_report *report, const struct trace *trace
         free(source.weights);
     }
     if (result == 0 && groups.count == 0)
-        ssreport_notes_add(&report->notes, "nothing is predicted: apart from replays of the trace, "
-                                           "no run counted iterations on its own");
+        ssreport_notes_add(&report->notes,
+            "nothing is predicted: no run without a neighbor counted "
+            "iterations, apart from replays of the trace");
     return result;
 }
 
