@@ -344,7 +344,7 @@ missing_gnuplot_is_reported_once() {
     # shellcheck disable=SC2123 # there is no gnuplot in it
     (PATH=$folder/few && expect 0 compare -q -o "$folder/plain" "$data/results.csv:base" \
         "$data/results.csv:target")
-    [ "$(grep -c 'cannot draw pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
+    [ "$(grep -c 'cannot draw pictures: cannot start gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
     [ "$(grep -c 'No pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "missing gnuplot is not reported exactly once"
     ! grep -q '<figure>' "$folder/plain/compare.html" || fail "the page contains an empty figure"
     is_well_formed "$folder/plain/compare.html" || fail "the page is not well-formed"

@@ -61,7 +61,7 @@ void ssreport_page_print(
             ssreport_topics[i]->details(&page, report);
     }
     if (page.without.status)
-        page_note(stream, "Pictures are missing", page.without.message);
+        page_note(stream, "No pictures", page.without.message);
     print_empty(stream, report);
     page_end(stream, "ssreport");
     *without = page.without;

@@ -284,7 +284,7 @@ static void page_without_gnuplot_reports_missing_pictures(void **state) {
     setenv("PATH", path, 1);
     free(path);
     assert_non_null(strstr(without.message, "install gnuplot"));
-    assert_has(&text, "Pictures are missing");
+    assert_has(&text, "No pictures");
     assert_has(&text, "<code>a &lt;b&gt;</code>");
     assert_has(&text, "</html>");
     assert_has_not(&text, "<svg");

@@ -65,8 +65,7 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
     posix_spawn_file_actions_destroy(&actions);
     if (failure != 0)
         return ss_error_fail(error,
-            "cannot start gnuplot, which draws the picture: %s: install gnuplot (Debian package "
-            "gnuplot-nox)",
+            "cannot start gnuplot: %s: install gnuplot (Debian package gnuplot-nox)",
             strerror(failure));
     int status;
     while (waitpid(child, &status, 0) < 0) {
