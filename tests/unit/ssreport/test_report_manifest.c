@@ -99,6 +99,21 @@ static void runs_of_a_study_that_ended_early_are_reported(void **state) {
     ssreport_report_free(&report);
 }
 
+static void launches_that_are_timed_do_not_end_early(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    folder_open();
+    folder_write_record("b");
+    folder_change("b/summary.json", "\"duration\"", "\"workloads\"");
+    folder_write("manifest.csv", "run,experiment,workload\nb,duet,w\n");
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    assert_int_equal(report.run_count, 1);
+    assert_int_equal(ssreport_columns_set(&report.runs[0].columns, "metric", "time"), 0);
+    finish_report(&report);
+    assert_that(ssreport_findings_first(&report, "early", true), ==, SSREPORT_NO_ROW);
+    ssreport_report_free(&report);
+}
+
 static void run_without_iterations_reports_an_upper_bound(void **state) {
     (void)state;
     folder_open();
@@ -167,5 +182,6 @@ UNIT_MAIN(
     cmocka_unit_test(runs_with_different_foreign_load_are_not_compared),
     cmocka_unit_test(sets_with_different_foreign_load_are_not_compared),
     cmocka_unit_test(runs_of_a_study_that_ended_early_are_reported),
+    cmocka_unit_test(launches_that_are_timed_do_not_end_early),
     cmocka_unit_test(run_without_iterations_reports_an_upper_bound),
     cmocka_unit_test(step_edges_come_from_the_manifest))
