@@ -35,6 +35,7 @@ suspects=() # all processes of the suspects; the first one of each is in `firsts
 firsts=()
 trap end EXIT
 cd "$folder"
+mkdir ram # of ssbatch: what a killed one leaves there is removed with the folder
 
 # marked: prints "PID NAME" of all processes of the experiment.
 marked() {
@@ -68,7 +69,7 @@ start_suspect() {
 }
 
 start_experiment() {
-    ANTAGONIST_KILLS=$folder "$source/tools/experiments/antagonist" "${asked[@]}" --output study >out 2>&1 &
+    ANTAGONIST_KILLS=$folder "$source/tools/experiments/antagonist" "${asked[@]}" --ram "$folder/ram" --output study >out 2>&1 &
     experiment=$!
 }
 
