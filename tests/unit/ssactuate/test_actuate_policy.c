@@ -67,6 +67,18 @@ static void invalid_policies_are_refused(void **state) {
     }
 }
 
+/* Rules that were read before the error are not taken for the whole policy. */
+static void unreadable_policy_is_refused(void **state) {
+    struct ss_error error = {0};
+    FILE *folder = fopen("/", "re");
+    (void)state;
+    assert_non_null(folder);
+    assert_int_equal(ssactuate_policy_read(&policy, folder, "policy", &error), -1);
+    assert_string_equal(error.message, "policy cannot be read: Is a directory");
+    ssactuate_policy_free(&policy);
+    fclose(folder);
+}
+
 /* Takes one sample a second and returns the number of switches. */
 static size_t follow(struct ssactuate_decision *decision, ss_time from, ss_time until,
     double (*load_at)(ss_time now)) {
@@ -166,6 +178,7 @@ static void load_is_read_from_the_last_complete_row_of_a_record(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(lines_of_a_policy_are_read),
     cmocka_unit_test(invalid_policies_are_refused),
+    cmocka_unit_test(unreadable_policy_is_refused),
     cmocka_unit_test(rules_switch_when_the_load_crosses_a_threshold),
     cmocka_unit_test(noise_at_a_threshold_causes_only_one_switch),
     cmocka_unit_test(switches_are_at_least_the_shortest_stay_apart),

@@ -179,7 +179,7 @@ int ssactuate_policy_read(
             return ss_error_wrap(error, "%s:%zu", name, number);
     }
     if (ferror(stream))
-        return ss_error_fail(error, "%s: cannot be read: %s", name, strerror(errno));
+        return ss_error_fail(error, "%s cannot be read: %s", name, strerror(errno));
     return check(policy, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
 }
 
