@@ -26,7 +26,7 @@ fail() {
 take_options() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --help) usage && exit ;;
+        --help) usage; exit ;;
         --duration) duration=${2-} ;;
         --load) load=${2-} ;;
         *) fail "$1: unknown option: see --help" ;;

@@ -48,6 +48,8 @@ options_and_their_values_are_checked() {
 # Each option that --help lists is known, and requires a value if it has one there. Nothing starts.
 options_in_help_are_known() {
     local name option value options=()
+    ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "lost help succeeds"
+    ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
     for name in accuracy antagonist duet interference latency loadline portability replay throughput tradeoffs; do
         call "$name" --help || fail "$name --help: status $?"
         while read -r option value; do

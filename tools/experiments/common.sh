@@ -29,7 +29,7 @@ take_options() {
         word=$1
         shift
         case $word in
-        --help) usage && exit ;;
+        --help) usage; exit ;; # also if it cannot be printed
         --)
             [ $# -gt 0 ] || fail "-- requires a command: see --help"
             user_command=("$@")

@@ -140,7 +140,7 @@ serve() {
     [ "${BASH_SOURCE[1]}" = "$0" ] || return 0
     local missing="showstopper-place is not found: build Showstopper, or add its folder bin to PATH"
     case ${1-} in
-    --help) usage && exit ;;
+    --help) usage; exit ;;
     why-not) find_helper || { echo "$missing" && exit; } ;;
     hold | enter | group | close | --open | --clean) find_helper || fail "$missing" ;;
     *) fail "${1:-no word given}: not one of why-not, hold, enter, group, close" ;;
