@@ -11,7 +11,8 @@
 /*
  * Font sizes are 1.5, 1.2, 1 and 0.875 rem; the last is for tables and pictures. A picture is
  * scaled so that its letters have this size, or a smaller one on a narrow screen. A caption is as
- * wide as its table, but not wider than the screen.
+ * wide as its table, but not wider than the screen. A table that is wider scrolls in its box, whose
+ * edges are shaded where columns are hidden: phones show no scroll bar.
  */
 static const char style[] =
     "body{margin:0 auto;max-width:110rem;padding:1rem;background:var(--paper);color:var(--ink);"
@@ -28,7 +29,11 @@ static const char style[] =
     "figure{margin:0;overflow-x:auto}figcaption{font-weight:600;font-size:1rem;"
     "overflow-wrap:anywhere}.how{font-weight:400;font-size:.875rem}\n"
     "svg{display:block;width:100%;min-width:20rem;height:auto;color:var(--ink)}\n"
-    ".wide{overflow-x:auto;margin:.8rem 0}\n"
+    ".wide{overflow-x:auto;margin:.8rem 0;background:"
+    "linear-gradient(90deg,var(--paper) 60%,transparent) 0 0/2rem 100% no-repeat local,"
+    "linear-gradient(270deg,var(--paper) 60%,transparent) 100% 0/2rem 100% no-repeat local,"
+    "linear-gradient(90deg,var(--axis),transparent) 0 0/.5rem 100% no-repeat,"
+    "linear-gradient(270deg,var(--axis),transparent) 100% 0/.5rem 100% no-repeat}\n"
     "table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}\n"
     "td.text:first-child{min-width:8rem}\n"
     "caption{text-align:left;font-weight:600;font-size:1rem;padding-bottom:.2rem;"

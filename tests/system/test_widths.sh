@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Pages fit a telephone and a small window: what is wider scrolls in a box of its own. Argument: the build folder.
+
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
+need chromium mandoc
+[ -x "$build/bin/ssreport" ] || skip "left-out: ssreport was not built"
+cd "$scratch"
+
+# A frame has any width; a window of chromium has at least 500 pixels. The page reports what is wider than the frame.
+measure='<script>onload = () => parent.postMessage(innerWidth + " " + document.documentElement.scrollWidth, "*")</script>'
+
+# fits PAGE WIDTH
+fits() {
+    local sizes
+    { cat "$1" && echo "$measure"; } >page.html
+    cat >frame.html <<END
+<body><p></p><script>onmessage = e => document.querySelector("p").textContent = "sizes " + e.data</script>
+<iframe src="page.html" style="width:$2px;height:600px;border:0"></iframe></body>
+END
+    chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$scratch/profile" \
+        --virtual-time-budget=5000 --dump-dom "file://$scratch/frame.html" >dom 2>log || fail "chromium: $(tail -n 3 log)"
+    sizes=$(sed -n 's/.*<p>sizes \([0-9 ]*\).*/\1/p' dom)
+    [ "$sizes" = "$2 $2" ] || fail "$1 in a frame of $2 pixels: '$sizes' (width of the frame, of the page)"
+}
+
+mkdir html
+"$source/packaging/html/make" --tutorials "$source/tutorials/README.md" html "$source/src/showstopper-limits.7" \
+    "$source/tools/ssprofile/showstopper-portability.7"
+cp html/style.css .
+"$build/bin/sssim" -P 2 -n 4 --foreground serial --iteration 50m -t staircase -T 90%:10%:20%,hold=2s,symmetric=yes \
+    --record record >log 2>&1 || fail "$(cat log)"
+"$build/bin/ssreport" --quiet -o report record 2>log || fail "$(cat log)"
+"$build/bin/ssprofile" compare -o ratios "$source/tests/data/profile/results.csv:"{base,target}:without >log 2>&1 ||
+    fail "$(cat log)"
+for width in 390 600 1280; do
+    for page in html/index.html html/showstopper-limits.7.html html/showstopper-portability.7.html html/hold-a-load.html \
+        report/report.html ratios/compare.html; do
+        fits "$page" "$width"
+    done
+done
+# An edge behind which there are columns is shaded.
+grep -q '^\.wide{overflow-x:auto;.* local' report/report.html || fail "hidden columns are not indicated"
