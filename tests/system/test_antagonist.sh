@@ -187,7 +187,7 @@ a_failing_victim_command_is_reported() {
     grep -q 'no line of the victim has a number' err || fail "$(cat err)"
 }
 
-# Before the first slot ends, so that nobody waits a minute for it.
+# Before the first slot ends: in a study that is long before the end of the first minute.
 victim_without_figures_is_reported_at_once() {
     needs_ssantagonist
     local victim status
