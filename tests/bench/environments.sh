@@ -66,7 +66,7 @@ hold_load() {
     [ "$status" -eq 0 ] || fail "showstopper: status $status"
 }
 
-# compute_exactly EXPRESSION: does the same with three decimals, for wall clock times.
+# compute_exactly EXPRESSION: like compute, with three decimals, for wall clock times.
 compute_exactly() {
     awk "BEGIN { printf \"%.3f\", ($1) }"
 }

@@ -37,7 +37,7 @@ done
 build=$(cd "$build" && pwd)
 open_bench
 
-# bar SENTENCE CONDITION: prints whether a bar is met; the condition is one of awk.
+# bar SENTENCE CONDITION: prints whether a requirement is met; the condition is one of awk.
 bar() {
     if awk "BEGIN { exit !($2) }"; then
         echo "Bar: $1: met"

@@ -205,7 +205,7 @@ arrivals() {
 
 # pause_after SECONDS PID: stops the process for a second; always leaves it running.
 pause_after() {
-    # shellcheck disable=SC2064 # it is known now
+    # shellcheck disable=SC2064 # the pid is known now
     trap "kill -CONT $2 2>/dev/null" EXIT
     sleep "$1"
     kill -STOP "$2"

@@ -6,7 +6,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
 . "$source/tests/bench/common.sh"
 
-# Each kind of fault, and the check that has to find it; of two, one of them.
+# Each kind of fault, and the check that must find it; if two are listed, either of them.
 faults="
 competitor         others
 preempted          others|throughput
@@ -171,7 +171,7 @@ fault_full_disk() {
 fault_clock() { LD_PRELOAD=$build/tests/libshim_clock.so SS_TEST_CLOCK=60:2000 run_short; }
 fault_frequency() { LD_PRELOAD=$build/tests/libshim_frequency.so run_short; }
 
-# A service that gets less and less CPU time: at the end, a quarter of it.
+# A service that gets less and less CPU time, in the end a quarter of it.
 fault_degrades() {
     serve
     printf '+0 100%%\n+%ds 25%%\n+100s 25%%\n' "$seconds" >"$folder/degrade.txt"
@@ -213,7 +213,7 @@ fault_cut_requests() {
 
 fault_few_requests() { serve && send --rate 2; }
 
-# cannot KIND: prints why this machine cannot have this fault; nothing if it can.
+# cannot KIND: prints why this fault is impossible on this machine; nothing if it is possible.
 cannot() {
     case $1 in
     preempted) chrt --fifo 50 true 2>/dev/null || echo "no real-time priority" ;;
@@ -229,7 +229,7 @@ finds() {
     tr -d '\n' <"$result" | grep -Eq "\"check\": \"($1)\", *\"result\": \"(doubtful|invalid)\""
 }
 
-# verdict: prints that of the run in $result, with its reasons.
+# verdict: prints the verdict on the run in $result, with its reasons.
 verdict() {
     sed -n '/"verdict": {/,/"reasons"/s/^ *"\(result\|reasons\)": "\(.*\)",$/\2/p' "$result" | paste -sd : | sed 's/:/: /'
 }

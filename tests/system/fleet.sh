@@ -14,8 +14,8 @@ open_slurm() {
     export SLURM_CONF=$folder/slurm/slurm.conf
 }
 
-# administer: repeats what an administrator does after a kill of the controller, which then gives numbers of lost jobs
-# out again, drains the nodes that still know them ("Duplicate jobid"), and holds the jobs.
+# administer: repairs, as an administrator would, what Slurm does after a kill of its controller: it reuses the numbers of
+# lost jobs, drains the nodes that still know them ("Duplicate jobid"), and holds the new jobs.
 administer() {
     local name job
     while sleep 1; do
@@ -76,7 +76,8 @@ need_ssh() {
 }
 
 # call_pids STUDY: prints the pids of ssbatch's calls on this machine that carry out runs of the study: those that hold
-# the locks of their calls. The last word of a call is no time on kernels with other identities of processes.
+# the locks of their calls. On kernels with other identities of processes, the last word of a
+# call is not a start time.
 call_pids() {
     local call pid
     for call in "$1"/.study/calls/*; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the benches in their shortest form and checks that they print figures, whatever the values.
+# Runs the benches in their shortest form and checks that they print figures, of any value.
 # Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -115,7 +115,7 @@ a_load_policy_outperforms_both_fixed_placements() {
     prints ".*: met"
 }
 
-# Only that no request is lost holds on any machine.
+# On any machine, no request may be lost; other results depend on the machine.
 knobs_bench_loses_no_request() {
     [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"

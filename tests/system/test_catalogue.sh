@@ -241,7 +241,7 @@ a_workload_without_iterations_causes_a_warning() {
     ! grep -q "repeated has no throughput" "$output" || fail "wrong warning"
 }
 
-# A command after -- takes no setting from a workload of the same name.
+# A command after -- must not get settings from a workload of the same name.
 # shellcheck disable=SC2016 # the instance expands it
 a_command_after_the_options_ignores_the_catalogue() {
     needs_ssbatch || return 0
@@ -391,12 +391,12 @@ check_order() {
         }'
 }
 
-# order ROUNDS PLACES OPTION...: prints the order of pairs in so many places.
+# order ROUNDS PLACES OPTION...: prints the order of pairs with this number of places.
 order() {
     batch --rounds "$1" --places "$(seq -f none:%g -s , "$2")" "${@:3}"
 }
 
-# The checksum is that of the order of earlier versions, which were scripts.
+# The expected checksum is that of the order in earlier versions.
 pairs_are_ordered_as_in_earlier_versions() {
     local programs places pairs workloads
     for places in 1 2 3 4 6; do
@@ -554,7 +554,7 @@ the_published_option_plans_the_published_configurations() {
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
     [ -x "$build/bin/ssreport" ] || return 0
-    # Independent measurements of the same time.
+    # Two independent measurements of the same CPU time.
     awk -F, 'NR == 2 { exit !(NF == 14 && $12 != "" && $14 != "" && $12 - $8 < 0.1 && $8 - $12 < 0.1 &&
             $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
         "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"
@@ -570,7 +570,7 @@ plans() {
     done
 }
 
-# The modules that are compared with published values are the published ones in each experiment.
+# Runs that are compared with published values must use the published modules, in each experiment.
 the_published_option_plans_every_published_study() {
     needs_ssbatch || return 0
     local name pi="-d averageq -D (107|53)m -c rbpid -C bounds=none,start=0 -s even"

@@ -40,8 +40,7 @@ systemd_accepts_the_units() {
     grep -q 'ssburn serial' out || fail "$(cat out)"
 }
 
-# The plain rules of a pod: each key is known to Kubernetes at its place, names are unique, and no permission is given
-# that the comment does not name.
+# Kubernetes knows each key of the pod at its place, names are unique, and the comment names every permission given.
 the_pod_is_valid() {
     find_yaml
     "$python" - "$source/packaging/kubernetes/pod.yaml" >args <<'END' || fail "the pod is not valid"
@@ -71,7 +70,7 @@ assert pod["spec"]["shareProcessNamespace"] is True
 assert sidecar["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 print("\n".join(sidecar["args"]))
 END
-    # A name that no other process has.
+    # No other process has this name.
     mapfile -t words < <(sed "s/^app\$/app.$$/" args)
     cp "$(command -v sleep)" "app.$$"
     "./app.$$" 1000 &
@@ -92,7 +91,7 @@ assert action["name"] and action["description"] and action["runs"]["using"] == "
 assert set(re.findall(r"\binputs\.(\w+)", text)) == action["inputs"].keys()
 for number, step in enumerate(action["runs"]["steps"]):
     assert step["shell"] == "bash", step
-    # An expression in a script would let its value become code.
+    # An expression in a script could be run as code.
     assert "${{" not in step["run"], step
     open(f"step{number}.sh", "w").write("#!/bin/bash\n" + step["run"])
 workflow = yaml.safe_load(open(root + "/workflows/ci.yml"))

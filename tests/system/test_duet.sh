@@ -285,7 +285,7 @@ response_times_of_services_are_measured() {
     local port serve url pid
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     serve="ssburn serve --listen $port --units 1000" url=http://127.0.0.1:$port/
-    experiment duet --plan --metric "$url" --response p95 --rate 500 --a "$serve" --b "$serve" --at-most 120s
+    experiment duet --plan --metric "$url" --response p95 --rate 200 --a "$serve" --b "$serve" --at-most 300s
     sed '/^run aa-2-1/,$d' "$output" >"$scratch/plan"
     PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
     "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
@@ -293,7 +293,7 @@ response_times_of_services_are_measured() {
     "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
     PATH=$build/bin:$PATH $serve >"$scratch/listening" 2>&1 &
     pid=$!
-    for ((i = 0; i < 100; i++)); do ! grep -q listening "$scratch/listening" || break && sleep 0.05; done
+    await grep -q listening "$scratch/listening"
     refuses "something answers there already" duet --metric "$url" --a "$serve" --b "$serve"
     kill "$pid"
     wait "$pid" || true

@@ -148,6 +148,8 @@ given two  words" ] || fail "wrong folder, variables or arguments"
 instances_stay_in_their_process_group() {
     enter 6 --instance -- sh -c 'exit 6'
     begin_entered --instance -- sh -c "echo up; sleep 1000.$$; exit"
+    # The shell may print before it has started sleep.
+    await pgrep -fx "sleep 1000.$$" >"$output"
     pgrep -g "$(ps -o pgid= -p "$entered" | tr -d ' ')" -fx "sleep 1000.$$" >"$output" ||
         fail "the command of an instance has another process group"
 }
@@ -161,7 +163,7 @@ group_contains_commands() {
     grep -q ":$group$" "/proc/$pid/cgroup" || fail "$group: a command is in $(cat "/proc/$pid/cgroup")"
 }
 
-# kill_at_random OPTION...: kills holds that open, run or end.
+# kill_at_random OPTION...: kills holds while they open, run or end.
 kill_at_random() {
     local turn
     for turn in 1 2 3 4 5 6 7 8; do
@@ -366,7 +368,7 @@ an_environment_that_is_closing_is_not_entered() {
     nothing_of_the_place_is_left
 }
 
-# One of several holds at the same moment opens the place.
+# Of several holds that start at the same moment, exactly one opens the place.
 simultaneous_holds_open_the_environment_once() {
     local number pids=() status opened=0
     choose_environment group cgroup-quota

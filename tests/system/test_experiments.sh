@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the experiments in their shortest form and checks what they plan, run, store and leave, whatever the
-# figures are.
+# Runs the experiments in their shortest form and checks what they plan, run, store and leave; figures may have any value.
 # Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -69,7 +68,7 @@ refuses_at_once() {
     [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
 }
 
-# These calls could not measure what they request.
+# These options could not yield the requested measurement.
 options_that_contradict_the_measurement_are_refused() {
     local name none=$(($(getconf _NPROCESSORS_CONF) + 4000))
     for name in accuracy throughput replay interference; do
@@ -206,7 +205,7 @@ records() {
     compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
 }
 
-# link_programs FOLDER: the programs, but a run of 50 % does not end by itself, however slow this test is.
+# link_programs FOLDER: links the programs there. With them a run of 50 % does not end by itself, however slow this test is.
 link_programs() {
     mkdir "$1"
     ln -s "$build"/bin/* "$1"
@@ -298,7 +297,7 @@ a_terminated_study_leaves_no_process() {
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: leftover data"
 }
 
-# The study of ssbatch ends by the signal, and continues where it was.
+# The signal ends ssbatch, too; the next call resumes the study.
 an_interrupted_study_leaves_no_process_and_can_be_resumed() {
     needs_ssbatch || return 0
     local pid status=0 call=(throughput --methods 1cdc --workloads serial --targets '25,50' --warmup 0 --settle 0
@@ -319,7 +318,7 @@ an_interrupted_study_leaves_no_process_and_can_be_resumed() {
     [ "$(listed ended status)" = "done to come" ] || fail "wrong status: $(listed ended status)"
 }
 
-# second_run_begins PID: fails the test if the study has ended before.
+# second_run_begins PID: succeeds once the second run has begun; fails the test if the study has ended.
 second_run_begins() {
     kill -0 "$1" 2>/dev/null || fail "the study ended before its second run"
     grep -q 'run 2 of 2' "$output" && compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
@@ -420,11 +419,11 @@ commands_that_end_by_themselves_are_reported() {
         --edge 0 --warmup 0 --launch 8 --background serial --output pair "${lines[@]}" -- sleep 0.2
     grep -q '^ssbatch: sets-sleep-serial-1: failed: foreground: ' "$output" || fail "the foreground has not failed"
     [ "$(listed pair status)" = "failed failed" ] || fail "wrong status of both sides: $(listed pair status)"
-    # A load that was held for a part of the time counts as a result.
+    # A load held for only a part of the time counts as a result.
     experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter "${lines[@]}" -- sleep 2
     reports "ssreport: .*sleep-1-nbench-own-1/record: (.*; )?warning: the run ended before its duration .*--repeat .*"
     [ "$(listed shorter status)" = "done" ] || fail "the run is not done"
-    # Without an expression, each end counts as an iteration, in the catalogue and on the command line.
+    # Without --iteration, each exit of the command counts as an iteration, in the catalogue and on the command line.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
         --catalogue short.txt --workload again
     reports "\| again \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
@@ -492,7 +491,7 @@ load_of_other_processes_is_reported() {
     # A run whose folder was removed is repeated.
     rm -r "$scratch/swamped/serial-1cdc-n1-25-1"
     experiment "${call[@]}"
-    ! grep -q '^ssbatch: .*other processes used' "$output" || fail "load of other processes reported for a quiet run"
+    ! grep -q '^ssbatch: .*other processes used' "$output" || fail "--others 100% does not turn the warning off"
 }
 
 # Replaces the load that ssload prints by a known one. Starts nothing else, because no run is possible.
@@ -526,7 +525,7 @@ throughput_study_reports_each_method() {
         --instances 1 --warmup 0 --settle 0 --seconds 4
     reports "\| serial \| cdc \| 1 \| 1 \| 100.00 \| $number \| $number \|"
     reports "\| serial \| nbench \| 1 \| $(nproc) \| 100.00 \| $number \| $number \|"
-    # Numbers of instances are distinguished by their loads.
+    # Runs with different numbers of instances have different loads.
     experiment throughput --methods nbench --workloads serial --catalogue idle.txt --targets 50 --warmup 0 \
         --settle 0 --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
@@ -547,7 +546,7 @@ throughput_study_reports_each_method() {
 
 short=(--warmup 0 --settle 0 --seconds 2)
 
-# For tests of everything but the load: a `serial` that sleeps, and so takes CPU time from no other test.
+# For tests that do not need a load: a workload `serial` that sleeps, so that it takes no CPU time from other tests.
 cat >"$scratch/idle.txt" <<'END'
 [serial]
 command = sh -c 'while sleep 0.05; do echo iteration 1 50 ms; done'

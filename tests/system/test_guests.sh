@@ -354,7 +354,7 @@ END
     chmod +x "$1"
 }
 
-# use_stuttering_machine: the next guest is one.
+# use_stuttering_machine: makes the next guest run this program instead of qemu.
 use_stuttering_machine() {
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"

@@ -100,7 +100,7 @@ PATH=$scratch/all/bin:$PATH
 showstopper --list-modules >"$scratch/listed"
 grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"
 
-# check_moved FOLDER: everything in an installed tree that was moved finds what it needs. Its path has a space.
+# check_moved FOLDER: checks that everything works in an installed tree that was moved to a path with a space.
 check_moved() {
     local tree=$1 flags path
     env -i PATH=/usr/bin:/bin "$tree/bin/showstopper" --list-modules | diff "$scratch/listed" - >&2 ||
@@ -154,8 +154,8 @@ mkdir "$scratch/moved here"
 mv "$scratch/all" "$scratch/moved here/tree"
 (PATH="$scratch/moved here/tree/bin:/usr/bin:/bin" && check_moved "$scratch/moved here/tree")
 
-# DESTDIR precedes the prefix, and the target `uninstall` removes what was installed, but nothing of others. A build
-# folder of its own, because other tests install from $build at the same time.
+# DESTDIR precedes the prefix, and the target `uninstall` removes only what was installed. Uses a separate build
+# folder, because other tests install from $build at the same time.
 cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TESTING=OFF \
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 export DESTDIR=$scratch/root

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Metrics of ssload and of a running showstopper are OpenMetrics text, which a reader finds whole, and the dashboard
-# asks for no others. Arguments: the build folder and, to run only one of the cases at the end, its name.
+# Metrics of ssload and of a running showstopper are OpenMetrics text, which is always complete, and the dashboard
+# queries no others. Arguments: the build folder and, to run only one of the cases at the end, its name.
 # shellcheck disable=SC2317 # cases are called by their names
 
 # shellcheck source=start.sh
@@ -89,7 +89,7 @@ options_of_ssload_become_labels() {
     grep -q "^ssload_load_ratio{cpus=\"$cpu\"} " part.prom || fail "$(cat part.prom)"
 }
 
-# A reader that has opened the file keeps a whole text: the file is replaced, not rewritten.
+# The file is replaced, not rewritten, so a reader that has opened it gets a complete text.
 the_metrics_file_is_replaced_atomically() {
     local inode
     ssload -q -i 20m -o /dev/null --openmetrics load.prom &

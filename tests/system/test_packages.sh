@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Debian packages: lintian has nothing against them; in a fresh root they are installed, used, upgraded and
-# removed. Argument: the build folder.
+# The Debian packages pass lintian; in a fresh root they are installed, used, upgraded and removed. Argument: the build
+# folder.
 
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults; mandoc has nothing
-# against them, and documents name only existing files. Argument: the build folder.
+# Manual pages describe the options of --help and no others, with the same defaults; mandoc accepts them, and
+# documents name only existing files. Argument: the build folder.
 set -eu
 
 # shellcheck source=skip.sh
@@ -107,7 +107,7 @@ check_paths() {
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
 
-# lint: prints what mandoc finds in the pages, but for long lines: pages have a sentence per line.
+# lint: prints what mandoc finds in the pages, except long lines: pages have a sentence per line.
 lint() {
     find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
         grep -v 'input text line longer than 80 bytes' || true

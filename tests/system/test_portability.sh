@@ -55,7 +55,7 @@ chmod +x "$scratch/bin/"*
 
 few=(demo --kernels 'int64,gcd,crc32' --repetitions 2 --others 100%)
 
-# calls_of: prints the number of kernels that were run, without the probe of the throttle.
+# calls_of: prints the number of kernels that were run, not counting the probe of the throttle.
 calls_of() {
     wc -l 2>/dev/null <"$scratch/calls" || echo 0
 }
@@ -261,7 +261,7 @@ options_are_passed_to_ssprofile() {
         fail "wrong throttles: $(sort "$scratch/throttled" | uniq -c)"
 }
 
-# Ratios that are far from 1 are named.
+# Ratios that are far from 1 are listed by name.
 ratios_outside_of_the_tolerance_are_reported() {
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"

@@ -26,7 +26,7 @@ follow() {
         fail "these documents do not follow $schema.schema.json"
 }
 
-# build_has PROGRAM...: skips a part of the test if a program was not built.
+# build_has PROGRAM...: fails, after skipping the caller's part, if a program was not built.
 build_has() {
     local program
     for program; do

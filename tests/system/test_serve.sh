@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssburn serve; the shell itself is the client. Argument: the build folder.
+# Tests ssburn serve with the shell as the client. Argument: the build folder.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 
@@ -76,6 +76,7 @@ await_work() {
     local begin now
     begin=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
     until now=$(awk '{ print $14 + $15 }' "/proc/$server/stat") && [ $((now - begin)) -ge 5 ]; do
+        kill -0 "$server" || fail "the server ended: $(cat err)"
         sleep 0.01
     done
 }
@@ -277,7 +278,7 @@ a_second_signal_ends_the_server_at_once() {
     exec 5<&-
 }
 
-# Like nohup.
+# As under nohup.
 an_ignored_hangup_stays_ignored() {
     trap '' HUP
     serve --work 0 --address 127.0.0.2

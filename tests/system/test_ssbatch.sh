@@ -22,7 +22,7 @@ PATH=$build/bin:$PATH
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# begin: an empty current folder.
+# begin: creates an empty folder and enters it.
 begin() {
     cd /
     rm -rf "${folder:?}/work"
@@ -82,7 +82,7 @@ changed_runs_are_refused_without_redo() {
     chmod +x program
     printf '%s\n' 'run a takes 1s size=1' 'main -- ./program' 'run b takes 1s' 'main -- true' >plan
     expect 0 ssbatch study plan
-    # Times are no part of a run, columns and words are.
+    # Columns and words of commands identify a run, times do not.
     sed 's/takes 1s size/takes 2s size/' plan >longer
     expect 0 ssbatch study longer
     sed 's/size=1/size=2/' plan >other
@@ -93,7 +93,7 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch --redo a study other
     is log "$(printf 'one\none')"
     expect 0 ssbatch study other
-    # Programs are part of a run, too.
+    # Programs identify a run, too.
     printf '%s\n' '#!/bin/sh' 'echo two >>log' >program
     expect 1 ssbatch study other
     says err "a: refused: it is done, and the program ./program has changed; ssbatch --redo a carries it out again"
@@ -102,7 +102,7 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch study other
 }
 
-# As a call leaves it that is killed after --redo has moved the earlier result away.
+# The folder is as left by a call that was killed after --redo had moved the earlier result away.
 the_old_result_survives_a_kill_during_its_replacement() {
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo a | tee -a log'" >plan
@@ -200,7 +200,7 @@ options_select_runs() {
     sed 's/sh -c/no-such-program -c/' plan >broken
     expect 1 ssbatch --dry-run study broken
     says out "r2: the program 'no-such-program' is missing"
-    # The last run fails, so that the plan is there and nothing is done.
+    # The last run fails, so that the plan is stored although no run is done.
     printf '%s\n' 'run r0 takes 1s' 'main -- false' | cat - plan >failing
     expect 1 ssbatch study failing
     [ ! -e log ] || fail "a run was carried out after a failed one"
@@ -260,7 +260,7 @@ failed_runs_are_repeated() {
     [ "$(cut -f 1,7,8 jobs | tail -n 3)" = $'1\t1\t0\n2\t1\t0\n1\t0\t0' ] || fail "job log: $(cat jobs)"
 }
 
-# Keeps every CPU busy, at a lower priority than anything else.
+# Keeps every CPU busy at the lowest priority.
 start_burners() {
     burners=()
     for _ in $(seq "$(nproc)"); do
@@ -283,7 +283,7 @@ disturbed_runs_are_reported_and_repeated() {
 
 a_run_is_not_disturbed_by_its_own_cpu_time() {
     begin
-    # A daemon's use is the run's, too.
+    # The CPU time of a daemon belongs to the run, too.
     cat >burn <<'END'
 import os, time
 os.fork()
@@ -297,8 +297,8 @@ END
     others_exclude 0.9
 }
 
-# others_exclude SECONDS: fails unless the run excludes so much CPU time from that of other processes, which
-# keep all CPUs busy.
+# others_exclude SECONDS: fails unless the run subtracts this CPU time from that of other processes, which keep all CPUs
+# busy.
 others_exclude() {
     python3 - "$(nproc)" "$1" <<'END'
 import json, sys

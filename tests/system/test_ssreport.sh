@@ -58,6 +58,18 @@ same() {
         fail "$3: the report has '$(value "$1" 1 "$2")': $(cat "$folder/paused/summary.json")"
 }
 
+# is_in_state STATE PID
+is_in_state() {
+    [ "$(sed 's/.*) //; s/ .*//' "/proc/$2/stat")" = "$1" ]
+}
+
+# is_counting PID: succeeds if the run has begun to count; fails the test if it has ended.
+is_counting() {
+    grep -qs '"event":"counting"' "$folder/paused/events.jsonl" && return
+    kill -0 "$1" || fail "the run to pause ended early"
+    return 1
+}
+
 # A run with a warm-up and a pause, of one interval of throughput: its figures are in the summary,
 # in the report and in the record, and are the same.
 figures_of_a_paused_run_agree_in_all_files() {
@@ -65,11 +77,10 @@ figures_of_a_paused_run_agree_in_all_files() {
     "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 6s --iteration iteration \
         --record "$folder/paused" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 &
     paused=$!
-    until grep -q '"event":"counting"' "$folder/paused/events.jsonl" 2>/dev/null; do
-        kill -0 "$paused" || fail "the run to pause ended early"
-        sleep 0.1
-    done
+    await is_counting "$paused"
     kill -TSTP "$paused"
+    # SIGCONT would discard a SIGTSTP that is still pending.
+    await is_in_state T "$paused"
     sleep 1
     kill -CONT "$paused"
     wait "$paused" || fail "the paused run: status $?"

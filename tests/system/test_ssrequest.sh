@@ -514,6 +514,8 @@ two_signals_end_ssrequest_at_once() {
     pids+=("$asker")
     await has_rows 1
     kill -TERM "$asker"
+    # A second signal would be lost if the first were still pending.
+    await grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$asker/status"
     sleep 0.2
     kill -0 "$asker" || fail "ssrequest does not wait for answers"
     kill -TERM "$asker"

@@ -39,8 +39,8 @@ report() {
     "$bin/ssreport" -o "$1.report" "$1" >"$1.said" 2>&1 || fail "ssreport: $(cat "$1.said")"
 }
 
-# check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the metric that was simulated. Each one
-# of all rounds and their mean lie so near to it, 34 of 40 intervals contain it, and none is wider.
+# check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the metric that was simulated. The
+# estimates of the rounds and their mean must be this near to it; 34 of 40 intervals must contain it, and none be wider.
 check() {
     awk -F, -v true="$2" -v mean="$3" -v each="$4" -v half="$5" -v rounds="$rounds" '
         function fail(text) {

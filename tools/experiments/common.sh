@@ -18,9 +18,9 @@ say() {
 declare -A is_given=() # options given on the command line, with _ instead of -
 
 # take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
-# values of a NAME+ are collected, one a line. Words that are no options become `operands`, if that is among the names.
-# The words after -- become `user_command`. `usage` is the caller's, and so is `no_arguments`: what to use instead of a word
-# that is not an option.
+# values of a NAME+ are collected, one a line. Other words become `operands` if that is among the names.
+# The words after -- become `user_command`. The caller defines `usage` and `no_arguments`, which says what to write
+# instead of an unexpected word.
 take_options() {
     local flags=" $1 " names=" ${2//$'\n'/ } " word option value
     shift 2
@@ -67,7 +67,7 @@ has_command() {
     [ ${#user_command[@]} -gt 0 ]
 }
 
-# refuse_given WHEN NAME...: options that would be ignored.
+# refuse_given WHEN NAME...: fails if one of these options is given, since it would be ignored.
 refuse_given() {
     local name
     for name in "${@:2}"; do
@@ -83,7 +83,7 @@ preset() {
     done
 }
 
-# value_of TYPE OPTION TEXT: prints the value of an option in the form of plans, or fails. ssbatch(1) describes the types.
+# value_of TYPE OPTION TEXT: prints the value as it is written in plans, or fails. ssbatch(1) describes the types.
 value_of() {
     ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
 }
@@ -120,12 +120,12 @@ number_of() {
     echo "$1 $2$([ "$1" = 1 ] || echo s)"
 }
 
-# span SECONDS: prints a time for people.
+# span SECONDS: prints a time as a person would write it.
 span() {
     value_of span seconds "$1"
 }
 
-# extend_path FOLDER: lets programs of this folder be found first; without a folder, those of the same build.
+# extend_path FOLDER: puts this folder first in PATH; without a folder, that of the same build.
 extend_path() {
     local folder
     for folder in "$1" "$here/../../build/bin" "$here/../../../bin"; do
@@ -135,8 +135,8 @@ extend_path() {
     done
 }
 
-# find_helper NAME: prints the path of the program showstopper-NAME, which only scripts start, from the same build as
-# showstopper or as this file.
+# find_helper NAME: prints the path of showstopper-NAME, a program for scripts, from the build of showstopper or of this
+# file.
 find_helper() {
     local showstopper folder program
     showstopper=$(type -P showstopper) || showstopper=/none

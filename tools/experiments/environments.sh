@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: the environments that the sides of a run are in, and on which CPUs they run. The
-# commands in env/ are described there.
+# To be sourced by the experiments: the environments and the CPUs in which the sides of a run are. env/README.md describes
+# the commands in env/.
 
 known_environments="host lxc podman kvm"
 
@@ -86,8 +86,8 @@ print_sets() {
 }
 
 # print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides and their numbers, on a
-# machine with that many CPUs; fails and prints the reason if the environment cannot place them so. A side
-# without CPUs, -, is not pinned and may use half of them.
+# machine with that many CPUs; fails and prints the reason if the environment cannot do this. A side whose
+# CPUs are - is not pinned and may use half of them.
 print_placement() {
     local found='' half=$(($3 / 2 > 0 ? $3 / 2 : 1))
     case $1 in

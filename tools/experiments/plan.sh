@@ -183,9 +183,9 @@ check_command() {
         fail "$program: no such program: give a path, or the name of a program in PATH"
 }
 
-# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of unfit ones, of those that need
-# more warm-up than the study has and, if the experiment `needs_iterations`, of those whose iterations are not counted,
-# or only at their ends.
+# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of unsuitable ones, of those that
+# need a longer warm-up and, if the experiment `needs_iterations`, of those whose iterations are not counted, or only at
+# their ends.
 check_names() {
     ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted} >/dev/null || exit 1
 }
@@ -311,7 +311,7 @@ plan_run() {
     echo "${words[0]}"
 }
 
-# plan_skip REASON KEY=VALUE...: notes what is unavailable here.
+# plan_skip REASON KEY=VALUE...: prints a `skip` line for a run that is impossible here.
 plan_skip() {
     local cells=("${@:2}")
     skipped+=("$(line skip "$(IFS=- && echo "${cells[*]#*=}")" "reason=$1" "${@:2}")")
@@ -323,8 +323,8 @@ plan_folders() {
     ask --workload "$1" --print setup --instances "$2"
 }
 
-# plan_study NAME...: prints the lines of the whole study: what all of its runs must agree in, which are these
-# variables and the definitions of the workloads in all roles, and values that are found once.
+# plan_study NAME...: prints the lines of the whole study: values that are computed once, and what must be the same in
+# all of its runs, which are these variables and the definitions of the workloads in all roles.
 plan_study() {
     local variable workload role once settings='' values='' sum
     for variable; do
@@ -405,7 +405,7 @@ plan_one() {
     line main -- true
 }
 
-# list_unknown: prints the workloads that nbench-fit needs a load of one instance for.
+# list_unknown: prints the workloads whose load of one instance nbench-fit does not know yet.
 list_unknown() {
     local workload
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0
@@ -441,7 +441,7 @@ batch() {
     return "$status"
 }
 
-# check_output: whether a study can be kept there.
+# check_output: fails unless a study can be stored in the folder `output`.
 check_output() {
     [ ! -e "$output/manifest.csv" ] ||
         fail "$output holds a study of an earlier version, which ssreport can read; choose another --output"
@@ -452,7 +452,7 @@ check_output() {
     ram=$(cd "$ram" && pwd)
 }
 
-# fail_incomplete: says which runs are missing, and what the same call does: it refuses again what it refused.
+# fail_incomplete: says which runs are missing, and what the same call would do.
 fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
@@ -461,7 +461,7 @@ fail_incomplete() {
     fail "some runs were refused or not carried out, for the reasons above"
 }
 
-# look_at_machine: warns if other processes use the machine.
+# look_at_machine: warns if other processes use much of the machine.
 look_at_machine() {
     local load
     [ "$others" != 100 ] && command -v ssload >/dev/null || return 0
