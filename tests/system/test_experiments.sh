@@ -473,13 +473,13 @@ END
 # Another process spins on each CPU.
 load_of_other_processes_is_reported() {
     needs_ssbatch || return 0
-    local cpu pids=() call=(throughput --methods 1cdc --targets 25% --workloads serial --warmup 0
-        --settle 0 --seconds 3 --output swamped)
+    local cpu pids=() call=(throughput --methods 1cdc --targets 25% --warmup 0 --settle 0 --seconds 3
+        --output swamped) command=(--name serial --repeat -- sleep 0.1)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
         timeout "$patience" sh -c 'while :; do :; done' &
         pids+=($!)
     done
-    experiment "${call[@]}" --others 15%
+    experiment "${call[@]}" --others 15% "${command[@]}"
     prints "Warning: this machine is already [0-9]+ % busy, .*"
     prints "ssbatch: serial-1cdc-n1-25-1: warning: other processes used [0-9.]+ % of the machine"
     [ ! -x "$build/bin/ssreport" ] || [[ $(sed -n 2p "$scratch/swamped/report/findings.csv") = others,* ]] ||
@@ -490,7 +490,7 @@ load_of_other_processes_is_reported() {
         fail "wrong share of other processes: $(listed swamped others)"
     # A run whose folder was removed is repeated.
     rm -r "$scratch/swamped/serial-1cdc-n1-25-1"
-    experiment "${call[@]}"
+    experiment "${call[@]}" "${command[@]}"
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "--others 100% does not turn the warning off"
 }
 
