@@ -69,7 +69,7 @@ static void expect_completion(void) {
     run_remove_folder(folder);
 }
 
-START_TEST(a_killed_call_leaves_nothing) {
+START_TEST(a_killed_call_leaves_nothing_behind) {
     struct run *run = start_endless();
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
@@ -146,7 +146,7 @@ static size_t kill_all(struct run *run) {
     return count;
 }
 
-START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
+START_TEST(the_next_call_ends_processes_of_a_killed_call) {
     struct run *run = start_endless();
     ck_assert_uint_ge(kill_all(run), 5); /* itself, its keeper, three minders */
     expect_completion(); /* although daemons, and what `after` undoes, may be left */
@@ -257,7 +257,7 @@ START_TEST(records_in_memory_are_copied_and_removed) {
 }
 END_TEST
 
-START_TEST(ram_folder_of_a_killed_call_is_removed) {
+START_TEST(the_next_call_removes_the_memory_folder_of_a_killed_call) {
     write_plan("run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n");
     struct run *run = start("--ram");
     RUN_UNTIL(run, is_there("begun"));
@@ -275,16 +275,16 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_killed_call_leaves_nothing),
+    SS_CASE(a_killed_call_leaves_nothing_behind),
     SS_CASE(a_killed_call_and_its_keeper_leave_no_process),
     SS_CASE(a_killed_keeper_is_replaced_by_the_call),
     SS_CASE(a_killed_minder_fails_its_run_and_leaves_no_process),
-    SS_CASE(processes_left_by_a_kill_of_all_are_ended_by_the_next_call),
+    SS_CASE(the_next_call_ends_processes_of_a_killed_call),
     SS_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
     SS_CASE(a_killed_call_leaves_no_attached_program_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
     SS_CASE(records_in_memory_are_copied_and_removed),
-    SS_CASE(ram_folder_of_a_killed_call_is_removed))
+    SS_CASE(the_next_call_removes_the_memory_folder_of_a_killed_call))
 /* clang-format on */

@@ -34,7 +34,7 @@ static void kill_named(const char *name, int number) {
         kill(pids[i], number);
 }
 
-START_TEST(a_killed_master_leaves_nothing) {
+START_TEST(a_killed_master_leaves_nothing_behind) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGKILL);
@@ -43,7 +43,7 @@ START_TEST(a_killed_master_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_master_killed_just_after_its_start_leaves_nothing) {
+START_TEST(a_master_killed_just_after_its_start_leaves_nothing_behind) {
     for (int step = 0; step < 40; step++) {
         struct run *run = start_stubborn();
         double moment = run_now() + 0.0004 * step * (step % 4 + 1);
@@ -56,7 +56,7 @@ START_TEST(a_master_killed_just_after_its_start_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_master_killed_at_any_phase_leaves_nothing) {
+START_TEST(a_master_killed_at_any_phase_leaves_nothing_behind) {
     for (int step = 0; step < 10; step++) {
         struct run *run = start_stubborn();
         wait_for_all(run);
@@ -69,7 +69,7 @@ START_TEST(a_master_killed_at_any_phase_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_master_killed_during_shutdown_leaves_nothing) {
+START_TEST(a_master_killed_during_shutdown_leaves_nothing_behind) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGTERM);
@@ -224,7 +224,7 @@ START_TEST(a_stopped_guardian_does_not_block_the_end) {
 }
 END_TEST
 
-START_TEST(a_killed_master_with_stopped_executors_leaves_nothing) {
+START_TEST(a_killed_master_with_stopped_executors_leaves_nothing_behind) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill_named("ss-executor", SIGSTOP);
@@ -234,7 +234,7 @@ START_TEST(a_killed_master_with_stopped_executors_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_master_killed_with_all_executors_leaves_nothing) {
+START_TEST(a_master_killed_with_all_executors_leaves_nothing_behind) {
     for (int step = 0; step < 5; step++) {
         struct run *run = start_stubborn();
         wait_for_all(run);
@@ -284,7 +284,7 @@ START_TEST(an_instance_that_stops_itself_can_be_ended) {
 END_TEST
 
 /* Closes the pipes that showstopper writes to. */
-START_TEST(a_run_whose_output_reader_exits_leaves_nothing) {
+START_TEST(a_run_whose_output_reader_exits_leaves_nothing_behind) {
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
         "lines", "100", "10");
     run_wait_text(run, "done");
@@ -299,10 +299,10 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_killed_master_leaves_nothing),
-    SS_CASE(a_master_killed_just_after_its_start_leaves_nothing),
-    SS_CASE(a_master_killed_at_any_phase_leaves_nothing),
-    SS_CASE(a_master_killed_during_shutdown_leaves_nothing),
+    SS_CASE(a_killed_master_leaves_nothing_behind),
+    SS_CASE(a_master_killed_just_after_its_start_leaves_nothing_behind),
+    SS_CASE(a_master_killed_at_any_phase_leaves_nothing_behind),
+    SS_CASE(a_master_killed_during_shutdown_leaves_nothing_behind),
     SS_CASE(a_killed_master_leaves_no_process_of_a_tree),
     SS_CASE(killed_executors_leave_no_process_of_a_tree),
     SS_CASE(killed_processes_are_noticed_without_pidfds),
@@ -313,9 +313,9 @@ PROCESS_MAIN(
     SS_CASE(a_run_with_a_new_guardian_ends_with_status_0),
     SS_CASE(a_stopped_executor_does_not_block_the_end),
     SS_CASE(a_stopped_guardian_does_not_block_the_end),
-    SS_CASE(a_killed_master_with_stopped_executors_leaves_nothing),
-    SS_CASE(a_master_killed_with_all_executors_leaves_nothing),
+    SS_CASE(a_killed_master_with_stopped_executors_leaves_nothing_behind),
+    SS_CASE(a_master_killed_with_all_executors_leaves_nothing_behind),
     SS_CASE(a_script_with_an_invalid_interpreter_is_reported),
     SS_CASE(an_instance_that_stops_itself_can_be_ended),
-    SS_CASE(a_run_whose_output_reader_exits_leaves_nothing))
+    SS_CASE(a_run_whose_output_reader_exits_leaves_nothing_behind))
 /* clang-format on */

@@ -56,7 +56,7 @@ static void expect_end(const struct isolated_run *isolated, int status) {
     isolated_expect_nobody(isolated);
 }
 
-START_TEST(killing_the_outer_process_leaves_nothing) {
+START_TEST(killing_the_outer_process_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -67,7 +67,7 @@ START_TEST(killing_the_outer_process_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(killing_the_outer_process_at_its_start_leaves_nothing) {
+START_TEST(killing_the_outer_process_at_its_start_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 60; step++) {
         struct run *run = START(OPTIONS, PAYLOAD, "ignore-term");
@@ -82,7 +82,7 @@ START_TEST(killing_the_outer_process_at_its_start_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_killed_namespace_init_leaves_nothing) {
+START_TEST(a_killed_namespace_init_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -96,7 +96,7 @@ START_TEST(a_killed_namespace_init_leaves_nothing) {
 END_TEST
 
 /* As without a namespace, the caller gets the master's end as status. */
-START_TEST(a_killed_master_leaves_nothing) {
+START_TEST(a_killed_master_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -206,7 +206,7 @@ START_TEST(killing_all_run_processes_ends_an_unmarked_daemon_storm) {
 END_TEST
 
 /* Processes without parent and mark end with the run, too. */
-START_TEST(a_terminated_isolated_run_leaves_nothing) {
+START_TEST(a_terminated_isolated_run_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -217,7 +217,7 @@ START_TEST(a_terminated_isolated_run_leaves_nothing) {
 END_TEST
 
 /* The process outside can do nothing then, but nothing outlives it either. */
-START_TEST(killing_the_stopped_outer_process_leaves_nothing) {
+START_TEST(killing_the_stopped_outer_process_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
     kill(isolated.run->pid, SIGSTOP);
@@ -231,10 +231,10 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(killing_the_outer_process_leaves_nothing),
-    SS_CASE(killing_the_outer_process_at_its_start_leaves_nothing),
-    SS_CASE(a_killed_namespace_init_leaves_nothing),
-    SS_CASE(a_killed_master_leaves_nothing),
+    SS_CASE(killing_the_outer_process_leaves_nothing_behind),
+    SS_CASE(killing_the_outer_process_at_its_start_leaves_nothing_behind),
+    SS_CASE(a_killed_namespace_init_leaves_nothing_behind),
+    SS_CASE(a_killed_master_leaves_nothing_behind),
     SS_CASE(a_killed_guardian_is_replaced),
     SS_CASE(killed_executors_end_the_isolated_run),
     SS_CASE(killing_all_run_processes_leaves_no_threads),
@@ -244,6 +244,6 @@ PROCESS_MAIN(
     SS_CASE(killing_all_run_processes_leaves_no_unmarked_sessions),
     SS_CASE(killing_all_run_processes_leaves_no_unmarked_daemons),
     SS_CASE(killing_all_run_processes_ends_an_unmarked_daemon_storm),
-    SS_CASE(a_terminated_isolated_run_leaves_nothing),
-    SS_CASE(killing_the_stopped_outer_process_leaves_nothing))
+    SS_CASE(a_terminated_isolated_run_leaves_nothing_behind),
+    SS_CASE(killing_the_stopped_outer_process_leaves_nothing_behind))
 /* clang-format on */

@@ -83,17 +83,17 @@ static void kill_named(const char *name, bool master, int status) {
     }
 }
 
-START_TEST(a_killed_master_leaves_nothing) {
+START_TEST(a_killed_master_leaves_nothing_behind) {
     kill_named("none", true, -SIGKILL);
 }
 END_TEST
 
-START_TEST(a_killed_guardian_and_executors_leave_nothing) {
+START_TEST(a_killed_guardian_and_executors_leave_nothing_behind) {
     kill_named("ss-", false, 125);
 }
 END_TEST
 
-START_TEST(a_killed_guardian_and_master_leave_nothing) {
+START_TEST(a_killed_guardian_and_master_leave_nothing_behind) {
     kill_named("ss-guardian", true, -SIGKILL);
 }
 END_TEST
@@ -111,26 +111,26 @@ static void kill_executors(const char *const *command, size_t count) {
     run_free_clean(run);
 }
 
-START_TEST(a_killed_executor_leaves_nothing) {
+START_TEST(a_killed_executor_leaves_nothing_behind) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], 1);
 }
 END_TEST
 
-START_TEST(two_killed_executors_leave_nothing) {
+START_TEST(two_killed_executors_leave_nothing_behind) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], 2);
 }
 END_TEST
 
-START_TEST(killing_all_executors_leaves_nothing) {
+START_TEST(killing_all_executors_leaves_nothing_behind) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], INSTANCES);
 }
 END_TEST
 
 /* The other executors die while the guardian cleans up after the first, or just after that. */
-START_TEST(executors_killed_one_after_another_leave_nothing) {
+START_TEST(executors_killed_one_after_another_leave_nothing_behind) {
     for (int step = 0; step < 2 * MOMENTS; step++) {
         struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
         wait_for_ready(run);
@@ -148,7 +148,7 @@ START_TEST(executors_killed_one_after_another_leave_nothing) {
 END_TEST
 
 /* Orphans without the mark become the master's children. */
-START_TEST(killed_executors_of_unmarked_trees_leave_nothing) {
+START_TEST(killed_executors_of_unmarked_trees_leave_nothing_behind) {
     kill_executors(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), 1);
     kill_executors(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), INSTANCES);
 }
@@ -414,7 +414,7 @@ START_TEST(a_stopped_guardian_is_continued) {
 }
 END_TEST
 
-START_TEST(stopped_executors_and_a_killed_master_leave_nothing) {
+START_TEST(stopped_executors_and_a_killed_master_leave_nothing_behind) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
@@ -456,7 +456,7 @@ END_TEST
  * As below a container's first process, which adopts orphans, so that the kernel does not rescue
  * them.
  */
-START_TEST(a_stopped_guardian_alone_leaves_nothing) {
+START_TEST(a_stopped_guardian_alone_leaves_nothing_behind) {
     ss_platform_adopt_orphans();
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -507,7 +507,7 @@ static void without_pidfds(const char *const *command) {
     }
 }
 
-START_TEST(killed_processes_leave_nothing_without_pidfds) {
+START_TEST(killed_processes_leave_nothing_behind_without_pidfds) {
     without_pidfds(WORDS(PAYLOAD, "setsid", "2"));
     without_pidfds(WORDS(PAYLOAD, "daemon", "2"));
     without_pidfds(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
@@ -516,16 +516,16 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_killed_master_leaves_nothing),
-    SS_CASE(a_killed_executor_leaves_nothing),
-    SS_CASE(two_killed_executors_leave_nothing),
-    SS_CASE(killing_all_executors_leaves_nothing),
-    SS_CASE(executors_killed_one_after_another_leave_nothing),
-    SS_CASE(killed_executors_of_unmarked_trees_leave_nothing),
+    SS_CASE(a_killed_master_leaves_nothing_behind),
+    SS_CASE(a_killed_executor_leaves_nothing_behind),
+    SS_CASE(two_killed_executors_leave_nothing_behind),
+    SS_CASE(killing_all_executors_leaves_nothing_behind),
+    SS_CASE(executors_killed_one_after_another_leave_nothing_behind),
+    SS_CASE(killed_executors_of_unmarked_trees_leave_nothing_behind),
     SS_CASE(a_new_guardian_takes_over_all_processes),
     SS_CASE(a_new_guardian_alone_ends_unmarked_sessions),
-    SS_CASE(a_killed_guardian_and_executors_leave_nothing),
-    SS_CASE(a_killed_guardian_and_master_leave_nothing),
+    SS_CASE(a_killed_guardian_and_executors_leave_nothing_behind),
+    SS_CASE(a_killed_guardian_and_master_leave_nothing_behind),
     SS_CASE(the_guardian_alone_ends_threads),
     SS_CASE(the_guardian_alone_ends_sessions),
     SS_CASE(the_guardian_alone_ends_daemons),
@@ -544,8 +544,8 @@ PROCESS_MAIN(
     SS_CASE(with_keep_one_surviving_executor_leaves_instances_running),
     SS_CASE(a_stopped_executor_is_continued),
     SS_CASE(a_stopped_guardian_is_continued),
-    SS_CASE(stopped_executors_and_a_killed_master_leave_nothing),
+    SS_CASE(stopped_executors_and_a_killed_master_leave_nothing_behind),
     SS_CASE(a_killed_master_and_guardian_leave_no_executor_stopped),
-    SS_CASE(a_stopped_guardian_alone_leaves_nothing),
-    SS_CASE(killed_processes_leave_nothing_without_pidfds))
+    SS_CASE(a_stopped_guardian_alone_leaves_nothing_behind),
+    SS_CASE(killed_processes_leave_nothing_behind_without_pidfds))
 /* clang-format on */

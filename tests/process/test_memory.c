@@ -78,12 +78,12 @@ static void try_all_calls(const char *kind, unsigned long count, unsigned long m
         try_all();
 }
 
-START_TEST(one_failed_allocation_leaves_nothing) {
+START_TEST(one_failed_allocation_leaves_nothing_behind) {
     try_all_calls("memory", 1, 30);
 }
 END_TEST
 
-START_TEST(persistent_allocation_failure_leaves_nothing) {
+START_TEST(persistent_allocation_failure_leaves_nothing_behind) {
     try_all_calls("memory", FAULT_FOR_EVER, 30);
 }
 END_TEST
@@ -294,61 +294,61 @@ static void eat_again_and_again(const char *victim) {
     control_group_remove(&group);
 }
 
-START_TEST(an_oom_kill_of_any_process_leaves_nothing) {
+START_TEST(an_oom_kill_of_any_process_leaves_nothing_behind) {
     eat_again_and_again(NULL);
 }
 END_TEST
 
-START_TEST(an_oom_killed_master_leaves_nothing) {
+START_TEST(an_oom_killed_master_leaves_nothing_behind) {
     eat_again_and_again("showstopper");
 }
 END_TEST
 
-START_TEST(an_oom_killed_guardian_leaves_nothing) {
+START_TEST(an_oom_killed_guardian_leaves_nothing_behind) {
     eat_again_and_again("ss-guardian");
 }
 END_TEST
 
-START_TEST(an_oom_killed_executor_leaves_nothing) {
+START_TEST(an_oom_killed_executor_leaves_nothing_behind) {
     eat_again_and_again("ss-executor 1");
 }
 END_TEST
 
-START_TEST(oom_killed_executors_and_guardian_leave_nothing) {
+START_TEST(oom_killed_executors_and_guardian_leave_nothing_behind) {
     eat_again_and_again("ss-");
 }
 END_TEST
 
-START_TEST(oom_killed_instances_leave_nothing) {
+START_TEST(oom_killed_instances_leave_nothing_behind) {
     eat_again_and_again("sleep");
 }
 END_TEST
 
 /* ---- open files ---- */
 
-START_TEST(one_failed_open_leaves_nothing) {
+START_TEST(one_failed_open_leaves_nothing_behind) {
     try_all_calls("files", 1, 10);
 }
 END_TEST
 
-START_TEST(persistent_open_failure_leaves_nothing) {
+START_TEST(persistent_open_failure_leaves_nothing_behind) {
     try_all_calls("files", FAULT_FOR_EVER, 10);
 }
 END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(one_failed_allocation_leaves_nothing),
-    SS_CASE(persistent_allocation_failure_leaves_nothing),
+    SS_CASE(one_failed_allocation_leaves_nothing_behind),
+    SS_CASE(persistent_allocation_failure_leaves_nothing_behind),
     SS_CASE(a_run_whose_large_allocation_fails_is_refused),
     SS_CASE(a_run_in_a_small_address_space_works_or_is_refused),
     SS_CASE(full_shared_memory_is_refused),
-    SS_CASE(an_oom_kill_of_any_process_leaves_nothing),
-    SS_CASE(an_oom_killed_master_leaves_nothing),
-    SS_CASE(an_oom_killed_guardian_leaves_nothing),
-    SS_CASE(an_oom_killed_executor_leaves_nothing),
-    SS_CASE(oom_killed_executors_and_guardian_leave_nothing),
-    SS_CASE(oom_killed_instances_leave_nothing),
-    SS_CASE(one_failed_open_leaves_nothing),
-    SS_CASE(persistent_open_failure_leaves_nothing))
+    SS_CASE(an_oom_kill_of_any_process_leaves_nothing_behind),
+    SS_CASE(an_oom_killed_master_leaves_nothing_behind),
+    SS_CASE(an_oom_killed_guardian_leaves_nothing_behind),
+    SS_CASE(an_oom_killed_executor_leaves_nothing_behind),
+    SS_CASE(oom_killed_executors_and_guardian_leave_nothing_behind),
+    SS_CASE(oom_killed_instances_leave_nothing_behind),
+    SS_CASE(one_failed_open_leaves_nothing_behind),
+    SS_CASE(persistent_open_failure_leaves_nothing_behind))
 /* clang-format on */

@@ -76,7 +76,7 @@ START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
 }
 END_TEST
 
-START_TEST(only_standard_output_is_a_terminal) {
+START_TEST(with_tty_only_standard_output_is_a_terminal) {
     SKIP_UNLESS_TERMINALS();
     struct run *run = RUN(OUTPUT_ALONE, PAYLOAD, "output");
     run_expect(run, 0);
@@ -145,7 +145,7 @@ PROCESS_MAIN(
     SS_CASE(throughput_is_omitted_if_iterations_end_in_bursts),
     SS_CASE(programs_write_lines_to_a_pseudo_terminal),
     SS_CASE(output_through_a_pseudo_terminal_is_unchanged),
-    SS_CASE(only_standard_output_is_a_terminal),
+    SS_CASE(with_tty_only_standard_output_is_a_terminal),
     SS_CASE(isolated_instances_have_a_pseudo_terminal),
     SS_CASE(repeated_instances_keep_their_pseudo_terminal),
     SS_CASE(missing_pseudo_terminals_are_reported_before_the_start))

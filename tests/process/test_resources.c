@@ -289,7 +289,7 @@ END_TEST
 /* The guardian and three executors, each with an instance. */
 #define FORKS 7
 
-START_TEST(failing_forks_leave_nothing) {
+START_TEST(failing_forks_leave_nothing_behind) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
     ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
@@ -364,7 +364,7 @@ PROCESS_MAIN(
     SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
     SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),
     SS_CASE(the_process_limit_of_a_control_group_is_reported),
-    SS_CASE(failing_forks_leave_nothing),
+    SS_CASE(failing_forks_leave_nothing_behind),
     SS_CASE(a_run_whose_fork_fails_at_the_start_is_refused),
     SS_CASE(failed_fork_between_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),

@@ -106,7 +106,7 @@ static void (*const ends[])(struct run *run) = {
 #define ENDS (sizeof ends / sizeof *ends)
 
 /* Two instances end early, and their pids are reused at once; a third one continues. */
-static void try_a_leader_that_ended_is_not_signaled(void) {
+static void try_the_reused_pid_of_an_ended_leader_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS * ENDS; i++) {
         struct run_setup setup = {.prepare = kernels[i / ENDS]};
         struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c",
@@ -128,10 +128,10 @@ static void try_a_leader_that_ended_is_not_signaled(void) {
     }
 }
 
-REUSE_TEST(a_leader_that_ended_is_not_signaled)
+REUSE_TEST(the_reused_pid_of_an_ended_leader_is_not_signaled)
 
 /* The pid of each restarted instance belonged to another process before. */
-static void try_leaders_of_iterations_are_not_signaled(void) {
+static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
         struct run *run = run_start(
@@ -151,7 +151,7 @@ static void try_leaders_of_iterations_are_not_signaled(void) {
     }
 }
 
-REUSE_TEST(leaders_of_iterations_are_not_signaled)
+REUSE_TEST(reused_pids_of_leaders_of_iterations_are_not_signaled)
 
 /* ---- ended branches ---- */
 
@@ -172,7 +172,7 @@ static void take_branches(struct run *run, int min) {
     go_on_for(run, 0.4);
 }
 
-static void try_a_branch_that_ended_is_not_signaled(void) {
+static void try_the_reused_pid_of_an_ended_branch_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
         struct run *run = run_start(
@@ -187,7 +187,7 @@ static void try_a_branch_that_ended_is_not_signaled(void) {
     }
 }
 
-REUSE_TEST(a_branch_that_ended_is_not_signaled)
+REUSE_TEST(the_reused_pid_of_an_ended_branch_is_not_signaled)
 
 /* ---- executors, instances and the master ---- */
 
@@ -312,12 +312,12 @@ REUSE_TEST(reused_pids_with_equal_start_time_are_not_signaled)
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_leader_that_ended_is_not_signaled),
-    SS_CASE(a_leader_that_ended_is_not_signaled_without_privileges),
-    SS_CASE(leaders_of_iterations_are_not_signaled),
-    SS_CASE(leaders_of_iterations_are_not_signaled_without_privileges),
-    SS_CASE(a_branch_that_ended_is_not_signaled),
-    SS_CASE(a_branch_that_ended_is_not_signaled_without_privileges),
+    SS_CASE(the_reused_pid_of_an_ended_leader_is_not_signaled),
+    SS_CASE(the_reused_pid_of_an_ended_leader_is_not_signaled_without_privileges),
+    SS_CASE(reused_pids_of_leaders_of_iterations_are_not_signaled),
+    SS_CASE(reused_pids_of_leaders_of_iterations_are_not_signaled_without_privileges),
+    SS_CASE(the_reused_pid_of_an_ended_branch_is_not_signaled),
+    SS_CASE(the_reused_pid_of_an_ended_branch_is_not_signaled_without_privileges),
     SS_CASE(a_reused_pid_of_any_process_is_not_signaled),
     SS_CASE(a_reused_pid_of_any_process_is_not_signaled_without_privileges),
     SS_CASE(a_reused_group_of_any_process_is_not_signaled),

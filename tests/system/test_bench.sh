@@ -285,7 +285,7 @@ traces_bench_measures_long_traces() {
 # Other processes may load the machine, so loads have only a lower bound. A late judge makes longer
 # windows; the means must match the series that it wrote, and means of long and short windows must be
 # similar.
-the_independent_judge_measures_the_load() {
+the_judge_measures_the_load_of_a_run() {
     printf '# up\n0 0\n1 1\n' >"$scratch/trace"
     timeout 0.6 "$build/bin/ssburn" serial >"$scratch/burnt" &
     "$build/tests/judge" 1 500,100 --trace "$scratch/trace" --series "$scratch/series" \
@@ -425,7 +425,7 @@ is_gone() {
     [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^(Z.*)?$ ]]
 }
 
-an_interrupted_bench_leaves_nothing() {
+an_interrupted_bench_leaves_nothing_behind() {
     local signal leader leaders pid
     mkdir "$scratch/control"
     for signal in TERM KILL; do
@@ -518,7 +518,7 @@ published_order_of_pi_and_geom_is_reproduced() {
     prints 'mean errors of [0-3] of 3 within a factor of two or 0\.25 points\.'
 }
 
-run_case the_independent_judge_measures_the_load
+run_case the_judge_measures_the_load_of_a_run
 run_case the_published_baseline_is_reproduced_in_simulation
 run_case published_order_of_pi_and_geom_is_reproduced
 run_case control_tables_match_known_figures
@@ -526,7 +526,7 @@ run_case control_bench_prints_a_row_per_condition
 run_case zoo_bench_prints_tables_and_gains
 run_case zoo_bench_reports_why_programs_are_skipped
 run_case zoo_gains_of_made_up_windows_are_correct
-run_case an_interrupted_bench_leaves_nothing
+run_case an_interrupted_bench_leaves_nothing_behind
 run_case own_cpu_bench_prints_cpu_time_and_memory
 run_case simulated_load_lines_meet_the_required_accuracy
 run_case simulated_duets_meet_the_required_error_rates

@@ -165,7 +165,7 @@ shipped_iteration_patterns_match_recorded_output() {
 }
 
 # Each of two sides has two copies; all four have different folders.
-copies_have_separate_folders() {
+instances_of_a_workload_have_separate_folders() {
     stub_java
     needs_ssbatch || return 0
     experiment interference --sets 0/0 --share --levels 40:40:10 --hold 5 --edge 0 \
@@ -609,7 +609,7 @@ run_case workload_names_are_listed
 run_case invalid_catalogue_lines_are_refused
 run_case the_first_catalogue_that_defines_a_name_wins
 run_case shipped_iteration_patterns_match_recorded_output
-run_case copies_have_separate_folders
+run_case instances_of_a_workload_have_separate_folders
 run_case placeholders_in_commands_are_replaced
 run_case catalogue_files_without_a_folder_are_in_the_current_folder
 run_case workloads_with_missing_programs_are_refused

@@ -116,7 +116,7 @@ END
     type_in bash "$scratch/more" bash --noprofile --rcfile "$scratch/bashrc" -i
 }
 
-zsh_completes() {
+zsh_completes_programs_options_and_values() {
     need_shell zsh
     {
         echo "PROMPT='ready>'"
@@ -132,7 +132,7 @@ END
     type_in zsh "$scratch/more" zsh -i
 }
 
-fish_completes() {
+fish_completes_programs_options_and_values() {
     need_shell fish
     {
         echo "function fish_prompt; printf 'ready>'; end"
@@ -159,7 +159,7 @@ in_help() {
     "$@" --help | sed -nE 's/^  ((-.,|   ) )?(--[a-z0-9-]+).*/\3/p' | sort -u
 }
 
-every_option_is_offered() {
+every_option_is_completed() {
     local -a words
     while read -ra words; do
         in_help "${words[@]}" >"$scratch/help"
@@ -217,9 +217,9 @@ experiments_are_completed() {
 
 run_case bash_completes_without_its_package
 run_case bash_completes_with_its_package
-run_case zsh_completes
-run_case fish_completes
-run_case every_option_is_offered
+run_case zsh_completes_programs_options_and_values
+run_case fish_completes_programs_options_and_values
+run_case every_option_is_completed
 run_case new_options_are_completed
 run_case experiments_are_completed
 end_cases

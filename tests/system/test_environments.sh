@@ -141,11 +141,11 @@ containers_of() {
     done
 }
 
-sides_run_in_lxc_containers() {
+both_sides_of_a_study_run_in_lxc_containers() {
     containers_of lxc
 }
 
-sides_run_in_podman_containers() {
+both_sides_of_a_study_run_in_podman_containers() {
     containers_of podman
 }
 
@@ -197,7 +197,7 @@ nothing_runs() {
 }
 
 # ssbatch cleans up without another call of the experiment.
-a_killed_study_leaves_nothing() {
+a_killed_study_leaves_nothing_behind() {
     local place
     local places=("host inside" "lxc inside" "lxc host")
     can_have lxc
@@ -261,10 +261,10 @@ unavailable_environments_are_refused() {
     [ "$(grep -c '^sets-serial-serial-1: ' "$output")" -eq 1 ] || fail "wrong runs"
 }
 
-run_case sides_run_in_lxc_containers
-run_case sides_run_in_podman_containers
+run_case both_sides_of_a_study_run_in_lxc_containers
+run_case both_sides_of_a_study_run_in_podman_containers
 run_case load_of_group_excludes_other_processes
-run_case a_killed_study_leaves_nothing
+run_case a_killed_study_leaves_nothing_behind
 run_case a_killed_study_can_be_continued
 run_case unavailable_environments_are_refused
 end_cases

@@ -167,7 +167,7 @@ unsupported_guest_options_are_named() {
 }
 
 # Both sides begin on command, and the samples of guest and machine are next to each record.
-sides_run_in_guests() {
+both_sides_of_a_study_run_in_guests() {
     local run role boot at
     [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
     [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
@@ -385,7 +385,7 @@ run_case a_failed_make_guest_leaves_no_file
 run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
 run_case groups_of_version_two_are_limited
-run_case sides_run_in_guests
+run_case both_sides_of_a_study_run_in_guests
 run_case a_killed_guest_leaves_no_process_or_file
 run_case a_terminated_guest_delivers_the_record_of_its_run
 end_cases

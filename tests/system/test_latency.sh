@@ -168,7 +168,7 @@ dry_run_prints_the_plan_and_its_duration() {
     [ ! -e "$results" ] || fail "--dry-run created a folder"
 }
 
-the_plan_is_for_ssbatch() {
+ssbatch_accepts_the_printed_plan() {
     begin
     local plan=$scratch/plan
     experiment latency --plan "${few[@]}" --own-cpu 0
@@ -258,7 +258,7 @@ is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-interrupted_study_continues() {
+an_interrupted_study_can_be_resumed() {
     begin
     local signal status generator
     experiment latency "${few[@]}" --duties 50% --rates 5
@@ -364,10 +364,10 @@ a_running_service_is_throttled_by_attaching_to_it() {
 
 run_case options_and_their_values_are_checked
 run_case dry_run_prints_the_plan_and_its_duration
-run_case the_plan_is_for_ssbatch
+run_case ssbatch_accepts_the_printed_plan
 run_case requests_are_matched_to_the_record_of_the_service
 run_case a_capacity_search_is_tabulated
-run_case interrupted_study_continues
+run_case an_interrupted_study_can_be_resumed
 run_case failures_are_reported
 run_case a_folder_of_an_earlier_version_is_reported
 run_case a_service_that_does_not_answer_is_reported

@@ -235,7 +235,7 @@ demo_calibrates_the_throttle() {
     prints "\| target:duty-4000 \| 3 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 50\.0 \|"
 }
 
-the_plan_is_for_ssbatch() {
+ssbatch_accepts_the_printed_plan() {
     experiment portability "${few[@]}" --plan --quick
     [ ! -e "$results" ] || fail "--plan created a folder"
     [ ! -e "$scratch/calls" ] || fail "--plan ran a kernel"
@@ -451,7 +451,7 @@ run_case a_plan_states_its_duration
 run_case verify_runs_applications_under_the_calibrated_setting
 run_case sweep_plots_speed_against_setting
 run_case demo_calibrates_the_throttle
-run_case the_plan_is_for_ssbatch
+run_case ssbatch_accepts_the_printed_plan
 run_case options_are_passed_to_ssprofile
 run_case ratios_outside_of_the_tolerance_are_reported
 run_case a_base_with_unstable_benchmarks_is_refused

@@ -118,7 +118,7 @@ interrupted_measurement_continues() {
 }
 
 # The benchmark opens the fifo when it runs, and would run for a long time.
-a_signal_ends_the_measurement_and_leaves_nothing() {
+a_signal_ends_the_measurement_and_leaves_nothing_behind() {
     local pid status=0
     mkfifo "$folder/running"
     echo "long cpu /s higher 'sh -c \"echo begun >$folder/running; exec sleep 600\"' '([0-9]+)'" \
@@ -836,7 +836,7 @@ calibration_by_frequency_chooses_the_nearest_one() {
 
 run_case a_measurement_is_stored_in_its_folder
 run_case interrupted_measurement_continues
-run_case a_signal_ends_the_measurement_and_leaves_nothing
+run_case a_signal_ends_the_measurement_and_leaves_nothing_behind
 run_case a_second_signal_kills_the_benchmark
 run_case stress_ng_is_identified_by_its_version
 run_case a_quota_runs_benchmarks_in_a_separate_group

@@ -95,7 +95,7 @@ static void missing_command_is_reported_after_preparation(void **state) {
     assert_int_equal(next_descriptor(), before);
 }
 
-static void leader_does_not_wait_without_preparation(void **state) {
+static void leader_without_preparation_starts_at_once(void **state) {
     (void)state;
     bool exec_failed;
     int before = next_descriptor();
@@ -109,4 +109,4 @@ static void leader_does_not_wait_without_preparation(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(leader_waits_for_its_preparation_before_exec),
     cmocka_unit_test(missing_command_is_reported_after_preparation),
-    cmocka_unit_test(leader_does_not_wait_without_preparation))
+    cmocka_unit_test(leader_without_preparation_starts_at_once))
