@@ -79,10 +79,11 @@ END_TEST
 
 START_TEST(grace_period_applies_to_planned_end) {
     double begin = run_now();
-    struct run *run = RUN("-n", "1", "-l", "50%", "-c", "fixed", "--warmup", "1s", "--duration",
+    struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--warmup", "3s", "--duration",
         "200m", "--grace", "500m", PAYLOAD, "ignore-term");
-    run_expect(run, 0);
-    ck_assert_double_ge(run_now() - begin, 1.65);
+    wait_for_ready(run, 1);
+    run_expect(run_wait(run), 0);
+    ck_assert_double_ge(run_now() - begin, 3.65);
     run_expect_nothing_left();
 }
 END_TEST
