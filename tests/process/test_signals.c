@@ -113,8 +113,12 @@ START_TEST(two_signals_at_once_count_as_one) {
     struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "30s", PAYLOAD,
         "slow-catch", "600");
     wait_for_ready(run, 2);
+    /* On a busy machine, the second signal might be late unless the run is stopped. */
+    kill(run->pid, SIGSTOP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
     kill(run->pid, SIGINT);
     kill(run->pid, SIGTERM);
+    kill(run->pid, SIGCONT);
     run_wait(run);
     ck_assert_uint_eq(run_count_text(&run->out, "went in peace\n"), 2);
     run_expect_nothing_left();

@@ -315,7 +315,7 @@ the_judge_measures_the_load_of_a_run() {
         { before = $1 }
         END { exit bad || NR < 2 }' "$scratch/series" || fail "wrong series of the judge"
     timeout 3 "$build/tests/judge" 100 100 0.5 >"$output" || [ $? -eq 124 ] || fail "judge: failed when terminated"
-    prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": ([1-9]|[12][0-9]|30)\},"
+    prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": [1-9][0-9]?\},"
 }
 
 control_bench_prints_a_row_per_condition() {

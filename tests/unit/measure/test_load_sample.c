@@ -275,6 +275,7 @@ static void pressure_is_read_only_when_it_may_change(void **state) {
     (void)state;
     expect(pressure_of("some avg10=1.00 avg60=1.00\n"), 0.01);
     tree_write("proc/pressure/cpu", "some avg10=2.00 avg60=1.00\n");
+    meter.reader.pressure_due = ss_platform_now() + 60 * SS_SECOND;
     read_meter();
     expect(meter.last.pressure, 0.01);
     meter.reader.pressure_due = ss_platform_now();
