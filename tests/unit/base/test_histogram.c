@@ -186,7 +186,7 @@ static void histogram_memory_is_bounded(void **state) {
     assert_that(sizeof(struct ss_shared_histogram), <=, 1024);
 }
 
-static void adding_to_a_histogram_allocates_nothing(void **state) {
+static void adding_to_a_histogram_allocates_no_memory(void **state) {
     (void)state;
     size_t before = heap_in_use();
     uint64_t random = 7;
@@ -355,7 +355,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(quantile_is_the_value_of_its_rank, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_include_both_lengths, set_up, tear_down),
     cmocka_unit_test(histogram_memory_is_bounded),
-    cmocka_unit_test_setup_teardown(adding_to_a_histogram_allocates_nothing, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(adding_to_a_histogram_allocates_no_memory, set_up, tear_down),
     cmocka_unit_test_setup_teardown(merging_histograms_is_exact, set_up, tear_down),
     cmocka_unit_test_setup_teardown(recorded_buckets_give_the_same_quantiles, set_up, tear_down),
     cmocka_unit_test_setup_teardown(fine_histogram_merges_into_a_coarse_one, set_up, tear_down),

@@ -439,7 +439,7 @@ static void iteration_times_include_both_lengths_of_a_periodic_program(void **st
 }
 
 /* All within one throughput interval. */
-static void adding_an_iteration_allocates_nothing(void **state) {
+static void adding_an_iteration_allocates_no_memory(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
@@ -686,7 +686,7 @@ UNIT_MAIN(
     cmocka_unit_test(iterations_are_counted_per_instance_and_command),
     cmocka_unit_test(statistics_of_few_iterations_agree_with_r),
     cmocka_unit_test(iteration_times_include_both_lengths_of_a_periodic_program),
-    cmocka_unit_test(adding_an_iteration_allocates_nothing),
+    cmocka_unit_test(adding_an_iteration_allocates_no_memory),
     cmocka_unit_test(rate_includes_the_estimated_part_of_an_unfinished_iteration),
     cmocka_unit_test(throughput_intervals_include_an_unfinished_iteration),
     cmocka_unit_test(rate_uncertainty_follows_the_spread_of_lengths),

@@ -62,7 +62,7 @@ static void error_of_an_option_handler_names_the_option(void **state) {
     assert_string_equal(error.message, "--mark takes no value, but got '1'");
 }
 
-static void words_without_a_handler_end_the_options(void **state) {
+static void options_end_at_the_first_word_without_a_handler(void **state) {
     struct config config = {0};
     struct ss_error error = {0};
     char **rest;
@@ -92,7 +92,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(option_handlers_get_options_and_words_in_order),
         cmocka_unit_test(error_of_an_option_handler_names_the_option),
-        cmocka_unit_test(words_without_a_handler_end_the_options),
+        cmocka_unit_test(options_end_at_the_first_word_without_a_handler),
         cmocka_unit_test(help_is_divided_by_headings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

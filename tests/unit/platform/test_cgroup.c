@@ -173,7 +173,7 @@ static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
 }
 
 /* The controllers may be mounted separately, and a process may be in a different group of each. */
-static void v1_quota_of_our_own_group_may_have_another_path(void **state) {
+static void v1_quota_of_our_own_group_is_found_at_a_different_path(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n");
@@ -387,7 +387,7 @@ UNIT_MAIN(
     cmocka_unit_test(v1_cpu_time_is_read_in_nanoseconds),
     cmocka_unit_test(v1_cpus_are_in_the_cpuset_hierarchy),
     cmocka_unit_test(v1_quota_is_in_the_cpu_hierarchy),
-    cmocka_unit_test(v1_quota_of_our_own_group_may_have_another_path),
+    cmocka_unit_test(v1_quota_of_our_own_group_is_found_at_a_different_path),
     cmocka_unit_test(quota_is_read_with_its_period),
     cmocka_unit_test(v1_throttled_time_is_read_in_nanoseconds),
     cmocka_unit_test(v1_controllers_may_share_one_hierarchy),

@@ -191,7 +191,7 @@ static void completed_seconds_are_written_without_further_iterations(void **stat
 }
 
 /* Must hold for any number and any length of iterations. */
-static void recording_an_iteration_allocates_nothing(void **state) {
+static void recording_an_iteration_allocates_no_memory(void **state) {
     (void)state;
     open_record();
     record_iteration(1, 1, 0);
@@ -260,7 +260,7 @@ static void row_of_the_maximum_number_of_cpus_fits(void **state) {
 }
 
 /* Decisions were made too fast, and samples did not fit on the disk. */
-static void missing_lines_are_counted(void **state) {
+static void lost_lines_of_a_record_are_counted(void **state) {
     (void)state;
     open_record();
     atomic_store(&ss_board_ring(board, 1)->lost, 3);
@@ -295,8 +295,8 @@ UNIT_MAIN(
     cmocka_unit_test(row_of_the_maximum_number_of_cpus_fits),
     cmocka_unit_test(iteration_times_are_kept_in_buckets),
     cmocka_unit_test(completed_seconds_are_written_without_further_iterations),
-    cmocka_unit_test(recording_an_iteration_allocates_nothing),
+    cmocka_unit_test(recording_an_iteration_allocates_no_memory),
     cmocka_unit_test(performance_counts_are_written_to_a_table),
-    cmocka_unit_test(missing_lines_are_counted),
+    cmocka_unit_test(lost_lines_of_a_record_are_counted),
     cmocka_unit_test(simulated_run_is_marked_in_its_plan),
     cmocka_unit_test(simulated_record_does_not_describe_this_machine))

@@ -117,7 +117,7 @@ static int read_late(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-static void samples_that_are_a_fifth_too_long_are_late(void **state) {
+static void samples_a_fifth_too_long_count_as_late(void **state) {
     (void)state;
     open_monitor(SS_SOURCE_SYSTEM);
     meter.read = read_late;
@@ -322,7 +322,7 @@ static void sensor_sample_needs_no_reading(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(samples_that_are_a_fifth_too_long_are_late),
+    cmocka_unit_test(samples_a_fifth_too_long_count_as_late),
     cmocka_unit_test(system_sample_needs_only_one_reading),
     cmocka_unit_test(group_sample_needs_only_one_reading),
     cmocka_unit_test(cpu_loads_and_steal_come_from_the_same_reading),

@@ -193,7 +193,7 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
     assert_operations("");
 }
 
-static void an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder(void **state) {
+static void the_folder_of_an_interrupted_attempt_is_emptied_unless_kept(void **state) {
     (void)state;
     make_folder("study/.a.part");
     make_folder("study/.a.part/result");
@@ -204,7 +204,7 @@ static void an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder(void **
     assert_false(exists("study/.a.part/result/half"));
 }
 
-static void a_failed_attempt_that_keeps_its_folder_continues_in_it(void **state) {
+static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
     (void)state;
     make_folder("study/a");
     write_text("study/a/half", "");
@@ -225,7 +225,7 @@ static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
     assert_operations("sync:study sync:study/.b.part");
 }
 
-static void remains_of_a_finished_run_are_removed_unless_it_is_locked(void **state) {
+static void leftovers_of_a_finished_run_are_removed_unless_it_is_locked(void **state) {
     struct ssbatch_holder holder;
     struct ss_error error = {0};
     (void)state;
@@ -459,10 +459,10 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_result_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_failed_attempt_that_keeps_its_folder_continues_in_it, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_folder_of_an_interrupted_attempt_is_emptied_unless_kept, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_failed_attempt_with_a_kept_folder_continues_there, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_kept_folder_is_synced_before_the_run_begins, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(remains_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),

@@ -290,7 +290,7 @@ static void adjacent_mains_run_simultaneously(void **state) {
     close_stage();
 }
 
-static void mains_that_are_not_adjacent_run_one_after_the_other(void **state) {
+static void mains_separated_by_other_lines_run_one_after_another(void **state) {
     (void)state;
     read_plan("run a takes 1s\nmain x -- work\nbefore -- prepare\nmain y -- work2\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -558,7 +558,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(besides_end_in_reverse_order_before_afters, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(cpu_time_includes_commands_that_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(adjacent_mains_run_simultaneously, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(mains_that_are_not_adjacent_run_one_after_the_other, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(mains_separated_by_other_lines_run_one_after_another, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_main_without_a_result_ends_the_other_mains, make_scratch, remove_scratch),

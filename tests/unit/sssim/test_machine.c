@@ -99,7 +99,7 @@ static void overhead_is_neither_idle_nor_used(void **state) {
 }
 
 /* The CPU becomes idle a thousand times, each time for a tenth of the overhead. */
-static void unpaid_idle_overhead_does_not_accumulate(void **state) {
+static void short_idle_periods_do_not_accumulate_overhead(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         struct machine machine;
@@ -273,7 +273,7 @@ UNIT_MAIN(
     cmocka_unit_test(stolen_time_is_busy_but_does_no_work),
     cmocka_unit_test(delayed_stop_lets_threads_keep_running),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
-    cmocka_unit_test(unpaid_idle_overhead_does_not_accumulate),
+    cmocka_unit_test(short_idle_periods_do_not_accumulate_overhead),
     cmocka_unit_test(idle_counters_advance_by_hundredths_of_a_second),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),

@@ -205,7 +205,7 @@ static void example_traces_begin_with_a_comment(void **state) {
     }
 }
 
-static void every_example_trace_is_checked(void **state) {
+static void every_example_trace_has_a_test(void **state) {
     (void)state;
     DIR *folder = opendir(FOLDER);
     assert_non_null(folder);
@@ -228,4 +228,4 @@ static void every_example_trace_is_checked(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(example_traces_match_their_comments),
     cmocka_unit_test(example_traces_begin_with_a_comment),
-    cmocka_unit_test(every_example_trace_is_checked))
+    cmocka_unit_test(every_example_trace_has_a_test))

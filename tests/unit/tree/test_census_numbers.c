@@ -57,7 +57,7 @@ static void small_pid_range_is_scanned_fully(void **state) {
     world_check(true);
 }
 
-static void session_is_found_among_many_others(void **state) {
+static void session_is_found_among_many_processes(void **state) {
     (void)state;
     open_with_limit(4096);
     world_fork_strangers(1000);
@@ -159,7 +159,7 @@ WORLD_MAIN(
     cmocka_unit_test(pids_are_examined_after_a_wrap_around),
     cmocka_unit_test(process_with_the_highest_pid_is_examined),
     cmocka_unit_test(small_pid_range_is_scanned_fully),
-    cmocka_unit_test(session_is_found_among_many_others),
+    cmocka_unit_test(session_is_found_among_many_processes),
     cmocka_unit_test(many_new_pids_cause_a_full_scan),
     cmocka_unit_test(unknown_latest_pid_causes_full_scan),
     cmocka_unit_test(late_visible_process_is_found_by_a_recount),
