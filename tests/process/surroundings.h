@@ -21,6 +21,13 @@
 #define SHIMS_WORK true
 #endif
 
+/* The processes of a coverage build write files of their own when they end. */
+#ifdef SHOWSTOPPER_TESTS_COVERAGE_H
+#define FILES_ARE_LIMITED false
+#else
+#define FILES_ARE_LIMITED true
+#endif
+
 /* Exit status of a preparation that is not possible on this machine. */
 #define SURROUNDINGS_MISSING PROCESS_SKIPPED
 

@@ -481,9 +481,14 @@ START_TEST(invalid_set_and_status_requests_are_refused) {
 }
 END_TEST
 
-/* Mounts an empty file system over /proc, in a mount namespace of the child. */
+/*
+ * Mounts an empty file system over /proc, in a mount namespace of the child, and over the modules
+ * of an installed Showstopper, which are found without /proc.
+ */
 static void hide_proc(void) {
     surroundings_leave_mounts();
+    if (access(TEST_MODULE_INSTALL_DIR, F_OK) == 0)
+        surroundings_mount_small(TEST_MODULE_INSTALL_DIR, "64k");
     surroundings_mount_small("/proc", "64k");
 }
 

@@ -182,7 +182,9 @@ START_TEST(built_in_modules_compile_with_public_headers_only) {
     }
     run = run_installed(variable, WORDS("-c", "fixed", "-C", "30%", "--duration", "700m"));
     run_expect(run, 0);
-    expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown feedback module");
+    /* Without the variable, the modules of another installation would be found. */
+    if (access(TEST_MODULE_INSTALL_DIR, F_OK) < 0)
+        expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown feedback module");
     free(flags);
     run_remove_folder(root);
 }

@@ -47,6 +47,9 @@ check() {
     if readelf -sW "$module" | grep -q '__[atu]san\|__ubsan'; then
         skip "sanitizer: adds writable data"
     fi
+    if readelf -sW "$module" | grep -q '__gcov_'; then
+        skip "uncounted: gcov adds writable data"
+    fi
     readelf -SW "$module" | grep -q '\.symtab' || skip "left-out: $module has no symbol table"
     found=$(writable_objects "$module")
     [ -z "$found" ] || {

@@ -75,7 +75,7 @@ is_counting() {
 figures_of_a_paused_run_agree_in_all_files() {
     local name mean interval times paused
     "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 6s --iteration iteration \
-        --record "$folder/paused" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 &
+        --record "$folder/paused" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 &
     paused=$!
     await is_counting "$paused"
     kill -TSTP "$paused"
@@ -173,7 +173,7 @@ records_of_later_schemas_are_refused() {
 record_a_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=2s,symmetric=yes \
-        --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
+        --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 ||
         fail "the recorded run failed"
 }
 
@@ -181,7 +181,7 @@ record_a_run() {
 record_a_short_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -l 30% --duration 1s --iteration iteration \
-        --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
+        --record "$folder/run" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 ||
         fail "the recorded run failed"
 }
 
