@@ -53,7 +53,7 @@ list_says_why_an_actuator_is_absent() {
     says out "memory     absent: no control group here may hold a memory limit"
     says out "power      absent: the kernel has no package with a power limit"
     says out "idle       absent: the kernel has no idle injection"
-    says out "are neither cpus nor quota"
+    says out "replace neither cpus nor quota"
     expect 0 ssactuate list --json --root "$folder/empty"
     [ -n "$(tail -n 1 "$folder/out")" ] || fail "an empty line ends the JSON"
     expect 3 ssactuate get frequency --root "$folder/empty"
@@ -179,7 +179,7 @@ values_changed_or_refused_by_the_kernel_are_reported() {
     done <<'END'
 acpi-cpufreq|fault scaling_governor EINVAL|frequency=1.4GHz|Invalid argument: the kernel does not have this governor
 acpi-cpufreq|fault scaling_governor lose|frequency=1.4GHz|policy0/scaling_governor is ondemand after it was set to userspace
-acpi-cpufreq|fault scaling_setspeed ok EBUSY|frequency=1.4GHz|the kernel refuses 1400000 for /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed: Device or resource busy: one of its CPUs is being switched
+acpi-cpufreq|fault scaling_setspeed ok EBUSY|frequency=1.4GHz|the kernel refuses 1400000 for /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed: Device or resource busy: one of its CPUs is going online
 acpi-cpufreq|fault scaling_setspeed 2100000|frequency=1.4GHz|is 2100000 after it was set to 1400000
 acpi-cpufreq|fault scaling_setspeed ok ok 1900000|frequency=1.4GHz|policy2/scaling_setspeed is 1900000 after it was set to 1400000
 acpi-cpufreq|fault boost EINVAL|frequency=1.4GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/boost: Invalid argument
@@ -207,7 +207,7 @@ cgroup-v1||pin=3|cpuset.cpus: Permission denied: the group above may lack one of
 cgroup-v1|fault cpuset.cpus ok EINVAL|pin=1|cpuset.cpus: Invalid argument: one of these CPUs may be offline
 cgroup-v1|fault cpuset.cpus ok lose|pin=1|cpuset.cpus is '0-2' after it was set to '1'
 cgroup-v1|fault cpuset.cpus EINVAL|pin=0|
-cgroup-v1|fault cpuset.mems lose|pin=1|No space left on device: its cpuset has no CPUs or no memory nodes
+cgroup-v1|fault cpuset.mems lose|pin=1|No space left on device: the cpuset of the group has no CPUs or no memory nodes
 cgroup-v1|fault cgroup.procs EACCES|quota=50%|the kernel refuses to move the command into its control group: Permission denied
 cgroup-v1|echo 8000000 >"$tree/in-use"|memory=4M|memory.limit_in_bytes: Device or resource busy: the group uses more
 cgroup-v1|fault memory.limit_in_bytes lose|memory=4M|memory.limit_in_bytes is '9223372036854771712' after it was set to '4194304'
@@ -216,7 +216,7 @@ cgroup-v2|fault cpu.max EINVAL|quota=50%|cpu.max: Invalid argument
 cgroup-v2|fault cpu.max lose|quota=50%|cpu.max is 'max 100000' after it was set to '50000 100000'
 cgroup-v2|fault cpuset.cpus EINVAL|pin=1|cpuset.cpus: Invalid argument: one of these CPUs may be offline
 cgroup-v2|echo 0-1 >"$tree/sys/fs/cgroup/cpuset.cpus.effective"|pin=2|cpuset.cpus.effective is '0-1' after it was set to '2'
-cgroup-v2|fault cgroup.procs EBUSY|pin=1|Device or resource busy: another program has given controllers to groups below it
+cgroup-v2|fault cgroup.procs EBUSY|pin=1|Device or resource busy: another program has enabled controllers for its subgroups
 cgroup-v2|fault cgroup.subtree_control EBUSY|memory=4M|Device or resource busy
 cgroup-v2|fault cgroup.subtree_control EBUSY|pin=0|
 cgroup-v2|fault memory.max lose|memory=4M|memory.max is 'max' after it was set to '4194304'

@@ -1019,7 +1019,7 @@ options_and_their_values_are_checked() {
     error_has 2 'no results: no run has a record that can be reported'
     echo 'elapsed_seconds' >"$folder/file"
     report 125 "$folder/file"
-    error_has 2 'file: not a folder: name the folder that --record made'
+    error_has 2 'file: not a folder: name a folder that --record created'
     report 125
     error_has 1 'name at least one record'
     report 125 --against "$folder/run"

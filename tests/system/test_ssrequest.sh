@@ -549,11 +549,11 @@ invalid_options_are_refused() {
     refuses 'is not an HTTP URL' --rate 5 localhost:80
     refuses 'write http://' --rate 5 http://localhost:99999/
     refuses 'names no socket' --rate 5 http+unix:///page
-    refuses 'has %00 in the path' --rate 5 http+unix://%00/page
-    refuses 'has %00 in the path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
+    refuses 'has %00 in its socket path' --rate 5 http+unix://%00/page
+    refuses 'has %00 in its socket path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
     refuses 'of a socket has at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
     refuses '--cacert: none: No such file' --rate 5 --cacert none http://localhost/
-    refuses '--own-cpu: CPU 8000' --rate 5 --own-cpu 8000 http://localhost/
+    refuses '--own-cpu: ssrequest may not run on CPU 8000' --rate 5 --own-cpu 8000 http://localhost/
     refuses "unknown option '--rat'" --rat 5
     ask 0 --help
     ask 0 --version
@@ -896,7 +896,7 @@ a_search_is_ended_by_a_signal() {
 }
 
 invalid_search_options_are_refused() {
-    refuses "--capacity: 'p95' is not a statistic and its limit" --capacity p95 http://127.0.0.1:1/
+    refuses "--capacity: 'p95' is not of the form STATISTIC=TIME" --capacity p95 http://127.0.0.1:1/
     refuses "--capacity: 'most' is not a statistic" --capacity most=1s http://127.0.0.1:1/
     refuses '--capacity has no meaning with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
     refuses '--capacity has no meaning with --profile step' --capacity p95=1s --max 10 --step 1 \

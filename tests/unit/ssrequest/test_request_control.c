@@ -45,7 +45,7 @@ static void bad_control_commands_are_refused(void **state) {
     refuse("rate 5 6", "rate: wrong number of arguments (2)");
     refuse("rate -5", "rate: ");
     refuse("rate nan", "rate: ");
-    refuse("rate 1000001", "rate: at most 1000000 requests per second");
+    refuse("rate 1000001", "rate: too high (at most 1000000 requests per second)");
     refuse("urls", "write urls URL");
     refuse("stop now", "stop: wrong number of arguments (1): write stop");
     refuse("urls 'http://a", "");

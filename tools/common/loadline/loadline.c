@@ -12,13 +12,13 @@
 /* A level below this is idle. */
 #define IDLE 1e-3
 
-/* A lower level is the maximum if it exceeds the highest by this many standard errors. */
+/* A lower level is the maximum if it exceeds the highest level by this many standard errors. */
 #define ERRORS_TO_EXCEED 3
 
-/* With fewer levels, deviations of d from a line say nothing. */
+/* The minimum number of levels for deviations of d from a line. */
 #define LEVELS_MIN 4
 
-/* A load may exceed that of the highest level by this much, which is rarely reached exactly. */
+/* A load may exceed that of the highest level by this much: targets are rarely reached exactly. */
 #define BEYOND_HIGHEST 0.005
 
 /* Levels at the same load count as this far apart. */
@@ -30,7 +30,7 @@
  */
 #define BENDS_NOISE sqrt(28)
 
-/* A knee whose bends exceed their noise by this has half of its weight. */
+/* A knee gets half of its weight if its bends exceed their noise by this factor. */
 #define KNEE_ERRORS 2
 
 /* ln(T / L) of all visits. */
@@ -217,11 +217,11 @@ struct knots {
     size_t last;
 };
 
-/* A load among the knots: its throughput is a weighted sum of theirs. */
+/* A load between knots. Its throughput is a weighted sum of theirs. */
 struct place {
     double weights[LOADLINE_LEVELS_MAX + 1];
     double throughput;
-    double shape; /* how far the line may be from the sum, as a part of the throughput */
+    double shape; /* possible error of the sum, as a part of the throughput */
 };
 
 /* How the line bends around two neighboring knots; 0 if it bends in opposite directions. */
@@ -264,7 +264,10 @@ static void add_bend(
     place->weights[knot + 1] += after;
 }
 
-/* Finds the bends around the knots `below` and the next one. An end has the bend of the other. */
+/*
+ * Finds the bends at the knots `below` and the next one. At an end, uses the bend of the other
+ * knot.
+ */
 static struct bends find_bends(const struct knots *knots, size_t below, double distance) {
     struct bends bends = {
         .below = below > 0 ? below : 1, .above = below + 1 < knots->last ? below + 1 : below};
@@ -352,8 +355,8 @@ static bool find_place(struct place *place, const struct loadline *line, double 
 }
 
 /*
- * Returns half the width of an interval around ln T at a place, or around its difference from the
- * full level, which is without error if the place is the full level itself.
+ * Returns half the width of an interval around ln T at a place or, if `is_relative`, around its
+ * difference from the full level, whose error is 0 at the full level itself.
  */
 static double half_width(
     const struct loadline *line, const struct place *place, bool is_relative, double confidence) {

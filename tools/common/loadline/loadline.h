@@ -56,7 +56,7 @@ struct loadline {
     size_t count;
     size_t full;                    /* the level that is the maximum */
     bool is_capped;                 /* a level below the highest is the maximum */
-    struct ssreport_sureness error; /* of ln F at a level */
+    struct ssreport_sureness error; /* uncertainty of ln F at a level */
     double hysteresis;              /* mean of d */
     struct ssreport_sureness hysteresis_error;
     double idle_watts; /* at a load of 0; NaN if unknown */

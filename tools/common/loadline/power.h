@@ -16,7 +16,7 @@
 #define LOADLINE_PARTS 11
 
 struct loadline_part {
-    double part;       /* of the maximum throughput: 1, 0.9 ... 0.1, 0 */
+    double part;       /* part of the maximum throughput: 1, 0.9 ... 0.1, 0 */
     double throughput; /* operations per second */
     double watts;      /* interpolated between the levels */
     double per_joule;  /* operations per joule */
@@ -27,7 +27,7 @@ struct loadline_power {
     double per_joule; /* sum of the operations over the sum of the watts of all parts */
 };
 
-/* Returns false if the power of a level or of the idle machine is unknown. */
+/* Computes the power. Returns false if that of a level or of the idle machine is unknown. */
 SS_MUST_USE SS_NONNULL() bool loadline_power_of(
     struct loadline_power *power, const struct loadline *line);
 

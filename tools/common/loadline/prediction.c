@@ -9,23 +9,23 @@
 
 #define TERMS_MAX 3
 
-/* The levels contradict a shape if its residuals were less probable than this. */
+/* The levels contradict a shape if its residuals are less probable than this. */
 #define CONTRADICTED 0.01
 
-/* Step between the bends that are tried if their place is unknown, and their number up to 1. */
+/* If the load of a bend is unknown, all loads in these steps are tried. */
 #define BEND_STEP 0.0025
 #define BENDS_MAX 402
 
 /* A load counts as measured if it is above the highest level by at most this. */
 #define SAME_LOAD 0.005
 
-/* Loads from here on are full load. */
+/* Loads from here on count as full load. */
 #define FULL 0.995
 
-/* A bend may be where the sum of squared residuals exceeds the smallest one by less than this. */
+/* A bend is possible if the sum of squared residuals exceeds the smallest one by less than this. */
 #define BEND_SQUARES 3.84
 
-/* Number of levels needed above a bend to show it, and below it. */
+/* Minimum number of levels above and below a bend to show it. */
 #define LEVELS_ABOVE 2
 #define LEVELS_BELOW 2
 
@@ -217,8 +217,8 @@ static bool fit_anywhere(struct result *result, enum loadline_shape kind, const 
 }
 
 /*
- * Returns an error with which an interval that assumes other degrees of freedom is as wide as it
- * should be: few bursts know little about their error.
+ * Returns the error that gives the right width of an interval under the assumed degrees of freedom:
+ * with few bursts, the error itself is uncertain.
  */
 static double widen_error(const struct ssreport_sureness *error,
     const struct ssreport_sureness *assumed, double confidence) {
@@ -253,7 +253,7 @@ struct sum {
     bool has_least;
 };
 
-/* Weights the fits by Akaike's criterion, relative to the first. */
+/* Adds a fit, and weights it by Akaike's criterion, relative to the first. */
 static void add_fit(struct loadline_prediction *prediction, struct sum *sum,
     enum loadline_shape shape, const struct result *result) {
     struct loadline_fit *fit = &prediction->fits[prediction->fit_count++];

@@ -24,24 +24,24 @@ enum loadline_shape {
 };
 
 struct loadline_question {
-    double load;                      /* at which to predict */
+    double load;                      /* the load at which to predict */
     double knees[LOADLINE_KNEES_MAX]; /* loads at which T may be bent, besides any in the levels */
     size_t knee_count;
     double burst; /* mean throughput of short bursts at full load; NaN without bursts */
-    struct ssreport_sureness burst_error; /* of its logarithm */
+    struct ssreport_sureness burst_error; /* uncertainty of its logarithm */
     double confidence;                    /* such as 0.95 */
 };
 
 struct loadline_fit {
     enum loadline_shape shape;
     struct ssreport_interval knee; /* loads at which T may be bent; NaN without a knee */
-    struct ssreport_band range;    /* of the throughput */
+    struct ssreport_band range;    /* range of the throughput */
     bool fits;                     /* the levels do not contradict the shape */
 };
 
 struct loadline_prediction {
-    struct ssreport_band range; /* the union, with what may limit the throughput above the levels */
-    struct ssreport_band free;  /* the union if nothing bends the line above the highest level */
+    struct ssreport_band range; /* the union, including bends above the highest level */
+    struct ssreport_band free;  /* the union if the line does not bend above the highest level */
     double highest;             /* load of the highest level */
     double missed; /* relative error of predicting the highest level from the levels below it */
     double unidentified; /* the lowest known knee between the highest level and the predicted load,
@@ -50,7 +50,7 @@ struct loadline_prediction {
     size_t fit_count;
 };
 
-/* Returns NULL, or why there is no prediction. */
+/* Predicts the throughput. Returns NULL, or the reason why that is impossible. */
 SS_MUST_USE SS_NONNULL() const char *loadline_predict(struct loadline_prediction *prediction,
     const struct loadline *line, const struct loadline_question *question);
 

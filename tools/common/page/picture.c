@@ -26,10 +26,7 @@ static const struct {
     {"'white'", "'var(--paper)'"},
 };
 
-/*
- * Replaces a color of the palette, such as "rgb(0, 114, 178)", with a variable, which has another
- * value in a dark scheme.
- */
+/* Replaces a color of the palette, such as "rgb(0, 114, 178)", with a variable for dark schemes. */
 static size_t change_color(FILE *page, const char *at) {
     unsigned parts[3];
     int length = 0;

@@ -28,8 +28,8 @@ void plot_begin_on_page(FILE *script) {
 
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) {
     /*
-     * Without these bounds, gnuplot would draw an axis from -1 to 1 for zeros only, and would place
-     * a single point between values that were not measured.
+     * Without these bounds, gnuplot would draw an axis from -1 to 1 if all values are 0, and around
+     * a single point.
      */
     static const char *const ranges[] = {"0:0.001<*", "*<0:0<*", "*:*"};
     bool is_logarithmic = range == PLOT_LOGARITHMIC;

@@ -39,7 +39,7 @@ enum plot_range {
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) SS_NONNULL();
 
 /*
- * Sets an axis from `from` to `to`. The name of the axis says where it begins, unless it includes
+ * Sets an axis from `from` to `to`. Appends the start of the axis to its name, unless it includes
  * 0.
  */
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)

@@ -23,7 +23,7 @@
 #define PLOT_BROWN  "#6d4c41"
 #define PLOT_GRAY   "#5f6368"
 
-/* Fill styles, through which either background is visible. */
+/* Fill styles, which let a light or dark background shine through. */
 #define PLOT_SHADED "fs transparent solid 0.18 noborder"
 #define PLOT_HALF   "fs transparent solid 0.5 noborder" /* for areas with marks on top */
 
@@ -41,7 +41,7 @@ struct plot_color {
 /* All colors; the last entry has no name. */
 extern const struct plot_color plot_palette[];
 
-/* The backgrounds for which the palette was chosen. */
+/* The backgrounds of light and dark schemes, for which the palette was chosen. */
 #define PLOT_PAPER_LIGHT "#ffffff"
 #define PLOT_PAPER_DARK  "#16181c"
 

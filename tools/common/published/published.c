@@ -208,7 +208,7 @@ static double number_of(const char *text) {
 }
 
 /*
- * Returns the distance between the last of some keys and a cell: 0 for the same word. NaN if
+ * Returns the distance between the last key and that of a cell: 0 for the same word. Returns NaN if
  * another key differs, or if the last one differs and is not a number.
  */
 static double distance(

@@ -3,8 +3,8 @@
 #define PUBLISHED_H
 
 /*
- * Figures published by others, for comparison. They are tables in a folder: references.csv names
- * and describes the tables, names.csv maps our workloads to the published ones.
+ * Figures published by others, for comparison. They are tables in a folder: references.csv lists
+ * and describes the tables, and names.csv maps workloads of this project to published ones.
  */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ struct published_table {
     char source[PUBLISHED_TEXT];  /* where it was published */
     char tables[PUBLISHED_WORD];  /* number of the table in that source */
     char what[PUBLISHED_TEXT];    /* content of the table */
-    char beside[PUBLISHED_WORD];  /* our table that also shows its values */
+    char beside[PUBLISHED_WORD];  /* table of the report that also shows its values */
     char note[PUBLISHED_TEXT];
     double tau; /* mean length of a round, seconds; NaN if irrelevant */
 };
@@ -69,16 +69,16 @@ const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
 /*
- * Returns whether a word of a table has the same meaning as one of ours: pi_even as pi-even,
- * dacapo/fop as serial.
+ * Returns whether a word of a published table means the same as one of this project: pi_even means
+ * pi-even, and dacapo/fop means serial.
  */
 bool published_is_word(const struct published *published, const char *theirs, const char *ours)
     SS_NONNULL();
 
 /*
- * Finds a cell by its table, as many keys as the table has, and its column. Programs are named
- * SUITE/PROGRAM. Also accepts our words: `serial` for dacapo/fop, `pi-even` for pi_even. Returns
- * NULL if the cell is absent, or if a word is NULL.
+ * Finds a cell by its table, all keys of the table, and its column. Programs are named
+ * SUITE/PROGRAM. Also accepts words of this project; see published_is_word(). Returns NULL if the
+ * cell is absent, or if a word is NULL.
  */
 const struct published_cell *published_find(const struct published *published, const char *table,
     const char *const *keys, const char *column) SS_NONNULL(1, 2, 3);
@@ -109,7 +109,7 @@ bool published_has_word(const struct published *published, const struct publishe
 size_t published_count(const struct published *published, const struct published_table *table)
     SS_NONNULL();
 
-/* Returns how many of these published_print() has returned. */
+/* Returns how many numbers of a table published_print() has returned. */
 size_t published_count_printed(
     const struct published *published, const struct published_table *table) SS_NONNULL();
 

@@ -56,7 +56,7 @@ struct ssreport_counted {
     double runnable;                /* mean number of runnable threads; NaN if unknown */
     double sums[SSREPORT_COUNTERS]; /* sum of each counter; NaN if no row has it */
 
-    /* Seconds for which each counter was counted: for the rest its value is unknown, not 0. */
+    /* Seconds for which each counter was counted: in the rest of the time it is unknown, not 0. */
     double known[SSREPORT_COUNTERS];
 };
 

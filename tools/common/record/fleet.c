@@ -78,7 +78,7 @@ struct reader {
     struct ssreport_fleet_sum *row; /* of the map */
     struct ssreport_fleet_sum span; /* of the span that has begun */
     double last;                    /* end of the previous sample */
-    double shift;                   /* from the planned start to elapsed time 0 */
+    double shift;                   /* time from the planned start to elapsed time 0 */
 };
 
 static void merge(struct ssreport_fleet_sum *bins) {
@@ -156,7 +156,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Returns the CPUs that the loads of a record are parts of; NaN if unknown. */
+/* Returns the number of CPUs that a load of 1 stands for in a record; NaN if unknown. */
 static double read_cpus(const char *folder, struct ss_error *error) {
     struct json_object *plan = document_read(folder, "plan.json", "record", error);
     double cpus =

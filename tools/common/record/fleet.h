@@ -17,7 +17,7 @@
 #include "record_warnings.h"
 
 #define SSREPORT_FLEET_BINS 240  /* bins of time; their width doubles when the time exceeds them */
-#define SSREPORT_FLEET_SPAN 10.0 /* of the spans for `apart`, in seconds */
+#define SSREPORT_FLEET_SPAN 10.0 /* length of the spans for `apart`, in seconds */
 #define SSREPORT_FLEET_ROWS 60   /* rows of the map; with more nodes, several share a row */
 
 /* Clocks that are off by more seconds than this, or known less precisely, are not trusted. */
@@ -25,14 +25,14 @@
 
 /* Times are in seconds, loads are parts of 1. Unknown numbers are NaN. */
 struct ssreport_fleet_node {
-    char *name, *record, *trace; /* `record` is the folder of the record in that of the fleet */
-    char *reason;                /* of a failure; may be empty */
+    char *name, *record, *trace; /* `record` is a folder in that of the fleet */
+    char *reason;                /* reason of a failure; may be empty */
     bool failed;
     double start;                /* planned start, by the clock of ssfleet, since 1970 */
-    double offset, offset_error; /* of the node's clock, and the error of that offset */
-    char *clock;                 /* what synchronizes it; may be empty */
-    double clock_error;          /* the largest error that this admits */
-    double late;                 /* from the planned start to that of the trace */
+    double offset, offset_error; /* offset of the node's clock, and its error */
+    char *clock;                 /* what synchronizes the clock; may be empty */
+    double clock_error;          /* the clock's maximum error according to that */
+    double late;                 /* time from the planned start to the start of the trace */
     double cpus;
     double covered;          /* time of the counted samples */
     double load, target;     /* means over that time */
@@ -46,12 +46,12 @@ struct ssreport_fleet_sum {
 };
 
 struct ssreport_fleet {
-    char *name; /* the folder */
+    char *name; /* path of the folder */
     int set;
     struct ssreport_fleet_node *nodes;
     size_t count, capacity;
     size_t rows;  /* rows of the map: node i is in row i * rows / count */
-    double width; /* of a bin */
+    double width; /* width of a bin */
     struct ssreport_fleet_sum bins[SSREPORT_FLEET_BINS];
     struct ssreport_fleet_sum map[SSREPORT_FLEET_ROWS][SSREPORT_FLEET_BINS];
 };

@@ -117,7 +117,7 @@ static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name
     return true;
 }
 
-/* After the time and the elapsed seconds there is a column for each CPU, under any name. */
+/* The columns: the time, the elapsed seconds, and one for each CPU, with any name. */
 enum { ELAPSED = 1, FIRST_CPU = 2 };
 
 static void take_heading(struct ssreport_surroundings *surroundings, char *line) {
@@ -202,7 +202,7 @@ static void read_cpus(struct ssreport_surroundings *surroundings, const char *fo
             &record->notes, "cpus.csv:%zu: invalid row%s", first, broken > 1 ? " (and more)" : "");
 }
 
-/* ---- all of them ---- */
+/* ---- the measurements ---- */
 
 void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, const char *folder,
     struct ssreport_record *record, bool inside) {

@@ -62,7 +62,7 @@ void ssreport_idle_free(struct ssreport_idle *idle) {
     *idle = (struct ssreport_idle){0};
 }
 
-/* Returns the mean of one value of the seconds between two times; `offset` is that of the value. */
+/* Returns the mean of a member of the seconds between two times; `offset` is that of the member. */
 static struct ssreport_mean mean_of(
     const struct ssreport_idle *idle, const double times[2], size_t offset, double *values) {
     size_t count = 0;

@@ -30,8 +30,7 @@ struct ssreport_idle {
     size_t count, capacity;
 };
 
-/* Reads idle.csv in a folder. Returns -1 with the error set if the file is missing or unreadable.
- */
+/* Reads idle.csv in a folder. Returns -1 with the error set if it is missing or unreadable. */
 SS_MUST_USE SS_NONNULL(1, 2, 3, 4) int ssreport_idle_read(struct ssreport_idle *idle,
     const char *folder, struct ssreport_notes *notes, struct ss_error *error);
 

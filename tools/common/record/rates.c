@@ -7,8 +7,10 @@
 /* Ten years of default intervals: a broken clock must not exhaust memory. */
 #define INTERVALS_MAX 52596000.0
 
-/* Tolerance in seconds: `from` and `to` are rounded to six decimals, so the last interval may be
- * slightly short. */
+/*
+ * How much too short the last interval may be, in seconds: `from` and `to` are rounded to six
+ * decimals.
+ */
 #define SHORT 2e-6
 
 int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval) {

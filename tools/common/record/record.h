@@ -80,7 +80,7 @@ struct ssreport_record {
     struct ssreport_notes notes;
     struct ssreport_verdict verdict;
     bool interrupted;
-    bool is_damaged;    /* summary.json is not the summary of a run */
+    bool is_damaged;    /* summary.json exists but is not the summary of a run */
     bool running;       /* incomplete because the run is still in progress */
     bool never_stopped; /* the duty is fixed at 100 % */
     bool open_loop;     /* the duty is fixed */

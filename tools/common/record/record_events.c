@@ -8,7 +8,7 @@
 #include "json_document.h"
 #include "record_tables.h"
 
-/* Up to this many failed instances are named; further ones are only counted. */
+/* The number of failed instances to name; further ones are only counted. */
 #define FAILURES_NAMED 3
 
 struct event_reader {
@@ -18,7 +18,7 @@ struct event_reader {
     char failures[400]; /* names of the first ones */
 };
 
-/* Prints an instance, which is a number, or a text in older records. */
+/* Prints the instance of an event: a number, or a text in older records. */
 static void print_instance(char *buffer, size_t size, struct json_object *event) {
     const char *text = document_text(event, "instance");
     double number = document_number(event, "instance");
@@ -28,7 +28,7 @@ static void print_instance(char *buffer, size_t size, struct json_object *event)
         snprintf(buffer, size, "%.0f", number);
 }
 
-/* Appends an instance to the failures. Older records have a status instead of words. */
+/* Appends an instance to the failures. Older records contain only its status, no description. */
 static void name_failure(
     struct event_reader *reader, struct json_object *event, double status, double at) {
     char instance[24];
@@ -59,7 +59,9 @@ static void take_end(struct event_reader *reader, struct json_object *event, dou
         name_failure(reader, event, status, at);
 }
 
-/* Handles a pause. A pause during the warm-up delays control, where time begins. */
+/*
+ * Handles a pause. Ignores one during the warm-up, because times count from the start of control.
+ */
 static void take_pause(struct ssreport_record *record, double elapsed) {
     if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
                            &record->pause_capacity, sizeof *record->pauses))

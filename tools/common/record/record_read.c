@@ -40,8 +40,8 @@ static void read_labels(struct ssreport_record *record, struct json_object *labe
 }
 
 /*
- * Finds whether the duty was fixed, so that no error could be corrected; with one of 100 %, the
- * instances were never stopped.
+ * Notes whether the duty was fixed, so that errors were not corrected, and whether it was 100 %, so
+ * that the instances were never stopped.
  */
 static void take_control(struct ssreport_record *record, struct json_object *plan) {
     struct json_object *modules = document_get(plan, "modules", json_type_object);
@@ -57,8 +57,8 @@ static void take_control(struct ssreport_record *record, struct json_object *pla
 #define OPEN_LOOP "does not follow the load"
 
 /*
- * Adds a warning of the run to the notes, if it applies: a run that is never stopped is a
- * reference, and is not meant to reach a target.
+ * Adds a warning of the run to the notes. Drops the warning about an open loop if the run was never
+ * stopped: it is a reference, and is not meant to reach a target.
  */
 static void note_warning(struct ssreport_record *record, const char *warning) {
     if (!record->never_stopped || !warning || !strstr(warning, OPEN_LOOP))
@@ -104,7 +104,9 @@ static void take_summary(struct ssreport_record *record, struct json_object *sum
         note_warning(record, document_as_text(json_object_array_get_idx(warnings, i)));
 }
 
-/* Takes a summary, which is damaged unless it says how the run ended: all versions do. */
+/*
+ * Takes a summary. It is damaged if it does not say how the run ended, as that of any version does.
+ */
 static void take_whole_summary(struct ssreport_record *record, struct json_object *summary) {
     take_summary(record, summary);
     record->is_damaged = !record->ended_by;
@@ -112,7 +114,9 @@ static void take_whole_summary(struct ssreport_record *record, struct json_objec
         ssreport_notes_add(&record->notes, "summary.json is not the summary of a run");
 }
 
-/* Reads a document. Notes if it is missing or damaged, and fails only if it has a later schema. */
+/*
+ * Reads a document. Fails only if it has a later schema; adds a note if it is missing or damaged.
+ */
 static int read_document(struct ssreport_record *record, const char *name,
     void take(struct ssreport_record *, struct json_object *), struct ss_error *error) {
     struct ss_error missing = {0};
@@ -148,7 +152,7 @@ int ssreport_record_read(
         return ss_error_memory(error);
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "not a folder: name the folder that --record made");
+        return ss_error_fail(error, "not a folder: name a folder that --record created");
     if (access(path, R_OK | X_OK) < 0)
         return ss_error_fail(error, "the record cannot be read: %s", strerror(errno));
     if (read_document(record, "plan.json", take_plan, error) < 0 || read_summary(record, error) < 0)

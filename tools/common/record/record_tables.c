@@ -11,18 +11,17 @@
 
 #define INSTANCES_MAX 1000000
 
-/*
- * The largest number of iterations in a bucket that is accepted: sums of such counts do not
- * overflow.
- */
+/* The maximum number of iterations in a bucket, so that sums do not overflow. */
 #define COUNT_MAX 1e12
 
-/* Samples are usually USUAL_LENGTH seconds apart. A gap of more than LENGTH_MAX means that samples
- * were lost. */
+/*
+ * Samples are usually USUAL_LENGTH seconds apart. A gap of more than LENGTH_MAX means that samples
+ * were lost.
+ */
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
 
-/* A sample that is this many seconds later than the previous one has a wrong time. */
+/* A sample that is more seconds later than the previous one has a wrong time. */
 #define SILENCE_MAX 86400.0
 
 /* ---- samples ---- */
@@ -134,7 +133,7 @@ static struct ssreport_instance *find_instance(struct ssreport_record *record, d
     return &record->instances[index];
 }
 
-/* Adds a stretch of one state, split where it crosses from one part of the run into the next. */
+/* Adds a stretch of one state to all parts of the run that it overlaps. */
 static bool add_stretch(const struct ssreport_record *record, struct ssreport_instance *instance,
     double begin, double end, bool running) {
     double part_length = ssreport_record_end(record) / SSREPORT_DUTY_PARTS;

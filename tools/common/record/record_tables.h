@@ -12,7 +12,7 @@
  */
 void ssreport_record_read_events(struct ssreport_record *record);
 
-/* Read the tables of a record. Any table but the samples may be missing, which is noted. */
+/* Reads the samples, which must exist. Other tables may be missing, which adds a note. */
 int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error *error);
 
 /* Call these functions after the samples have been read. */

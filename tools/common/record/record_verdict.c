@@ -7,7 +7,7 @@
 
 #include "json_document.h"
 
-/* Returns the check that a record describes; SS_CHECKS for one of a later version. */
+/* Returns the check that a record describes; SS_CHECKS if this version does not know it. */
 static size_t find_check(struct json_object *check) {
     const char *key = document_text(check, "check");
     size_t i = 0;
@@ -48,7 +48,7 @@ void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object 
             evidence.figures[which] = document_number(check, "figure");
     }
     ssreport_verdict_reach(verdict, &evidence);
-    /* Only the recorded reasons describe how a figure changed. */
+    /* Prefer the recorded reasons: only they describe how a figure changed during the run. */
     for (size_t i = 0; i < count; i++)
         agreed += agrees(json_object_array_get_idx(checks, i), &verdict->verdict);
     if (agreed == count) {

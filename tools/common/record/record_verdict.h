@@ -15,14 +15,14 @@
  * report are judged alike.
  */
 struct ssreport_verdict {
-    bool recorded; /* the record has figures for the checks; those of earlier versions do not */
+    bool recorded; /* the record has figures for the checks, which earlier versions did not write */
     struct ss_verdict verdict;
     char *reasons; /* reasons for `verdict`; owned */
 };
 
 /*
- * Reads the verdict of summary.json or requests.json; if absent, sets only `recorded`. Keeps the
- * recorded reasons unless this version comes to another result or has another limit.
+ * Reads the verdict of summary.json or requests.json. If absent, only sets `recorded` to false.
+ * Keeps the recorded reasons unless this version comes to another result or has other limits.
  */
 SS_NONNULL(1)
 void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object *summary);

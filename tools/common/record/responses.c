@@ -194,8 +194,8 @@ static bool is_same_rate(double one, double other) {
 }
 
 /*
- * Returns how many seconds are excluded at each end. A stretch that is too short keeps all of its
- * seconds: those of published runs have only two.
+ * Returns how many seconds to exclude at each end: none if that would be all, because stretches of
+ * published runs have only two.
  */
 static size_t seconds_left_out(double edge, size_t count) {
     double length = edge == SSREPORT_EDGE_DEFAULT ? fmin((double)count / 6, 30) : edge;

@@ -72,7 +72,7 @@ struct ssreport_capacity {
 
 struct ssreport_responses {
     char *name;        /* path of the record */
-    const char *title; /* the part of the name that is shown */
+    const char *title; /* the part of the name to show */
     char *path;
     int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_notes notes;

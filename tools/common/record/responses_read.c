@@ -13,10 +13,10 @@
 #include "csv.h"
 #include "json_document.h"
 
-/* Seconds from one row to the next; longer if a row is missing. */
+/* A gap of more seconds between two rows means that a row is missing. */
 #define LENGTH_MAX 1.5
 
-/* A row that is this many seconds later than the previous one has a wrong time. */
+/* A row that is more seconds later than the previous one has a wrong time. */
 #define SILENCE_MAX 86400.0
 
 /* A percentile may exceed the maximum by this factor, because it is rounded to a bucket. */
@@ -89,9 +89,7 @@ static bool read_response(struct ssreport_response *response, const struct sstra
     return true;
 }
 
-/*
- * Returns whether the requests since the previous row add up. If a row is missing, they need not.
- */
+/* Returns whether the requests since the previous row add up, or a row between is missing. */
 static bool adds_up(
     const struct ssreport_responses *responses, const struct ssreport_response_second *second) {
     static const struct ssreport_response_second none;
@@ -368,7 +366,7 @@ static int read_document(
     return status;
 }
 
-/* ---- both ---- */
+/* ---- the record ---- */
 
 /* Computes the figures that an interrupted record lacks. */
 static void sum_up(struct ssreport_responses *responses) {

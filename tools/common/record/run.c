@@ -113,7 +113,7 @@ static void compare_with_summary(struct ssreport_run *run) {
             "the mean error is %.3f %% in the summary and %.3f %% in the samples", summary, mean);
 }
 
-/* Sets the bins, with a width that covers nearly all errors and with 0 in the middle. */
+/* Sets the bins of errors: centered at 0, and wide enough for nearly all errors. */
 static void set_distribution(struct ssreport_run *run) {
     size_t i = 0;
     double reach = run->figures.error_p95_percent * 1.5;
@@ -151,8 +151,8 @@ struct ssreport_means ssreport_run_means(
 }
 
 /*
- * Returns whether iterations are longer than a step or interval. Neighbors then share an iteration,
- * and do not show the effect of their own loads.
+ * Returns whether iterations are longer than a step or interval. Neighbors then share iterations,
+ * so their throughputs do not show the effect of their own loads.
  */
 static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
     double interval = run->rates.interval;

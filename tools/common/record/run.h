@@ -71,7 +71,7 @@ struct ssreport_run {
     double round;              /* number of the round, from 1 */
     double others;             /* part of the machine used by other processes; NaN if unknown */
     size_t manifest;           /* number of the manifest or study, from 1; 0 if none */
-    double at, predict;        /* loads that a study asks about; 0 if none */
+    double at, predict;        /* loads for which a study asks for the throughput; 0 if absent */
     double bursts;             /* length of bursts at full load, seconds; 0 without bursts */
     char *knees;               /* loads at which throughput may bend, "0.5,0.75" */
 
@@ -107,7 +107,7 @@ bool ssreport_run_is_on_host(const struct ssreport_run *run);
  */
 const char *ssreport_run_published(const struct ssreport_run *run);
 
-/* Fits the line through the steps or rates. Returns -1 if memory is exhausted. */
+/* Fits the line through the steps or intervals. Returns -1 if memory is exhausted. */
 int ssreport_run_fit(struct ssreport_run *run);
 
 /* Means of several samples; NaN without samples. */

@@ -105,7 +105,7 @@ static void set_halves(struct ssreport_steps *steps) {
     turning[1].half = 2;
 }
 
-/* ---- the same step of another run ---- */
+/* ---- counterparts in other runs ---- */
 
 static bool is_one_level(const struct ssreport_step *left, const struct ssreport_step *right) {
     return left->half == right->half && fabs(left->target - right->target) < SAME_LEVEL;

@@ -35,8 +35,8 @@ struct ssreport_step {
 struct ssreport_steps {
     struct ssreport_step *items;
     size_t count;
-    size_t too_short; /* number of stretches with fewer than three samples, or without samples
-                         between the edges */
+    size_t too_short; /* number of stretches with fewer than three samples, or with none between
+                         the edges */
 };
 
 /*

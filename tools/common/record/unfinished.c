@@ -12,8 +12,7 @@ struct course {
     double sum;   /* sum of their lengths */
     double last_end, last_length;
     bool begun, over;
-    size_t gap_count; /* number of gaps between successive iterations of which the second is
-                         counted */
+    size_t gap_count; /* number of gaps before counted iterations */
     double gaps;      /* sum of the times from the end of one to the start of the next */
 };
 

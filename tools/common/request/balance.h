@@ -9,7 +9,7 @@
 /* The ways to balance, in the order of the option's choices. */
 enum ssrequest_balance {
     SSREQUEST_ROUND_ROBIN,
-    SSREQUEST_LEAST_CONNECTIONS, /* among equal targets, chooses the next in turn */
+    SSREQUEST_LEAST_CONNECTIONS, /* the fewest unfinished requests; equal targets take turns */
 };
 
 /* Chooses the target of the next request out of `count`; `last` got the previous one. */

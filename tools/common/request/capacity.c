@@ -29,7 +29,7 @@ int ssrequest_criterion_parse(
     char name[16] = "";
     if (!equals || (size_t)(equals - text) >= sizeof name)
         return ss_error_fail(
-            error, "'%s' is not a statistic and its limit: write mean=1s or p95=2s", text);
+            error, "'%s' is not of the form STATISTIC=TIME: write mean=1s or p95=2s", text);
     memcpy(name, text, (size_t)(equals - text));
     if (parse_figure(name, criterion, error) != 0)
         return -1;
@@ -48,7 +48,7 @@ static double figure_of(
 
 double ssrequest_criterion_figure(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
-    /* Consider both: failures may take longer than successes, or no time at all. */
+    /* Use the longer one: failures may take longer than successes, or hardly any time. */
     double successes = figure_of(criterion, &tally->successes[SSREQUEST_INTENDED]);
     double all = figure_of(criterion, &tally->all[SSREQUEST_INTENDED]);
     return all > successes ? all : successes;
@@ -63,7 +63,7 @@ bool ssrequest_criterion_holds(
 
 /* ---- the search ---- */
 
-/* If even this part of the first rate fails, the service does not work. */
+/* The search gives up if this part of the first rate fails as well. */
 #define START_PART_MIN (1.0 / 1024)
 
 void ssrequest_capacity_begin(
@@ -114,10 +114,7 @@ static struct known look(const struct ssrequest_capacity *capacity) {
     return known;
 }
 
-/*
- * Returns the distance from an uncertain rate to the next, which grows with the width of the
- * uncertain interval.
- */
+/* Returns the relative step from an uncertain rate to the next one, as wide as the uncertainty. */
 static double stride(const struct ssrequest_capacity *capacity, const struct known *known) {
     double doubt = (known->highest_held - known->lowest_failed) / known->highest_held;
     return fmax(capacity->search.precision, doubt);

@@ -55,7 +55,7 @@ bool ssrequest_criterion_holds(
 
 #define SSREQUEST_TRIALS_MAX 100
 
-/* An interval that is wider than this, relative to its upper end, is not sure. */
+/* The maximum width of an interval that is sure, relative to its upper end. */
 #define SSREQUEST_SURE_WIDTH 0.2
 
 struct ssrequest_search {
@@ -96,7 +96,7 @@ struct ssrequest_capacity_result {
                                        0 if none */
     bool agreed;                    /* `held` and `failed` exist, with the required number of
                                        trials */
-    bool upper_bound;               /* `held` may not hold for long: only the upper end is known */
+    bool upper_bound;               /* `held` was not stationary, so only the upper end is known */
     bool sure; /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
 };
 

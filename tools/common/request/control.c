@@ -11,10 +11,10 @@
 #include "base/words.h"
 #include "generator.h"
 
-/* A higher rate is a typing error: no process can send that fast. */
+/* Higher rates must be typing errors, because no process can send that fast. */
 #define RATE_MAX 1e6
 
-_Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below says how many");
+_Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below contains this number");
 
 /* A command, and the number of its arguments. */
 static const struct command {
@@ -45,8 +45,7 @@ static int take_rate(struct ssrequest_control *control, const char *text, struct
     if (ss_units_number(text, &control->rate, error) < 0)
         return ss_error_wrap(error, "rate");
     if (control->rate > RATE_MAX)
-        return ss_error_fail(
-            error, "rate: at most %.0f requests per second are possible", RATE_MAX);
+        return ss_error_fail(error, "rate: too high (at most %.0f requests per second)", RATE_MAX);
     return 0;
 }
 
@@ -130,7 +129,7 @@ static size_t first_of(const struct ssrequest_control_targets *targets, size_t n
 void ssrequest_control_describe_targets(
     char *buffer, size_t size, const struct ssrequest_control_targets *targets) {
     size_t used = strlen(buffer), left_out = 0;
-    /* Reserves room for the last part, whose number has at most 20 digits. */
+    /* Reserve room for ` left_out=`, whose number has at most 20 digits. */
     size_t room = size > sizeof " left_out=" + 20 ? size - sizeof " left_out=" - 20 : 0;
     for (size_t i = 0; i < targets->count; i++) {
         bool is_current = false;

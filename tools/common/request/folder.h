@@ -3,8 +3,8 @@
 #define SSREQUEST_FOLDER_H
 
 /*
- * The files of --record: requests.csv and response-times.csv are written during the run,
- * requests.json at its end. A record without requests.json was interrupted.
+ * The folder of --record. requests.csv and response-times.csv are written during the run, and
+ * requests.json at its end: a record without it was interrupted.
  */
 
 #include <showstopper/contract.h>

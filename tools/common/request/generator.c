@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Delay after a failure, without which a client would only fail and retry. */
+/* Delay after a failure: a client must not retry in a busy loop. */
 #define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)
 
 #define CAP_MAX 16777216
@@ -13,8 +13,8 @@
 #define WAITING_MAX 16777216
 
 /*
- * Number of requests after which the caller gets its turn: sending takes tens of microseconds of
- * real time, while answers arrive and time passes.
+ * Maximum number of requests per call of advance(). Sending takes tens of microseconds each, and
+ * the caller must handle the answers that arrive meanwhile.
  */
 #define SENDS_AT_ONCE 16
 
@@ -234,7 +234,7 @@ static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_tim
         send_one(generator, number, due, now);
     else if (generator->rules.when_full == SSREQUEST_DROP ||
              generator->waiting.count == WAITING_MAX ||
-             !line_add(&generator->waiting, due)) /* without memory, the request is refused */
+             !line_add(&generator->waiting, due)) /* memory is exhausted */
         refuse(generator, number, due, now);
 }
 
@@ -412,7 +412,7 @@ void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now
         uint64_t number = generator->intended - generator->waiting.count;
         never_send(generator, number, line_take(&generator->waiting), now);
     }
-    /* Account for requests that a late generator has not reached. */
+    /* Count requests that are due but were not handled, because this call was late. */
     while (generator->rules.closed == 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
         take_due(generator, due);

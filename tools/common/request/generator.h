@@ -34,8 +34,8 @@ struct ssrequest_one {
 
 struct ssrequest_transport {
     /*
-     * Begins a request, and may set `sent` to a later moment: the last of many is sent later than
-     * the first. Never ends a request within this call: even immediate failures are reported later.
+     * Begins a request. May set its `sent` to a later moment, because sending many requests takes
+     * time. Must not call ssrequest_generator_finish(): report immediate failures later.
      */
     void (*send)(void *context, struct ssrequest_one *one);
     void *context;
@@ -56,10 +56,10 @@ struct ssrequest_rules {
      */
     uint64_t closed;
     /*
-     * The end of sending. From then on neither waiting requests nor clients' requests are sent.
-     * Requests that were due before are sent even if advance() is called late. Until then the run
-     * continues even if the schedule is over, because the rate may still change; only `max` ends it
-     * earlier. SS_TIME_NEVER: the run ends with the schedule.
+     * The end of sending. Later, neither waiting requests nor clients' requests are sent; requests
+     * that were due before are, even if advance() is called late. The run does not end before, even
+     * if the schedule does, because the rate may still change; only `max` ends it earlier.
+     * SS_TIME_NEVER: the run ends with the schedule.
      */
     ss_time end;
     uint64_t max;     /* total number of requests; 0: no limit but `end` */
@@ -134,8 +134,8 @@ void ssrequest_generator_count_unfinished(
     const struct ssrequest_generator *generator, uint64_t *counts, size_t labels);
 
 /*
- * Ends `one`, which is then no longer valid. Called by the transport; call advance() soon
- * afterwards.
+ * Ends `one`, which is then no longer valid. The transport calls this; call advance() soon
+ * afterwards, because another request may now be sent.
  */
 SS_NONNULL()
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
@@ -153,7 +153,7 @@ ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 SS_NONNULL()
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);
 
-/* Ends sending after the requests that are due, as far as the cap permits. */
+/* Sends the requests that are due, as far as the cap permits, and ends sending. */
 SS_NONNULL()
 void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now);
 

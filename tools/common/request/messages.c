@@ -15,7 +15,7 @@
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
 
-/* This many previous messages are searched for a body from the same file. */
+/* How many previous messages to search for a body from the same file. */
 #define SHARED_WITHIN 64
 
 /* Characters that are valid in names and methods: "token" of RFC 9110. */
@@ -54,10 +54,7 @@ static int read_body(struct ssrequest_message *message, const char *path, struct
     return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
 }
 
-/*
- * Sets the body from a file. If one of the messages just before sends the same file, shares its
- * body instead of reading the file again.
- */
+/* Sets the body from a file. Shares the body of a recent message from the same file. */
 static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
     const char *path, struct ss_error *error) {
     size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;
@@ -75,10 +72,7 @@ static int share_body(struct ssrequest_messages *messages, struct ssrequest_mess
     return read_body(message, path, error);
 }
 
-/*
- * Sets an empty body if the method usually has a body: servers then expect a length, even if it is
- * 0.
- */
+/* Sets an empty body if the method usually has one, because servers then expect Content-Length. */
 static void add_empty_body(struct ssrequest_message *message) {
     static const char *const methods[] = {"POST", "PUT", "PATCH"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -114,7 +108,7 @@ static struct ssrequest_message *add_message(
     return message;
 }
 
-/* Counts a message, even if it is incomplete: the list owns its parts from here on. */
+/* Counts a message, complete or not, so that the list owns and frees its parts. */
 static int count_message(struct ssrequest_messages *messages, int result) {
     messages->count++;
     return result;

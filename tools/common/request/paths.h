@@ -17,9 +17,9 @@ struct ssrequest_path {
 };
 
 /*
- * Fails if an output is the same file as another output or an input, whatever their names.
- * `printed` is a descriptor to which the run also prints, or -1. Any number of outputs may share a
- * device such as /dev/null.
+ * Fails if an output is the same file as another output or an input, even by another name.
+ * `printed` is a descriptor to which the run also prints, or -1. Outputs may share a device such as
+ * /dev/null.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_paths_check(
     const struct ssrequest_path *paths, size_t count, int printed, struct ss_error *error);

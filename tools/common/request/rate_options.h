@@ -26,7 +26,7 @@ struct ssrequest_given {
     bool finds_rate;        /* the rate is found by a search, so SSREQUEST_CONSTANT needs none */
 };
 
-/* Returns the state in which no option is given. */
+/* Returns the state without any option. */
 struct ssrequest_given ssrequest_given_nothing(void);
 
 /*
@@ -37,8 +37,8 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_given_settle(
     struct ssrequest_given *given, struct ss_error *error);
 
 /*
- * Fails with the message that the option `name` does not apply to the shape, or to `closed`. For
- * options that only one program has; call this after settle().
+ * Fails because the option `name` does not apply to the shape, or to `closed`. Use this for options
+ * that only one program has, after ssrequest_given_settle().
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_given_refuse(
     const struct ssrequest_given *given, const char *name, struct ss_error *error);

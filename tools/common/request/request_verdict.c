@@ -7,15 +7,17 @@ static uint64_t count_successes(const struct ssrequest_account *account) {
     return account->tally->outcomes[SSREQUEST_SUCCESS];
 }
 
-/* Response times are expected to stay as they are only while requests arrive at one rate. */
+/*
+ * Returns whether requests arrive at a constant rate: only then should response times not change.
+ */
 static bool is_steady(const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     return !account->turned && (closed || account->shape == SSREQUEST_CONSTANT);
 }
 
 /*
- * Sets the mean response time of each window. If no request ended in a window, the service stood
- * still, and the mean is that of the window before, or of the first window with requests.
+ * Sets the mean response time of each window. For a window in which no request ended, uses that of
+ * the previous window, or of the first window with requests.
  */
 static void divide(double *sums, const double *counts, size_t windows) {
     double mean = NAN;
@@ -40,7 +42,7 @@ static void judge_changes(const struct ssrequest_account *account, struct ss_evi
     divide(sums, counts, windows);
     evidence->response = ss_stationarity_find(sums, windows);
     evidence->figures[SS_CHECK_RESPONSE] = 100 * ss_stationarity_change(&evidence->response);
-    /* The throughput of an open loop is the rate at which requests arrive. */
+    /* In an open loop, the throughput only reflects the rate at which requests arrive. */
     if (account->rules.closed == 0)
         return;
     evidence->throughput = ss_stationarity_find(counts, windows);

@@ -7,7 +7,7 @@
 #include "run_result.h"
 #include "verdict/verdict.h"
 
-/* Judges a run, which must not be a search for a capacity. */
+/* Judges a run other than a search for a capacity. */
 SS_NONNULL() struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account);
 
 #endif

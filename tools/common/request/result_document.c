@@ -38,7 +38,7 @@ static void print_profile(struct ss_json *json, const struct ssrequest_account *
     ss_json_close(json, '}');
 }
 
-/* Prints the request's part. Values that do not apply to this kind of loop are null. */
+/* Prints how requests were sent. Values that do not apply to this kind of loop are null. */
 static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");
@@ -178,7 +178,7 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
 }
 
-/* Prints the messages. Headers are printed by name only: a value may be a secret. */
+/* Prints the messages. Prints only the names of headers, because values may be secrets. */
 static void print_messages(struct ss_json *json, const struct ssrequest_messages *messages) {
     const struct ssrequest_message *only = messages->file ? NULL : messages->list;
     ss_json_text(json, "method", only ? only->method : NULL);

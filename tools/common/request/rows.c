@@ -124,8 +124,8 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
 }
 
 /*
- * Opens the file of --requests, and keeps its content until the run begins. Fails at once for a
- * FIFO without a reader.
+ * Opens the file for a line per request. Keeps its old content until the run begins, because
+ * another option may still fail. Does not wait for the reader of a FIFO, but fails.
  */
 int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
@@ -282,8 +282,10 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
 
 /* ---- a second ---- */
 
-/* Returns the mean planned rate from the start of the current second to `end`; NaN without a
- * profile. */
+/*
+ * Returns the mean planned rate from the start of the current second to `end`; NaN without a
+ * profile.
+ */
 static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;

@@ -27,8 +27,8 @@ struct ssrequest_machine {
     double idle;               /* part of the time in which no CPU is busy */
     double watts;              /* mean power */
     double joules_per_success; /* NaN without successes */
-    double speed;              /* of each server, of 1 */
-    double contention[2];      /* a and b */
+    double speed;              /* factor of each server's speed */
+    double contention[2];      /* a and b of --contention */
 };
 
 struct ssrequest_account {
@@ -54,8 +54,7 @@ struct ssrequest_account {
 
     /* Results: */
     double begin;    /* seconds since 1970, UTC; NaN in virtual time */
-    ss_time asked;   /* time for which requests were due; less than the profile's length if
-                        interrupted */
+    ss_time asked;   /* time in which requests were due; shorter than the profile if interrupted */
     ss_time took;    /* time until the last request ended or was abandoned; at least `asked` */
     ss_time skipped; /* start of the figures on the tally's clock */
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
@@ -72,7 +71,7 @@ struct ssrequest_account {
      * a trial, and `rate` is NaN.
      */
     const struct ssrequest_capacity *capacity;
-    const char *demand; /* the requirement, as given */
+    const char *demand; /* the requirement, as given by --capacity */
     ss_time timeout;    /* limit of a request */
 };
 

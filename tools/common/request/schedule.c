@@ -34,7 +34,7 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
         profile->stretches[profile->count++] = (struct ssrequest_stretch){begin, end, rate};
 }
 
-/* Refuses rates that are too high, or 0. */
+/* Fails if a rate is 0 or too high. */
 static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0 && rate <= RATE_MAX)
         return 0;
@@ -61,7 +61,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     if (check_rate(max, "maximum", error) != 0 || check_rate(step, "step", error) != 0)
         return -1;
     if (hold == 0)
-        return ss_error_fail(error, "each step is held for 0 s: choose a longer time");
+        return ss_error_fail(error, "each step would be held for 0 s: choose a longer time");
     if (step >= max) {
         char number[SS_NUMBER_PLAIN_ROOM];
         ss_number_put_plain(number, max);
@@ -109,7 +109,7 @@ static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, 
         ss_time end = i == pieces
                           ? ramp->end
                           : ramp->begin + ss_time_from_double(length * (double)i / (double)pieces);
-        /* If the run ends within a piece, the rest of the piece does not matter. */
+        /* The run may end within a piece. */
         add(profile, end < until ? end : until, ramp->first + (ramp->last - ramp->first) * part);
     }
     return 0;
@@ -165,7 +165,7 @@ void ssrequest_profile_free(struct ssrequest_profile *profile) {
 
 /* ---- schedules ---- */
 
-/* Draws the expected number of requests between two requests. */
+/* Draws the gap before the next request, as a number of requests expected at the rate. */
 static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
     return arrival == SSREQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
 }

@@ -62,7 +62,7 @@ struct ssrequest_cursor {
     uint64_t random; /* state of the generator */
     size_t stretch;
     ss_time from;   /* position in this stretch; SSREQUEST_CONCURRENT: start of the next second */
-    double need;    /* expected number of requests between `from` and the next one */
+    double need;    /* gap from `from` to the next request, as a number of expected requests */
     double rest;    /* SSREQUEST_CONCURRENT: fraction of a request from previous seconds */
     uint64_t burst; /* SSREQUEST_CONCURRENT: number of requests still due at `burst_due` */
     ss_time burst_due;

@@ -5,10 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/*
- * Returns the number of decimals for three digits; a value that rounds up to 10 or 100 needs one
- * decimal less.
- */
+/* Returns the number of decimals for three digits of the rounded value. */
 static int decimals_of(double value) {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }

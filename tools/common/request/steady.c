@@ -9,7 +9,7 @@
 /* Batches that differ by less than this, relative to their mean, count as equal. */
 #define ALIKE 0.1
 
-/* With fewer requests than this in the service on average, there is no queue. */
+/* If fewer requests than this are in the service on average, no queue forms. */
 #define NO_QUEUE 0.5
 
 #define RISE 1.25

@@ -3,9 +3,9 @@
 #define SSREQUEST_STEADY_H
 
 /*
- * Decides whether response times are stationary. While a queue fills, or if the observation is not
- * much longer than the correlation of response times, the means of successive batches are
- * correlated. Memory is fixed: if there are too many batches, pairs are merged.
+ * Decides whether response times are stationary. The means of successive batches are correlated
+ * while a queue fills, or if batches are too short. Memory is bounded: if there are too many
+ * batches, pairs are merged.
  */
 
 #include <stdbool.h>

@@ -14,22 +14,19 @@
 
 #define WIDTH 80
 
-/* A time is worth a sentence if it exceeds another by this factor. */
+/* Mention a time if it exceeds another one by this factor. */
 #define REMARKABLE 1.5
 
 /* Requests that are sent later than this count as late. */
 #define LATE 1e-3 /* seconds */
 
 /*
- * If the generator runs, or waits for a CPU, for more than this part of the time, it limits the
- * rate.
+ * The generator limits the rate if it runs, or waits for a CPU, for more than this part of the
+ * time.
  */
 #define BUSY 0.9
 
-/*
- * If the generator waits for a CPU for more than this part of the time, measured response times are
- * too long.
- */
+/* Measured response times are too long if the generator waits for a CPU for more than this part. */
 #define STARVED 0.05
 
 /* ---- sentences ---- */
@@ -61,10 +58,10 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* A reason for failures, and how many there were. */
+/* A cause of failures, and their number. */
 struct cause {
     uint64_t count;
-    unsigned place; /* position of the cause, for an order among equal counts */
+    unsigned place; /* order of causes with equal counts */
     char text[72];
 };
 
@@ -221,8 +218,7 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
 }
 
 /*
- * Returns whether more requests were to be sent: always in a closed loop, otherwise if requests
- * were late.
+ * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
  */
 static bool is_saturated(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
@@ -241,8 +237,8 @@ static const char *what_it_did(char text[128], double used, double waited) {
 }
 
 /*
- * Reports which side limited the rate. It was the generator if it hardly ever waited for the
- * service, because it ran or had no CPU.
+ * Reports which side limited the rate: the generator if it was running, or waiting for a CPU,
+ * nearly all the time; otherwise the service.
  */
 static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
     double used = account->own_cpu_seconds / ss_time_seconds(account->took);

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_SUMMARY_H
 #define SSREQUEST_SUMMARY_H
 
-/* A run as text in 80 columns: what it means, then the figures. */
+/* A run as text in 80 columns: findings, then figures. */
 
 #include <stdio.h>
 

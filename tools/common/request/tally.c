@@ -34,7 +34,7 @@ static void clear_windows(struct ssrequest_tally *tally) {
     tally->ended_count.from = tally->ended_seconds.from = SS_TIME_NEVER;
 }
 
-/* Adds a success to the windows, which begin with the first. */
+/* Adds a success to the windows, which begin with the first success. */
 static void add_to_windows(struct ssrequest_tally *tally, ss_time finished, ss_time length) {
     if (tally->ended_count.from == SS_TIME_NEVER)
         tally->ended_count.from = tally->ended_seconds.from = finished;

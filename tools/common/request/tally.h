@@ -3,7 +3,7 @@
 #define SSREQUEST_TALLY_H
 
 /*
- * The outcomes of requests, in figures. These equations always hold:
+ * Counts and times of requests by outcome. These equations always hold:
  *
  *     intended = sent + refused + waiting
  *     sent = succeeded + failed, of every cause + unfinished
@@ -29,7 +29,7 @@ enum ssrequest_outcome {
     SSREQUEST_GARBLED,   /* the answer is not HTTP */
     SSREQUEST_STATUS,    /* an answer of status 400 or above */
     SSREQUEST_TLS,       /* no secure connection */
-    SSREQUEST_RESOURCES, /* no more descriptors, ports or memory on this side */
+    SSREQUEST_RESOURCES, /* the client lacks descriptors, ports or memory */
     SSREQUEST_OTHER,
     SSREQUEST_OUTCOMES,
 };
@@ -56,8 +56,8 @@ struct ssrequest_ended {
 #define SSREQUEST_STATUSES 1000
 
 struct ssrequest_tally {
-    uint64_t intended, sent, refused, waiting,
-        unfinished; /* `waiting` and `unfinished` are current numbers */
+    uint64_t intended, sent, refused;
+    uint64_t waiting, unfinished; /* current numbers */
     uint64_t outcomes[SSREQUEST_OUTCOMES];
     uint64_t statuses[SSREQUEST_STATUSES]; /* complete answers by status */
     uint64_t bytes;
@@ -74,7 +74,7 @@ struct ssrequest_tally {
     struct ss_histogram all[SSREQUEST_ORIGINS];
     struct ss_histogram lateness; /* time from due to sent, of all sent requests */
 
-    /* Successes, and the sum of their times from when they were due, by when they ended. */
+    /* Number of successes, and sum of their times from due to end, by the window of their end. */
     struct ss_windows ended_count, ended_seconds;
 };
 
@@ -90,12 +90,14 @@ void ssrequest_tally_close(struct ssrequest_tally *tally);
 SS_NONNULL()
 void ssrequest_tally_clear(struct ssrequest_tally *tally);
 
+/* Counts a request that becomes due and waits. */
 SS_NONNULL()
-void ssrequest_tally_due(struct ssrequest_tally *tally); /* Counts a request that becomes due and
-                                                            waits. */
+void ssrequest_tally_due(struct ssrequest_tally *tally);
+
+/* Counts a waiting request that is dropped at the cap. */
 SS_NONNULL()
-void ssrequest_tally_refuse(
-    struct ssrequest_tally *tally); /* Counts a waiting request that is dropped at the cap. */
+void ssrequest_tally_refuse(struct ssrequest_tally *tally);
+
 SS_NONNULL()
 void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time sent);
 SS_NONNULL()

@@ -7,19 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of finite bandwidths to try, each a constant factor larger than the previous one. */
+/* The number of finite bandwidths to try, in a geometric sequence. */
 #define BANDWIDTHS 24
 
-/* The largest finite bandwidth, in multiples of the range of x: its weights are nearly equal. */
+/*
+ * The largest finite bandwidth, in multiples of the range of x: beyond it, weights are nearly
+ * equal.
+ */
 #define WIDEST 4.0
 
 /*
- * Loads closer than this, in multiples of the range of x, count as one, such as those of a level
- * that is held twice.
+ * Loads closer than this, in multiples of the range of x, count as one: a level that is held twice
+ * has two slightly different loads.
  */
 #define ONE_LOAD 0.01
 
-/* Minimum number of different loads in a window: a line through two of them is always exact. */
+/* Minimum number of different loads in a window: a line through two would always be exact. */
 #define LOADS_MIN 3
 
 /* A smoother curve is chosen if its error is larger by at most this factor. */

@@ -22,7 +22,7 @@ struct ssreport_curve {
     double freedom;     /* n - 2 tr(L) + tr(L'L), for the hat matrix L */
 };
 
-/* Limits of the number of points: with fewer or more points there is no curve. */
+/* Limits of the number of points: below the minimum or above the maximum, no curve is fitted. */
 #define SSREPORT_CURVE_MIN 5
 #define SSREPORT_CURVE_MAX 2000
 

@@ -32,10 +32,10 @@ struct stats_groups {
     size_t count, items;
     size_t *first; /* first item of each group, in ascending order; NULL if memory is exhausted */
     size_t *next;  /* for each item, the next item in its group; `items` after the last */
-    size_t *group; /* for each item, its group; `items` if it is in none */
+    size_t *group; /* for each item, its group; `items` if it is not in a group */
 };
 
-/* Returns the groups; the caller frees them, as with SS_OWNED(groups). */
+/* Returns the groups, which the caller frees, for example with SS_OWNED(groups). */
 SS_MUST_USE SS_NONNULL(3) struct stats_groups
     stats_group_by(const void *items, size_t count, const struct stats_key *key);
 

@@ -13,7 +13,7 @@ static struct stats_test no_test(const char *why) {
         .statistic = NAN, .freedom = NAN, .freedom_within = NAN, .p = NAN, .missing = why};
 }
 
-/* The mean is corrected by the mean of what it leaves, so that its rounding error is gone. */
+/* Corrects the mean by the mean of the residuals, which removes its rounding error. */
 struct stats_sample stats_sample_of(const double *values, size_t count) {
     struct stats_sample sample = {.count = count, .mean = NAN, .variance = NAN};
     long double sum = 0, rest = 0, squares = 0, n = (long double)count;
@@ -47,7 +47,7 @@ static const char *find_obstacle(const struct stats_sample *groups, size_t count
     return NULL;
 }
 
-/* Returns log(1 + x) - x, with x = variance / all - 1; x may be -1 by rounding. */
+/* Returns log(1 + x) - x, with x = variance / all - 1, which may be rounded to -1. */
 static double log_less(double variance, double all) {
     double x = (variance - all) / all;
     return fabs(x) < 0.5 ? gsl_sf_log_1plusx_mx(x) : log(variance) - log(all) - x;

@@ -32,7 +32,7 @@ struct stats_values {
 /* The result of a test. All numbers are NaN if `missing` says why there is no result. */
 struct stats_test {
     double statistic;
-    double freedom, freedom_within; /* degrees of freedom; freedom_within only of F */
+    double freedom, freedom_within; /* degrees of freedom; freedom_within only for F */
     double p;
     const char *missing; /* NULL if there is a result */
 };
@@ -75,8 +75,8 @@ SS_READS(1, 2)
 struct stats_test stats_test_ranks(const struct stats_values *groups, size_t count);
 
 /*
- * Adjusts the p-values of several tests after Holm: each is then the probability that any of them
- * is so small by chance. NaN stays, and does not count as a test. Returns -1 without memory.
+ * Adjusts the p-values of several tests after Holm, which bounds the probability of any false
+ * rejection. Keeps NaN, which does not count as a test. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL()
     SS_READS(1, 3) int stats_adjust_holm(const double *p, double *adjusted, size_t count);

@@ -17,7 +17,7 @@
 #define POLYNOMIAL(coefficients, x)                                                                \
     gsl_poly_eval(coefficients, sizeof(coefficients) / sizeof *(coefficients), x)
 
-/* Returns how far the tail goes up to the last polynomial: 1 with more than 5 values, else 0. */
+/* Returns the index of the last weight at each end that is set by a polynomial. */
 static size_t inner_tail(size_t count) {
     return count > 5;
 }

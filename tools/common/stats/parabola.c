@@ -8,10 +8,10 @@
 
 /* Sums over the points, with x counted from its mean. */
 struct sums {
-    double mean, y_mean; /* of x and y */
+    double mean, y_mean; /* means of x and y */
     double x2, x3;
-    double shift, slope; /* the part of x^2 that is a line: shift + slope x */
-    double z2, zy, xy;   /* z is the rest of x^2 */
+    double shift, slope; /* the line through x^2: shift + slope x */
+    double z2, zy, xy;   /* z is the residual of x^2 from that line */
 };
 
 static struct sums sum_up(const double *x, const double *y, size_t count) {

@@ -12,7 +12,7 @@
 
 #include <showstopper/contract.h>
 
-/* With fewer values there is no interval. */
+/* The minimum number of values for an interval. */
 #define STATS_LOOK_MIN 10
 
 /* The orders of a block of four runs: A B B A or B A A B. */

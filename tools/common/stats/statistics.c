@@ -9,7 +9,7 @@
 
 #include "tails.h"
 
-/* With fewer points than this, a line has no degree of freedom. */
+/* A line through fewer points has no degrees of freedom. */
 #define POINTS_MIN 3
 
 /*
@@ -147,7 +147,7 @@ struct ssreport_interval ssreport_fit_ratio(
     double ratio = fit->slope / fit->intercept;
     if (!isfinite(ratio))
         return (struct ssreport_interval){NAN, NAN};
-    /* All points are on the line: the ratio is exact. */
+    /* The ratio is exact if all points are on the line. */
     if (c[0] == 0 && c[2] == 0)
         return (struct ssreport_interval){ratio, ratio};
     double t = bound(confidence, freedom);

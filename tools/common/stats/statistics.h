@@ -50,8 +50,7 @@ struct ssreport_interval ssreport_median_interval(double *values, size_t count, 
 SS_NONNULL()
 double ssreport_quantile_of(double *values, size_t count, double share);
 
-/* The uncertainty of a mean: its standard error and that error's degrees of freedom; NaN if
- * unknown. */
+/* The uncertainty of a mean: its standard error, and the degrees of freedom; NaN if unknown. */
 struct ssreport_sureness {
     double error, freedom;
 };

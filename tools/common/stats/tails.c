@@ -5,7 +5,7 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <math.h>
 
-/* The continued fraction takes about as many steps as the root of the larger freedom. */
+/* Limits the steps of the continued fraction, which takes about the root of the larger freedom. */
 #define FRACTION_STEPS 100000
 
 /*

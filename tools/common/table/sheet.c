@@ -16,7 +16,9 @@ size_t table_rows(const struct table_sheet *sheet) {
     return sheet->count / sheet->column_count;
 }
 
-/* Finds a column, which must exist. Begins at `from`, because callers set columns in order. */
+/*
+ * Finds a column, which must exist. Starts at `from`, because callers usually set columns in order.
+ */
 static size_t find_column(const struct table_sheet *sheet, const char *name, size_t from) {
     for (size_t i = 0; i < sheet->column_count; i++) {
         size_t column = (from + i) % sheet->column_count;

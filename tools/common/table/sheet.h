@@ -39,7 +39,7 @@ struct table_sheet {
     struct table_cell *cells; /* cells, row by row */
     size_t count, capacity;
     bool failed;        /* memory was exhausted, so a cell is missing */
-    const char *prefix; /* prefix omitted from texts for readers, not from CSV; NULL if none */
+    const char *prefix; /* prefix that readers do not see, but CSV has; NULL if absent */
     const char *shade;  /* name of a column of verdicts, by which a page shades rows; may be NULL */
 };
 
@@ -56,7 +56,7 @@ struct table_sheet {
         .column_count = sizeof(columns_) / sizeof *(columns_)                                      \
     }
 
-/* Likewise; rows are shaded by the verdicts in a column. */
+/* Like TABLE_INIT(), with rows shaded by the verdicts in a column. */
 #define TABLE_SHADED(name_, title_, columns_, shade_)                                              \
     {                                                                                              \
         .name = (name_), .title = (title_), .columns = (columns_),                                 \
@@ -163,7 +163,7 @@ void table_free(struct table_sheet *sheet);
 /* Prints a text, escaped; characters that no document may contain are replaced. */
 void table_html_text(FILE *stream, const char *text);
 
-/* Prints the first `size` bytes of a text, up to the end of a letter. */
+/* Prints at most `size` bytes of a text, without cutting a letter. */
 void table_html_part(FILE *stream, const char *text, size_t size);
 
 /* Prints a number, or a dash for NaN. */

@@ -67,7 +67,7 @@ static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row,
     fputs("</tr>\n", stream);
 }
 
-/* Rows of a sheet from `from` up to, not including, `to`. */
+/* Rows of a sheet from `from` to before `to`. */
 struct rows {
     size_t from, to;
 };

@@ -137,10 +137,7 @@ static bool is_left(const struct table_sheet *sheet, size_t column) {
     return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
 }
 
-/*
- * Returns the width of the gap before a column. It is wider if the column is flush left after one
- * that is not.
- */
+/* Returns the gap before a column: 1 if it is flush left after one that is not. */
 static int gap_before(const struct table_sheet *sheet, size_t column) {
     for (size_t i = column; i-- > 0;) {
         if (sheet->columns[i].text.heading)

@@ -33,7 +33,7 @@ enum csv_line {
     CSV_END,
     CSV_ROW,
     CSV_HEADING, /* another heading for the rows that follow, perhaps in another order */
-    CSV_COMMENT, /* a comment with as many commas as a row, so it may be meant as one */
+    CSV_COMMENT, /* a comment with as many separators as a row: it may be meant as a row */
     CSV_BAD,     /* the input's error has the reason; the caller clears it */
 };
 
@@ -45,7 +45,7 @@ enum csv_line {
 int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
     unsigned optional) SS_NONNULL(1, 2);
 
-/* Like csv_begin(), but guesses from the heading what separates the fields. */
+/* Like csv_begin(), but guesses the separator from the heading. */
 int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
     const char *const *columns, unsigned optional) SS_NONNULL(1, 2);
 

@@ -63,7 +63,7 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
     walk->input = input;
     walk->separator = separator;
     walk->at = input->text;
-    /* Skip leading blanks: they separate nothing. */
+    /* Leading blanks do not separate fields. */
     if (separator == ' ')
         walk->at = skip_blanks(walk->at, ' ');
 }

@@ -25,7 +25,7 @@ struct sstrace_field {
 /* Iterates over the fields of a line. */
 struct sstrace_walk {
     struct sstrace_input *input;
-    const char *at; /* NULL after the last */
+    const char *at; /* NULL after the last field */
     char separator; /* ' ': any number of blanks and tabs */
 };
 

@@ -22,7 +22,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
     return length;
 }
 
-/* Reads for the stream: first the head, which has been read already, then the rest. */
+/* Returns the input for the stream: first the head, which was read to detect compression. */
 static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
@@ -244,7 +244,10 @@ static bool has_failed(int status) {
     return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 }
 
-/* Waits for the children. Their failure explains and so replaces any error in the data. */
+/*
+ * Waits for the children. A failure of theirs explains, and therefore replaces, any error in the
+ * data.
+ */
 static int reap(struct sstrace_input *input) {
     const char *why = NULL;
     for (int i = 0; i < 2; i++) {

@@ -54,8 +54,8 @@ SS_NONNULL()
 void sstrace_input_unread_line(struct sstrace_input *input);
 
 /*
- * Sets the error "NAME:LINE:COLUMN: what was expected, in "LINE"", with the current line. Columns
- * count from 1. Always returns -1.
+ * Sets the error: NAME:LINE:COLUMN: the message, in "the current line". Columns count from 1.
+ * Always returns -1.
  */
 __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);

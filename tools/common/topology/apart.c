@@ -28,8 +28,8 @@ static void clear_environment(void) {
 }
 
 /*
- * Restricts hwloc to the kernel's files. Its x86 component would run on each CPU in turn, and knows
- * nothing of a recorded machine.
+ * Restricts hwloc to the kernel's files. Its x86 component would run on each CPU in turn, and would
+ * describe this machine instead of a recorded one.
  */
 static void set_environment(const char *root) {
     clear_environment();
@@ -45,7 +45,7 @@ static hwloc_topology_t load(const char *root) {
     set_environment(root);
     if (hwloc_topology_init(&topology) < 0)
         return NULL;
-    /* Load the whole machine, including CPUs that our control group excludes. */
+    /* Load the whole machine, including CPUs outside of this process's control group. */
     bool loaded =
         hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
         hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&

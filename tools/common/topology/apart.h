@@ -3,11 +3,11 @@
 #define TOPOLOGY_APART_H
 
 /*
- * Runs hwloc in a process of its own, because hwloc ends its process if it finds the kernel's data
+ * Runs hwloc in a separate process, because hwloc ends its process if it finds the kernel's data
  * inconsistent, and the rest of the report must survive that.
  *
- * hwloc invents objects that the kernel does not report: one node, one package, as many CPUs as
- * this process may use. Only use types whose objects cover exactly the online CPUs.
+ * hwloc invents objects that the kernel does not report: one node, one package, and the CPUs that
+ * this process may use. Only use types for which topology_covers() is true.
  */
 
 #include <hwloc.h>
@@ -19,8 +19,8 @@
 typedef void topology_writer(FILE *stream, hwloc_topology_t topology, const void *context);
 
 /*
- * Returns what `write` wrote about this machine or the one below `root`, or NULL; free() the
- * result.
+ * Returns the text that `write` writes about this machine, or about the one below `root`. Returns
+ * NULL on failure. The caller frees the text.
  */
 char *topology_apart(const char *root, topology_writer *write, const void *context);
 

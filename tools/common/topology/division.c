@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "placement.h"
 
-/* Limit of the number of kinds of cores on all chips; known machines have a few. */
+/* Maximum number of kinds of cores on all chips; known machines have a few. */
 #define WAITING_MAX 1024
 
 struct sides {
