@@ -17,10 +17,10 @@ say() {
 
 declare -A is_given=() # options given on the command line, with _ instead of -
 
-# take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
-# values of a NAME+ are collected, one a line. Other words become `operands` if that is among the names.
-# The words after -- become `user_command`. The caller defines `usage` and `no_arguments`, which says what to write
-# instead of an unexpected word.
+# take_options FLAGS NAMES WORD...: sets FLAG to yes, and NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -.
+# Collects the values of a NAME+, one per line. Puts other words into `operands`, if that is among the names, and the
+# words after -- into `user_command`. The caller defines `usage`, and may set `no_arguments` to the advice for
+# unexpected words.
 take_options() {
     local flags=" $1 " names=" ${2//$'\n'/ } " word option value
     shift 2
@@ -62,12 +62,12 @@ take_options() {
     done
 }
 
-# has_command: whether there are words after --.
+# has_command: succeeds if there are words after --.
 has_command() {
     [ ${#user_command[@]} -gt 0 ]
 }
 
-# refuse_given WHEN NAME...: fails if one of these options is given, since it would be ignored.
+# refuse_given WHEN NAME...: fails if one of these options is given, because it would be ignored.
 refuse_given() {
     local name
     for name in "${@:2}"; do
@@ -83,7 +83,8 @@ preset() {
     done
 }
 
-# value_of TYPE OPTION TEXT: prints the value as it is written in plans, or fails. ssbatch(1) describes the types.
+# value_of TYPE OPTION TEXT: prints the value of an option in the form of plans, or fails. ssbatch(1) describes the
+# types.
 value_of() {
     ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
 }
@@ -97,7 +98,7 @@ check() {
     done
 }
 
-# check_words OPTION KNOWN WORD...
+# check_words OPTION KNOWN WORD...: fails unless each word is one of KNOWN.
 check_words() {
     local word
     [ $# -gt 2 ] || fail "--$1 requires a value: see --help"
@@ -120,12 +121,12 @@ number_of() {
     echo "$1 $2$([ "$1" = 1 ] || echo s)"
 }
 
-# span SECONDS: prints a time as a person would write it.
+# span SECONDS: prints a time in readable units.
 span() {
     value_of span seconds "$1"
 }
 
-# extend_path FOLDER: puts this folder first in PATH; without a folder, that of the same build.
+# extend_path FOLDER: puts this folder first in PATH or, if it is empty, the folder of the same build.
 extend_path() {
     local folder
     for folder in "$1" "$here/../../build/bin" "$here/../../../bin"; do
@@ -135,8 +136,8 @@ extend_path() {
     done
 }
 
-# find_helper NAME: prints the path of showstopper-NAME, a program for scripts, from the build of showstopper or of this
-# file.
+# find_helper NAME: prints the path of the program showstopper-NAME, which is not in PATH: from the same build as
+# showstopper, or as this file.
 find_helper() {
     local showstopper folder program
     showstopper=$(type -P showstopper) || showstopper=/none

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: the environments and the CPUs in which the sides of a run are. env/README.md describes
-# the commands in env/.
+# To be sourced by the experiments: the environments in which the sides of a run are, and the CPUs on which they run.
+# env/README.md describes the commands in env/.
 
 known_environments="host lxc podman kvm"
 
@@ -25,7 +25,8 @@ why_no_environment() {
     esac
 }
 
-# place_program ENVIRONMENT PLACEMENT: prints the command in env/ that opens the place of a side, if it has one.
+# place_program ENVIRONMENT PLACEMENT: prints the command in env/ that opens the place of a side; nothing if the side
+# needs no place.
 place_program() {
     case $1.$2 in
     kvm.* | tcg.*) echo guest ;;
@@ -37,8 +38,8 @@ place_program() {
 
 # ---- guests ----
 
-# name_guests ENVIRONMENTS MEASURE GUEST: prints these environments with what guests run with here, kvm or tcg
-# (emulation), in place of kvm, since the figures of both are never compared.
+# name_guests ENVIRONMENTS MEASURE GUEST: prints these environments. Replaces kvm by tcg (emulation) if kvm does not
+# work here: figures of the two must never be compared.
 name_guests() {
     local found=kvm names=,$1,
     if [[ $names = *,kvm,* ]] && ! why_no_guest "$2" "$3" >/dev/null; then
@@ -63,8 +64,8 @@ why_no_guest() {
     fi
 }
 
-# boot_seconds ENVIRONMENT COUNT TIME: prints how long guests take until this many instances run in them together, 0
-# if the environment has no guests. TIME is that of booting, if it is known.
+# boot_seconds ENVIRONMENT COUNT TIME: prints how long it takes until this many instances run in guests at the same
+# time; 0 if the environment has no guests. TIME is the boot time, if known.
 boot_seconds() {
     case $1 in
     kvm) compute "${3:-6} + $2 / 10" ;;
@@ -75,8 +76,7 @@ boot_seconds() {
 
 # ---- placements ----
 
-# print_sets A/B [SHARE]: prints the CPUs of both sides and their numbers; fails if a CPU is in both and they
-# may not SHARE it.
+# print_sets A/B [SHARE]: prints the CPUs of both sides and their numbers. Without SHARE, fails if a CPU is in both.
 print_sets() {
     local words
     words=$(value_of sets sets "$1") || exit 1
@@ -85,9 +85,9 @@ print_sets() {
     echo "${words% *}"
 }
 
-# print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides and their numbers, on a
-# machine with that many CPUs; fails and prints the reason if the environment cannot do this. A side whose
-# CPUs are - is not pinned and may use half of them.
+# print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides and their numbers, on a machine with
+# that many CPUs. Prints the reason and fails if the environment does not support the placement. The CPUs of a side that
+# is not pinned are -, and their number is half of all CPUs.
 print_placement() {
     local found='' half=$(($3 / 2 > 0 ? $3 / 2 : 1))
     case $1 in

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: what they have in common. Prints the lines of a plan, lets ssbatch carry it out,
-# and reports the study.
+# To be sourced by the experiments: their common part. Prints the lines of a plan, calls ssbatch to carry it out, and
+# reports the study.
 
 # shellcheck source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -86,7 +86,7 @@ stand_ins=''           # workloads that represent them
 pi_control=''          # options of the published control
 cdc_dithering=''       # options of the dithering of the published baseline
 
-# take_presets NAME=VALUE...: sets options for --published, and with --quick these, unless they are given.
+# take_presets NAME=VALUE...: sets options for --published or, with --quick, the ones named here, unless they are given.
 take_presets() {
     if [ -n "$published" ]; then
         [ -z "${is_given[instances]-}" ] || fail "--published sets the number of instances: leave out --instances"
@@ -110,7 +110,7 @@ take_published() {
 
 # ---- programs and the catalogue ----
 
-# find_programs: finds the programs, and the CPUs for --on.
+# find_programs: finds the programs, and resolves the CPUs of --on.
 find_programs() {
     local program
     extend_path "$bin"
@@ -172,7 +172,7 @@ define_command() {
         ${iteration:+--iteration "$iteration"} ${repeat:+--repeat})
 }
 
-# check_command: whether the command after -- exists and is one of the workloads.
+# check_command: fails unless the command after -- exists, and is one of the workloads.
 check_command() {
     local program=${user_command[0]-} named=$workloads${background:+,$background}
     [ -n "$program" ] || return 0
@@ -183,14 +183,14 @@ check_command() {
         fail "$program: no such program: give a path, or the name of a program in PATH"
 }
 
-# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of unsuitable ones, of those that
-# need a longer warm-up and, if the experiment `needs_iterations`, of those whose iterations are not counted, or only at
-# their ends.
+# check_names OPTION LIST: fails unless these workloads are known and can run. Warns of workloads that are unfit, or
+# that need more warm-up than the study has. If the experiment `needs_iterations`, also warns of workloads whose
+# iterations are not counted, or are only counted when they end.
 check_names() {
     ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted} >/dev/null || exit 1
 }
 
-# require_throughput TABLE COLUMN: fails unless the report of the study has a throughput.
+# require_throughput TABLE COLUMN: fails if the report of the study has no throughput.
 require_throughput() {
     ! command -v ssreport >/dev/null || ssreport --table "$1" --column "$2" "$output" >/dev/null 2>&1 ||
         fail "no iteration ended in any run, so there is no throughput: give the runs more time, or see --iteration"
@@ -204,7 +204,7 @@ check_url() {
 
 declare -A remembered=() # what functions printed, by the keys of print_once
 
-# print_once KEY FUNCTION WORD...: prints what the function prints, but calls it only once for this key.
+# print_once KEY FUNCTION WORD...: prints the output of the function, which is called only once for each key.
 print_once() {
     [ -n "${remembered[$1]+known}" ] || remembered[$1]=$("${@:2}") || exit 1
     [ -z "${remembered[$1]}" ] || printf '%s\n' "${remembered[$1]}"
@@ -230,7 +230,7 @@ methods_usage() {
 END
 }
 
-# list_taus METHOD: prints the lengths of a round to run it with; `own` if the method has none, or its own.
+# list_taus METHOD: prints the lengths of a round to try with the method; `own` if it has no rounds, or a fixed length.
 list_taus() {
     case $1 in
     independent | cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
@@ -275,13 +275,13 @@ shuffle=''             # the seed of the order of runs within a round; empty: as
 roles=('')            # of the workloads; '': there is only one
 role=''               # one of them
 
-# line WORD...: prints a line of a plan.
+# line WORD...: prints a line of a plan, quoted as necessary.
 line() {
     printf '%q ' "$@"
     echo
 }
 
-# literal TEXT: prints it with its braces doubled, so that ssbatch replaces nothing in it.
+# literal TEXT: prints the text with its braces doubled, so that ssbatch finds no placeholders in it.
 literal() {
     printf '%s\n' "${1//"{"/"{{"}"
 }
@@ -299,8 +299,8 @@ is_new() {
     planned[${words[1]}]=$1
 }
 
-# plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, and fails if it is planned already. Columns
-# without a value are left out. The / in the name of a workload is a point in that of the run.
+# plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, and fails if it is planned already. Leaves out
+# columns without a value. Replaces / in the name, which workloads may contain, by a point.
 plan_run() {
     local words=(run "${1//\//.}" takes "$2s") pair
     for pair in "${@:3}"; do
@@ -311,7 +311,7 @@ plan_run() {
     echo "${words[0]}"
 }
 
-# plan_skip REASON KEY=VALUE...: prints a `skip` line for a run that is impossible here.
+# plan_skip REASON KEY=VALUE...: plans a `skip` line for something that is unavailable here.
 plan_skip() {
     local cells=("${@:2}")
     skipped+=("$(line skip "$(IFS=- && echo "${cells[*]#*=}")" "reason=$1" "${@:2}")")
@@ -323,8 +323,8 @@ plan_folders() {
     ask --workload "$1" --print setup --instances "$2"
 }
 
-# plan_study NAME...: prints the lines of the whole study: values that are computed once, and what must be the same in
-# all of its runs, which are these variables and the definitions of the workloads in all roles.
+# plan_study NAME...: prints the lines of the whole study: values that are found once, and what all runs must have in
+# common, which is these variables and the definitions of the workloads in all roles.
 plan_study() {
     local variable workload role once settings='' values='' sum
     for variable; do
@@ -373,9 +373,9 @@ plan_energy() {
         --energy-root "$energy_root" --output '{out}/energy.csv'
 }
 
-# plan_method NAME SECONDS METHOD WORKLOAD ROUND PERCENT KEY=VALUE... -- OPTION...: prints a run in which the method holds
-# this load of the workload; OPTIONs are those of showstopper. In NAME, KEY=VALUE and OPTION, ssbatch replaces {instances},
-# {stands_for} and {target}. `tau` is the caller's, and so are `beside`, lines of its own, if any.
+# plan_method NAME SECONDS METHOD WORKLOAD ROUND PERCENT KEY=VALUE... -- OPTION...: prints a run in which the method
+# holds this load of the workload. OPTIONs are passed to showstopper. In NAME, KEY=VALUE and OPTION, ssbatch replaces
+# {instances}, {stands_for} and {target}. The caller sets `tau`, and may set `beside` to further lines of the run.
 plan_method() {
     local run one=''
     [ "$3" != nbench-fit ] || one=$(study_of_one "$4")
@@ -405,7 +405,7 @@ plan_one() {
     line main -- true
 }
 
-# list_unknown: prints the workloads whose load of one instance nbench-fit does not know yet.
+# list_unknown: prints the workloads for which nbench-fit needs the load of one instance.
 list_unknown() {
     local workload
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0
@@ -416,8 +416,8 @@ list_unknown() {
 
 # ---- ssbatch and ssreport ----
 
-# batch OPTION...: calls ssbatch, passes signals on to it, and ends by the same signal. Job control lets it notice
-# Ctrl-C. If this script is killed, ssbatch ends, too.
+# batch OPTION...: calls ssbatch, passes signals on to it, and then ends by the same signal. Job control lets this shell
+# notice Ctrl-C. If this script is killed, ssbatch ends, too.
 batch() {
     local status caught='' pid words=(ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM ssbatch)
@@ -441,7 +441,7 @@ batch() {
     return "$status"
 }
 
-# check_output: fails unless a study can be stored in the folder `output`.
+# check_output: fails unless a study can be kept in `output`.
 check_output() {
     [ ! -e "$output/manifest.csv" ] ||
         fail "$output holds a study of an earlier version, which ssreport can read; choose another --output"
@@ -452,7 +452,7 @@ check_output() {
     ram=$(cd "$ram" && pwd)
 }
 
-# fail_incomplete: says which runs are missing, and what the same call would do.
+# fail_incomplete: fails, with the reason why runs are missing, and says whether calling again helps.
 fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
@@ -518,13 +518,13 @@ carry_out_plan() {
     esac
 }
 
-# print_table NAME FORMAT: prints a table of the report, or nothing if it has no rows.
+# print_table NAME FORMAT: prints a table of the report. Prints nothing if the table has no rows.
 print_table() {
     ssreport --table "$1" --format "$2" "$output" 2>/dev/null || [ $? -eq 1 ]
 }
 
 # report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
-# A TABLE may be SHOWN:KEPT, the one that is printed and the one of the file. `explained` are lines that come first.
+# A TABLE may be SHOWN:KEPT: SHOWN is printed, and KEPT is written to the file. The lines of `explained` come first.
 report_study() {
     local reported=0 index table
     if command -v ssreport >/dev/null; then

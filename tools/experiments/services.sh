@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by experiments on a service: how it is started, and the requests that are sent to it. They read the
-# variables that its functions set.
+# To be sourced by experiments on a service: starts the service, and sends requests to it. The experiments read the
+# variables that these functions set.
 # shellcheck disable=SC2034
 
 # shellcheck source=plan.sh
@@ -62,7 +62,7 @@ plan_service() {
     line beside server ready="$ready" -- "${words[@]}"
 }
 
-# plan_service_study: prints the study's lines that the service needs.
+# plan_service_study: prints the lines of the study that the service needs.
 plan_service_study() {
     [ "$service" != serve ] ||
         line once units 'match=^# work ([0-9]+)$' -- ssburn serial --iteration "$work" --iterations 0
@@ -104,8 +104,7 @@ steps_seconds() {
 
 # ---- the call ----
 
-# check_rates_or_steps: refuses options of rates together with steps. Call this before options get their
-# defaults.
+# check_rates_or_steps: fails if --rates and --steps are combined. Call this before options get their defaults.
 check_rates_or_steps() {
     [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: no command is required: see --service"
     [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates and --steps exclude each other"
@@ -131,7 +130,7 @@ check_service() {
     [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki requires mediawiki"
 }
 
-# check_service_values: checks the other options of service and requests, after they got their defaults.
+# check_service_values: checks the other options of service and requests. Call this after they got their defaults.
 check_service_values() {
     local program
     for program in ssrequest ssburn ssload; do
@@ -188,7 +187,7 @@ check_steps() {
     IFS=: read -ra step <<<"$steps"
 }
 
-# find_wiki: finds the wiki. The first run creates it; the study removes a wiki of its own.
+# find_wiki: sets `wiki`. The first run creates it; the study removes it unless the user named it.
 find_wiki() {
     [ "$service" = mediawiki ] || return 0
     own_wiki=

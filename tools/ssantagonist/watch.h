@@ -18,7 +18,7 @@ struct watch_options {
     uint64_t slots;
     ss_time slot;     /* length of a slot */
     int64_t start_at; /* start of the first slot, nanoseconds since 1970 */
-    double usual;     /* the figure without throttles; NaN: unknown */
+    double usual;     /* the figure without throttles; NaN: do not check for a loss */
 };
 
 enum watch_kind { WATCH_URL, WATCH_LOG, WATCH_COMMAND };

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the environments: their command line. What is the same in all of them and a script cannot do well, such as
-# locks, control groups and the end of processes, is showstopper-place, which calls the script for --open and --clean.
-# An environment defines the functions why_not and open, possibly enter and clean, and ends with: serve "$@"
+# Sourced by the environments: their command line. Scripts cannot handle locks, control groups and the end of processes
+# well, so showstopper-place does that, and calls the script for --open and --clean. An environment defines the
+# functions why_not and open, optionally enter and clean, and ends with: serve "$@"
 
 environment=${0##*/}
 places=${SHOWSTOPPER_PLACES:-/run/showstopper-places}
@@ -15,8 +15,8 @@ fail() {
     exit 1
 }
 
-# find_helper: sets `helper`, the path of showstopper-place, from the same build as `showstopper` or as this file; fails
-# if it is not there.
+# find_helper: sets `helper` to the path of showstopper-place, from the same build as `showstopper` or as this file.
+# Fails if it does not exist.
 find_helper() {
     local showstopper folder here=${BASH_SOURCE[0]%/*}
     showstopper=$(type -P showstopper) || showstopper=/none
@@ -51,7 +51,7 @@ take_options() {
     done
 }
 
-# take_option NAME VALUE
+# take_option NAME VALUE: checks a value, and sets the option's variable.
 take_option() {
     case $1 in
     cpus) [[ $2 =~ ^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$ ]] || fail "--cpus: $2: not a list of CPUs, such as 0-3,8" ;;
@@ -85,12 +85,12 @@ first_process=(sh -c 'echo open; read -r end || :')
 
 # ---- verbs ----
 
-# enter COMMAND...: executes it in the container.
+# enter COMMAND...: executes the command in the container.
 enter() {
     exec "$helper" enter "$place" "${instance[@]}" -- "$@"
 }
 
-# clean: removes what an environment created outside of the place's folder and group.
+# clean: removes everything that an environment created outside of the place's folder and group.
 clean() {
     :
 }

@@ -123,7 +123,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
 SS_NONNULL() void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream);
 SS_NONNULL() void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream);
 
-/* Writes the line of a knob: name and target, `=`, level. */
+/* Writes the level of a knob: as NAME=LEVEL or, in JSON, as the member `level`. */
 SS_FORMAT(3, 4)
 void ssactuate_level_print(
     const struct ssactuate_output *output, const char *name, const char *format, ...);
