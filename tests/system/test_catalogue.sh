@@ -530,6 +530,9 @@ two_sides_with_quotas_can_share_one_cpu() (
     [ "$(print_placement quota host 1)" = "- - 1 1" ] || fail "wrong halves with a quota"
     ! print_placement neutral kvm 1 >"$output" || fail "one CPU has halves"
     prints "one CPU has no halves"
+    [ "$(print_placement free lxc 5)" = "- - 2 2" ] || fail "wrong halves without a pin"
+    ! print_placement free kvm 4 >"$output" || fail "a guest has all CPUs"
+    prints "a guest has half of the CPUs: see neutral"
 )
 
 # ---- methods ----

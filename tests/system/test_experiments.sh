@@ -752,6 +752,13 @@ placements_follow_recorded_topologies() {
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
             fail "$placement is neither planned nor skipped"
     done
+    # Sides that share all CPUs have loads that compare with those of sides that have half of them.
+    local half=$(($(nproc) / 2))
+    [ "$half" -gt 0 ] || return 0
+    experiment interference --plan --placements free --workloads serial
+    [ "$(grep -Ec -- "^main (fore|back)ground .* -n $half -f own -F cpus=$half " "$output")" -eq 2 ] ||
+        fail "the sides do not share all CPUs: $(grep '^main' "$output")"
+    ! grep -q -- '--cpus' "$output" || fail "a side is pinned"
 }
 
 # list_open STUDY: prints the control groups of a study, which are named after the places of its runs.
