@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/host.h"
+#include "unit.h"
+
+/* The same number of CPUs is another load on another number of CPUs. */
+static void loads_in_cpus_are_relative_to_those_of_the_run(void **state) {
+    (void)state;
+    struct ss_host host = ss_host;
+    struct ss_error error = {0};
+    double load = 0, loads[2] = {0};
+    host.cpus = 4;
+    assert_int_equal(host.parse_load(&host, "0.5cpu", &load, &error), 0);
+    assert_near(load, 0.125, 1e-12);
+    assert_int_equal(host.parse_loads(&host, "1cpu:50%", ':', loads, 2, &error), 0);
+    assert_near(loads[0], 0.25, 1e-12);
+    assert_near(loads[1], 0.5, 1e-12);
+    host.cpus = 2;
+    assert_int_equal(host.parse_load(&host, "0.5cpu", &load, &error), 0);
+    assert_near(load, 0.25, 1e-12);
+    assert_int_equal(host.parse_load(&host, "6/10", &load, &error), 0);
+    assert_near(load, 0.6, 1e-12);
+}
+
+static void loads_in_cpus_need_a_number_of_cpus(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    double load = 7;
+    assert_that(ss_host.cpus, ==, 0);
+    assert_int_equal(ss_host.parse_load(&ss_host, "0.5cpu", &load, &error), -1);
+    assert_true(error.message[0]);
+    assert_int_equal(ss_host.parse_load(&ss_host, "50%", &load, &error), 0);
+    assert_near(load, 0.5, 1e-12);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(loads_in_cpus_are_relative_to_those_of_the_run),
+    cmocka_unit_test(loads_in_cpus_need_a_number_of_cpus))

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "unit.h"
+
+#define NOBODY 65534
+
+/* Exit statuses of the process in the namespace. */
+enum { SETTLED, UNSETTLED, WRONG_PID, WRONG_USER, WRONG_PROC, REFUSED };
+
+static int check_inside(const struct ss_isolation *isolation) {
+    char self[16] = "";
+    if (ss_platform_isolation_settle(isolation) < 0)
+        return UNSETTLED;
+    if (getpid() != 1)
+        return WRONG_PID;
+    if (getuid() != isolation->user || getgid() != isolation->group)
+        return WRONG_USER;
+    return readlink("/proc/self", self, sizeof self - 1) == 1 && strcmp(self, "1") == 0
+               ? SETTLED
+               : WRONG_PROC;
+}
+
+/* Returns what the process in the namespace found. */
+static int isolate(bool *unprivileged) {
+    struct ss_isolation isolation;
+    int status;
+    pid_t inner = ss_platform_isolation_fork(&isolation);
+    if (inner < 0)
+        return REFUSED;
+    if (inner == 0)
+        _exit(check_inside(&isolation));
+    *unprivileged = isolation.unprivileged;
+    return waitpid(inner, &status, 0) == inner && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Root needs no user namespace, so the test gives up its rights, in a child. */
+static void user_without_rights_keeps_its_ids_in_a_namespace(void **state) {
+    (void)state;
+    int status;
+    pid_t child = fork();
+    assert_that(child, >=, 0);
+    if (child == 0) {
+        bool unprivileged = false;
+        if (getuid() == 0 && (setgid(NOBODY) < 0 || setuid(NOBODY) < 0))
+            _exit(100);
+        prctl(PR_SET_DUMPABLE, 1); /* otherwise root owns its /proc */
+        int found = isolate(&unprivileged);
+        _exit(found == SETTLED && !unprivileged ? 101 : found);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    SKIP_UNLESS(WEXITSTATUS(status) != REFUSED, "user-namespaces: not permitted");
+    assert_int_equal(WEXITSTATUS(status), SETTLED);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(user_without_rights_keeps_its_ids_in_a_namespace))
