@@ -50,7 +50,7 @@ install_what_tests_need() {
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
         time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl \
         slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
-        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc \
+        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc cmark=cmark \
         bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3 \
         python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema \
         python3-prometheus-client=/usr/lib/python3/dist-packages/prometheus_client \

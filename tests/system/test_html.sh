@@ -6,48 +6,32 @@
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
 
-need mandoc
+need mandoc cmark
 find "$source/src" "$source/tools" "$build/showstopper-modules.7" -name '*.[157]' >"$scratch/pages"
 mapfile -t pages <"$scratch/pages"
 
-# The parts of Markdown that tutorials use.
 cat >"$scratch/tutorial.md" <<'END'
 # Why `&` how?
 <!-- example: replace 1 -> 2 -->
 ```
 a <b & `c`
 ```
-Text of `x < 1`, ssload(1)
-and [this one](tutorial.md), but not [that one](../that.md):
-- one
-  more
-- two
+Text of ssload(1)
+and [this one](tutorial.md), but not [that `one`](../that.md).
 END
 echo '| why | [tutorial.md](tutorial.md) |' >"$scratch/list.md"
 cat >"$scratch/expected" <<'END'
 <h1>Why <code>&amp;</code> how?</h1>
-<pre>a &lt;b &amp; `c`
-</pre>
-<p>Text of <code>x &lt; 1</code>, <a href="ssload.1.html">ssload(1)</a>
-and <a href="tutorial.html">this one</a>, but not that one:</p>
-<ul>
-<li>one
-more</li>
-<li>two</li>
-</ul>
+<pre><code>a &lt;b &amp; `c`
+</code></pre>
+<p>Text of <a href="ssload.1.html">ssload(1)</a>
+and <a href="tutorial.html">this one</a>, but not that <code>one</code>.</p>
 </body>
 </html>
 END
 "$source/packaging/html/make" --tutorials "$scratch/list.md" "$scratch/one" "${pages[@]}"
 sed '1,/<nav>/d' "$scratch/one/tutorial.html" | diff "$scratch/expected" - >&2 || fail "a tutorial has other HTML"
 grep -q '<title>Why &amp; how?</title>' "$scratch/one/tutorial.html" || fail "a title is not escaped"
-# shellcheck disable=SC2016 # backquotes of Markdown
-for line in '1. one' '### Title' '| a | b |' '**bold**' '![a](b.svg)' 'a `b' '```'; do
-    echo "$line" >"$scratch/tutorial.md"
-    ! "$source/packaging/html/make" --tutorials "$scratch/list.md" "$scratch/one" "${pages[0]}" 2>"$scratch/err" ||
-        fail "not refused: $line"
-    grep -q 'tutorial.md:1: ' "$scratch/err" || fail "$line: $(<"$scratch/err")"
-done
 
 "$source/packaging/html/make" --tutorials "$source/tutorials/README.md" "$scratch/html" "${pages[@]}"
 cd "$scratch/html"
