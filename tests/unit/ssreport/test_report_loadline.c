@@ -57,8 +57,8 @@ static void answer_states_the_work_done_and_the_remaining_capacity(void **state)
     struct ladder ladder;
     climb(&ladder, overlap, 1);
     assert_answer(&ladder.run, 1,
-        "At 60 % load it reaches 74.4 % (74.1 to 74.7) of its maximum throughput; 34.4 % more is "
-        "possible.");
+        "At 60 % load it has done 74.4 % (74.1 to 74.7) of what it can do; 34.4 % more is "
+        "left.");
 }
 
 static void load_above_the_highest_level_has_no_answer(void **state) {
@@ -89,8 +89,8 @@ static void answer_without_full_load_refers_to_the_highest_level(void **state) {
     struct ladder ladder;
     climb(&ladder, overlap, 0.8);
     assert_answer(&ladder.run, 1,
-        "At 60 % load it reaches 83.0 % (82.8 to 83.3) of its throughput at the highest load "
-        "measured; 20.4 % more is possible.");
+        "At 60 % load it has done 83.0 % (82.8 to 83.3) of what it can do at the highest load "
+        "measured; 20.4 % more is left.");
 }
 
 static void prediction_without_bursts_warns_of_unseen_knees(void **state) {
@@ -101,14 +101,14 @@ static void prediction_without_bursts_warns_of_unseen_knees(void **state) {
     ladder.run.predict = 0.9;
     ladder.run.knees = knees;
     assert_answer(&ladder.run, 1,
-        "At 60 % load it reaches 100.0 % (100.0 to 100.0) of its throughput at the highest load "
-        "measured; 0.0 % more is possible. At 90 % load it would do 900 (598.7 to 909.9) "
+        "At 60 % load it has done 100.0 % (100.0 to 100.0) of what it can do at the highest load "
+        "measured; 0.0 % more is left. At 90 % load it would do 900 (598.7 to 909.9) "
         "iterations per second, but 890.1 to 909.9 if nothing limits it above the measured 60 %: "
         "the knee at 75 % is not identified without bursts.");
     ladder.run.knees = NULL;
     assert_answer(&ladder.run, 1,
-        "At 60 % load it reaches 100.0 % (100.0 to 100.0) of its throughput at the highest load "
-        "measured; 0.0 % more is possible. At 90 % load it would do 900 (598.7 to 909.9) "
+        "At 60 % load it has done 100.0 % (100.0 to 100.0) of what it can do at the highest load "
+        "measured; 0.0 % more is left. At 90 % load it would do 900 (598.7 to 909.9) "
         "iterations per second, but 890.1 to 909.9 if nothing limits it above the measured 60 %, "
         "which only bursts can show.");
 }
@@ -131,8 +131,8 @@ static void bursts_at_full_load_set_the_maximum(void **state) {
     }
     struct ssreport_run runs[] = {ladders[0].run, ladders[1].run};
     assert_answer(runs, 2,
-        "At 60 % load it reaches 73.8 % (73.7 to 74.0) of its maximum throughput; 35.4 % more is "
-        "possible. At 90 % load it would do 785.3 (757.6 to 814.3) iterations per second, judging "
+        "At 60 % load it has done 73.8 % (73.7 to 74.0) of what it can do; 35.4 % more is "
+        "left. At 90 % load it would do 785.3 (757.6 to 814.3) iterations per second, judging "
         "from the levels below and bursts at full load.");
 }
 
@@ -202,15 +202,15 @@ static void assert_service_answer(double capacity, const char *expected) {
 
 static void answer_of_a_saturated_service_refers_to_its_capacity(void **state) {
     (void)state;
-    assert_service_answer(50, "At 60 % load it reaches 60.0 % (59.8 to 60.2) of its maximum "
-                              "throughput; 66.7 % more is possible.");
+    assert_service_answer(50, "At 60 % load it has done 60.0 % (59.8 to 60.2) of what it can "
+                              "do; 66.7 % more is left.");
 }
 
 static void answer_of_an_unsaturated_service_refers_to_the_highest_rate(void **state) {
     (void)state;
     assert_service_answer(125,
-        "At 60 % load it reaches 75.0 % (74.7 to 75.3) of its throughput at the highest rate "
-        "measured; 33.3 % more is possible.");
+        "At 60 % load it has done 75.0 % (74.7 to 75.3) of what it can do at the highest rate "
+        "measured; 33.3 % more is left.");
 }
 
 static void runs_without_throughput_have_no_line(void **state) {

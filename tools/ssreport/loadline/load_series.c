@@ -338,8 +338,8 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
     const struct ssreport_band *done = &series->done;
     int decimals = done->high - done->low < 0.01 ? 1 : 0;
     const struct loadline *line = &series->line;
-    const char *below = series->is_service ? "throughput at the highest rate measured"
-                                           : "throughput at the highest load measured";
+    const char *below =
+        series->is_service ? " at the highest rate measured" : " at the highest load measured";
     if (isnan(done->y)) {
         snprintf(text, size,
             "What is left at %.3g %% load is unknown: loads from %.3g to %.3g %% were measured.",
@@ -347,9 +347,10 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
         return;
     }
     snprintf(text, size,
-        "At %.3g %% load it reaches %.*f %% (%.*f to %.*f) of its %s; %.*f %% more is possible.",
+        "At %.3g %% load it has done %.*f %% (%.*f to %.*f) of what it can do%s; %.*f %% more is "
+        "left.",
         100 * series->at, decimals, 100 * done->y, decimals, 100 * done->low, decimals,
-        100 * done->high, is_below_maximum(series) ? below : "maximum throughput", decimals,
+        100 * done->high, is_below_maximum(series) ? below : "", decimals,
         100 * ssreport_load_series_left(series));
 }
 
