@@ -196,7 +196,7 @@ refused '--sweep requires a value' --sweep
 refused "--sweep: 'load' is not an option with values" --sweep load
 refused "--sweep: '=1' is not an option with values" --sweep =1
 refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
-refused '--sweep: cannot be swept' --sweep sweep=1
+refused "--sweep: 'sweep' cannot be swept: name another option" --sweep sweep=1
 refused "--laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
 refused '--csv=1: --csv takes no value' --sweep csv=1
 # All arguments are checked before the first run.

@@ -38,7 +38,8 @@ int slots_read(struct slots *slots, const char *path, struct ss_error *error) {
             break;
         if (sscanf(line, "%*u,%lf,%lf,%lf,%lf", &begin, &slots->length, &slots->figures[slot],
                 &figure) < 3)
-            return ss_error_fail(error, "%s:%zu: invalid slot", ss_words_show(path).text, slot + 2);
+            return ss_error_fail(
+                error, "%s:%zu: not a row of slots", ss_words_show(path).text, slot + 2);
         if (slot == 0)
             slots->begin = begin;
         slots->figure[slots->count++] = figure;

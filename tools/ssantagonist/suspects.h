@@ -20,7 +20,7 @@ struct suspect {
     char name[SS_PROCESS_NAME];
 };
 
-/* Zeroed: no suspects. */
+/* A list of processes. Zeroed: empty. */
 struct suspects {
     struct suspect *items;
     size_t count, room;

@@ -310,7 +310,9 @@ static int read_lines(struct watch *watch, struct ss_error *error) {
 
 /* ---- the run ---- */
 
-/* Waits for a line, at most until this time. */
+/*
+ * Waits for lines, at most until this time, and handles them. Restarts a command that is repeated.
+ */
 static int wait_until(struct watch *watch, double until, struct ss_error *error) {
     struct pollfd poller = {.fd = watch->lines, .events = POLLIN};
     bool repeats = watch->lines < 0;
@@ -378,7 +380,8 @@ int watch_victim(const struct watch_options *options, struct ss_error *error) {
             .length = ss_time_seconds(options->slot)},
     };
     if (options->iteration && regcomp(&watch.pattern, options->iteration, REG_EXTENDED) != 0)
-        return ss_error_fail(error, "--iteration: invalid expression");
+        return ss_error_fail(error, "--iteration: '%s' is not an extended regular expression",
+            ss_words_show(options->iteration).text);
     if (make_words(&watch, error) < 0)
         return -1;
     watch.output = fopen(options->output, "we");

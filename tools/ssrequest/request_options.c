@@ -154,7 +154,7 @@ static int settle_given(struct ssrequest_options *options, struct ss_error *erro
     return 0;
 }
 
-/* Checks the options of a search, which makes many runs, each with its own length. */
+/* Checks the options of a search. Options that apply to a single run have no meaning for it. */
 static int settle_capacity(struct ssrequest_options *options, struct ss_error *error) {
     if (!options->capacity)
         return 0;

@@ -334,8 +334,8 @@ static void invalid_tables_are_refused(void **state) {
         {"busy,watts\n0,100\n", ": too few rows: write at least one for 0 busy CPUs"},
         {"busy,power\n0,100\n", ":1:1: no column 'watts'"}};
     static const char *const capacities[][2] = {
-        {"n,requests_per_second\n0,30\n", ":2:1: n must be 1 or more"},
-        {"n,requests_per_second\n1,0\n", ":2:1: n must be 1 or more, and the capacity positive"},
+        {"n,requests_per_second\n0,30\n", ":2:1: n must be at least 1"},
+        {"n,requests_per_second\n1,0\n", ":2:1: n must be at least 1, and the capacity above 0"},
         {"n;requests_per_second\n1;30\n2;50\n", ": fitting a and b takes at least 3 capacities"}};
     char path[] = "/tmp/sssim-test-XXXXXX";
     int descriptor = mkstemp(path);

@@ -148,7 +148,7 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_note_cpus(struct ssactuate_journa
 SS_MUST_USE SS_NONNULL(1, 4) int ssactuate_journal_confine(struct ssactuate_journal *journal,
     size_t number, const struct ss_cpus *cpus, struct ss_error *error);
 
-/* Calls that restoring needs in addition to the kernel's files. */
+/* Functions that restoring needs in addition to the kernel's files. */
 struct ssactuate_restorer {
     void *context;
     /* Reports a value that was not restored. The line has no newline. */

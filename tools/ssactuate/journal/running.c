@@ -66,7 +66,7 @@ bool ssactuate_running_add(
 struct look {
     struct ssactuate_running *running;
     size_t known, known_seen; /* number of members before the walk, and of those that still exist */
-    pid_t process, parent;    /* the process whose threads are visited */
+    pid_t process, parent;    /* the process whose threads are visited, and its parent */
 };
 
 /* Returns the first known member of a process, or NULL. */

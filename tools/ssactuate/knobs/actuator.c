@@ -61,7 +61,8 @@ int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct s
         return ss_error_fail(
             error, "'%s': %s has no targets", ss_words_show(text).text, knob->actuator->name);
     if ((text[length] == '@' && target_length == 0) || target_length >= sizeof knob->target)
-        return ss_error_fail(error, "'%s': invalid target", ss_words_show(text).text);
+        return ss_error_fail(error, "'%s': write a target of 1 to %zu bytes after the @",
+            ss_words_show(text).text, sizeof knob->target - 1);
     snprintf(knob->target, sizeof knob->target, "%.*s", (int)target_length, target);
     if (*equals && (!equals[1] || strlen(equals + 1) >= sizeof knob->level))
         return ss_error_fail(error, "'%s': invalid level: write %s=%s", ss_words_show(text).text,

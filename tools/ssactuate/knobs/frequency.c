@@ -333,7 +333,7 @@ static int parse_level(
     return 0;
 }
 
-/* Finds a frequency of a policy in kHz. Fails if the policy does not have it. */
+/* Parses a frequency into kHz. Fails if the policy does not have that frequency. */
 static int find_frequency(
     const struct policy *policy, const char *text, uint64_t *kilohertz, struct ss_error *error) {
     char number[32], limits[2][32];

@@ -110,8 +110,9 @@ static int check_overlap(const struct ssactuate_policy *policy, struct ss_error 
         for (size_t j = 0; j < i; j++) {
             const struct ssactuate_rule *a = &policy->rules[i], *b = &policy->rules[j];
             if (a->from < b->to && b->from < a->to)
-                return ss_error_fail(
-                    error, "the rules in lines %zu and %zu overlap", b->line, a->line);
+                return ss_error_fail(error,
+                    "the rules in lines %zu and %zu overlap: let one end where the other begins",
+                    b->line, a->line);
         }
     }
     return 0;

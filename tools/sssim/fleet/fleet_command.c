@@ -133,7 +133,8 @@ static int run_nodes(struct fleet *fleet, struct ss_error *error) {
     if (failed && fleet->shared->error.status)
         return ss_error_set(error, fleet->shared->error.status, "%s", fleet->shared->error.message);
     if (failed)
-        ss_error_fail(error, "a process that simulates nodes was killed");
+        ss_error_fail(error,
+            "a process that simulates nodes was killed: if memory is short, use fewer --jobs");
     return error->status ? -1 : 0;
 }
 

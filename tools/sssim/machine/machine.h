@@ -124,7 +124,10 @@ double machine_part_beside(const struct machine *machine);
 SS_NONNULL()
 uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
 
-/* Returns the number of such threads over all instances; 0 while throttled. */
+/*
+ * Returns the number of threads of all instances that run or wait for a CPU. 0 while the group is
+ * throttled.
+ */
 SS_NONNULL()
 double machine_group_threads(const struct machine *machine);
 

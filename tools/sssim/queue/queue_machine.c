@@ -120,7 +120,7 @@ struct capacities {
 static int take_capacity(void *context, const double values[2], struct ss_error *error) {
     struct capacities *list = context;
     if (!(values[0] >= 1) || !(values[1] > 0))
-        return ss_error_fail(error, "n must be 1 or more, and the capacity positive");
+        return ss_error_fail(error, "n must be at least 1, and the capacity above 0");
     if (!SS_GROW(list->points, list->count + 1, list->room))
         return ss_error_memory(error);
     list->points[list->count++] = (struct queue_capacity){values[0], values[1]};

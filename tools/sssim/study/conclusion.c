@@ -93,7 +93,7 @@ struct ranking {
     struct score steadiest, unsteadiest, cheapest, best;
 };
 
-/* Finds the choice with the smallest error, and the cheapest choice that is as good. */
+/* Finds the cheapest choice whose error is as good as the smallest one. */
 static void find_best(const struct grid *grid, const struct trial_figures *rows, bool choices,
     struct ranking *ranking) {
     double enough = fmax(ranking->steadiest.mse * AS_GOOD, STILL);

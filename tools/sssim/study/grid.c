@@ -20,7 +20,7 @@ int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error) {
     if (!axis->values || !axis->name)
         return ss_error_memory(error);
     if (strcmp(axis->name, "sweep") == 0)
-        return ss_error_fail(error, "cannot be swept itself");
+        return ss_error_fail(error, "'sweep' cannot be swept: name another option");
     for (size_t i = 0; i + 1 < grid->count; i++) {
         if (strcmp(grid->axes[i].name, axis->name) == 0)
             return ss_error_fail(error, "--%s is swept twice: give all its values to one --sweep",
