@@ -239,7 +239,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     local one=$pid experiment=$source/tools/experiments/antagonist
     start sh -c 'while :; do sleep 0.01; done'
     ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
-    grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; this says why: ssrequest ' err || fail "$(cat err)"
+    grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
     [ ! -e antagonist-results ] || fail "a folder was left"
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"

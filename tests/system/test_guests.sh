@@ -101,7 +101,7 @@ options_and_their_values_are_checked() {
     done
     refuses "--kernel requires a value" make-guest --kernel
     refuses "the name of a folder is required" make-guest
-    refuses "$scratch/shared: it exists" make-guest "$scratch/shared"
+    refuses "$scratch/shared already exists" make-guest "$scratch/shared"
     refuses "--guest is required" run-in-guest -- true
     refuses "not a guest that this version can boot" run-in-guest --guest "$scratch/shared" -- true
     mkdir "$scratch/guest"
@@ -125,7 +125,7 @@ a_failed_make_guest_leaves_no_file() {
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
     need cpio
     refuses "no-such-package cannot be downloaded" make-guest --kernel no-such-package "$scratch/half"
-    refuses "$scratch/x.deb: it cannot be read" make-guest --kernel "$scratch/x.deb" "$scratch/half"
+    refuses "$scratch/x.deb: cannot be read" make-guest --kernel "$scratch/x.deb" "$scratch/half"
     [ -z "$(echo "$scratch"/half*)" ] || [ "$(echo "$scratch"/half*)" = "$scratch/half*" ] ||
         fail "leftover files: $(echo "$scratch"/half*)"
     need_guest

@@ -324,7 +324,7 @@ a_service_that_does_not_answer_is_reported() {
     begin
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
-    refuses "latency: --service: http://127.0.0.1:2/: requests fail; this says why: ssrequest " "${call[@]}"
+    refuses "latency: --service: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest " "${call[@]}"
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"

@@ -126,7 +126,7 @@ nothing_runs() {
 options_and_their_values_are_checked() {
     does 0 --help
     says "Usage: tools/experiments/services/mediawiki up DIR"
-    will_not "up, run, status, down or check?"
+    will_not "a command is required: up, run, status, down or check"
     will_not "start: not one of up, run, status, down, check" start "$dir"
     will_not "name a folder" up
     will_not "--sedonds: unknown option" up "$dir" --sedonds
@@ -317,7 +317,7 @@ a_half_started_wiki_can_be_stopped() {
 a_program_that_fails_to_start_is_reported() {
     touch "$scratch/broken-php-fpm99"
     does 1 up "$dir"
-    says "php: it has exited: php-fpm99 has no luck (see $dir/log/php.log)"
+    says "php has exited: php-fpm99 has no luck (see $dir/log/php.log)"
     nothing_runs
     rm "$scratch/broken-php-fpm99"
     does 0 up "$dir"

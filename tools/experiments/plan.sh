@@ -199,7 +199,7 @@ require_throughput() {
 # check_url OPTION URL: fails unless requests to the service succeed.
 check_url() {
     ssrequest --rate 10 --duration 0.1s "$2" >/dev/null 2>&1 ||
-        fail "--$1: $2: requests fail; this says why: ssrequest --rate 10 --duration 0.1s $2"
+        fail "--$1: $2: requests fail; to see why, call: ssrequest --rate 10 --duration 0.1s $2"
 }
 
 declare -A remembered=() # what functions printed, by the keys of print_once
@@ -448,7 +448,7 @@ check_output() {
     [ ! -d "$output" ] || [ -e "$output/.study" ] || [ -z "$(ls -A "$output")" ] ||
         fail "$output is not an experiment folder; choose another --output"
     [ -n "$ram" ] || return 0
-    [ -w "$ram" ] || fail "--ram: $ram: no folder to write to"
+    [ -w "$ram" ] || fail "--ram: $ram: not a writable folder"
     ram=$(cd "$ram" && pwd)
 }
 
@@ -483,7 +483,7 @@ carry_out_plan() {
         for workload in $unknown; do
             plan=$(plan_one "$workload") || exit 1
             mkdir -p "$output/.study" "$output/one-load" 2>/dev/null ||
-                fail "--output: $output: this folder cannot be made"
+                fail "--output: $output: cannot create this folder"
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
         done
@@ -529,7 +529,7 @@ report_study() {
     local reported=0 index table
     if command -v ssreport >/dev/null; then
         ssreport --output "$output/report" ${explained_first:+--quiet} ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
-        [ "$reported" -le 1 ] || fail "ssreport made no report"
+        [ "$reported" -le 1 ] || fail "ssreport wrote no report"
         for ((index = 1; index < $#; index += 2)); do
             table=${!index}
             print_table "${table#*:}" csv >"$output/${*:index+1:1}"
