@@ -165,7 +165,7 @@ static void arrivals_and_balances_are_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-static void untested_rule_states_what_is_missing(void **state) {
+static void untested_rule_states_the_missing_data(void **state) {
     (void)state;
     folder_open();
     write_run("a", "\"knobs\": \"frequency=max\"", high);
@@ -193,4 +193,4 @@ UNIT_MAIN(
     cmocka_unit_test(rule_is_contradicted_or_undecided_by_data),
     cmocka_unit_test(response_times_and_capacity_are_compared),
     cmocka_unit_test(arrivals_and_balances_are_compared),
-    cmocka_unit_test(untested_rule_states_what_is_missing))
+    cmocka_unit_test(untested_rule_states_the_missing_data))
