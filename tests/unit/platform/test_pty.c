@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "unit.h"
+
+static int find_free_descriptor(void) {
+    int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_that(file, >=, 0);
+    close(file);
+    return file;
+}
+
+static void pseudo_terminal_is_raw(void **state) {
+    (void)state;
+    int ours, theirs;
+    char text[4] = "";
+    assert_int_equal(ss_platform_pty_open(&ours, &theirs), 0);
+    assert_true(isatty(theirs));
+    /* A cooked terminal would turn the end of the line into two characters. */
+    assert_int_equal(write(theirs, "a\n", 2), 2);
+    assert_int_equal(read(ours, text, sizeof text), 2);
+    assert_string_equal(text, "a\n");
+    close(ours);
+    close(theirs);
+}
+
+static void failure_to_open_the_other_end_leaves_nothing_open(void **state) {
+    (void)state;
+    int ours = 7, theirs = 7, next = find_free_descriptor();
+    struct rlimit before, one;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    one = before;
+    one.rlim_cur = (rlim_t)next + 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &one), 0);
+    int why = ss_platform_pty_open(&ours, &theirs);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(why, -EMFILE);
+    assert_int_equal(ours, -1);
+    assert_int_equal(theirs, -1);
+    assert_int_equal(find_free_descriptor(), next);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(pseudo_terminal_is_raw),
+    cmocka_unit_test(failure_to_open_the_other_end_leaves_nothing_open))
