@@ -23,7 +23,7 @@ those that want a quiet machine. Tests that cannot run here are listed with what
             tarball, and programs with musl
   --coverage
             only a build that counts the lines that run, and its tests but those labeled
-            long; prints the share of these lines, and files below $file_bar %. Fails if there
+            long, except for tools that no other test runs; prints the share of these lines, and files below $file_bar %. Fails if there
             are such files, or if the share is below $src_bar % in src and modules or $tools_bar % in tools
   --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
@@ -202,9 +202,9 @@ check_sanitized() {
     fixed_layout=()
 }
 
-# Reads rows of gcovr: file, lines, lines that ran.
+# Reads what tests/line-counts prints.
 print_coverage() {
-    sort -t , -k 1 | awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v file_bar="$file_bar" '
+    awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v file_bar="$file_bar" '
         $2 + 0 > 0 {
             side = $1 ~ /^tools\// ? "tools" : "src and modules"
             lines[side] += $2
@@ -228,7 +228,6 @@ print_coverage() {
 
 check_coverage() {
     local failed='' low='' counts
-    install_missing gcovr=gcovr
     build coverage all
     find build-coverage -name '*.gcda' -delete
     # Processes of other users write their counts, too, and would complain to their tests otherwise.
@@ -237,9 +236,8 @@ check_coverage() {
     chmod a+w "${counts[@]}"
     (run_tests coverage $((6 * $(nproc)))) || failed=yes
     stage "coverage: lines that ran"
-    gcovr --root . --object-directory build-coverage --filter src/ --filter modules/ --filter tools/ \
-        -j "$(nproc)" --csv build-coverage/coverage.csv build-coverage
-    tail -n +2 build-coverage/coverage.csv | print_coverage || low=yes
+    tests/line-counts build-coverage src modules tools >build-coverage/coverage.csv
+    print_coverage <build-coverage/coverage.csv || low=yes
     [ -z "$failed" ] || fail "tests failed: see above"
     [ -z "$low" ] || fail "too few lines ran: see above, and build-coverage/coverage.csv"
 }
