@@ -299,6 +299,37 @@ response_times_of_services_are_measured() {
     wait "$pid" || true
 }
 
+# With --order beside, each of two services has a port of its own, in a comparison of A with A as well, and they swap places.
+response_times_of_services_side_by_side_are_measured() {
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
+    [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
+    local serve="ssburn serve --listen {port} --units" url='http://127.0.0.1:{port}/' run
+    local call=(duet --metric "$url" --rate 200 --order beside --a "$serve 1000" --b "$serve 1001" --at-most 120s)
+    experiment "${call[@]}" --plan
+    cp "$output" "$scratch/all"
+    experiment "${call[@]}" --plan
+    cmp "$scratch/all" "$output" || fail "a second call has another plan"
+    sed '/^run aa-1-2/,/^run ab-1-1/{/^run ab-1-1/!d}; /^run ab-1-2/,$d' "$scratch/all" >"$scratch/plan"
+    # In each run: a service at each place, and requests to both, with the same port in command and URL.
+    for run in aa-1-1 ab-1-1; do
+        sed -n "/^run $run /,/^run /p" "$scratch/plan" | sed '1d; /^run /d' >"$scratch/run"
+        sed -n 's/^beside service-\([ab]\) .* --listen \([0-9]*\) .*/\1 \2/p' "$scratch/run" | sort >"$scratch/services"
+        sed -n 's/^main requests-\([ab]\) .*:\([0-9]*\)\/ *$/\1 \2/p' "$scratch/run" | sort >"$scratch/requests"
+        cmp "$scratch/services" "$scratch/requests" || fail "$run: $(cat "$scratch/run")"
+        [ "$(cut -d ' ' -f 2 "$scratch/services" | sort -u | wc -l)" -eq 2 ] || fail "$run: $(cat "$scratch/services")"
+    done
+    [ "$(grep -c '^beside service-. .*--units 1000' "$scratch/plan")" -eq 3 ] || fail "not A, A and A beside B"
+    sed '/^run aa-2-1/,$d' "$scratch/all" >"$scratch/plan"
+    [ "$(grep -o '^beside service-. \|--cpus [0-9,]*' "$scratch/plan" | paste -d ' ' - - | sort -u | wc -l)" -eq 4 ] ||
+        fail "they do not swap places"
+    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
+    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single block decides"
+    prints "No answer yet: 1 of at least 20 blocks are done"
+    "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
+    grep -Eq '^-?[0-9]' "$output" || fail "no figure"
+}
+
 # Measures the first block of a plan. Each launch has an environment of the planned size.
 each_launch_has_the_planned_size_of_environment() {
     local run bytes
@@ -367,7 +398,9 @@ invalid_options_are_refused() {
     refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
     refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
     refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x
-    refuses "--order alternate: A and B serve the same URL" duet --a x --b y --metric "$url" --order alternate
+    refuses "--order alternate: response times are those of runs" duet --a x --b y --metric "$url" --order alternate
+    refuses "--order beside: A and B run at the same time, each on a port of its own: write {port} for it" \
+        duet --a 'x {port}' --b y --metric "http://localhost:{port}/" --order beside
     refuses "--order: both: not one of turn alternate beside" duet --a x --b y --order both
     refuses "--iteration is required: without it" duet --a x --b y --order alternate
     refuses "--force has no effect without --order beside" duet --a x --b y --force
@@ -411,6 +444,7 @@ run_case cpus_that_slow_each_other_are_refused
 run_case side_by_side_commands_get_one_core_each
 run_case iterations_longer_than_the_run_end_the_study_early
 run_case response_times_of_services_are_measured
+run_case response_times_of_services_side_by_side_are_measured
 run_case each_launch_has_the_planned_size_of_environment
 run_case quoted_words_arrive_unchanged
 run_case a_background_load_runs_while_each_command_runs
