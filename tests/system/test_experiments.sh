@@ -572,6 +572,7 @@ loadline_plans_levels_and_bursts() {
     grep -q '^main requests .* --profile trace --trace {out}/levels.txt --rate 40 ' "$scratch/plan" || fail "no rates"
     [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "not both ways"
     refuses "--full: a number of requests per second" loadline --service http://localhost:1/
+    refuses_at_once "loadline: --service: http://localhost:1/: requests fail" loadline --service http://localhost:1/ --full 40
     for cpu in 0 1 2 3; do
         mkdir -p "$scratch/root/sys/devices/system/cpu/cpu$cpu/topology"
         echo $((cpu / 2 * 2))-$((cpu / 2 * 2 + 1)) \

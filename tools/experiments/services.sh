@@ -130,6 +130,20 @@ check_service() {
     [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki requires mediawiki"
 }
 
+# is_open: succeeds if some runs of the plan are not done.
+is_open() {
+    local run
+    while read -r _ run _; do
+        grep -qs '"status": "done"' "$output/$run/run.json" || return 0
+    done < <(plan_all | grep '^run ')
+    return 1
+}
+
+# check_answer: fails if the service behind a URL does not answer.
+check_answer() {
+    [ "$name" != url ] || [ -n "$dry_run$print_plan" ] || ! is_open || check_url service "$service"
+}
+
 # check_service_values: checks the other options of service and requests. Call this after they got their defaults.
 check_service_values() {
     local program
