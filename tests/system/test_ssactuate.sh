@@ -62,6 +62,20 @@ list_says_why_an_actuator_is_absent() {
     [ ! -e "$folder/started" ] || fail "the command was started without its knob"
 }
 
+list_is_json_on_demand() {
+    mkdir -p "$folder/empty/sys"
+    expect 0 ssactuate list --json --root "$folder/empty"
+    python3 - "$folder/out" <<'END' || fail "$(cat "$folder/out")"
+import json, sys
+text = open(sys.argv[1]).read()
+rows = {row["name"]: row for row in json.loads(text)["actuators"]}
+assert len(rows) == 9, rows.keys()
+assert not rows["power"]["present"] and "no package" in rows["power"]["reason"] and rows["power"]["levels"] is None
+assert rows["pin"]["present"] and rows["pin"]["reason"] is None and rows["pin"]["levels"].startswith("free|")
+assert text.endswith("}\n") and not text.endswith("\n\n"), "an empty line follows"
+END
+}
+
 unknown_knobs_and_options_are_refused() {
     unpack acpi-cpufreq
     expect 125 actuate get frequency@99 --json
@@ -862,6 +876,7 @@ the_exit_status_of_the_command_is_returned() {
 }
 
 run_case list_says_why_an_actuator_is_absent
+run_case list_is_json_on_demand
 run_case unknown_knobs_and_options_are_refused
 run_case levels_are_checked_without_setting_them
 run_case knobs_are_set_while_the_command_runs
