@@ -6,6 +6,7 @@
 #include "process.h"
 #include "surroundings.h"
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -237,6 +238,13 @@ END_TEST
 #define SYSTEM_CALL_OPEN 434 /* pidfd_open */
 #define SYSTEM_CALL_SEND 424 /* pidfd_send_signal */
 
+/* The offset of the lower half of a 64-bit argument. */
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LOW_HALF(offset) ((offset) + 4)
+#else
+#define LOW_HALF(offset) (offset)
+#endif
+
 /* As in a container whose seccomp rules predate the call: EPERM instead of ENOSYS. */
 static void refuse(unsigned call) {
     struct sock_filter steps[] = {
@@ -268,6 +276,53 @@ START_TEST(processes_are_signaled_if_pidfd_open_is_denied) {
     ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(child));
     kin_end(child);
+}
+END_TEST
+
+static void refuse_clocks(void) {
+    refuse(SYS_perf_event_open);
+}
+
+START_TEST(own_load_is_measured_if_perf_event_open_is_denied) {
+    struct run_setup setup = {.prepare = refuse_clocks};
+    struct run *plan = run_wait(run_start(
+        &setup, WORDS(SHOWSTOPPER, "--dry-run", "-n", "1", "-f", "own", "-l", "50%", "true")));
+    run_expect(plan, 0);
+    run_expect_text(&plan->out, "alone; from /proc\n");
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", "-f", "own", "-l", "10%",
+                                       "--duration", "2s", "--json", "-", PAYLOAD, "spin")));
+    run_expect(run, 0);
+    const char *load = strstr(run->out.bytes, "\"load_mean\": ");
+    ck_assert_msg(load && strtod(strchr(load, ' '), NULL) > 0, "%s", run->out.bytes);
+    run_free(plan);
+    run_free(run);
+}
+END_TEST
+
+/* As a file system without such files. */
+static void refuse_files_without_a_name(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LOW_HALF(offsetof(struct seccomp_data, args[2]))),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, O_TMPFILE & ~O_DIRECTORY),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    ck_assert(surroundings_filter_calls(steps, sizeof steps / sizeof *steps));
+}
+
+START_TEST(shared_memory_needs_no_file_without_a_name) {
+    struct run_setup setup = {.prepare = refuse_files_without_a_name};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", "-f", "own", "-l", "10%",
+                                       "--duration", "500m", PAYLOAD, "spin")));
+    run_expect(run, 0);
+    run_free(run);
+    refuse_files_without_a_name();
+    ck_assert_int_lt(ss_platform_shared_create(), 0); /* the filter works */
 }
 END_TEST
 
@@ -363,5 +418,7 @@ PROCESS_MAIN(
     SS_CASE(processes_of_another_user_may_not_be_signaled),
     SS_CASE(every_process_is_listed_once),
     SS_CASE(latest_pid_grows_with_every_process),
+    SS_CASE(own_load_is_measured_if_perf_event_open_is_denied),
+    SS_CASE(shared_memory_needs_no_file_without_a_name),
     SS_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied),
     SS_CASE(processes_are_signaled_if_pidfd_open_is_denied))
