@@ -23,8 +23,9 @@ those that want a quiet machine. Tests that cannot run here are listed with what
             tarball, and programs with musl
   --coverage
             only a build that counts the lines that run, and its tests but those labeled
-            long, except for tools that no other test runs; prints the share of these lines, and files below $file_bar %. Fails if there
-            are such files, or if the share is below $src_bar % in src and modules or $tools_bar % in tools
+            long, except for tools that no other test runs; prints the share of these
+            lines, and files below $file_bar %. Fails if there are such files, or if the share
+            is below $src_bar % in src and modules or $tools_bar % in tools
   --strict  fail if a test was skipped although this machine has what it misses
   --help    print this and end
 END
