@@ -285,8 +285,8 @@ static void expect_both(const struct stage *stage) {
 static void print_something(struct stage *stage, int number) {
     static const char *const pieces[] = {"half a li", "ne\n", "\r42 %", "\rdone\n", "\n\n",
         "\033[41mred\033[m\n", "\033[7mstill inverse ",
-        "a line that is longer than the window has columns, so that its end stands below its "
-        "begin\n"};
+        ("a line that is longer than the window has columns, so that its end stands below its "
+         "begin\n")};
     char line[64];
     unsigned which = draw_number(stage, 2 * sizeof pieces / sizeof *pieces);
     snprintf(line, sizeof line, "iteration %d\n", number);

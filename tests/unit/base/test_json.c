@@ -175,7 +175,7 @@ static void json_numbers_have_the_fewest_digits(void **state) {
 static void json_numbers_are_read_back_exactly(void **state) {
     (void)state;
     static const double numbers[] = {1.0 / 3, 2.0 / 3, 0.1 + 0.2, 1e21, 1e-7, 5e-324,
-        1.7976931348623157e308, 9007199254740991, 9007199254740993, 123456789.123456789,
+        1.7976931348623157e308, 9007199254740991, 9007199254740993.0, 123456789.123456789,
         18446744073709551615.0, -1.0 / 7};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         begin();

@@ -50,7 +50,7 @@ static void assert_shortest(double number) {
 static void plain_numbers_have_fewest_decimals(void **state) {
     (void)state;
     static const double numbers[] = {1.0 / 3, 2.0 / 3, 1e-300, 1.7976931348623157e308, 1e23,
-        2.2250738585072014e-308, 9007199254740993, 18446744073709551615.0, -1.0 / 7e7};
+        2.2250738585072014e-308, 9007199254740993.0, 18446744073709551615.0, -1.0 / 7e7};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         assert_shortest(numbers[i]);
     srand(1);

@@ -109,8 +109,8 @@ static void assert_order(const char *text) {
 
 static void output_of_each_test_begins_with_its_answer(void **state) {
     (void)state;
-    static const char *const answers[] = {"Which means differ? Those of 2 of 3 pairs: Holm's p is "
-                                          "below 0.05.\n",
+    static const char *const answers[] = {("Which means differ? Those of 2 of 3 pairs: Holm's p is "
+                                           "below 0.05.\n"),
         "Do the means differ? Yes: p = 0.0", "Do the variances differ? Not shown: p = 0.",
         "Are the values normally distributed? Nothing contradicts it: no p is below 0.05.\n"};
     for (int asked = 0; asked < 4; asked++) {

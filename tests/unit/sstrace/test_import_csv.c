@@ -50,8 +50,8 @@ static void csv_without_a_header_is_read(void **state) {
     (void)state;
     static const char *const texts[] = {
         "0,10\n5,20\n10,30\n",
-        "\xef\xbb\xbf"
-        "0,10\n5,20\n10,30\n",
+        ("\xef\xbb\xbf"
+         "0,10\n5,20\n10,30\n"),
         "# made by hand\n0,10\n5,20\n10,30\n",
     };
     struct import_run run;
