@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests that arithmetic rounds alike on every architecture. This file is compiled with
+ * optimization. */
+
+#include "unit.h"
+
+#if defined(__x86_64__)
+#define FUSED     __attribute__((noinline, target("fma")))
+#define HAS_FUSED __builtin_cpu_supports("fma")
+#else
+#define FUSED     __attribute__((noinline))
+#define HAS_FUSED true
+#endif
+
+/* The compiler may use the instruction for a multiplication and an addition here. */
+FUSED static double add_product(double a, double b, double sum) {
+    return a * b + sum;
+}
+
+/* Otherwise a seed gives another run than on a processor that rounds twice. */
+static void products_are_rounded_before_they_are_added(void **state) {
+    (void)state;
+    SKIP_UNLESS(HAS_FUSED, "fma: the processor has no fused multiply-add");
+    volatile double a = 0.1, product = a * a;
+    assert_that(add_product(a, a, -product), ==, 0);
+}
+
+// clang-format off
+UNIT_MAIN(cmocka_unit_test(products_are_rounded_before_they_are_added))
