@@ -2,7 +2,10 @@
 #include "fields.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #include "base/words.h"
@@ -265,8 +268,8 @@ static const char *parse_exponent(const char *at, const char *end, struct decima
 }
 
 /*
- * Returns the value. If both operands are exact, as in the first case, the result is rounded only
- * once.
+ * Returns the nearest value. If both operands are exact, as in the first case, the result is
+ * rounded only once.
  */
 static double value_of(const struct decimal *decimal) {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -275,7 +278,10 @@ static double value_of(const struct decimal *decimal) {
     if (decimal->digits <= UINT64_C(1) << 53 && power >= -22 && power <= 22)
         return power < 0 ? (double)decimal->digits / powers[-power]
                          : (double)decimal->digits * powers[power];
-    return (double)((long double)decimal->digits * powl(10, power));
+    /* Precision of a long double depends on the architecture. */
+    char text[40];
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal->digits, power);
+    return strtod(text, NULL);
 }
 
 bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value) {
