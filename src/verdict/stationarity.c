@@ -146,7 +146,7 @@ static double find_noise_correlation(const double *values, double mean, size_t c
 
 static struct fit fit_shape(
     const double *values, double mean, size_t count, size_t shape, double limit) {
-    double heights[SS_STATIONARITY_MAX] = {0}, residuals[SS_STATIONARITY_MAX];
+    double heights[SS_STATIONARITY_MAX] = {0}, residuals[SS_STATIONARITY_MAX] = {0};
     double spread = 0, product = 0, rest = 0;
     for (size_t i = 0; i < count; i++)
         heights[i] = shape_at(shape, i, count);

@@ -186,21 +186,19 @@ static void answer(struct server *server, const char *line) {
 /* Reads and answers requests. */
 static void read_requests(struct server *server) {
     char *end;
-    ssize_t length =
-        read(server->port, server->line + server->length, sizeof server->line - server->length);
+    size_t used = server->length < sizeof server->line ? server->length : 0; /* 0: not a request */
+    ssize_t length = read(server->port, server->line + used, sizeof server->line - used);
     if (length <= 0) {
         poll(NULL, 0, DRAIN_INTERVAL);
         return;
     }
-    server->length += (size_t)length;
+    server->length = used + (size_t)length;
     while ((end = memchr(server->line, '\n', server->length)) != NULL) {
         *end++ = '\0';
         answer(server, server->line);
         server->length -= (size_t)(end - server->line);
         memmove(server->line, end, server->length);
     }
-    if (server->length == sizeof server->line)
-        server->length = 0; /* not a request */
 }
 
 int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {

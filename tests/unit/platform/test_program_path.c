@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of the path of the running program. */
+
+#include "unit.h"
+
+#include "platform/platform.h"
+
+static void path_without_room_is_not_truncated(void **state) {
+    (void)state;
+    char path[4096], shorter[4096];
+    assert_int_equal(ss_platform_program_path(path, sizeof path), 0);
+    assert_int_equal(path[0], '/');
+    size_t length = strlen(path);
+    assert_int_equal(ss_platform_program_path(shorter, length), -1);
+    assert_int_equal(ss_platform_program_path(shorter, length + 1), 0);
+    assert_string_equal(shorter, path);
+}
+
+// clang-format off
+UNIT_MAIN(cmocka_unit_test(path_without_room_is_not_truncated))
