@@ -826,7 +826,7 @@ START_TEST(a_replay_of_a_run_with_attached_processes_is_refused) {
     run_free(run);
     run = run_wait(START("--replay", record));
     run_expect(run, 125);
-    run_expect_text(&run->err, "controlled processes that were already running");
+    run_expect_text(&run->err, "the recorded run used --attach");
     run_free(run);
     run_free(target);
     run_remove_folder(folder);

@@ -197,7 +197,7 @@ victim_without_figures_is_reported_at_once() {
         # shellcheck disable=SC2086 # an option may follow
         ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 30s run 2>err || status=$?
         [ "$status" -eq 125 ] || fail "$victim: status $status"
-        grep -q '^ssantagonist: no line of the victim ' err || fail "$victim: $(cat err)"
+        grep -Eq '^ssantagonist: (no line|too few lines) of the victim ' err || fail "$victim: $(cat err)"
         [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: not before a slot has ended"
     done
     # The first figure may come late: in the third launch, or after a long heading.

@@ -375,7 +375,7 @@ follow_sets_the_level_for_the_current_load() {
     unpack acpi-cpufreq
     mkdir "$folder/load"
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
-        'below 40% frequency=1.4GHz' 'above 60% frequency=2.1GHz,turbo=on'
+        'below 40% frequency=1.4GHz,turbo=off' 'above 60% frequency=2.1GHz,turbo=on'
     expect 6 actuate follow --policy "$folder/policy" --record "$folder/record" -- sh -c '
         cat "$1"; printf "load\n0.2\n0.8\n" >"$2/load/samples.csv"
         until grep -q 2100000 "$1"; do sleep 0.02; done; exit 6' - \
@@ -688,7 +688,7 @@ the_command_does_not_start_if_a_policy_cannot_be_set() {
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
     says err '`load side` requires --side'
     expect 125 ssactuate follow --policy "$folder" -- touch "$folder/started"
-    says err "$folder: cannot be read: Is a directory"
+    says err "$folder cannot be read: Is a directory"
     write_policy "load trace $folder/absent" 'below 40% pin=free'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
     # The command ignores the SIGTERM that it gets at the end, and so holds the pipe until it exits.

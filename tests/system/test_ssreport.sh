@@ -33,7 +33,7 @@ report() {
 
 # error_has COUNT TEXT: fails unless there are COUNT messages, not counting those caused by a slow machine.
 error_has() {
-    local slow='warning: ([0-9]* samples? of the load (was|were) lost: |the throughput is uncertain: |no iteration ended )'
+    local slow='warning: ([0-9]* samples? of the load (was|were) lost: |the throughput is uncertain: |no iteration ended )|intervals are left out of the fit of throughput'
     [ "$(grep -Evc "$slow" "$folder/err")" -eq "$1" ] || fail "expected $1 messages: $(cat "$folder/err")"
     ! grep -qv '^ssreport: ' "$folder/err" || fail "message without the program's name:: $(cat "$folder/err")"
     grep -qF -- "$2" "$folder/err" || fail "no '$2' in: $(cat "$folder/err")"

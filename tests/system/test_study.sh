@@ -210,8 +210,8 @@ invalid_studies_are_refused() {
     done
     refused '--uptime has no effect without --speed-noise' -l 50% --iteration 1s --uptime 3s
     refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
-    refused '--waiting: a thread without accesses' -l 50% --iteration 1s --memory 1 --waiting 1
-    refused '--foreground-waiting: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
+    refused '--waiting requires --accesses: a thread without accesses does not wait for the memory' -l 50% --iteration 1s --memory 1 --waiting 1
+    refused '--foreground-waiting requires --foreground-accesses: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
 }
 
 # A single run, without a foreground program.

@@ -61,7 +61,7 @@ options_are_checked() {
         --knobs "instances=2+cpus=$(($(nproc) + 1))"
     refuses "--knobs: pin=fist:1: unknown scheme 'fist': did you mean 'first'?" tradeoffs --knobs pin=fist:1
     if "$build/bin/ssactuate" get quota >/dev/null 2>&1; then
-        refuses "--knobs: quota=0%: less than 1 ms of CPU time in each period" tradeoffs --knobs quota=0%
+        refuses "--knobs: quota=0%: the CPU time per period is below the kernel's minimum of 1 ms" tradeoffs --knobs quota=0%
     fi
     refuses "--knobs: instances=65: write a number of instances from 1 to 64" tradeoffs --knobs instances=65
     refuses "--knobs: instances=2: busy has no service" tradeoffs busy --knobs instances=2
