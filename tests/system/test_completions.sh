@@ -60,8 +60,8 @@ ssfleet run --engine para\t | <run><--engine><parallel>
 ssfleet replay --engine=loc\t --assign ha\t | <replay><--engine=local><--assign><hash>
 ssbatch --workload paral\t | <--workload><parallel>
 ssbatch --check-workloads serial,fork\t | <--check-workloads><serial,forking>
-ssactuate ru\t mem\tno\t | <run><memory=none>
-ssactuate run memory=none -- /bin/ech\t | <run><memory=none><--></bin/echo>
+ssactuate ru\t pi\tfr\t | <run><pin=free>
+ssactuate run pin=free -- /bin/ech\t | <run><pin=free><--></bin/echo>
 sstrace --from google-201\t1\t | <--from><google-2011>
 sstrace --split rec\t | <--split><records>
 ssprofile calib\t --qua\t | <calibrate><--quantum>

@@ -109,7 +109,7 @@ missing_knobs_are_reported() {
 load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
     mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
     : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
-    experiment tradeoffs --plan --knobs 'cpus=1 pin=first:1 pin=free quota=50%' --rounds 1 --energy-root "$scratch/machine"
+    experiment tradeoffs --plan --knobs 'cpus=1 pin=first:1 pin=free instances=1' --rounds 1 --energy-root "$scratch/machine"
     is_planned 2 '^beside load .* ssload --cpus [0-9]+ --quiet'
     is_planned 2 '^beside load .* ssload --quiet'
     is_planned 2 '^beside idle .*/idle --root .* --cpus [0-9]+ --output'
