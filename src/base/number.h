@@ -7,11 +7,11 @@
 #include <showstopper/contract.h>
 
 /*
- * Writes numbers for programs to read. Each function ends the number with a 0 and returns the place
- * of that 0.
+ * Writes numbers for programs to read. Each function ends the number with a null and returns its
+ * place.
  */
 
-/* Size limit of the output of ss_number_put(), with the 0. */
+/* Size of a buffer for ss_number_put(), including the null. */
 #define SS_NUMBER_ROOM 32
 
 /*
@@ -20,7 +20,7 @@
  */
 SS_NONNULL() char *ss_number_put(char *to, double number);
 
-/* Size limit of the output of ss_number_put_plain(), with the 0. */
+/* Size of a buffer for ss_number_put_plain(), including the null. */
 #define SS_NUMBER_PLAIN_ROOM 400
 
 /* Like ss_number_put(), but without an exponent, which the grammar of options and traces lacks. */

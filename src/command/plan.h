@@ -55,7 +55,7 @@ struct ss_plan {
 
     bool has_iteration;
     regex_t iteration;
-    const char *output;           /* NULL: not redirected */
+    const char *output;           /* folder for output of instances; NULL: not redirected */
     bool tty;                     /* standard output of instances is a pseudo-terminal */
     const char *json;             /* file for the summary as JSON; NULL: none */
     const char *record;           /* a folder; NULL: none */

@@ -161,7 +161,7 @@ struct ss_board {
     _Atomic uint64_t end_grace;        /* master: when the grace period ends */
     _Atomic uint64_t control_start;    /* master: SS_TIME_NEVER until it is known */
     _Atomic uint64_t control_since;    /* master: end of the last pause */
-    _Atomic uint64_t paused;           /* master: time that pauses have taken from the trace */
+    _Atomic uint64_t paused;           /* master: length of all pauses, which delay the trace */
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
     _Atomic uint64_t setpoint_changes; /* --set: number of changes so far */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */

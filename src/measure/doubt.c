@@ -72,7 +72,7 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
         break;
     case SS_DOUBT_OWN:
         snprintf(why, sizeof why,
-            "Showstopper itself used %.0f %%: give a longer round (-D), which costs less",
+            "Showstopper itself used %.0f %%: use a longer round (-D) to reduce it",
             100 * doubt->own_use);
         break;
     case SS_DOUBT_BUSY:
@@ -96,7 +96,7 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
             100 * doubt->part,
             own ? "Showstopper itself" : "processes of the instances that cannot be stopped",
             100 * (own ? doubt->own_use : doubt->instances_use), 100 * doubt->others_use,
-            own ? "; give a longer round (-D), which costs less" : "");
+            own ? "; use a longer round (-D) to reduce it" : "");
         return;
     }
     if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))

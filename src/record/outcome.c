@@ -157,8 +157,8 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
     /* In a very short run, this CPU time is the cost of the start. */
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
-            "Showstopper itself used %.0f %% of one CPU, which counts as load: give a longer round "
-            "(-D), which costs less",
+            "Showstopper itself used %.0f %% of one CPU, which counts as load: use a longer round "
+            "(-D) to reduce it",
             100 * outcome->own_cpu);
 }
 

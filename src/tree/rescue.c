@@ -194,8 +194,8 @@ void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
 }
 
 /*
- * Sweeps if something may have been left. The board counts the losses still to be handled, in case
- * this process is killed before it is done.
+ * Sweeps if something may have been left. The board counts losses and those already swept, in case
+ * this process is killed in between.
  */
 static void sweep_for_losses(struct ss_rescue *rescue) {
     struct ss_board *board = rescue->board;

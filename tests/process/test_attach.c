@@ -632,7 +632,6 @@ START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
 }
 END_TEST
 
-/* Children that have ended used most of the instance's CPU time. */
 /* CPU time of all processes that have ended, in seconds. */
 static double ended_cpu_time(void) {
     struct rusage usage;
@@ -641,7 +640,10 @@ static double ended_cpu_time(void) {
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Compares the load with the CPU time, which may be short on a busy machine. */
+/*
+ * Children that have ended used most of the instance's CPU time. Compares the load with the CPU
+ * time that was used: on a busy machine that may be less than the target.
+ */
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];

@@ -242,7 +242,6 @@ START_TEST(processes_left_by_leader_are_ended) {
 }
 END_TEST
 
-/* A thread of an instance is stopped with all the others. */
 START_TEST(threads_are_stopped_together) {
     struct run *run = START("-q", "-n", "1", "-c", "fixed", "-l", "5%", PAYLOAD, "threads");
     run_wait_text(run, "ready");

@@ -742,7 +742,7 @@ placements_follow_recorded_topologies() {
                 fail "$name, $placement: the sides overlap"
         done
     done
-    refuses "--root: runs are possible on this machine only" interference --placements per-chip --root "$scratch/m620"
+    refuses "--root describes another machine" interference --placements per-chip --root "$scratch/m620"
     # A guest has the memory of its 16 instances, and 512 MiB.
     experiment interference --plan --placements per-chip --environment kvm --guest "$scratch" --memory 300M \
         --root "$scratch/m620"

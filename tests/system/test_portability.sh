@@ -74,10 +74,10 @@ options_and_their_values_are_checked() {
     refuses "--sedonds: unknown option" portability demo --sedonds 3
     refuses "-x: unknown option" portability -x demo
     refuses "--output requires a value" portability demo -o
-    refuses "--force: not for demo" portability demo --force
-    refuses "--applications: not for demo" portability demo --applications x
-    refuses "--throttle: not for BASE TARGET" portability --throttle duty a b
-    refuses "--plan: not for BASE TARGET" portability --plan a b
+    refuses "--force cannot be used with demo" portability demo --force
+    refuses "--applications cannot be used with demo" portability demo --applications x
+    refuses "--throttle cannot be used with BASE TARGET" portability --throttle duty a b
+    refuses "--plan cannot be used with BASE TARGET" portability --plan a b
     refuses "--throttle: idle: not one of duty load quota frequency" portability demo --throttle idle
     refuses "--method: open: not one of closed search" portability demo --method open
     refuses "--kernels: int65: not one of" portability demo --kernels int65
@@ -86,7 +86,7 @@ options_and_their_values_are_checked() {
     refuses "portability: --quantum: '3x' has an unknown unit, 'x'" portability demo --quantum 3x
     refuses "--quantum: '0' is not a time above 0" portability demo --quantum 0
     refuses "--setting: '140%'" portability demo --setting 140%
-    refuses "--setting: 100%: from 1% to less than 100% is required" portability demo --setting 100%
+    refuses "--setting: 100%: must be at least 1% and less than 100%" portability demo --setting 100%
     refuses "--quantum: 0.2 s is more than a tenth of --seconds" portability demo --quantum 200m
     refuses "portability: --cpu: CPU 4095 is not available" portability demo --cpu 4095
     refuses "portability: base: demo takes no further arguments" portability demo base
@@ -136,7 +136,7 @@ a_plan_states_its_duration() {
 
 verify_runs_applications_under_the_calibrated_setting() {
     refuses "no result of a demo: call portability demo first" portability verify
-    refuses "--throttle: not for verify" portability verify --throttle load
+    refuses "--throttle cannot be used with verify" portability verify --throttle load
     experiment portability "${few[@]}"
     grep -q "'ssburn kernel gcd --time 500m'" "$results/base/battery.txt" || fail "kernels do not run for --seconds"
     grep -q "^version 'ssburn kernel --version'" "$results/base/battery.txt" || fail "the version has a time"
@@ -152,7 +152,7 @@ verify_runs_applications_under_the_calibrated_setting() {
 }
 
 sweep_plots_speed_against_setting() {
-    refuses "--setting: not for sweep" portability sweep --setting 40%
+    refuses "--setting cannot be used with sweep" portability sweep --setting 40%
     experiment portability sweep --kernels int64,gcd --repetitions 2
     prints "Results: portability-results/sweep/sweep.html"
     [ "$(wc -l <"$results/sweep/sweep.csv")" -eq 10 ] || fail "expected nine settings: $(cat "$results/sweep/sweep.csv")"

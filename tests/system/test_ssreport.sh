@@ -985,6 +985,10 @@ test_option_compares_groups_of_values() {
     error_has 1 '--of needs at least two groups'
     report 125 --test welch --of 1,2,3 4,5
     error_has 1 "--of: '4,5' is not [NAME=]MEAN,SD,N: there are fewer than three numbers"
+    report 125 --test welch --of 1,2,3 4,5,2.5
+    error_has 1 "--of: '4,5,2.5' is not [NAME=]MEAN,SD,N: the number of values must be an integer from 2 to 1e15"
+    report 125 --test welch --of 1,1e200,3 4,5,6
+    error_has 1 "--of: '1,1e200,3' is not [NAME=]MEAN,SD,N: numbers beyond 1e150 cannot be compared"
     report 125 --test welch --of 1,2,3 4,5,6 --value watts
     error_has 1 '--of needs no file: leave out --value, --group and --run'
     report 125 --test welch "$folder/values" --value watts

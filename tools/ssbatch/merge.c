@@ -77,8 +77,8 @@ static const struct ssbatch_plan *choose_study(
     if (!*after)
         return kept;
     ss_error_fail(error,
-        "the lines above the first run differ from those of run %s, which the study keeps: use "
-        "the same lines or another study",
+        "the lines above the first run differ from those with which run %s of this study was "
+        "planned: leave them unchanged, or use another study",
         other->name);
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Both ends of the connection between a machine and the guest that runs a command for it:
+ * Both ends of the connection between a host and the guest that runs a command for it:
  *
  *   run-in-guest --> drive --fifos--> qemu --port--> serve --> COMMAND
  *                                       <--ports-- its output

@@ -109,7 +109,7 @@ static struct sstrace_samples *find_samples(struct sstrace_split *split, const c
 
 /* ---- the end of the table ---- */
 
-/* Counts of one kind over all machines. */
+/* How often a problem was found, and on how many machines. */
 struct found {
     uint64_t count, machines;
 };

@@ -43,7 +43,7 @@ static void histogram_buckets_have_no_gaps(void **state) {
     }
 }
 
-static void bucket_middle_differs_from_a_value_by_less_than_a_two_thousandth(void **state) {
+static void bucket_middle_is_within_a_2000th_of_each_of_its_values(void **state) {
     (void)state;
     for (ss_time value = 1; value < SS_TIME_NEVER / 2; value += value / 97 + 1) {
         unsigned bucket = ss_histogram_bucket(value, SS_HISTOGRAM_FINE);
@@ -345,7 +345,7 @@ static void shared_histograms_are_merged(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(histogram_buckets_have_no_gaps),
-    cmocka_unit_test(bucket_middle_differs_from_a_value_by_less_than_a_two_thousandth),
+    cmocka_unit_test(bucket_middle_is_within_a_2000th_of_each_of_its_values),
     cmocka_unit_test(fine_buckets_are_within_coarse_buckets),
     cmocka_unit_test(histogram_bucket_is_printed_exactly),
     cmocka_unit_test_setup_teardown(empty_histogram_has_unknown_figures, set_up, tear_down),

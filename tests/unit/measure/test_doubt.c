@@ -147,8 +147,8 @@ static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
     doubt.others_use = 0.3;
     assert_told(&doubt, SS_DOUBT_OWN,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "Showstopper itself used 70 % of the CPUs, other processes 30 %; give a longer "
-        "round (-D), which costs less");
+        "Showstopper itself used 70 % of the CPUs, other processes 30 %; use a longer "
+        "round (-D) to reduce it");
     doubt.others_use = 0.8;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
     doubt.own_use = 0.015;
@@ -160,7 +160,7 @@ static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
     doubt.idle = 0.01;
     assert_told(&doubt, SS_DOUBT_OWN,
         BELOW "the instances, always running, used 40 % of the CPUs, other processes 1 %; "
-              "Showstopper itself used 58 %: give a longer round (-D), which costs less");
+              "Showstopper itself used 58 %: use a longer round (-D) to reduce it");
     doubt.idle = 0.2;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }

@@ -113,7 +113,7 @@ static void settling_time_restarts_after_a_deviation(void **state) {
 }
 
 /* Time stamps of readings are late by varying microseconds. */
-static void settling_ignores_late_time_stamps(void **state) {
+static void settling_tolerates_late_time_stamps(void **state) {
     (void)state;
     struct ss_settling settling = {0};
     ss_settling_add(&settling, 0.0003, 1, 0);
@@ -708,7 +708,7 @@ UNIT_MAIN(
     cmocka_unit_test(settling_takes_two_seconds_within_5_percent),
     cmocka_unit_test(settling_time_is_unknown_without_settling),
     cmocka_unit_test(settling_time_restarts_after_a_deviation),
-    cmocka_unit_test(settling_ignores_late_time_stamps),
+    cmocka_unit_test(settling_tolerates_late_time_stamps),
     cmocka_unit_test(load_is_the_non_idle_time),
     cmocka_unit_test(group_load_is_relative_to_its_allowance),
     cmocka_unit_test(sensor_load_is_the_number_that_the_sensor_prints),

@@ -18,7 +18,7 @@ static void open_stat(const char *list) {
         fail_msg("%s", error.message);
 }
 
-/* Writes /proc/stat, opens it and reads it once. */
+/* Reads `text` as /proc/stat, for the CPUs in `list`. */
 static void read_stat(const char *list, const char *text) {
     tree_new();
     tree_write("stat", text);

@@ -165,7 +165,7 @@ static void high_own_cpu_time_causes_a_warning(void **state) {
     assert_int_equal(outcome.warning_count, 1);
     assert_string_equal(outcome.warnings[0],
         "Showstopper itself used 190 % of one CPU, which "
-        "counts as load: give a longer round (-D), which costs less");
+        "counts as load: use a longer round (-D) to reduce it");
 }
 
 static void excess_warnings_are_dropped(void **state) {

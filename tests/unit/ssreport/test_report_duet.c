@@ -52,7 +52,7 @@ static double noise(int block) {
 }
 
 /*
- * Adds four runs of 3 s that begin one second apart; the figures of B are higher by `difference`.
+ * Adds four runs of 3 s with one second between them; the figures of B are higher by `difference`.
  */
 static void add_block(const char *pair, int block, double difference) {
     for (int i = 0; i < 4; i++) {
@@ -366,7 +366,10 @@ static void background_that_differs_between_commands_is_doubtful(void **state) {
 #define TURN  3.
 #define TURNS 6
 
-/* Sets the columns of a study in which processes take turns after a first turn each. */
+/*
+ * Sets the columns of a study of alternating processes. One uncounted turn of each comes first, so
+ * counted turns begin after 6 s.
+ */
 static void set_turns(struct ssreport_run *run, const char *pairs) {
     set(run, "order", "alternate");
     set(run, "turn_seconds", "3");

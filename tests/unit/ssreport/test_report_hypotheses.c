@@ -327,8 +327,11 @@ static void invalid_figures_are_refused(void **state) {
     static const char *const texts[][2] = {{"1,2", "fewer than three"},
         {"1,2,3,4", "more than three"}, {"1,x,3", "invalid"}, {"1,,3", "invalid"},
         {"1,inf,3", "invalid"}, {"1,0,3", "standard deviation must be positive"},
-        {"1,-2,3", "standard deviation must be positive"}, {"1,2,1", "must be 2 or more"},
-        {"1,2,2.5", "must be 2 or more"}, {"1,2,1e18", "must be 2 or more"}};
+        {"1,-2,3", "standard deviation must be positive"},
+        {"1,2,1", "must be an integer from 2 to 1e15"},
+        {"1,2,2.5", "must be an integer from 2 to 1e15"},
+        {"1,2,1e18", "must be an integer from 2 to 1e15"}, {"1e200,2,3", "beyond 1e150"},
+        {"-1e200,2,3", "beyond 1e150"}, {"1,1e200,3", "beyond 1e150"}};
     struct grouped_values groups = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct ss_error error = {0};

@@ -156,8 +156,8 @@ struct record {
 };
 
 /*
- * Sends 0, 10 ... 100 requests per second, or in reverse, to a service that answers at most
- * `capacity`.
+ * Fills the record of a service that is sent 0, 10 ... 100 requests per second, or 100 ... 0 if
+ * `down`, and answers at most `capacity` of them.
  */
 static void request(struct record *record, double capacity, bool down) {
     *record = (struct record){0};

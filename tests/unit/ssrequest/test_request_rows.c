@@ -238,7 +238,7 @@ static void output_pipe_without_a_reader_is_refused(void **state) {
     close_it(it);
 }
 
-static void request_at_the_end_of_a_second_is_counted(void **state) {
+static void request_that_completes_at_the_end_of_a_second_is_counted(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ssrequest_one one = send_one(it, 0, 0, 0);
@@ -322,7 +322,7 @@ UNIT_MAIN(
     cmocka_unit_test(second_of_a_rate_change_has_the_mean_rate),
     cmocka_unit_test(failed_starts_keep_earlier_files),
     cmocka_unit_test(output_pipe_without_a_reader_is_refused),
-    cmocka_unit_test(request_at_the_end_of_a_second_is_counted),
+    cmocka_unit_test(request_that_completes_at_the_end_of_a_second_is_counted),
     cmocka_unit_test(every_request_is_written_as_one_line),
     cmocka_unit_test(request_record_never_replaces_an_existing_folder),
     cmocka_unit_test(lost_request_lines_are_reported))

@@ -132,8 +132,8 @@ static struct ssrequest_capacity_result search(
 }
 
 /*
- * No rate above 100 can hold forever, whatever the limit, although the queue stays short within 1
- * s.
+ * With 10 ms per request, no rate above 100 is sustainable, whatever the limit, although the queue
+ * is still short after 1 s.
  */
 static void trial_under_overload_is_not_stationary(void **state) {
     (void)state;

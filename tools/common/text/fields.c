@@ -39,7 +39,8 @@ int sstrace_table_separator(
     bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
     if (*separator != '\t' && (!one || !possible))
         return ss_error_fail(error,
-            "'%s' cannot separate fields: write one character, such as , or ; or a tab",
+            "'%s' cannot separate fields: use one character that no number contains, such as ',' "
+            "or ';', or the word 'tab'",
             ss_words_show(option).text);
     return 0;
 }

@@ -182,6 +182,9 @@ int grouped_values_read(struct grouped_values *groups, const char *path,
 
 /* ---- from figures ---- */
 
+/* Squares of larger numbers would overflow. */
+#define LARGEST 1e150
+
 static int refuse(const char *text, const char *why, struct ss_error *error) {
     return ss_error_fail(error, "'%s' is not [NAME=]MEAN,SD,N: %s", ss_words_show(text).text, why);
 }
@@ -203,8 +206,10 @@ static int parse_sample(
         return refuse(text, "there are fewer than three numbers", error);
     if (!(numbers[1] > 0))
         return refuse(text, "the standard deviation must be positive", error);
+    if (fabs(numbers[0]) > LARGEST || numbers[1] > LARGEST)
+        return refuse(text, "numbers beyond 1e150 cannot be compared", error);
     if (!(numbers[2] >= 2) || numbers[2] > 1e15 || numbers[2] != floor(numbers[2]))
-        return refuse(text, "the number of values must be 2 or more", error);
+        return refuse(text, "the number of values must be an integer from 2 to 1e15", error);
     *sample = (struct stats_sample){
         .count = (size_t)numbers[2], .mean = numbers[0], .variance = numbers[1] * numbers[1]};
     return 0;
