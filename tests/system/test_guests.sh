@@ -107,7 +107,7 @@ options_and_their_values_are_checked() {
     mkdir "$scratch/guest"
     echo format=1 >"$scratch/guest/about"
     refuses "a command is required after --" run-in-guest --guest guest
-    refuses "--grace: soon: a number of seconds" run-in-guest --guest guest --grace soon -- true
+    refuses "--grace: soon: must be a whole number of seconds, at most 999999" run-in-guest --guest guest --grace soon -- true
     refuses "--memory: 3: a size is required" run-in-guest --guest guest --memory 3 -- true
     refuses "--vcpus: 0: a number is required" run-in-guest --guest guest --vcpus 0 -- true
     refuses "--vcpus and --cpus exclude each other" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
