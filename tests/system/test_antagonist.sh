@@ -204,9 +204,12 @@ victim_without_figures_is_reported_at_once() {
     # shellcheck disable=SC2016 # for sh
     printf '%s\n' '#!/bin/sh' 'echo >>launches' '[ "$(wc -l <launches)" -lt 3 ] || echo 7' >late
     printf '%s\n' '#!/bin/sh' 'yes | head -n 99' 'while :; do echo 7; sleep 0.01; done' >heading
-    chmod +x late heading
-    for victim in ./late ./heading; do
-        ssantagonist watch --victim "$victim" --slots 2 --slot 1s run || fail "$victim is refused"
+    printf '%s\n' '#!/bin/sh' 'seq 1000' 'while :; do echo t7; sleep 0.01; done' >log
+    chmod +x late heading log
+    for victim in ./late ./heading 'sh ./log --iteration ^t([0-9])$'; do
+        # shellcheck disable=SC2086 # an option may follow
+        ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 1s run ||
+            fail "$victim is refused"
     done
 }
 

@@ -29,10 +29,10 @@ fail() {
 for program in $programs; do
     [ -x "$build/bin/$program" ] || skip "left-out: $program was not built"
 done
-mkdir -p "$scratch/home/fish" "$scratch/share/bash-completion" "$scratch/share/fish" "$scratch/work/records"
+mkdir -p "$scratch/home/fish" "$scratch/share/bash-completion" "$scratch/share/fish" "$scratch/folder/records"
 ln -s "$completions/bash" "$scratch/share/bash-completion/completions"
 ln -s "$completions/fish" "$scratch/share/fish/vendor_completions.d"
-touch "$scratch/work/trace.txt"
+touch "$scratch/folder/trace.txt"
 
 # Each line is typed, with \t for the tab key, and the words that the command then gets.
 cat >"$scratch/cases" <<'END'
@@ -75,7 +75,7 @@ type_in() {
     sed 's/ *|.*//' "$cases" >"$scratch/typed"
     sed -n 's/.*| *//p' "$cases" >"$scratch/expected"
     : >"$out"
-    (cd "$scratch/work" && OUT=$out timeout "$((2 * patience))" python3 "$here/type_in_shell" "$patience" "$out" "$@" \
+    (cd "$scratch/folder" && OUT=$out timeout "$((2 * patience))" python3 "$here/type_in_shell" "$patience" "$out" "$@" \
         <"$scratch/typed") || fail "$shell ended early: $(cat "$out")"
     sed -i 's,/>,>,g' "$out" # shells differ in whether they keep the slash of a folder
     diff "$scratch/expected" "$out" >&2 || fail "$shell: the words on the left (<) were expected"

@@ -368,7 +368,7 @@ an_environment_that_is_closing_is_not_entered() {
     nothing_of_the_place_is_left
 }
 
-# Of several holds that start at the same moment, exactly one opens the place.
+# If several holds start at the same moment, exactly one opens the place.
 simultaneous_holds_open_the_environment_once() {
     local number pids=() status opened=0
     choose_environment group cgroup-quota

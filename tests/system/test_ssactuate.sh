@@ -845,9 +845,9 @@ affinity_pins_without_privilege_or_runtime_folder() {
     expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" run pin=first:1 -- \
         sh -c 'taskset -cp $$ | sed "s/.*: //"'
     is out "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
-    # Plans restore after each run, whoever carries them out.
+    # Plans restore after each run, also for a user without a journal.
     expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" restore
-    says out "nothing to turn back: without XDG_RUNTIME_DIR this user has no journal"
+    says out "nothing to restore: without XDG_RUNTIME_DIR this user has no journal"
 }
 
 # The command's parent is an executor, whose parent is showstopper.

@@ -4,7 +4,7 @@
 
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
-need chromium mandoc
+need chromium mandoc cmark
 [ -x "$build/bin/ssreport" ] || skip "left-out: ssreport was not built"
 cd "$scratch"
 

@@ -164,7 +164,7 @@ check_service_values() {
     check_times seconds timeout warmup
 }
 
-# check_workers OPTION N: fails if serve cannot have this many workers.
+# check_workers OPTION N: fails if serve cannot have this many workers. With --help it checks its options and ends.
 check_workers() {
     local reason
     [ "$service" != serve ] || reason=$(ssburn serve --workers "$2" --help 2>&1 >/dev/null) ||

@@ -66,8 +66,7 @@ static int make_words(struct run *run, struct ss_error *error) {
     if (run->plan.duty == 0)
         return 0;
     if (!ssactuate_find_showstopper(program))
-        return ss_error_fail(error, "duty requires showstopper, which is not next to ssactuate or "
-                                    "in PATH: install it");
+        return ss_error_fail(error, "duty: showstopper is not installed any more");
     run->throttled = throttle_words(run, program);
     run->words = run->throttled;
     return run->words ? 0 : ss_error_memory(error);
@@ -323,7 +322,7 @@ int ssactuate_restore(
     struct ssactuate_state state;
     struct ssactuate_dead dead = {0};
     if (!ssactuate_state_has_folder(options->root)) {
-        printf("nothing to turn back: without XDG_RUNTIME_DIR this user has no journal\n");
+        printf("nothing to restore: without XDG_RUNTIME_DIR this user has no journal\n");
         return 0;
     }
     int result = ssactuate_state_open(&state, options->root, error);

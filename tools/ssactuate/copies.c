@@ -33,8 +33,8 @@ int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *erro
         has_port |= strstr(*word, "{port}") != NULL;
     if (!has_port)
         return ss_error_fail(error,
-            "instances: the command does not contain {port}, which stands for the port of each "
-            "copy: write it where the command expects its port");
+            "instances: each copy gets a port of its own, but the command has no {port}: write it "
+            "where the port belongs");
     void *shared = mmap(NULL, SSACTUATE_INSTANCES_MAX * sizeof *copies->kept,
         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)

@@ -77,8 +77,8 @@ static void add_time(void *context, pid_t pid) {
 }
 
 /*
- * Returns NaN if the sum falls: the CPU time of processes that nobody waits for is lost when they
- * exit. The load of a side that has exited is 0.
+ * Returns NaN if the sum falls: the CPU time of processes without a waiting parent is lost when
+ * they exit. The load of a side that has exited is 0.
  */
 static double sample_side(struct ssactuate_load *load, ss_time now) {
     uint64_t used = 0, before = load->used;
@@ -125,7 +125,7 @@ double ssactuate_load_of_samples(const char *path) {
         return NAN;
     line[strcspn(line, "\n")] = '\0';
     int column = find_column(line);
-    /* Of a long file, read only the end: the last row is short. The first line is incomplete. */
+    /* Read only the end of a long file. The first line of that is incomplete. */
     if (column < 0 || (fseek(stream, -1000, SEEK_END) == 0 && getline(&line, &room, stream) <= 0))
         return NAN;
     for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {

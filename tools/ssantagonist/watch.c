@@ -29,7 +29,7 @@
 /* How long to wait after a slot for its lines: ssrequest writes them at the end of each second. */
 #define LATE_SECONDS 1.5
 
-/* Without a figure in as many launches, or in as many lines of one launch, there will be none. */
+/* A command without a figure in as many launches, or any number in as many lines, has none. */
 #define LAUNCHES_WITHOUT 3
 #define LINES_WITHOUT    100
 
@@ -247,10 +247,10 @@ static int fail_without_figures(const struct watch *watch, struct ss_error *erro
 /* Fails early if the output of a command has no figure. Lines of a log may be of other kinds. */
 static int check_output(const struct watch *watch, struct ss_error *error) {
     bool ours = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
-    if (!ours || watch->has_figure ||
-        (watch->launches < LAUNCHES_WITHOUT && watch->lines_read < LINES_WITHOUT))
-        return 0;
-    return fail_without_figures(watch, error);
+    /* Any number of lines may precede the first one that matches --iteration. */
+    bool has_none = watch->launches >= LAUNCHES_WITHOUT ||
+                    (!watch->options->iteration && watch->lines_read >= LINES_WITHOUT);
+    return ours && !watch->has_figure && has_none ? fail_without_figures(watch, error) : 0;
 }
 
 /* Reaps the command, which has closed its output. Fails unless it is repeated and has succeeded. */

@@ -59,7 +59,7 @@ _Noreturn static void execute(
     char path[4700];
     snprintf(path, sizeof path, "%s/log", holder->place->state);
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    /* This process holds the lock until exec, so whoever gets it next finds the file. */
+    /* This process holds the lock until exec, so the next holder finds the file. */
     if (ssplace_write_process(holder->place, "starter", &self) == 0 && log >= 0 &&
         dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
         dup2(log, STDERR_FILENO) >= 0) {

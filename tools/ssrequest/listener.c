@@ -60,7 +60,7 @@ static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t w
     return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* Opens the socket. Only this user may connect, because whoever connects controls the run. */
+/* Opens the socket. Only this user may connect, because a connection controls the run. */
 static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
     if (ss_local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;

@@ -2,8 +2,6 @@
 
 /* Properties of this process. */
 
-#include <limits.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,11 +9,9 @@
 #include "platform/linux/linux.h"
 
 int ss_platform_program_path(char *path, size_t size) {
-    char target[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", target, sizeof target);
+    ssize_t length = readlink("/proc/self/exe", path, size);
     if (length < 0 || (size_t)length >= size)
         return -1;
-    memcpy(path, target, (size_t)length);
     path[length] = '\0';
     return 0;
 }

@@ -122,7 +122,7 @@ static void kernels_use_the_cache_sizes_of_the_machine(void **state) {
     assert_int_equal(caches.last, 36 << 20);
 }
 
-static void second_cache_is_the_last_if_there_is_no_third(void **state) {
+static void second_cache_is_the_last_without_a_third(void **state) {
     (void)state;
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -147,5 +147,5 @@ UNIT_MAIN(
     cmocka_unit_test(every_kernel_computes_the_right_result),
     cmocka_unit_test(kernels_detect_changed_memory),
     cmocka_unit_test(kernels_use_the_cache_sizes_of_the_machine),
-    cmocka_unit_test(second_cache_is_the_last_if_there_is_no_third),
+    cmocka_unit_test(second_cache_is_the_last_without_a_third),
     cmocka_unit_test(kernels_use_default_sizes_without_an_argument))

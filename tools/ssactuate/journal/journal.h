@@ -47,8 +47,8 @@ struct ssactuate_state {
 };
 
 /*
- * Whether this user has a state folder, with the same `path`. Without one, a run that needs a
- * journal is refused, so none can have been left.
+ * Returns whether this user can have a state folder; `path` is that of ssactuate_state_open(). If
+ * not, runs that need a journal are refused, and there is nothing to restore.
  */
 SS_MUST_USE bool ssactuate_state_has_folder(const char *path);
 

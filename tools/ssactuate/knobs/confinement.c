@@ -350,7 +350,7 @@ static int set_instances(const struct ssactuate_machine *machine, const struct s
             SSACTUATE_INSTANCES_MAX);
     if (url && !strstr(url, "{port}"))
         return ss_error_fail(
-            error, "%s: the URL has no {port}, which stands for the port of each copy", knob->text);
+            error, "%s: the URL has no {port}: write it where each copy has its port", knob->text);
     plan->instances = (uint32_t)instances;
     snprintf(plan->instance_url, sizeof plan->instance_url, "%s",
         url ? url + sizeof ",url=" - 1 : "http://127.0.0.1:{port}/");
@@ -394,7 +394,7 @@ static bool probe_duty(const struct ssactuate_machine *machine, const struct ssa
     (void)knob;
     if (ssactuate_find_showstopper(path))
         return true;
-    snprintf(reason, SSACTUATE_REASON, "showstopper is not installed");
+    snprintf(reason, SSACTUATE_REASON, "showstopper is neither next to ssactuate nor in PATH");
     return false;
 }
 

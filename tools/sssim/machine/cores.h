@@ -34,8 +34,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int cores_parse_steps(
     struct cores *cores, const char *text, struct ss_error *error);
 
 /*
- * Returns the mean work of a busy CPU per unit of time while `busy` CPUs are busy. A fractional
- * part of `busy` stands for a CPU that is busy for that part of the time.
+ * Returns the mean work of a busy CPU per unit of time while `busy` CPUs are busy: with 1.5, one
+ * CPU all the time and another one half of the time.
  */
 SS_NONNULL()
 double cores_speed(const struct cores *cores, double cpus, double busy);
