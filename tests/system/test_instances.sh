@@ -106,7 +106,7 @@ invalid_uses_of_instances_are_refused() {
         [ "$status" -eq 125 ] || fail "$words: status $status"
         grep -qF -- "$message" "$folder/err" || fail "$words: $(cat "$folder/err")"
     done <<END
-run instances=2 -- ssburn serve|the command does not contain {port}
+run instances=2 -- ssburn serve|but the command has no {port}
 run instances=0 -- true|from 1 to 64
 run instances=65 -- true|from 1 to 64
 run instances=2,url=http://localhost/ -- true|the URL has no {port}
