@@ -7,12 +7,9 @@
 /* Like printf(): the positions of the format and of its first argument, counted from 1. */
 #define SS_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
-/* The result must not be ignored. */
 #define SS_MUST_USE __attribute__((warn_unused_result))
 
-/*
- * These parameters, counted from 1, are never NULL. Without numbers, this applies to all pointers.
- */
+/* These parameters, counted from 1, must not be NULL. An empty list means all pointers. */
 #define SS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
 
 /* `pointer` points to as many elements as `count` says; both are positions, counted from 1. */

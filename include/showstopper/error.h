@@ -9,10 +9,10 @@
 #include <showstopper/contract.h>
 
 /*
- * An error. A function reports failure with a negative value and fills the error that is its last
- * parameter. The first error wins: an error that is already set is not overwritten, only wrapped.
- * `message` says what failed, why, and what to do about it, in one line without the program's name;
- * only main() prints it.
+ * A function reports failure with a negative value and fills the error that is its last parameter.
+ * The first error wins: an error that is already set is not overwritten, only wrapped. `message`
+ * says what failed, why, and what to do about it, in one line without the program's name; only
+ * main() prints it.
  */
 struct ss_error {
     int status; /* the exit status to use; 0: no error is set */
@@ -48,10 +48,8 @@ static inline int ss_error_set(struct ss_error *error, int status, const char *f
     return -1;
 }
 
-/* Sets the most common error: the tool itself failed. */
 #define ss_error_fail(error, ...) ss_error_set(error, SS_ERROR_FAILED, __VA_ARGS__)
 
-/* Reports that memory is exhausted. Always returns -1. */
 static inline int ss_error_memory(struct ss_error *error) {
     return ss_error_fail(error, "out of memory");
 }

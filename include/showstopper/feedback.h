@@ -53,12 +53,12 @@ struct ss_account {
     ss_time time;       /* time of the reading */
     uint64_t series;    /* readings of different series cannot be compared */
     double used;        /* nanoseconds since some point in the past */
-    double capacity;    /* CPUs that make a load of 1; 0: nothing is known yet */
+    double capacity;    /* CPUs that make a load of 1; 0: not known yet */
     double cpus;        /* CPUs that can be used at one instant, at least `capacity` */
     ss_time period;     /* period of a quota that limits the mean of used CPUs to `capacity`; 0: no
                            quota */
-    uint64_t throttled; /* nanoseconds since some point in the past for which the quota has held
-                           tasks back */
+    uint64_t throttled; /* how long the quota has held tasks back, in nanoseconds since some point
+                           in the past */
     ss_time grain;      /* resolution of `used` */
 };
 
@@ -75,7 +75,10 @@ struct ss_feedback_module {
      */
     bool (*wants_sample)(const struct ss_self *self, const struct ss_moment *moment);
 
-    /* Gets the requested reading. Other executors may call this at the same time. */
+    /*
+     * Passes the reading that wants_sample() requested. Other executors may call this at the same
+     * time.
+     */
     void (*sample)(const struct ss_self *self, const struct ss_moment *moment,
         const struct ss_counters *counters);
 

@@ -39,13 +39,13 @@ enum ss_kind {
     SS_KIND_CONTROL,
     SS_KIND_SPACE,
     SS_KIND_DITHERING,
-    SS_KINDS, /* number of kinds */
+    SS_KINDS,
 };
 
 /*
  * The first argument of every function of a module. All memory named here begins zeroed.
  *
- * Every executor has a copy, and so has the master, which also asks the trace for targets. The
+ * Each executor has a copy, and so has the master, which calls the trace's target(), too. The
  * master has executor memory of its own, at index `instances`.
  */
 struct ss_self {
@@ -70,19 +70,17 @@ static inline const void *ss_self_of(const struct ss_self *self, uint32_t index)
     return (const char *)self->executors + (size_t)index * self->stride;
 }
 
-/* Returns the run's window divided by the default window. */
 static inline double ss_self_window_scale(const struct ss_self *self) {
     return (double)self->window / (double)SS_WINDOW_DEFAULT;
 }
 
-/* The time of a call. Every executor sees the same clock. */
+/* The time of a call. All executors use the same clock. */
 struct ss_moment {
     ss_time now;   /* on the monotonic clock */
     ss_time since; /* when the present run of control began (start, end of a `free` section, end of
-                      a pause); discard values that a module remembers from before */
+                      a pause); a module discards what it stored earlier */
 };
 
-/* The head of every module's table. */
 struct ss_module {
     uint32_t version; /* SS_MODULE_VERSION */
     uint32_t size;    /* sizeof the whole table */

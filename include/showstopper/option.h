@@ -44,7 +44,7 @@ struct ss_option {
     const char *min;      /* smallest allowed value, as a user would write it; NULL: no bound */
     const char *max;      /* largest allowed value, in the same way */
     const char *choices;  /* SS_OPTION_CHOICE: the words, separated by spaces */
-    const char *help;     /* one line, without a full stop */
+    const char *help;     /* one line, without a period at the end */
     int required;         /* the run is refused without it */
     const char *sensible; /* SS_OPTION_TIME: warns of smaller values in `m`, by which the user most
                              likely meant minutes; as a user would write it; NULL: no warning */
@@ -59,7 +59,6 @@ struct ss_option {
 #define SS_OPTION(id, kind, field, ...)                                                            \
     { .name = id, .type = SS_OPTION_##kind, .offset = offsetof(struct config, field), __VA_ARGS__ }
 
-/* Ends a list of rows. */
 #define SS_OPTION_END                                                                              \
     { .name = NULL }
 

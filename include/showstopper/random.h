@@ -16,12 +16,12 @@ static inline uint64_t ss_random_hash(uint64_t word) {
     return word ^ (word >> 31);
 }
 
-/* Converts to a number from 0 up to, not including, 1. */
+/* Returns a number in [0, 1). */
 static inline double ss_random_unit(uint64_t word) {
     return (double)(word >> 11) / 0x1p53;
 }
 
-/* Returns the next number of a sequence, from 0 up to, not including, 1. */
+/* Returns the next number of a sequence, in [0, 1). */
 static inline double ss_random_next(uint64_t *state) {
     double value = ss_random_unit(ss_random_hash(*state));
     *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -29,9 +29,9 @@ static inline double ss_random_next(uint64_t *state) {
 }
 
 /*
- * Returns a number from 0 up to, not including, 1: a hash of the index, not the next state of a
- * generator. There is no state, so all callers get the same number for an index. The seed is mixed
- * first; otherwise the sequences of two seeds could be shifted copies of each other.
+ * Returns a number in [0, 1), a hash of seed and index. It has no state, so all callers get the
+ * same number for an index. The seed is hashed first; otherwise the sequences of two seeds could be
+ * shifted copies of each other.
  */
 static inline double ss_random(uint64_t seed, uint64_t index) {
     uint64_t word = ss_random_hash(ss_random_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
@@ -40,7 +40,7 @@ static inline double ss_random(uint64_t seed, uint64_t index) {
 
 /*
  * Returns an exponentially distributed number with mean 1 for a uniform one:
- * ss_random_exponential(ss_random(3, 5)). Link the caller with the mathematical library.
+ * ss_random_exponential(ss_random(3, 5)). Link the caller with -lm.
  */
 static inline double ss_random_exponential(double unit) {
     return -log1p(-unit);

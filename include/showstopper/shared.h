@@ -95,7 +95,7 @@ static inline void ss_claim_release(ss_claim *claim) {
     atomic_store(claim, 0);
 }
 
-/* Stores a double in one atomic word. */
+/* A double is shared by its bit pattern, in one atomic word. */
 static inline uint64_t ss_word_from_double(double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof word);

@@ -20,8 +20,8 @@ struct ss_stairs {
 };
 
 /*
- * Sets stairs from one load to another; `symmetric` is the caller's to set. A rise of 90% in steps
- * of 5% has 18 steps, even if 0.9 / 0.05 is not exactly 18.
+ * Sets stairs from one load to another. The caller sets `symmetric`. A rise of 90% in steps of 5%
+ * has 18 steps, even if 0.9 / 0.05 is not exactly 18.
  */
 static inline int ss_stairs_set(
     struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {
@@ -38,7 +38,6 @@ static inline int ss_stairs_set(
     return 0;
 }
 
-/* Returns the number of steps. */
 static inline uint64_t ss_stairs_count(const struct ss_stairs *stairs) {
     return stairs->symmetric ? 2 * stairs->levels : stairs->levels;
 }

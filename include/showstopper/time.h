@@ -14,7 +14,7 @@ typedef uint64_t ss_time;
 #define SS_MILLISECOND UINT64_C(1000000)
 #define SS_SECOND      UINT64_C(1000000000)
 
-/* Adds, but saturates, so that a distant deadline never wraps into the past. */
+/* Adds with saturation, so that a distant deadline never wraps into the past. */
 static inline ss_time ss_time_add(ss_time a, ss_time b) {
     return a > SS_TIME_NEVER - b ? SS_TIME_NEVER : a + b;
 }

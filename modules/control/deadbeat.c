@@ -25,15 +25,15 @@
 #define FULL 0.95
 
 /*
- * Run time advances in ticks, so intervals shorter than this say little. Nor do intervals below a
- * quarter of a round say much: all CPUs may have been busy by chance.
+ * Nanoseconds. The model does not learn from a shorter interval, because run time advances in
+ * ticks, nor from less than a quarter of a round, in which all CPUs may have been busy by chance.
  */
 #define LEARN_INTERVAL 8e6
 
 /* The horizon as a part of a round: see showstopper-method(7), "Constants of control". */
 #define HORIZON 0.6
 
-/* While the target is within reach, the bound of the balance is this many times larger. */
+/* Factor by which the bound of the balance is larger while the target is within reach. */
 #define DEBT_MORE 4
 
 /*
@@ -139,9 +139,9 @@ static void fit(struct model *model, const struct ss_account *account) {
 
 /*
  * Returns whether a quota held the workload back for a part of an interval: then the used time says
- * little about what the workload uses while it may run. Over many periods the used time does say
- * it, because the quota then always holds the workload back in the same way: a group with 5 ms in
- * each 10 ms uses half a CPU.
+ * little about what the workload uses while it may run. Over many periods it is representative,
+ * because the quota holds the workload back in each of them: a group with 5 ms in each 10 ms uses
+ * half a CPU.
  */
 static bool is_throttled(
     const struct model *model, const struct mark *mark, const struct ss_account *account) {
@@ -149,7 +149,7 @@ static bool is_throttled(
            mark->time - model->fit.time < QUOTA_PERIODS * account->period;
 }
 
-/* Fits the model to what has happened since the last fit. */
+/* Fits the model to the interval since the last fit, if that interval says anything about it. */
 static void learn(
     struct model *model, const struct mark *mark, const struct ss_account *account, double memory) {
     double elapsed = (double)(mark->time - model->fit.time);
@@ -219,7 +219,9 @@ static void begin(
     };
 }
 
-/* Returns the balance now: that of the latest reading plus an estimate of the time since. */
+/*
+ * Returns the balance now: the balance at the latest reading plus an estimate for the time since.
+ */
 static double owed_now(const struct model *model, const struct ss_control_input *input) {
     double elapsed = (double)ss_time_since(input->moment.now, model->last.time);
     double given = ss_permission_between(model->last.given, input->permission.given);

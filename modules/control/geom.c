@@ -32,9 +32,9 @@ static const struct ss_option options[] = {
 };
 
 /*
- * Returns D = D_prev L* / L. A product cannot leave 0, and a load near 0 would throw the duty from
- * any value to 1, so neither factor counts as less than the floor. The floor is a part of the
- * target, so that the formula stays exact for small targets.
+ * Returns D = D_prev L* / L. A duty of 0 would stay 0, and a load near 0 would raise any duty to 1,
+ * so both count as at least the floor. The floor is a part of the target, so that the formula stays
+ * exact for small targets.
  */
 static double follow(double duty, double target, double load, double part) {
     double min = part * target;

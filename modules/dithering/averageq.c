@@ -29,8 +29,9 @@ static const struct ss_option options[] = {
     LIMITS_OPTION_MIN,
     PHASE_OPTION,
     SS_OPTION("jitter", LOAD, jitter, .initial = "0", .max = "0.9",
-        .help = "by which part of tau rounds are longer or shorter, at random and differently for "
-                "each executor, so that their phases become independent"),
+        .help =
+            "how much longer or shorter rounds are, at random and for each executor by itself, as "
+            "a fraction of tau, so that their phases become independent"),
     SS_OPTION_END,
 };
 
@@ -48,7 +49,6 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }
 
-/* Draws the length of a round. Uses no random number without jitter. */
 static double draw_round(struct memory *memory, const struct config *config) {
     double tau = (double)config->tau;
     if (config->jitter <= 0)

@@ -17,10 +17,7 @@
 /* The part of the measured CPUs that all executors together may use to switch. */
 #define SWITCH_PART_MAX 0.25
 
-/*
- * A state shorter than this would end before the executor that began it sleeps again or wakes in
- * time.
- */
+/* A shorter state would end before the executor that began it could sleep and wake up again. */
 #define STATE_MIN (100 * SS_MICROSECOND)
 
 /* The option `min` for a struct config that has this field. */

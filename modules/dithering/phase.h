@@ -21,7 +21,7 @@ enum phase_kind {
     PHASE_TOGETHER,
 };
 
-/* `prepared` of a module with this option points to one. */
+/* `self->prepared` of a module with this option points to it. */
 struct phase {
     enum phase_kind kind;
     uint64_t seed;
@@ -31,8 +31,8 @@ struct phase {
 /* The option `phase` for a struct config that has this field. */
 #define PHASE_OPTION                                                                               \
     SS_OPTION("phase", TEXT, phase, .initial = "hash",                                             \
-        .help = "where executors begin in their first round: hash, anywhere in it; a whole "       \
-                "number, the same with other places for each number; together, at its beginning; " \
+        .help = "when executors begin their first round: hash, at times spread over a round; a "   \
+                "whole number, likewise, at other times for each number; together, at once; "      \
                 "together:SPREAD, one after another within that time")
 
 #define PHASE_SPREAD_MAX (3600 * SS_SECOND)
@@ -70,7 +70,7 @@ static inline void phase_release(struct ss_self *self) {
     self->prepared = NULL;
 }
 
-/* Sets `prepared`. */
+/* Sets `prepared`, which phase_release() frees. */
 static inline int phase_prepare(struct ss_self *self, const char *text, struct ss_error *error) {
     self->prepared = malloc(sizeof(struct phase));
     if (!self->prepared)

@@ -9,12 +9,12 @@
 #include "limits.h"
 
 /*
- * Lengths for a window of SS_WINDOW_DEFAULT. All but SLOT_SHORT and SLOT_MIN scale with the window,
- * so that the number of rounds in a window stays the same. TAU is the published quantum. If many
- * instances share few CPUs, rounds are longer: two executors that share a CPU then begin SLOT
- * apart, which costs less and makes the tick count more accurately. TAU_LONG limits the length,
- * because a change of the target has to wait for a round, unless the executors would then begin
- * less than SLOT_SHORT apart.
+ * Lengths in nanoseconds for a window of SS_WINDOW_DEFAULT. All but SLOT_SHORT and SLOT_MIN scale
+ * with the window, so that the number of rounds in a window stays the same. TAU is the published
+ * quantum. If many instances share few CPUs, rounds are longer: two executors that share a CPU then
+ * begin SLOT apart, which costs less and makes the tick count more accurately. TAU_LONG limits the
+ * length, because a change of the target has to wait for a round, unless the executors would then
+ * begin less than SLOT_SHORT apart.
  */
 #define TAU        107e6
 #define TAU_LONG   285e6
@@ -38,16 +38,17 @@
 #define FITTED       16.0 /* fitted to simulations */
 #define LENGTHENED   5.0  /* factor by which unevenness grows if rounds are doubled */
 #define MADE_UP      0.6  /* part of a round after which control has compensated for a difference */
-#define MEMORY       2e9
+#define MEMORY       2e9  /* nanoseconds over which changes of the duty are averaged */
 #define STEP         0.02 /* part of the target; a larger change makes control learn again */
 #define LEARNING     2    /* windows that learning takes */
 #define HALVINGS_MAX 8
 
-/* Minimum length of a halved round, in steps of the readings. */
+/* Minimum length of a halved round, in units of the resolution of the used CPU time. */
 #define GRAINS 10
 
 /*
- * Number of rounds in a block. An error of a reading in one round is compensated for in the next.
+ * Number of rounds in a block. Errors of readings, which the next round compensates for, mostly
+ * cancel within a block.
  */
 #define BLOCK 4
 
@@ -169,7 +170,7 @@ static double begin_of(const struct pace *pace, const struct ss_place *place, in
 
 /*
  * Returns the round at the time `at`. Being early by a millionth of a round, or by less than a
- * nanosecond, counts as in time.
+ * nanosecond, counts as on time.
  */
 static int64_t round_at(const struct pace *pace, const struct ss_place *place, double at) {
     int64_t round = (int64_t)(at / pace->tau) - 2;
@@ -179,14 +180,14 @@ static int64_t round_at(const struct pace *pace, const struct ss_place *place, d
 }
 
 /*
- * Returns the number of rounds in which a state occurs once. A state that is too short to be
+ * Returns in how many rounds the shorter state occurs once. A state that is too short to be
  * enforced in every round occurs in every second or third one and is longer. The executors take
  * turns: if each waited until enough time was owed, all would switch at once, for a duty that was
  * requested long ago.
  */
 static int64_t count_turns(
     const struct config *config, const struct pace *pace, double part, int64_t before) {
-    /* turns in the shortest rounds, plus a margin for rounding */
+    /* In the shortest rounds, plus a margin for rounding. */
     double turns = (double)config->min / fmax(part * shortest(pace), 1) + 1e-6;
     int64_t needed = turns <= 1 ? 1 : (int64_t)turns + 1;
     /*

@@ -9,8 +9,8 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("group", TEXT, group,
-        .help = "path of the control group; default: the one that Showstopper is in"),
+    SS_OPTION(
+        "group", TEXT, group, .help = "path of the control group; default: Showstopper's own"),
     ESTIMATE_OPTION_PERIOD,
     SS_OPTION_END,
 };

@@ -89,7 +89,7 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
 
 /*
  * Returns the latest published estimate, or the executor's own copy if writers overtake this reader
- * or a stalled writer has spoilt the latest notice.
+ * or a stalled writer has overwritten the latest notice.
  */
 static inline const struct estimate *estimate_look(const struct ss_self *self) {
     struct estimate_run *run = self->run;
@@ -131,7 +131,7 @@ static inline ss_time estimate_scale(const struct ss_self *self, ss_time spacing
     return scaled > min ? scaled : min;
 }
 
-/* Returns the spacing of samples in the published tool. */
+/* Returns the spacing of samples in the published tool, scaled to the run's window. */
 static inline ss_time estimate_spacing(const struct ss_self *self) {
     return estimate_scale(self, 160 * SS_MILLISECOND / self->cpus);
 }
@@ -152,8 +152,8 @@ static inline bool estimate_wants_sample(
 }
 
 /*
- * Returns the time from one reading to the next, in nanoseconds of all CPUs at once: by the clock,
- * or as the sum of counted idle and busy time.
+ * Returns the nanoseconds from one reading to the next: by the clock, or as the idle and busy time
+ * counted, divided by the number of CPUs.
  */
 static inline double estimate_elapsed(
     const struct estimate *last, const struct estimate_reading *reading) {
@@ -236,7 +236,7 @@ static inline bool estimate_is_overtaken(const struct estimate *last,
     return reading->counters->time <= last->time || estimate_is_current(last, moment);
 }
 
-/* Processes the reading that was requested. */
+/* Blends in the reading that estimate_wants_sample() requested, and releases the claim. */
 static inline void estimate_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct estimate_reading *reading, ss_time period) {
     struct estimate_run *run = self->run;

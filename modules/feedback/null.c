@@ -31,7 +31,7 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
         {
             SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "null",
-            .summary = "never knows the load: the duty is the target (for tests)",
+            .summary = "no estimate of the load: the duty is the target (for tests)",
         },
     .source = request_source,
     .wants_sample = wants_sample,

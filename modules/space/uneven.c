@@ -4,7 +4,7 @@
 #include <showstopper/space.h>
 
 struct config {
-    ss_time rotate; /* how often the order rotates; 0: never */
+    ss_time rotate; /* time from one rotation of the order to the next; 0: never */
 };
 
 static const struct ss_option options[] = {
@@ -13,7 +13,7 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* Returns the position of an instance in the order in which instances get work: 0 is first. */
+/* Returns the instance's position in the order of work; 0 is first. */
 static uint32_t find_turn(const struct config *config, const struct ss_place *place) {
     if (config->rotate == 0)
         return place->rank;
@@ -41,7 +41,7 @@ SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
         {
             SS_MODULE_HEAD(space, SPACE),
             .name = "uneven",
-            .summary = "as few instances as possible, all but one without a stop",
+            .summary = "runs as few instances as possible, all but one without stops",
             .options = options,
             .config_size = sizeof(struct config),
         },

@@ -28,7 +28,6 @@ struct trace {
     ss_time loop_length;             /* 0: the trace does not loop */
 };
 
-/* The memory of an executor. */
 struct cursor {
     size_t index; /* index of the record found last */
 };
@@ -120,9 +119,8 @@ static ss_time position_of(const struct trace *trace, ss_time time) {
 }
 
 /*
- * Returns the number of records at or before `position`. The search begins at a guess with strides
- * that double, so that the next record costs the same in a trace of any length, and a jump O(log
- * n).
+ * Returns the number of records at or before `position`. Searches from a guess with doubling
+ * strides, so that finding the next record takes constant time, and a jump O(log n).
  */
 static size_t count_from(const struct ss_trace_records *records, size_t guess, ss_time position) {
     if (guess >= records->count || records->items[guess].time > position)
