@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Packages by CPack. packaging/deb makes those of Debian.
-# A package has no maintainer unless its builder names one. The address is valid, but cannot exist.
+# Packages by CPack; packaging/deb makes the Debian packages.
+# Builders set their own contact. The default address is valid, but cannot exist (RFC 2606).
 set(SHOWSTOPPER_CONTACT "No maintainer <nobody@showstopper.invalid>" CACHE STRING
     "Maintainer of the packages: NAME <ADDRESS>")
 set(CPACK_PACKAGE_CONTACT ${SHOWSTOPPER_CONTACT})
@@ -14,7 +14,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME showstopper-${PROJECT_VERSION})
-# Patterns of whole paths: the folder of the source itself may be below one named build.
+# The patterns contain the path of the source, because that may be below a folder named build.
 string(REGEX REPLACE "([][+.*()^$?|\\\\])" "\\\\\\1" source_pattern "${PROJECT_SOURCE_DIR}")
 set(CPACK_SOURCE_IGNORE_FILES)
 foreach(ignored build "[.]git/" "[.]git$" "[.]cache/" Testing/ "compile_commands[.]json$")
@@ -31,7 +31,7 @@ set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/debian/stage.cmake)
 set(CPACK_SHOWSTOPPER_DEBIAN_FILES ${CMAKE_CURRENT_LIST_DIR}/debian)
 set(CPACK_VERBATIM_VARIABLES ON)
 
-# The group of a component, the package of a group.
+# Components form groups, and each group becomes a package.
 set(CPACK_COMPONENT_CORE_GROUP programs)
 set(CPACK_COMPONENT_TOOLS_GROUP programs)
 set(CPACK_COMPONENT_SDK_GROUP sdk)
@@ -40,7 +40,7 @@ set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME showstopper)
 set(CPACK_DEBIAN_SDK_PACKAGE_NAME libshowstopper-dev)
 set(CPACK_DEBIAN_DOCUMENTS_PACKAGE_NAME showstopper-doc)
 
-# The first line of a description is the synopsis. CPack would precede it by the summary.
+# The first line of a description is the synopsis. CPack would put a summary before it.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(about "Showstopper runs copies of any program, unchanged, and stops and
 continues them under feedback control, so that the CPU load of the machine

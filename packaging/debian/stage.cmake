@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by CPack before it makes the packages of Debian: adds what Debian wants in each, and compresses pages.
+# CPack runs this before it makes Debian packages: adds copyright, changelogs and lintian overrides to each, and
+# compresses the manual pages.
 if(NOT CPACK_GENERATOR STREQUAL DEB)
     return()
 endif()
 set(version ${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
-    string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # of that time
+    string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # the time of SOURCE_DATE_EPOCH
 else()
     file(TIMESTAMP ${CPACK_SHOWSTOPPER_DEBIAN_FILES}/../../CHANGELOG.md date "%a, %d %b %Y %H:%M:%S +0000" UTC)
 endif()
 
-# compress FILE...: as the Debian policy asks, without a name and a time.
+# compress FILE...: as Debian policy requires, without name and time.
 function(compress)
     execute_process(COMMAND gzip -9n ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
@@ -35,6 +36,6 @@ foreach(group PROGRAMS SDK DOCUMENTS)
         configure_file(${overrides} ${root}/lintian/overrides/${package} COPYONLY)
     endif()
 endforeach()
-# The license is in `copyright`, and changelog is the same text.
+# Removes duplicates: the license is in `copyright`, the list of changes in `changelog`.
 file(REMOVE ${CPACK_TEMPORARY_DIRECTORY}/documents/usr/share/doc/showstopper/LICENSE
     ${CPACK_TEMPORARY_DIRECTORY}/documents/usr/share/doc/showstopper/CHANGELOG.md)
