@@ -137,7 +137,7 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
  */
 int ss_platform_be_punctual(bool realtime);
 
-/* Gives real-time priority back. Async-signal-safe. */
+/* Gives up real-time priority. Async-signal-safe. */
 void ss_platform_be_ordinary(void);
 
 /* Like waitpid(), but safe at real-time priority and not interrupted by signals. */
@@ -294,7 +294,7 @@ int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
 
-/* Returns whether the leader's pidfd reaches its group even after the leader's end. */
+/* Returns whether a leader's pidfd can signal its group, even after the leader has ended. */
 bool ss_platform_process_holds_groups(void);
 
 /*
@@ -388,7 +388,7 @@ struct ss_group_sum {
     uint32_t count;
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of the groups' files */
     uint64_t set;                 /* changes when a group is added or removed */
-    uint64_t version;             /* version of the folder in which the groups were found */
+    uint64_t version;             /* changes with the children of the folder of these groups */
 };
 
 /*
@@ -436,8 +436,8 @@ struct ss_counter_reader {
 
 /*
  * Opens a reader for any source except a sensor. If SS_SOURCE_RUNTIME is not available, opens
- * SS_SOURCE_IDLE instead, and SS_SOURCE_SYSTEM if that is not available either. Allocates
- * everything here and nothing in read().
+ * SS_SOURCE_IDLE instead, and SS_SOURCE_SYSTEM if that is not available either.
+ * ss_platform_counters_read() allocates nothing.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_counters_open(struct ss_counter_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
@@ -453,19 +453,19 @@ void ss_platform_counters_close(struct ss_counter_reader *reader);
 SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
 /*
- * Lets two SS_SOURCE_IDLE readers of the same CPUs share what they learn. `other` must outlive
+ * Lets two SS_SOURCE_IDLE readers of the same CPUs share their verniers. `other` must outlive
  * `reader`. No effect on readers of other sources.
  */
 SS_NONNULL()
 void ss_platform_counters_join(
     struct ss_counter_reader *reader, const struct ss_counter_reader *other);
 
-/* Names the source, for people and records. */
+/* Writes the paths of the source for messages and records. */
 SS_WRITES(1, 2)
 void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
 
 /*
- * The tightest CPU quota of our own control group and those above it, how many of its periods have
+ * The tightest CPU quota of our own control group and its ancestors, how many of its periods have
  * passed, and in how many of them it was used up.
  */
 struct ss_quota {
@@ -481,7 +481,7 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
 
 #define SS_GROUP_PATH_SIZE 4400
 
-/* How much of the machine our own control group and those above it allow us to use. */
+/* How much of the machine our own control group and its ancestors allow us to use. */
 struct ss_allowance {
     int version;                    /* version of the hierarchy that limits CPU time; 0: unknown */
     char own[SS_GROUP_PATH_SIZE];   /* our group in that hierarchy */
@@ -497,7 +497,7 @@ SS_NONNULL(2)
 void ss_platform_allowance_read(
     const struct ss_platform_roots *roots, struct ss_allowance *allowance);
 
-/* A group of our own that limits its processes. */
+/* The limits that a group of our own can have. */
 
 enum ss_limit { SS_LIMIT_QUOTA, SS_LIMIT_CPUS, SS_LIMIT_MEMORY, SS_LIMITS };
 
@@ -548,15 +548,15 @@ SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_named_group_make(struct ss_limit_gr
     struct ss_error *error);
 
 /*
- * These set a limit that the group has, and read it back. They fail if the kernel refuses the limit
- * or keeps another one.
+ * The next three functions set a limit that the group has, and read it back. They fail if the
+ * kernel refuses the limit or keeps another one.
  */
 
 /* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_quota(
     const struct ss_limit_group *group, double cpus, ss_time period, struct ss_error *error);
 
-/* Version 2 ignores CPUs that the groups above lack, which is a failure here, too. */
+/* Version 2 ignores CPUs that the parent groups lack, which is a failure here, too. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
     const struct ss_limit_group *group, const struct ss_cpus *cpus, struct ss_error *error);
 
@@ -616,13 +616,13 @@ SS_NONNULL() int ss_platform_limit_group_remove(struct ss_limit_group *group);
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder, const char *home);
 
 /*
- * These functions find a group by name in all hierarchies. Other programs may have created
+ * The next four functions find a group by name in all hierarchies. Other programs may have created
  * subgroups in it.
  */
 
 /*
- * Moves a process into the group, or into the subgroups of process `like` unless that is 0. Returns
- * the number of hierarchies, or a negative errno.
+ * Moves a process into the group, or, unless `like` is 0, into the subgroups of process `like`.
+ * Returns the number of hierarchies, or a negative errno.
  */
 SS_MUST_USE SS_NONNULL(1) int ss_platform_named_group_join(
     const char *name, pid_t like, pid_t pid, const struct ss_platform_roots *roots);
@@ -658,7 +658,7 @@ long ss_platform_runnable(const struct ss_platform_roots *roots);
 SS_NONNULL(2)
 double ss_platform_frequency(const struct ss_platform_roots *roots, const struct ss_cpus *cpus);
 
-/* ---- events of programs that the CPUs and the kernel count ---- */
+/* ---- performance events ---- */
 
 enum ss_perf_event {
     SS_PERF_INSTRUCTIONS,
@@ -697,8 +697,8 @@ struct ss_perf_request {
 /* An event's count so far, including processes that have ended. */
 struct ss_perf_count {
     uint64_t value;
-    uint64_t enabled; /* nanoseconds for which the event was enabled ... */
-    uint64_t running; /* ... and for which a counter was available */
+    uint64_t enabled; /* nanoseconds for which the event was enabled */
+    uint64_t running; /* nanoseconds for which it had a counter */
 };
 
 /* The kernel's functions for events; tests supply their own. */
@@ -713,7 +713,7 @@ struct ss_perf_calls {
 
 extern const struct ss_perf_calls ss_platform_perf;
 
-/* ---- CPU time in its parts ---- */
+/* ---- CPU time by kind ---- */
 
 /* How one CPU or control group has spent its time, in nanoseconds since some point in the past. */
 struct ss_cpu_times {
@@ -744,7 +744,7 @@ struct ss_cpu_reader {
     bool group;
     int pressure; /* -1: none */
     double pressure_now;
-    ss_time pressure_due; /* earliest time of the next change of `pressure` */
+    ss_time pressure_due; /* earliest time of the next change of the pressure */
     int user;             /* files of a v1 group; -1: not open */
     int system;
 };
@@ -756,7 +756,7 @@ struct ss_cpu_reader {
 /*
  * Opens a reader of CPU times. SS_SOURCE_SYSTEM and SS_SOURCE_IDLE read the CPUs; SS_SOURCE_CGROUP
  * reads one control group, NULL: our own; SS_SOURCE_RUNTIME reads no parts until they are added.
- * Allocates everything here and nothing in read().
+ * ss_platform_cpu_times_read() allocates nothing.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,

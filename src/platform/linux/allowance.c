@@ -9,8 +9,6 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
-/* ---- hierarchies ---- */
-
 int ss_linux_cgroup_of(const struct ss_platform_roots *roots, const char *process,
     const char *controller, char *path, size_t size) {
     char file[4096];
@@ -72,9 +70,9 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
     return false;
 }
 
-/* ---- quotas ---- */
-
-/* Parses a positive decimal number of microseconds; returns 0 for anything else. */
+/*
+ * Converts a positive decimal number of microseconds to nanoseconds; returns 0 for anything else.
+ */
 static ss_time parse_time(const char *text) {
     size_t digits = strspn(text, "0123456789");
     return digits > 0 && !text[digits] && digits < 16 ? strtoull(text, NULL, 10) * SS_MICROSECOND
@@ -134,8 +132,6 @@ void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder,
         *strrchr(at, '/') = '\0';
     }
 }
-
-/* ---- the allowance ---- */
 
 /*
  * Finds the CPUs of the nearest group that names any. A group that does not exist here is in

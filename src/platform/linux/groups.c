@@ -2,8 +2,8 @@
 
 /*
  * Reads the CPU time of the whole machine from version 2 of control groups, as the sum over the
- * child groups of the root. The root's own cpu.stat is derived from clock ticks, but that of its
- * children is exact. With systemd every process is in one of these children, except for kernel
+ * child groups of the root. The root's own cpu.stat is derived from clock ticks, but its children's
+ * files are exact. With systemd every process is in one of these children, except for kernel
  * threads.
  */
 
@@ -63,7 +63,7 @@ static int add_group(struct ss_group_sum *sum, int folder, const struct entry *e
 }
 
 /*
- * Lists the child groups. Not with readdir(): it allocates, and this is called while readings are
+ * Lists the child groups, without readdir(), which allocates: this is called while readings are
  * taken.
  */
 static int list_groups(struct ss_counter_reader *reader) {
@@ -116,7 +116,7 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
         why = add_up(&reader->sum, used);
     if (why != -ENODEV)
         return why;
-    /* A group was removed during the sum. */
+    /* A group was removed while the sum was computed. */
     why = list_groups(reader);
     return why ? why : add_up(&reader->sum, used);
 }

@@ -39,7 +39,7 @@ static const struct {
     [SS_LIMIT_MEMORY] = {"memory", "memory.limit_in_bytes"},
 };
 
-/* The files of version 2. */
+/* The files that set the limits in version 2. */
 static const char *const unified_files[SS_LIMITS] = {
     [SS_LIMIT_QUOTA] = "cpu.max",
     [SS_LIMIT_CPUS] = "cpuset.cpus",
@@ -59,7 +59,10 @@ static bool has_file(const char *folder, const char *name, int mode) {
     return access(path, mode) == 0;
 }
 
-/* Returns whether this process may create a group below this one, and return to this one. */
+/*
+ * Returns whether this process may create a group in `folder`, and move back to the group of
+ * `folder`.
+ */
 static bool may_hold(const char *folder) {
     return access(folder, W_OK) == 0 && has_file(folder, "cgroup.procs", W_OK);
 }
@@ -70,8 +73,6 @@ static void read_file(const char *folder, const char *name, char text[4096]) {
     if (ss_linux_read_text(path, text, 4096) < 0)
         *text = '\0';
 }
-
-/* ---- the place in version 2 ---- */
 
 /* Returns which of these limits have controllers that a file does not list. */
 static unsigned find_missing(const char *folder, const char *name, unsigned limits) {
@@ -84,7 +85,7 @@ static unsigned find_missing(const char *folder, const char *name, unsigned limi
     return limits;
 }
 
-/* Returns whether a group has limits, which a group outside of it would not be subject to. */
+/* Returns whether a group has limits. A new group must be below it to be subject to them. */
 static bool is_limited(const char *folder) {
     char text[4096];
     for (int i = 0; i < SS_LIMITS; i++) {
@@ -122,8 +123,6 @@ static bool find_unified(struct place *place, const char *root, unsigned limits)
     }
     return true;
 }
-
-/* ---- the place ---- */
 
 /* Names the group of one limit, or of all in version 2, below `parent`. */
 static void name_part(
@@ -250,8 +249,6 @@ int ss_platform_named_group_make(struct ss_limit_group *group, unsigned limits, 
     return ss_platform_limit_group_make(group, error);
 }
 
-/* ---- making ---- */
-
 /* Removes the groups of killed processes. A group that is in use cannot be removed. */
 static void remove_old(const char *folder) {
     char parent[SS_GROUP_PATH_SIZE];
@@ -318,7 +315,10 @@ static int inherit_cpus(const char *folder) {
 static int make_part(const struct ss_limit_group *group, int limit) {
     const struct ss_limit_part *part = &group->parts[limit];
     const char *file = part->unified ? unified_files[limit] : kinds[limit].file;
-    /* A group of this name is left from an earlier process with our pid, or is another part. */
+    /*
+     * An existing group was left by an earlier process with our pid, or was created for another
+     * limit.
+     */
     if (mkdir(part->folder, 0755) < 0 && errno != EEXIST)
         return -errno;
     if (!has_file(part->folder, file, W_OK))
@@ -326,7 +326,7 @@ static int make_part(const struct ss_limit_group *group, int limit) {
     return limit == SS_LIMIT_CPUS && !part->unified ? inherit_cpus(part->folder) : 0;
 }
 
-/* Prepares the place of version 2. */
+/* Prepares the parent of the new group in version 2. */
 static int prepare_place(const struct ss_limit_group *group, const struct ss_limit_part *part) {
     char parent[SS_GROUP_PATH_SIZE];
     int result = *group->left ? leave_place(group) : 0;
@@ -356,8 +356,6 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *
     }
     return 0;
 }
-
-/* ---- limits ---- */
 
 size_t ss_platform_quota_settings(struct ss_limit_setting settings[SS_QUOTA_SETTINGS], bool unified,
     double cpus, ss_time period) {
@@ -408,7 +406,7 @@ static int refuse_kept(const char *folder, const char *name, const char *value, 
     return ss_error_fail(error, "%s/%s is '%s' after it was set to '%s'", folder, name, got, value);
 }
 
-/* Sets a limit that the kernel keeps as it is written. */
+/* Sets a limit, and checks that the kernel has kept exactly this text. */
 static int set_exact(
     const char *folder, const char *name, const char *value, struct ss_error *error) {
     char got[4096];
@@ -426,8 +424,9 @@ int ss_platform_limit_group_set_quota(
     size_t count = ss_platform_quota_settings(settings, part->unified, cpus, period);
     read_file(part->folder, settings[count - 1].file, before);
     /*
-     * Version 1 has two files, and refuses a share above that of a group above even between the two
-     * writes. A quota that shrinks first, or grows last, never exceeds the larger of both shares.
+     * Version 1 has two files, and refuses a share of a CPU (quota / period) above the parent's,
+     * even between the two writes. If the quota shrinks first or grows last, the share between the
+     * writes never exceeds the larger of the old and the new one.
      */
     bool last_first = strtoll(settings[count - 1].value, NULL, 10) < strtoll(before, NULL, 10);
     for (size_t i = 0; i < count; i++) {
@@ -475,7 +474,7 @@ int ss_platform_limit_version(enum ss_limit limit, const struct ss_platform_root
     return find_root(&hierarchy, limit, roots, &error) == 0 ? hierarchy.version : 0;
 }
 
-/* In version 1, a limit above this means none: the largest number of pages, in bytes. */
+/* In version 1, a limit above this means no limit: the largest number of pages, in bytes. */
 #define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
 
 int ss_platform_limit_group_set_memory(
@@ -533,8 +532,6 @@ int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
     return 0;
 }
 
-/* ---- removing ---- */
-
 /* Processes are moved up to this many times: they may start others meanwhile, or be exiting. */
 #define REMOVALS_MAX     400
 #define REMOVAL_INTERVAL 5 /* milliseconds */
@@ -547,13 +544,14 @@ static void move_processes(const char *from, const char *to) {
     while (file && fscanf(file, "%d", &pid) == 1) {
         snprintf(text, sizeof text, "%d", pid);
         if (write_file(to, "cgroup.procs", text) < 0)
-            continue; /* it is exiting; or the group cannot be removed, which is reported */
+            continue; /* the process is exiting, or the group cannot be removed, which is reported
+                       */
     }
 }
 
 /*
- * Processes may return to a group that gives controllers to its children only after it has stopped
- * giving them. A killed caller cannot say which of them it has enabled.
+ * A process can be moved back into a group only after the group has stopped giving controllers to
+ * its children. It is unknown which of them a killed caller has enabled, so all are tried.
  */
 static void stop_giving(const char *folder, const char *home) {
     const char *suffix = strrchr(folder, '.');

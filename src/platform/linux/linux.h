@@ -2,8 +2,6 @@
 #ifndef SHOWSTOPPER_LINUX_H
 #define SHOWSTOPPER_LINUX_H
 
-/* Shared by the files of this folder. */
-
 #include <string.h>
 
 #include "platform/platform.h"
@@ -26,7 +24,7 @@ int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters 
 
 /*
  * Reads the CPU time of control groups of version 2, summed over the children of the root in
- * `folder`. open() returns NULL, or why the sum is not the CPU time of the machine.
+ * `folder`. ss_linux_groups_open() returns NULL, or why the sum is not the CPU time of the machine.
  */
 SS_NONNULL(1, 3)
 const char *ss_linux_groups_open(
@@ -37,8 +35,9 @@ SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
 SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
 
 /*
- * Reads the time in idle states of the reader's CPUs. open() returns NULL, or why that time is not
- * used. Once the files of a CPU can no longer be read, only its coarse count is used.
+ * Reads the time in idle states of the reader's CPUs. ss_linux_residency_open() returns NULL, or
+ * why that time is not used. Once the files of a CPU can no longer be read, only its coarse count
+ * is used.
  */
 SS_NONNULL(1)
 const char *ss_linux_residency_open(
@@ -108,8 +107,8 @@ int ss_linux_own_cgroup(
 SS_WRITES(2, 3) int ss_linux_read_text(const char *path, char *buffer, size_t size);
 
 /*
- * Reads the number after blanks and returns where it ends. Not strtoull(): executors read a number
- * in every round, and after a sleep the C library is not in the caches.
+ * Reads the number after blanks and returns its end. Does not use strtoull(): executors read a
+ * number in every round, and after a sleep the C library is not in the caches.
  */
 static inline const char *ss_linux_read_number(const char *at, uint64_t *number) {
     while (*at == ' ')
@@ -130,8 +129,9 @@ static inline uint64_t ss_linux_read_count(const char *text, const char *name) {
 }
 
 /*
- * Reads the stat file of a process or thread and returns what follows the name: " S 1 ...", from
- * field 3 on. NULL if it does not exist. The name in brackets may contain anything, brackets too.
+ * Reads the stat file of a process or thread and returns the text after the name: " S 1 ...", from
+ * field 3 on; NULL if the file does not exist. The name in parentheses may contain anything, also
+ * parentheses.
  */
 SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, size_t size);
 
@@ -141,18 +141,15 @@ SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, siz
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
 /*
- * Returns whether the process is a living one of a user: false for kernel threads and for processes
- * that are exiting or gone.
+ * Returns whether this is a live user process: false for kernel threads and for processes that are
+ * exiting or gone.
  */
 bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
 /* Opens a pidfd of the process that has this pid now. Returns a negative errno on failure. */
 int ss_linux_pidfd_open(pid_t pid);
 
-/*
- * Returns a number that the kernel gives to one process only, read from a pidfd of it; 0 if not
- * available.
- */
+/* Returns a number that is unique to the process of a pidfd; 0 if not available. */
 uint64_t ss_linux_pidfd_identity(int pidfd);
 
 #endif

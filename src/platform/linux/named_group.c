@@ -16,7 +16,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* Delay before groups whose processes were killed are removed again. */
+/* Time between attempts to remove groups whose processes were killed. */
 #define REMOVAL_INTERVAL 10 /* milliseconds */
 
 /* A walk through the folders of a group. */
@@ -91,8 +91,6 @@ static bool has_process(const char *folder, pid_t wanted) {
     return false;
 }
 
-/* ---- joining ---- */
-
 static void join_folder(struct search *search, const char *folder) {
     char path[SS_GROUP_PATH_SIZE + 32], text[32];
     if (search->like > 0 && !has_process(folder, search->like))
@@ -117,8 +115,6 @@ int ss_platform_named_group_join(
     search_all(&search);
     return search.failure < 0 ? search.failure : search.count;
 }
-
-/* ---- processes ---- */
 
 /* Returns whether the process is the first one of a PID namespace below our own. */
 static bool is_first(const struct ss_platform_roots *roots, pid_t pid) {
@@ -171,9 +167,7 @@ int ss_platform_account_of(
     return ss_linux_cgroup_of(roots, process, NULL, path, size);
 }
 
-/* ---- removing ---- */
-
-/* Kills a process if it is in the group: after the process has ended, its pid may be reused. */
+/* Kills a process if it is in the group, because its pid may have been reused since it was read. */
 static void kill_member(const struct search *search, pid_t pid) {
     char path[4096], text[8192];
     SS_OWNED(close) int pidfd = ss_linux_pidfd_open(pid);

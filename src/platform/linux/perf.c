@@ -44,8 +44,8 @@ static uint64_t raw_config(enum ss_perf_event event) {
 }
 
 /*
- * Opens an event. The descendants of a thread inherit it in the disabled state, and exec enables
- * their copies.
+ * Opens an event. With `after_exec`, the event begins disabled; the thread's descendants inherit
+ * this state, and exec enables their copies.
  */
 static int open_event(void *context, const struct ss_perf_request *request) {
     struct perf_event_attr event = {
@@ -99,7 +99,7 @@ const struct ss_perf_calls ss_platform_perf = {
 
 /*
  * Returns the number of runnable threads from /proc/loadavg. The text is "0.20 0.18 0.12 1/80
- * 11206"; the fourth field is the number of runnable threads and of all threads.
+ * 11206"; the fourth field is RUNNABLE/ALL.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots) {
     char path[4200], text[128];

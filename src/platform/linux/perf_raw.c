@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Events of the second-level cache, which the kernel has no general name for. */
+/* Events of the second-level cache, for which perf_event_open() has no generic names. */
 
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,10 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* CPU models with the same events. A code is the event in its lower byte, and its mask above. */
+/*
+ * CPU models with the same events. A code has the event in its lower byte and the unit mask in its
+ * upper byte.
+ */
 struct raw_events {
     const char *vendor;
     unsigned family, last_family;
@@ -48,7 +51,7 @@ struct ss_perf_raw ss_platform_l2_events(const struct ss_platform_roots *roots) 
     unsigned family = 0, model = 0;
     snprintf(path, sizeof path, "%s/cpuinfo", ss_linux_proc(roots));
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
-    /* The first CPU's lines end at an empty one. */
+    /* An empty line ends the first CPU's lines. */
     while (stream && fgets(line, sizeof line, stream) && *line != '\n') {
         sscanf(line, "vendor_id : %31s", vendor);
         sscanf(line, "cpu family : %u", &family);

@@ -10,10 +10,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/*
- * Returns whether an ID does not belong to a process: /proc shows all threads like processes if
- * they are looked up by ID.
- */
+/* Returns whether the ID does not belong to a process. /proc/ID exists for every thread, too. */
 static bool is_thread(pid_t pid) {
     return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
 }

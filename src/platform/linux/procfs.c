@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Facts about any process from /proc. */
-
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -47,7 +45,8 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     return true;
 }
 
-/* A bit of field 9, the kernel's PF_KTHREAD. */
+/* Bits of field 9: the kernel's PF_EXITING and PF_KTHREAD. */
+#define EXITING       0x4
 #define KERNEL_THREAD 0x200000
 
 bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]) {
@@ -191,10 +190,6 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
     return file >= 0 && read_variable(file, wanted, value, size);
 }
-
-/* Bits of field 9, as the kernel's PF_EXITING and PF_KTHREAD. */
-#define EXITING       0x4
-#define KERNEL_THREAD 0x200000
 
 /* Reads field 9 of a stat file. Returns false if the file does not exist. */
 static bool read_flags(const char *path, unsigned *flags) {

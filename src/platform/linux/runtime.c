@@ -8,15 +8,15 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* The inode of the first control group namespace (PROC_CGROUP_INIT_INO in the kernel). */
+/* The inode of the initial control group namespace (PROC_CGROUP_INIT_INO in the kernel). */
 #define FIRST_NAMESPACE 0xEFFFFFFBU
 
-/* CPUs may come and go, but checking for that costs more than a reading. */
+/* The interval between counts of the CPUs, because a count costs more than a reading. */
 #define LOOK_INTERVAL (2 * SS_SECOND)
 
 /*
- * Returns whether this is the initial namespace. In any other one the visible root is that of a
- * container, not of the machine.
+ * Returns whether this is the initial namespace. In any other one, the visible root is a
+ * container's, not the machine's.
  */
 static bool is_first_namespace(const struct ss_platform_roots *roots) {
     char path[4096];
@@ -73,7 +73,7 @@ static const char *open_usage(struct ss_counter_reader *reader, const char *fold
     return reader->file < 0 ? strerror(errno) : NULL;
 }
 
-/* Opens the file. Returns NULL, or why there is nothing to read. */
+/* Returns NULL, or why the CPU time of processes cannot be read. */
 static const char *open_root(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Properties of this process. */
-
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -9,7 +9,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* If many threads wait, a sample of them suffices. */
+/* The maximum number of threads that are examined: a sample suffices. */
 #define ASKED_MAX 64
 
 /* The link count of a folder with one entry. */
