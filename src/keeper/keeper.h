@@ -45,7 +45,7 @@ struct ss_keeper_duty {
 /* Polling interval for processes without a pidfd, in milliseconds. */
 #define SS_KEEPER_BLIND 50
 
-/* A keeper as its parent knows it. */
+/* The parent's view of a keeper. */
 struct ss_keeper {
     const struct ss_keeper_duty *duty;
     pid_t pid;       /* 0: not started, or reaped */

@@ -9,8 +9,8 @@
 
 #include "platform/platform.h"
 
-static int pipe_end = -1; /* the pipe's write end; global, because handlers get no argument of
-                             ours */
+static int pipe_end =
+    -1; /* the pipe's write end; global, because a handler has no context argument */
 
 static void pass_on(int number) {
     int saved = errno;
@@ -24,15 +24,16 @@ static void pass_on(int number) {
 static volatile sig_atomic_t demoted;
 
 /*
- * A process that keeps losing real-time priority would otherwise starve all other processes each
- * time.
+ * Maximum number of times that a process regains real-time priority. Each time that it loses it
+ * again, it has starved all other processes.
  */
 #define REGAINED_MAX 8
 
 /*
  * Gives up real-time priority if the signal comes from the kernel, and returns whether it does. The
- * kernel reports that we have not slept for long, but not why: when memory is short, we may wait in
- * the kernel for a process that our own priority keeps from finishing.
+ * signal means that this process has not slept for long. The cause need not be an endless loop:
+ * when memory is short, this process may wait in the kernel for a process that cannot run because
+ * of its lower priority.
  */
 static bool is_demotion(const siginfo_t *info) {
     if (info->si_code != SI_KERNEL)

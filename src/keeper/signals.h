@@ -50,8 +50,8 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
 /*
  * Requests real-time priority again, a limited number of times. A process that used it for longer
- * than our own limit gives it up and continues without. Call this once per turn of the loop. The
- * watchdog handles a loop that never gets here.
+ * than our own limit gives it up and continues without it. Call this once per turn of the loop. The
+ * watchdog handles a loop that never calls this.
  */
 void ss_signals_regain_priority(void);
 

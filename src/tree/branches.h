@@ -34,7 +34,7 @@ struct ss_holds {
 
 #define SS_HOLDS_ALL UINT32_MAX
 
-/* Opens the process. The caller has set pid, start time and `group`. */
+/* Opens a pidfd. The caller must have set pid, start time and `group`. */
 void ss_hold_open(struct ss_hold *hold);
 void ss_hold_close(struct ss_hold *hold);
 

@@ -18,8 +18,9 @@
 #define UNSEEN (20 * SS_MILLISECOND)
 
 /*
- * For how long after one process has left its group others of the instance are expected to follow;
- * and the lowest duty for which this time is extended in proportion.
+ * How long after one process has left its group others of the instance are expected to follow.
+ * During this time, processes count as young for longer than YOUTH, in inverse proportion to the
+ * duty, which counts as at least DUTY_MIN.
  */
 #define LEAVING  (10 * SS_SECOND)
 #define DUTY_MIN 0.05
@@ -109,8 +110,6 @@ static pid_t group_of(const struct ss_census *census, pid_t pid) {
 static bool look_at(const struct ss_census *census, pid_t pid, struct ss_process *process) {
     return census->source->look(pid, process);
 }
-
-/* ---- attached instances: descent that no longer shows ---- */
 
 static uint32_t kin_of(const struct ss_census *census, pid_t pid) {
     uint32_t row = ss_pid_map_get(&census->kin[0], pid);
@@ -207,8 +206,9 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
 }
 
 /*
- * Ages the entries at a recount: those that no member renews are dropped one recount later. Not as
- * long as pids wait to be examined: whose they are shows only in the entries of their parents.
+ * Ages the entries at a recount: those that no member renews are dropped one recount later. Does
+ * nothing while pids wait to be examined: only the entries of their parents show to which instance
+ * they belong.
  */
 static void turn_kin(struct ss_census *census, pid_t latest) {
     if (!census->board->attached || census->latest != latest)
@@ -245,8 +245,6 @@ static void note_stray(struct ss_census *census, pid_t pid) {
         return;
     }
 }
-
-/* ---- lines of descent ---- */
 
 static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t row, bool adding) {
     if (*known == now)
@@ -337,7 +335,7 @@ static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *
     struct ss_process process;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
         if (!look_at(census, pid, &process))
-            return depth > 0; /* it ended in the meantime, so it may be */
+            return depth > 0; /* the process ended in the meantime, so it may be ours */
         if (kin_of(census, pid) != NO_ROW || kin_of(census, process.session) != NO_ROW)
             return true;
         pid = process.parent;
@@ -384,7 +382,7 @@ static void cover_group(struct ss_census *census, uint32_t row, pid_t group, uin
 
 /*
  * Writes to the board that this process of ours is a member of the group. A rescuer that is late
- * can open the group no longer if its leader has ended.
+ * can no longer open the group if its leader has ended.
  */
 static void name_witness(struct ss_census *census, pid_t pid, pid_t group) {
     uint32_t slot = ss_pid_map_get(&census->slots, group);
@@ -438,8 +436,8 @@ static uint32_t cover(
         return claim(census, row, pid, process, false);
     uint32_t slot = claim(census, row, group, &leader, true);
     /*
-     * The leader may have ended meanwhile. An executor that was faster must not be left alone with
-     * the branch.
+     * The leader may have ended before the guardian could open the group. Then only an executor
+     * that was faster could signal the group, and nothing could after the executor's death.
      */
     if (slot < SS_BOARD_BRANCHES && census->source->is_gone(census->source->holder, slot)) {
         ss_branch_release(census->board, slot);
@@ -654,8 +652,8 @@ static void recheck_all(struct ss_census *census) {
 }
 
 /*
- * Claims the members of groups that an executor was too late to hold, each by itself. Not only at
- * the next recount: until then nothing stops or ends them.
+ * Claims the members of groups that an executor was too late to hold, each by itself. Does not wait
+ * for the next recount, because until then nothing stops or ends them.
  */
 static void split_missed_groups(struct ss_census *census) {
     uint32_t missed = atomic_load(&census->board->missed);

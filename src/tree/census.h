@@ -73,16 +73,16 @@ struct ss_census {
     pid_t limit;      /* the largest pid */
     pid_t latest;     /* the last pid that was examined */
     pid_t settled[2]; /* `latest` two recounts ago, and one recount ago */
-    pid_t again;      /* pids after this one ... */
-    pid_t until;      /* ... up to this one get a second look */
+    pid_t again;      /* pids after this one, up to `until`, get a second look */
+    pid_t until;      /* see `again` */
     ss_time interval;
     ss_time due;               /* the next look, unless an event arrives earlier */
     uint32_t missed;           /* the board's count of missed groups at the last look */
     ss_time recount;           /* when all members are checked again */
     uint32_t budget;           /* lines of descent that may still be followed in this look */
     pid_t stranger;            /* a parent known in this look not to be ours; 0: none */
-    bool ours;                 /* this look has met one of our processes ... */
-    bool found;                /* ... and one in a group not known before */
+    bool ours;                 /* this look has met one of our processes */
+    bool found;                /* this look has added a branch */
     bool listening;            /* every new process is reported */
     bool surveying;            /* the first look of this census: births may predate it */
     bool fresh;                /* the processes examined now have just been started */
@@ -117,7 +117,7 @@ SS_MUST_USE int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups, pid_t since);
 void ss_census_close(struct ss_census *census);
 
-/* Examines what is new. Returns when to look again; fork events may make that earlier. */
+/* Examines new processes. Returns when to look again; fork events may make that earlier. */
 ss_time ss_census_take(struct ss_census *census, ss_time now);
 
 /* Returns whether the last look examined every pid that had been assigned by then. */

@@ -8,13 +8,12 @@
 #include "base/grow.h"
 #include "platform/platform.h"
 
-/* A listing may take at most 1 / COST_PART of the time ... */
+/*
+ * A listing may take at most 1 / COST_PART of the time. If clocks supply the time between listings,
+ * it may take at most 1 / COST_PART_SPARED, at intervals of at least LISTING_INTERVAL.
+ */
 #define COST_PART 50
 
-/*
- * ... or, if clocks supply the time in between, 1 / COST_PART_SPARED, and at intervals of at least
- * this.
- */
 #define LISTING_INTERVAL (100 * SS_MILLISECOND)
 #define COST_PART_SPARED 200
 
@@ -24,12 +23,12 @@
 #define LEARNED        (500 * SS_MILLISECOND)
 #define CORRECTION_MAX 2.0
 
-/* Number of listings over which an excess over them is given up. */
+/* The number of listings over which an excess of the total over the listed time is reduced. */
 #define GIVEN_UP 16
 
 #define RATE_MEMORY (100 * SS_MILLISECOND)
 
-/* How often to retry opening the clocks while processes are being started. */
+/* The number of attempts to open the clocks while processes are being started. */
 #define ATTEMPTS_MAX 20
 
 /* Clocks of running processes may lag by this much, a tick of the system. */
@@ -66,8 +65,6 @@ static struct ss_cpu_time_process *find_process(const struct ss_cpu_time_list *l
     }
     return NULL;
 }
-
-/* ---- listing processes ---- */
 
 static void list_process(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
     if (SS_GROW(list->items, list->count + 1, list->room))
@@ -124,8 +121,6 @@ static void list_processes(struct ss_cpu_time *meter) {
     if (attached)
         list_orphans(meter);
 }
-
-/* ---- their CPU time ---- */
 
 /*
  * Reads the clocks. Reads the times that were waited for first: the time of a child that ends in
@@ -247,8 +242,6 @@ static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
     return add_up(meter);
 }
 
-/* ---- the kernel's clocks ---- */
-
 /* Opens clocks for all listed processes. Returns how many threads were added, or -1. */
 static int add_all(struct ss_cpu_time *meter) {
     int all = 0;
@@ -347,8 +340,6 @@ uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
     learn_rate(meter, meter->shown - before, now);
     return meter->shown;
 }
-
-/* ---- the time of all instances ---- */
 
 #define TOLD_WORDS 3
 

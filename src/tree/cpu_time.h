@@ -48,8 +48,8 @@ struct ss_cpu_time {
     int self;      /* the clock of the executor alone, to subtract from the others; -1: not open */
     uint64_t seen; /* sum of the clocks at the last reading, without the executor */
     uint64_t unlisted; /* the part of `seen` since the last listing */
-    uint64_t clocked;  /* recent CPU time by the clocks ... */
-    uint64_t told;     /* ... and by listings */
+    uint64_t clocked;  /* recent CPU time by the clocks */
+    uint64_t told;     /* the same CPU time by listings */
     uint64_t known;    /* total by listings; never falls */
     uint64_t compared; /* `known` when the clocks were last compared with it */
     pid_t latest;      /* the last pid that was assigned when `now` was listed */

@@ -41,7 +41,7 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row) {
     close(freezer);
 }
 
-/* Removes all freezers. With --keep a process may stay in one forever, running. */
+/* With --keep, a freezer may still hold running processes, and then remains. */
 void ss_freezers_remove(const struct ss_board *board) {
     for (uint32_t row = 0; row < board->instances; row++) {
         char name[SS_FREEZER_NAME];

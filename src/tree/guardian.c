@@ -47,10 +47,6 @@ static bool listen_for_forks(void *context, bool on) {
     return told;
 }
 
-/*
- * Takes over from a dead master. The executors notice its death, too, and end their instances; this
- * ends the rest.
- */
 static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *rescue) {
     if (atomic_load(&setup->board->view))
         ss_screen_release(STDERR_FILENO);

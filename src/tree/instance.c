@@ -17,7 +17,7 @@
 #define STOP_PATIENCE (50 * SS_MILLISECOND)
 #define STOP_ROUND    (50 * SS_MICROSECOND)
 
-/* Stops between two searches for a running thread. */
+/* The number of stops from one search for a running thread to the next. */
 #define AIM_INTERVAL 8
 
 /* Exits in the child after a failure. A negative errno means that the command is not the cause. */

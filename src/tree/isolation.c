@@ -15,7 +15,7 @@
 #include "screen/terminal.h"
 #include "screen/window.h"
 
-/* A message from the first process inside to the one outside. */
+/* A message from the first process inside the namespace to the process outside. */
 struct message {
     enum { FAILED, STOPPED, ENDED } kind;
     int value; /* an errno, or the run's wait status */
@@ -33,7 +33,7 @@ struct caller {
 
 /*
  * The process that gets signals passed on: outside, the first process inside; inside, the run.
- * Global, because handlers get no argument of ours.
+ * Global, because a handler has no context argument.
  */
 static volatile sig_atomic_t next_process;
 
@@ -124,7 +124,7 @@ static void run_init(int report, const struct ss_isolation *isolation) {
         setpgid(0, 0);
         close(report);
         close(named[1]);
-        await_close(named[0]); /* an instance might see the name from before */
+        await_close(named[0]); /* until ss-init has its name, which an instance may see */
         return;
     }
     if (run < 0)

@@ -18,7 +18,7 @@
 /* The pidfds of one executor and of its instance's leader. */
 struct ss_charge;
 
-/* Indexes into `polls`, before those of the executors. */
+/* Indexes into `polls`; the executors are at SS_RESCUE_EXECUTORS and above. */
 enum { SS_RESCUE_BELL, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS };
 
 struct ss_rescue {
