@@ -18,7 +18,6 @@ struct ss_cpus {
 SS_NONNULL() bool ss_cpus_has(const struct ss_cpus *cpus, uint32_t cpu);
 SS_NONNULL() void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu);
 
-/* Adds the CPUs of `other`. */
 SS_NONNULL() void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other);
 
 /* Removes all CPUs that are not in `other`. */

@@ -37,8 +37,6 @@ char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned bits) {
                     (unsigned long long)(min / SS_SECOND), (unsigned long long)(min % SS_SECOND));
 }
 
-/* ---- in memory ---- */
-
 int ss_histogram_open(struct ss_histogram *histogram, unsigned bits) {
     *histogram = (struct ss_histogram){.bits = bits, .min = SS_TIME_NEVER};
     histogram->counts = calloc(SS_HISTOGRAM_BUCKETS(bits), sizeof *histogram->counts);
@@ -159,8 +157,6 @@ double ss_histogram_quantile_max(const struct ss_histogram *histogram, double sh
     unsigned bucket = find_bucket(histogram, find_rank(share, histogram->count));
     return bound(histogram, ss_histogram_bucket_max(bucket, histogram->bits));
 }
-
-/* ---- in shared memory ---- */
 
 void ss_shared_histogram_add(struct ss_shared_histogram *histogram, ss_time value) {
     atomic_fetch_add_explicit(&histogram->counts[ss_histogram_bucket(value, SS_HISTOGRAM_COARSE)],

@@ -28,7 +28,6 @@
 
 unsigned ss_histogram_bucket(ss_time value, unsigned bits);
 
-/* Return the smallest, the middle and the largest value of a bucket. */
 ss_time ss_histogram_bucket_min(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_middle(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits);
@@ -38,8 +37,6 @@ ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits);
 
 /* Prints the smallest value of a bucket in seconds, exactly: "0.012345344". Returns the end. */
 SS_NONNULL() char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned bits);
-
-/* ---- in memory ---- */
 
 /*
  * Holds any number of values in fixed memory: 440 KiB if fine, of which only the pages of used
@@ -53,7 +50,7 @@ struct ss_histogram {
     uint64_t *counts; /* number of values in each bucket */
 };
 
-/* Opens an empty histogram. Returns -1 if memory is exhausted. */
+/* Returns -1 if memory is exhausted. */
 SS_NONNULL() SS_MUST_USE int ss_histogram_open(struct ss_histogram *histogram, unsigned bits);
 SS_NONNULL() void ss_histogram_close(struct ss_histogram *histogram);
 SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);
@@ -70,8 +67,8 @@ void ss_histogram_add_bucket(
     struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count);
 
 /*
- * Replaces the maximum if `max` is in the same bucket: values that were added by their bucket have
- * made it the middle of the bucket.
+ * Replaces the maximum if `max` is in the same bucket: ss_histogram_add_bucket() knows only the
+ * middle of the bucket.
  */
 SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max);
 
@@ -97,8 +94,6 @@ SS_NONNULL() double ss_histogram_quantile(const struct ss_histogram *histogram, 
 /* Returns the quantile rounded up to the end of its bucket. */
 SS_NONNULL() double ss_histogram_quantile_max(const struct ss_histogram *histogram, double share);
 
-/* ---- in shared memory ---- */
-
 /* A histogram that one process writes and others read. Zeroed: no values. */
 struct ss_shared_histogram {
     _Atomic uint64_t max; /* nanoseconds */
@@ -107,7 +102,7 @@ struct ss_shared_histogram {
 
 SS_NONNULL() void ss_shared_histogram_add(struct ss_shared_histogram *histogram, ss_time value);
 
-/* Adds all values to a histogram that is at most as fine. */
+/* Adds all values to `into`, which must have at most SS_HISTOGRAM_COARSE `bits`. */
 SS_NONNULL()
 void ss_shared_histogram_read(
     const struct ss_shared_histogram *histogram, struct ss_histogram *into);

@@ -7,11 +7,11 @@
 
 #include <showstopper/contract.h>
 
-/* Writes one JSON value after another. This project reads JSON with a library. */
+/* Writes JSON to a stream, one value after another. */
 struct ss_json {
     FILE *stream;
     int depth;
-    bool follows; /* the next value must be preceded by a separator */
+    bool follows; /* a comma must precede the next value */
 };
 
 /*
@@ -37,7 +37,7 @@ SS_NONNULL(1)
 void ss_json_number(struct ss_json *json, const char *name, double number); /* NaN: null */
 SS_NONNULL(1) void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
-/* Writes a number that is already in decimal. */
+/* Writes `digits`, a decimal number, unchanged. */
 SS_NONNULL(1, 3) void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
 
 #endif

@@ -16,7 +16,7 @@ struct ss_local_socket {
     ino_t number; /* inode of the file; 0 if absent */
 };
 
-/* Checks that the path fits into an address. */
+/* Checks the length of the path. */
 int ss_local_socket_check(const char *path, struct ss_error *error);
 
 /*

@@ -6,10 +6,7 @@
 
 #include <showstopper/contract.h>
 
-/*
- * Writes numbers for programs to read. Each function ends the number with a null and returns its
- * place.
- */
+/* Writes numbers for programs to read. Each function appends a null and returns a pointer to it. */
 
 /* Size of a buffer for ss_number_put(), including the null. */
 #define SS_NUMBER_ROOM 32
@@ -26,7 +23,7 @@ SS_NONNULL() char *ss_number_put(char *to, double number);
 /* Like ss_number_put(), but without an exponent, which the grammar of options and traces lacks. */
 SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 
-/* ---- much faster than printf ---- */
+/* The following functions are much faster than printf(). */
 
 /*
  * Writes a number with `decimals` decimals, at most 9, with halves rounded away from 0. Writes

@@ -17,7 +17,7 @@ enum ss_metric_type {
 
 struct ss_metric {
     const char *name; /* ends with the unit */
-    const char *unit; /* NULL: a number of something */
+    const char *unit; /* NULL: a plain count */
     enum ss_metric_type type;
     const char *help;
 };
@@ -28,14 +28,15 @@ struct ss_metrics {
 };
 
 /*
- * Writes a value, after the metric's heading if it is the first one. The values of a metric must
- * follow one another. A NaN is left out. `labels` are names and values in turn, up to a NULL.
+ * Writes a value, preceded by the metric's heading if it is the first one. The values of a metric
+ * must be written one after another. NaN is skipped. `labels` are names and values in turn, up to a
+ * NULL.
  */
 SS_NONNULL()
 void ss_metrics_put(struct ss_metrics *metrics, const struct ss_metric *metric,
     const char *const *labels, double value);
 
-/* Writes the mark without which a reader takes the text for incomplete. */
+/* Writes the end marker. A reader considers a text without it incomplete. */
 SS_NONNULL() void ss_metrics_end(struct ss_metrics *metrics);
 
 #endif

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * `how` is close, free, fclose or closedir. clang warns of a variable that is only released, unless
- * it may be unused.
+ * `how` is close, free, fclose or closedir. `unused` silences clang, which warns of a variable that
+ * is only released.
  */
 #define SS_OWNED(how) __attribute__((cleanup(ss_owned_##how), unused))
 

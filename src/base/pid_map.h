@@ -27,7 +27,7 @@ void ss_pid_map_close(struct ss_pid_map *map);
 
 SS_NONNULL() uint32_t ss_pid_map_get(const struct ss_pid_map *map, pid_t pid);
 
-/* Sets the number of a pid. Returns -1 if the map is full. */
+/* Returns -1 if the map is full. */
 SS_NONNULL() int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value);
 
 void ss_pid_map_clear(struct ss_pid_map *map);

@@ -16,7 +16,6 @@ typedef int ss_program(char **argv, int *status, struct ss_error *error);
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
 
-/* Prints "NAME version". */
 void ss_program_print_version(const char *name) SS_NONNULL();
 
 #endif

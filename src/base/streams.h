@@ -6,12 +6,9 @@
 
 #include <showstopper/error.h>
 
-/* The standard streams of every program. */
-
 /*
- * Opens standard streams that the caller has closed. Call this first, because otherwise another
- * file would get such a descriptor. The replacement reads as empty, refuses to be written, and is
- * closed on exec.
+ * Opens /dev/null, read-only and close-on-exec, in place of standard streams that are closed. Call
+ * this first; otherwise another file would get such a descriptor.
  */
 void ss_streams_occupy(void);
 

@@ -12,7 +12,7 @@ typedef unsigned __int128 wide;
 /*
  * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
  * more digits: the longest such text in days has 22. A whole part above the limit is too large;
- * decimals below the limits are dropped.
+ * further decimals are dropped.
  */
 #define MANTISSA_LIMIT ((wide)10000000000000 * 10000000000) /* 10^23 */
 #define DECIMALS_LIMIT 30
@@ -331,8 +331,6 @@ int ss_units_percent(const char *text, double *value, struct ss_error *error) {
     return 0;
 }
 
-/* ---- frequencies, sizes, power ---- */
-
 struct scale {
     const char *name;
     uint64_t factor;
@@ -421,7 +419,7 @@ void ss_units_print_power(char *buffer, size_t room, uint64_t value) {
     print_scaled(&powers, buffer, room, value);
 }
 
-/* Returns the largest unit of which a time other than 0 is a whole number. */
+/* Returns the index of the largest unit that divides `value`, which is not 0, without remainder. */
 static size_t whole_unit(ss_time value) {
     size_t i = 0;
     while (i < UNITS_PRINTED - 1 && value % units[i].length != 0)
@@ -441,7 +439,10 @@ void ss_units_print_time(char *buffer, size_t size, ss_time value) {
 /* Names for people, in the order of the printed units. */
 static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
 
-/* Index of "s" in `shown`: times below a second are also shown as decimals of it. */
+/*
+ * Index of "s" in `shown`: times above a second are shown in this unit with decimals, not in a
+ * smaller one.
+ */
 #define SECONDS 3
 
 void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {

@@ -33,8 +33,8 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     struct ss_units_doubt *doubt, struct ss_error *error);
 
 /*
- * Parses a load from 0 to 1: 6/10, 0.6 or 60%. Also parses a number of CPUs, 0.5cpu or 2cpus, of
- * which `cpus` make a load of 1; if `cpus` is 0, such a load is refused.
+ * Parses a load from 0 to 1: 6/10, 0.6 or 60%. Also parses a number of CPUs, such as 0.5cpu or
+ * 2cpus, and divides it by `cpus`, the CPUs that make a load of 1; refuses it if `cpus` is 0.
  */
 SS_NONNULL(1, 3)
 int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
@@ -62,8 +62,8 @@ SS_NONNULL(1, 2) int ss_units_size(const char *text, uint64_t *value, struct ss_
 SS_NONNULL(1, 2) int ss_units_power(const char *text, uint64_t *value, struct ss_error *error);
 
 /*
- * Writes such a quantity so that the parser reads it back, with the largest unit of which it is at
- * least 1, and with at most six decimals.
+ * Writes a quantity in the largest unit that gives at least 1, with at most six decimals, so that
+ * the parser above reads it back.
  */
 SS_WRITES(1, 2) void ss_units_print_frequency(char *buffer, size_t size, uint64_t value);
 SS_WRITES(1, 2) void ss_units_print_size(char *buffer, size_t size, uint64_t value);
@@ -71,8 +71,7 @@ SS_WRITES(1, 2) void ss_units_print_power(char *buffer, size_t size, uint64_t va
 
 /*
  * Writes a time so that this parser reads it back exactly, as a whole number of the largest
- * possible unit: "107m", "1500u". Writes SS_TIME_NEVER, which has no text that the parser accepts,
- * as "never".
+ * possible unit: "107m", "1500u". SS_TIME_NEVER becomes "never", which the parser refuses.
  */
 SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time value);
 

@@ -16,7 +16,7 @@
  * it.
  *
  * A vernier in shared memory serves several processes. They may read at the same time: at worst the
- * offset is that of the previous reading. Zeroed: no reading yet.
+ * offset of an earlier reading remains. Zeroed: no reading yet.
  */
 struct ss_vernier {
     _Atomic uint64_t offset; /* modulo 2^64 */

@@ -187,8 +187,8 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
     struct tm day;
     localtime_r(&today, &day);
     /*
-     * Tomorrow is not always enough: the clocks may skip the time then, or the whole day. They do
-     * not also skip it on the day after.
+     * Looks three days ahead, because the clocks may skip the time of day tomorrow, or all of
+     * tomorrow.
      */
     for (int ahead = 0; ahead <= 3; ahead++) {
         clock.tm_year = day.tm_year;

@@ -93,8 +93,8 @@ void ss_whole_file_abandon(struct ss_whole_file *file) {
 }
 
 /*
- * Flushes even after an error: an earlier write has failed then, and errno may be of another call
- * since. The repeated write fails for the same reason.
+ * Flushes even after an earlier write has failed: errno may have changed since, and the repeated
+ * write fails for the same reason.
  */
 static bool flush(FILE *stream) {
     errno = 0;

@@ -41,7 +41,7 @@ SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path
  */
 SS_NONNULL() int ss_whole_file_commit(struct ss_whole_file *file);
 
-/* Discards the output. */
+/* Closes the file and discards it. Keeps errno. */
 void ss_whole_file_abandon(struct ss_whole_file *file);
 
 #endif

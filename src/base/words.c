@@ -93,7 +93,10 @@ static void put_utf8(struct splitter *splitter, long c) {
         *splitter->out++ = (char)(0x80 | (c >> 6 * more & 0x3f));
 }
 
-/* Takes an escape that is a number. Leaves an escape unchanged if bash does not know it. */
+/*
+ * Takes a numeric escape, or leaves it unchanged if bash does not know it. Returns false for the
+ * null byte.
+ */
 static bool take_number_escape(struct splitter *splitter, char kind) {
     const char *begin = splitter->at;
     long number = -1;

@@ -43,7 +43,6 @@ SS_NONNULL() bool ss_words_next(const char **at, char separator, struct ss_words
 
 SS_NONNULL() bool ss_words_is(const struct ss_words_part *part, const char *word);
 
-/* Returns whether the word is a part of the list. */
 SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *word);
 
 /* Writes a text as a CSV field, in quotes if necessary. */

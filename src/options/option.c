@@ -76,8 +76,7 @@ static int read_time(const struct ss_option *row, const char *text, ss_time *tim
 
 struct quantity {
     double cpus;                 /* see struct ss_option_store */
-    double value;                /* the number of any numeric type, comparable with the row's
-                                    bounds */
+    double value;                /* the value as a number, for comparison with the row's bounds */
     struct ss_units_doubt doubt; /* a warning about a valid value */
 };
 
@@ -222,7 +221,7 @@ static char *name_end(char *item) {
     return length > 0 && item[length] == '=' ? item + length : NULL;
 }
 
-/* Sets one item. Returns its row, or NULL on error. */
+/* Returns the row of the item, or NULL on error. */
 static const struct ss_option *set_item(const struct ss_option *rows, char *item, bool first,
     void *config, struct ss_option_store *store, struct ss_error *error) {
     char *equals = name_end(item);

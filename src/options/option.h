@@ -31,7 +31,6 @@ SS_NONNULL() void ss_option_store_warn(struct ss_option_store *store, const char
 SS_NONNULL()
 void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label);
 
-/* Adds the warnings of another store. */
 SS_NONNULL()
 void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other);
 

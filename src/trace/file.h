@@ -13,7 +13,7 @@
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* Reads a file into memory. The file is not needed afterwards. */
+/* Reads a trace into memory; free it with ss_trace_records_free(). */
 int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error);
 
 #endif

@@ -25,7 +25,9 @@ struct reader {
     char field[LINE_LONGEST + 1];
 };
 
-/* Puts the place before the message and the line after it. `column` counts bytes. */
+/*
+ * Puts the place before the message and the line after it. The column in the message counts bytes.
+ */
 static int blame(struct reader *reader, const char *column) {
     if (!reader->error)
         return -1;
