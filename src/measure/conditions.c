@@ -30,7 +30,10 @@ void ss_conditions_look(struct ss_conditions *conditions, ss_time now) {
     ss_windows_add(&conditions->frequency_counts, now, now, 1);
 }
 
-/* Returns the change of the mean frequency from the first third of the time to the last. */
+/*
+ * Returns the change of the mean frequency from the first third of the time to the last, in
+ * percent.
+ */
 static double find_frequency_change(const struct ss_conditions *conditions, ss_time now) {
     double sums[3], counts[3];
     ss_windows_split(&conditions->frequency_sums, now, 3, sums);

@@ -6,15 +6,14 @@
 
 /*
  * The duty that is reported: the part of the time for which instances were allowed to run, as a
- * mean over the living ones. It comes from permits, so it shows what was done, not what was decided
- * last.
+ * mean over the living ones. It is computed from permits, so it is the actual duty rather than the
+ * last decision.
  */
 struct ss_duty_meter {
     ss_time time; /* time of the previous call */
     struct ss_permission permission;
 };
 
-/* Begins an interval. */
 void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
 /*

@@ -191,7 +191,10 @@ void ss_iterations_read(
     if (share->burst_size < 2 || iterations->from == SS_TIME_NEVER || now < iterations->from ||
         now > iterations->to)
         return;
-    /* Count the first iteration of the burst, too: it did not count as one until now. */
+    /*
+     * The first iteration is part of the burst, too, but was not counted as such before the second
+     * one.
+     */
     share->in_bursts += before == 1 ? 1 + (uint64_t)count : count;
 }
 

@@ -25,9 +25,8 @@ struct ss_iteration_share {
     double squares; /* sum of the squared differences between the lengths and their mean */
     ss_time since;  /* end of the last iteration or start of the first; SS_TIME_NEVER if unknown */
     ss_time last;   /* length of the last iteration, in the window or before */
-    ss_time burst_from;  /* first end after a silence; ends that follow soon after it form a burst
-                            ... */
-    uint32_t burst_size; /* ... of this size; 0 if it is over */
+    ss_time burst_from;  /* first end after a silence, which may begin a burst */
+    uint32_t burst_size; /* number of ends in this burst; 0 if it is over */
     uint64_t in_bursts;  /* iterations in the window that ended in bursts */
     bool begun;          /* an iteration has ended, in the window or before */
     bool over;           /* the instance has exited by itself */
@@ -65,21 +64,22 @@ struct ss_iteration {
 struct ss_iterations {
     ss_time from; /* SS_TIME_NEVER before counting */
     ss_time to;
-    uint64_t seen;                     /* number of all iterations */
-    uint64_t ended;                    /* number that ended in the window */
-    double parts;                      /* parts of iterations in the window: a whole one adds 1 */
-    struct ss_iteration_share *shares; /* shares of each instance; NULL if instances are not kept
-                                          apart */
+    uint64_t seen;  /* number of all iterations */
+    uint64_t ended; /* number that ended in the window */
+    double parts;   /* parts of iterations in the window: a whole one adds 1 */
+    struct ss_iteration_share
+        *shares; /* share of each instance; NULL if instances are not kept apart */
     uint32_t instances;
     uint32_t *line_of;            /* command of each instance; NULL likewise */
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
     struct ss_throughput throughput; /* throughput since the start of the window */
-    struct ss_windows parts_in_time; /* the same in windows of any number, for the verdict */
+    struct ss_windows parts_in_time; /* the same for the verdict, which can divide it into any
+                                        number of windows */
     struct ss_pause *pauses;         /* in order of time */
     size_t pause_count, pause_room;
-    uint64_t unmatched;         /* number of lines of output that did not match ... */
-    char example[96];           /* ... and the first such line */
+    uint64_t unmatched;         /* number of lines of output that did not match */
+    char example[96];           /* the first such line */
     uint64_t unmatched_counted; /* number of unmatched lines that were read in the window */
 
     /* Called with each iteration; may be NULL. */

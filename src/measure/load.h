@@ -14,8 +14,8 @@ struct ss_load {
 };
 
 /*
- * The formulas of the load, which every program uses. `capacity` is the time of the CPUs, in the
- * same unit.
+ * The formulas of the load, which every program uses. `capacity` is the CPU time that was
+ * available, in the unit of the other argument.
  */
 double ss_load_of_idle(double idle, double capacity);
 double ss_load_of_used(double used, double capacity);

@@ -28,9 +28,7 @@ struct ss_load_sample ss_load_sample_new(void) {
     };
 }
 
-/* ---- rows ---- */
-
-/* The columns, in the order of enum and heading. */
+/* The columns, in the order of the heading. */
 static const struct column {
     const char *name;
     enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
@@ -118,8 +116,6 @@ size_t ss_load_sample_json(
     }
     return (size_t)(stpcpy(at, "}\n") - line);
 }
-
-/* ---- readings ---- */
 
 /* Subtracts two readings of one CPU. Returns false if a counter went backward. */
 static bool subtract(

@@ -76,8 +76,8 @@ double ss_load_steal(const struct ss_cpu_reading *from, const struct ss_cpu_read
 void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span);
 
 /*
- * Sets the load and its parts; of a group, only the parts that it counts. The error is NaN without
- * a target.
+ * Sets the load and its parts; for a group, only the parts that the kernel counts. The error is NaN
+ * without a target.
  */
 void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span *span);
 

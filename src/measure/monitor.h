@@ -46,8 +46,8 @@ struct ss_monitor {
     struct ss_figures figures;
     struct ss_settling settling;
     double duty_sum;
-    double steal_sum;                 /* sum of stolen seconds per CPU ... */
-    double steal_seconds;             /* ... over the counted time in which they were known */
+    double steal_sum;                 /* sum of stolen seconds per CPU */
+    double steal_seconds;             /* counted seconds in which the stolen time was known */
     uint64_t doubts[SS_DOUBT_KINDS];  /* number of counted samples of each kind */
     uint64_t running[SS_DOUBT_KINDS]; /* sums over the living instances in these samples */
     uint64_t lost;                    /* number of samples that failed or were far too late */
@@ -61,7 +61,6 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
 /* Begins a new series of samples. */
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
 
-/* Takes the sample that is due. */
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
 
 /* Excludes a pause: the starts of control and of counting move by its length. */

@@ -24,7 +24,6 @@ void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time 
 /* Returns the number of complete intervals up to `to`. */
 size_t ss_throughput_count(const struct ss_throughput *throughput, ss_time to);
 
-/* Returns the iterations per second in an interval. */
 double ss_throughput_rate(const struct ss_throughput *throughput, size_t interval);
 
 void ss_throughput_free(struct ss_throughput *throughput);

@@ -10,8 +10,6 @@
 /* Readings may take at most 1 / COST_PART of the time. */
 #define COST_PART 100
 
-/* ---- which processes belong to the run ---- */
-
 /* Stop after this many parents. */
 #define DEPTH_MAX 256
 
@@ -87,8 +85,6 @@ struct ss_usage_tree ss_usage_add_up(
     return tree;
 }
 
-/* ---- readings ---- */
-
 static void see(void *context, pid_t pid) {
     struct ss_usage *usage = context;
     if (SS_GROW(usage->processes, usage->count + 1, usage->capacity) &&
@@ -138,7 +134,7 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     sum->others += busy - instances - grown(from->own, to->own);
 }
 
-/* Takes a reading. Returns false if nothing can be read. */
+/* Returns false if nothing can be read. */
 static bool read_now(struct ss_usage *usage) {
     if (!usage->measures || ss_load_meter_read(&usage->meter) != 0)
         return false;
@@ -168,7 +164,10 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     sum->throttled += grown(quota.throttled, usage->quota.throttled);
 }
 
-/* Counts the use of the interval that ended with the last reading, if the reading succeeded. */
+/*
+ * Begins to count the use of the whole window at the last reading, if `taken` says that it
+ * succeeded.
+ */
 static void count_from_reading(struct ss_usage *usage, bool taken) {
     usage->first = usage->tree;
     usage->has_first = taken && ss_load_meter_read(&usage->whole) == 0;

@@ -34,14 +34,14 @@ struct ss_usage_tree {
 
 /*
  * Adds up the use of processes by tree, and sorts the processes by pid. The time of an ended
- * process counts for the process that reaped it. Once the master has reaped an executor, the
- * executor's time and that of its instances count for the master.
+ * process counts for the process that reaped it. Once the master has reaped an executor, the time
+ * of the executor and its instances counts for the master.
  */
 struct ss_usage_tree ss_usage_add_up(
     const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);
 
 struct ss_usage_sum {
-    double capacity; /* all in nanoseconds of CPU time */
+    double capacity; /* this and the next four: nanoseconds of CPU time */
     double instances;
     double others;
     double own;

@@ -9,10 +9,10 @@
 #define STEPS  17
 #define SHAPES (STEPS + 2)
 
-/* Time constants of warm-up in all of the time. */
+/* The series lasts this many time constants of a warm-up. */
 #define WARM_UP_CONSTANTS 12
 
-/* Details of a change that has another shape. */
+/* The numbers of bends, exponentials and powers that find_detail() tries besides steps. */
 #define BENDS        18
 #define EXPONENTIALS 7
 #define POWERS       2
@@ -24,7 +24,7 @@
 #define DETAILS_LOSE      6
 #define DETAILS_LOSE_MORE 9
 
-/* A window with fewer events shows their grain rather than their rate. */
+/* With fewer events per window, the counts would be too coarse. */
 #define EVENTS_PER_WINDOW 5
 
 /* With fewer independent values than this, the correlation is not known well enough. */
@@ -38,7 +38,7 @@
  */
 #define CERTAINTY_MIN 5
 
-/* A smaller change is of no consequence, however certain. */
+/* A smaller change does not matter, however certain it is. */
 #define SIZE_MIN 0.01
 
 struct fit {
@@ -47,7 +47,7 @@ struct fit {
     double correlation;
 };
 
-/* The value of a shape at value `i`; from 0 before the change to 1 after it, or the other way. */
+/* Returns the height of a shape at value `i`. It rises by 1 from before the change to after it. */
 static double shape_at(size_t shape, size_t i, size_t count) {
     double time = ((double)i + 0.5) / (double)count;
     if (shape < STEPS)
@@ -99,14 +99,17 @@ static double multiply(const double *left, const double *right, size_t count) {
     return sum;
 }
 
-/* Removes from `values` what is proportional to `shape`. */
+/* Removes the component of `values` that is proportional to `shape`. */
 static void remove_shape(double *values, const double *shape, size_t count) {
     double part = multiply(values, shape, count) / multiply(shape, shape, count);
     for (size_t i = 0; i < count; i++)
         values[i] -= part * shape[i];
 }
 
-/* Finds the detail that explains most of the values, around its mean. */
+/*
+ * Finds the detail that explains the largest part of the values. `best` gets its heights minus
+ * their mean.
+ */
 static void find_detail(const double *values, size_t count, double best[]) {
     double heights[SS_STATIONARITY_MAX], most = -1;
     for (size_t detail = 0; detail < count - 1 + BENDS + EXPONENTIALS + POWERS; detail++) {

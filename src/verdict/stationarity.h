@@ -33,7 +33,7 @@ struct ss_change {
 /* Finds the change in at most SS_STATIONARITY_MAX values. */
 SS_NONNULL() struct ss_change ss_stationarity_find(const double *values, size_t count);
 
-/* The number of windows into which this many events should be divided; 0: too few events. */
+/* Returns the number of windows into which to divide the events; 0 if there are too few. */
 size_t ss_stationarity_windows(double events);
 
 /* Returns the size of a change that is certain enough to count, otherwise 0; NaN if not checked. */

@@ -69,7 +69,7 @@ const char *ss_verdict_word(const struct ss_verdict *verdict) {
     return verdict->finding == SS_PASSED ? "valid" : ss_finding_names[verdict->finding];
 }
 
-/* Returns the limit that the figure is beyond. */
+/* Returns the limit that the figure violates. */
 static double find_limit(const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
     return verdict->findings[which] == SS_INVALID ? check->invalid : check->doubtful;

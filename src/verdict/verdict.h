@@ -9,9 +9,9 @@
 #include "verdict/stationarity.h"
 
 /*
- * Decides what a run is worth: each check compares a figure with two limits, beyond which the run
- * is doubtful or invalid. A figure that was not measured is not checked. "Valid" means that these
- * checks found nothing.
+ * Judges a run: each check compares a figure with two limits, beyond which the run is doubtful or
+ * invalid. A figure that was not measured is not checked. "Valid" means that these checks found
+ * nothing.
  */
 enum ss_finding {
     SS_NOT_CHECKED,
@@ -20,7 +20,7 @@ enum ss_finding {
     SS_INVALID,
 };
 
-/* "not checked", "passed", "doubtful", "invalid" */
+/* Indexed by enum ss_finding. */
 extern const char *const ss_finding_names[];
 
 enum ss_check_name {
@@ -75,12 +75,12 @@ struct ss_verdict {
     enum ss_finding finding; /* the worst: passed, doubtful or invalid */
 };
 
-/* Sets all figures to unknown. */
+/* Sets all figures to NaN. */
 SS_NONNULL() void ss_evidence_clear(struct ss_evidence *evidence);
 
 SS_NONNULL() struct ss_verdict ss_verdict_reach(const struct ss_evidence *evidence);
 
-/* "valid", "doubtful", "invalid" */
+/* Returns "valid", "doubtful" or "invalid". */
 SS_NONNULL() const char *ss_verdict_word(const struct ss_verdict *verdict);
 
 /*

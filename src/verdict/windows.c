@@ -37,12 +37,12 @@ void ss_windows_add(struct ss_windows *windows, ss_time start, ss_time end, doub
     }
 }
 
-/* Cells from the first one, read from left to right. */
+/* A position in the cells, which only moves forward. */
 struct cursor {
     const struct ss_windows *windows;
-    double end;  /* the number of cells until the end; the last one may have begun only */
-    size_t done; /* cells that are added up ... */
-    double sum;  /* ... to this */
+    double end;  /* the number of cells until the end, including a part of the last one */
+    size_t done; /* number of cells that have been added up */
+    double sum;  /* the sum of these cells */
 };
 
 /* Returns the amount in the first `cells` cells. */

@@ -15,7 +15,7 @@
  */
 struct ss_windows {
     ss_time from;  /* start of the first cell; SS_TIME_NEVER: drops what is added */
-    ss_time width; /* of a cell; 0 before the first amount */
+    ss_time width; /* width of a cell; 0 before the first amount */
     double cells[SS_WINDOWS_CELLS];
 };
 
