@@ -15,7 +15,7 @@
 #include "loop/board.h"
 #include "platform/platform.h"
 
-/* Lines of descent are followed up to this depth. */
+/* Maximum depth to which ancestors and descendants are followed. */
 #define DEPTH_MAX 256
 
 /* The maximum number of processes that an error lists for one name. */
@@ -37,8 +37,6 @@ static bool is_below(pid_t pid, pid_t ancestor) {
 static bool share_a_tree(pid_t left, pid_t right) {
     return is_below(left, right) || is_below(right, left);
 }
-
-/* ---- other runs ---- */
 
 struct clash {
     pid_t pid;
@@ -166,8 +164,6 @@ static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
     return 0;
 }
 
-/* ---- one process ---- */
-
 static int check_attachable(pid_t pid, struct ss_process *process, struct ss_error *error) {
     if (pid == 1)
         return ss_error_fail(error, "process 1 cannot be stopped: the system depends on it");
@@ -228,8 +224,6 @@ static int add_list(struct ss_attachments *attachments, const char *pids, struct
     }
     return 0;
 }
-
-/* ---- by name ---- */
 
 struct search {
     const char *name;

@@ -71,7 +71,7 @@ static const struct ss_argument rows[] = {
         .help = "repeat a recorded run, and print how the machine differs; other options replace "
                 "recorded ones"}},
     {0, "WHEN", {"progress", SS_OPTION_CHOICE, AT(progress), .choices = "auto always never",
-        .initial = "auto", .help = "a live block on standard error; auto: on a terminal"}},
+        .initial = "auto", .help = "show a live block on standard error; auto: on a terminal"}},
     {0, "TIME", {"grace", SS_OPTION_TIME, AT(grace), .initial = "5s", .sensible = "50m",
         .help = "how long to wait for an instance to end before killing it"}},
     {0, NULL, {"keep", AT(keep), .help = "leave instances running when showstopper ends"}},
@@ -86,7 +86,7 @@ static const struct ss_argument rows[] = {
     {0, "PID", {"status", SS_OPTION_TEXT, AT(status_pid),
         .help = "print the state, target, load and duty of a running showstopper of your own"}},
     {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
-        .help = "with --status: replace FILE by metrics in OpenMetrics text instead; - is standard output"}},
+        .help = "with --status: write metrics to FILE as OpenMetrics text instead; - is standard output"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
     {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",

@@ -43,7 +43,7 @@ SS_MUST_USE int ss_commands_number(
 /*
  * Finds a word that looks like a percentage, such as 60%, but ends with the placeholder %, which is
  * most likely a mistake. Call this before ss_commands_number(). Returns NULL if there is no such
- * word, or if the placeholder is another one.
+ * word, or if the placeholder is not %.
  */
 const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);

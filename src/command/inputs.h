@@ -16,7 +16,7 @@
 /* The prefix of the names of copies in a record. */
 #define SS_INPUT_PREFIX "input-"
 
-/* A file that a run reads at its start and of which its record keeps a copy. */
+/* A file that a run reads at its start and copies to its record. */
 struct ss_input {
     char name[80];      /* name of the copy: input-trace-path, input-workloads */
     const char *kind;   /* kind of the module that has the option; NULL: an option of the command
@@ -52,7 +52,7 @@ SS_MUST_USE int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const 
  */
 SS_MUST_USE int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error);
 
-/* Copies the files that were read into a folder, even if other files have their names by now. */
+/* Copies the registered files to `folder`, even if their paths name other files by now. */
 SS_MUST_USE int ss_inputs_copy(const struct ss_inputs *inputs, int folder, struct ss_error *error);
 
 void ss_inputs_close(struct ss_inputs *inputs);

@@ -190,7 +190,10 @@ static int load_module(
     return plan->record ? add_files(plan, kind, error) : 0;
 }
 
-/* Returns the CPUs that make a load of 1, unless a control group has an allowance. */
+/*
+ * Returns the number of CPUs that make a load of 1; 0: unknown. open_source() replaces it by the
+ * allowance of a control group.
+ */
 static double count_load_cpus(const struct ss_plan *plan) {
     if (plan->source.source == SS_SOURCE_SENSOR)
         return 0;

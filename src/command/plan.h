@@ -19,8 +19,8 @@
 /* Everything about a run, checked and resolved before anything is started. */
 struct ss_plan {
     struct ss_module_set set;
-    char found[SS_KINDS][512]; /* which values a module has chosen for its options in this run and
-                                  why, and for the feedback what is measured; "" if nothing */
+    char found[SS_KINDS][512]; /* values that a module has chosen for its options, and why; for the
+                                  feedback, the source of the load; "" if nothing */
     uint32_t instances;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     char ***commands;               /* command of each instance, ending with NULL, placeholders
@@ -63,8 +63,7 @@ struct ss_plan {
                                      clock is simulated */
     bool force;                   /* replace an existing record */
     bool no_decisions;            /* decisions are not recorded */
-    ss_time
-        decisions_last; /* keep at least the decisions of the last this many nanoseconds; 0: all */
+    ss_time decisions_last; /* decisions are kept for at least this long before the end; 0: all */
     struct ss_labels labels;
     bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
@@ -88,7 +87,7 @@ void ss_plan_free(struct ss_plan *plan);
 /* Prints the plan for --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
-/* Read the clocks from which the record's times come. */
+/* Return the time on the clocks that the record uses. */
 ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 

@@ -12,17 +12,17 @@
 
 struct ss_board;
 
-/* The states of a run, up to a NULL. */
+/* The states of a run, ended by NULL. */
 extern const char *const ss_status_states[];
 
-/* Returns one of these texts; `now` is on the monotonic clock. */
+/* Returns one of ss_status_states; `now` is on the monotonic clock. */
 SS_NONNULL() const char *ss_status_state(const struct ss_board *board, ss_time now);
 
 /* Carries out --status: prints a line about a running master, or writes its metrics. */
 SS_MUST_USE SS_NONNULL() int ss_status_show(
     FILE *stream, const struct ss_cli *cli, struct ss_error *error);
 
-/* Prints that line; `now` is on the monotonic clock. */
+/* Prints the line of --status; `now` is on the monotonic clock. */
 SS_NONNULL()
 void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock);
 

@@ -99,8 +99,8 @@ static bool is_board(int descriptor) {
 }
 
 /*
- * Returns whether the parts are where a board of this version has them, and within its size. The
- * other process may belong to a user who wants this one to read elsewhere.
+ * Returns whether the offsets match this version and lie within the size. Otherwise another user's
+ * process could make this process read elsewhere.
  */
 static bool has_layout(const struct ss_board *board) {
     uint64_t most = (board->size - sizeof *board) / sizeof(struct ss_row);

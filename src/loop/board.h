@@ -54,7 +54,10 @@ struct ss_iteration_slot {
     _Atomic uint64_t end;
 };
 
-/* The part of one executor. Written by that executor unless the comment names other writers. */
+/*
+ * One executor's part of the board. Written by that executor unless the comment names other
+ * writers.
+ */
 struct ss_row {
     _Alignas(64) _Atomic uint32_t wake; /* any process: the futex on which the executor sleeps */
     _Atomic uint32_t life;              /* enum ss_life; rescuer, too */
@@ -240,14 +243,14 @@ void ss_board_leave(struct ss_board *board, uint32_t executor);
  */
 bool ss_row_is_settled(const struct ss_row *row);
 
-/* Returns the position of `executor` among those alive, from 0. */
+/* Returns the position of `executor` among the executors that are alive, from 0. */
 uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);
 
 void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output);
 
 /*
- * Returns the mean of the executor's own output and those of the `peers` living executors that
- * published last, or of fewer if fewer have published.
+ * Returns the mean of the executor's own output and the outputs of the `peers` living executors
+ * that published last. If fewer have published, averages these.
  */
 double ss_board_mean_output(
     const struct ss_board *board, uint32_t executor, double own, uint32_t peers);

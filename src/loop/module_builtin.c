@@ -11,7 +11,7 @@
 #include <builtin_modules.def> /* made by CMake */
 #undef MODULE
 
-/* Sorted. */
+/* The names of a kind are sorted. */
 static const struct builtin {
     const char *kind, *name;
     const struct ss_module *head;

@@ -90,7 +90,6 @@ size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]
     return count;
 }
 
-/* Returns whether a file was found. */
 static int find_file(enum ss_kind kind, const char *name, char *path, size_t size) {
     static struct folders folders;
     list_folders(&folders, kind);

@@ -62,7 +62,7 @@ struct ss_module_set {
     void *prepared[SS_KINDS];
     bool is_prepared[SS_KINDS];
     struct ss_option_store store;
-    struct ss_host host; /* the interface to the program that modules get */
+    struct ss_host host; /* services that modules may call */
     double load_cpus;    /* CPUs that make a load of 1, a unit for targets; 0: unknown. Set this
                             before loading the trace. */
     uint32_t instances;  /* set this, `cpus` and `window` before loading the first module */

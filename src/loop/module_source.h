@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_LOOP_MODULE_SOURCE_H
 
 /*
- * Where modules come from: shared objects in folders (module_files.c), or, in a statically linked
+ * The source of modules: shared objects in folders (module_files.c), or, in a statically linked
  * program, a table (module_builtin.c).
  */
 
@@ -21,7 +21,6 @@ size_t ss_module_source_list(enum ss_kind kind, char *names[SS_MODULE_NAMES_MAX]
 int ss_module_source_open(enum ss_kind kind, const char *name, struct ss_loaded *module,
     const struct ss_module **head, struct ss_error *error);
 
-/* Closes the handle, if there is one. */
 void ss_module_source_close(struct ss_loaded *module);
 
 #endif

@@ -123,7 +123,6 @@ static double ask_control(
     return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
 }
 
-/* Finds the position of this executor among those that take part. */
 static void find_place(struct ss_pipeline *pipeline, ss_time now) {
     struct ss_board *board = pipeline->board;
     uint32_t membership = atomic_load(&board->membership);
@@ -147,7 +146,6 @@ static void read_account(const struct ss_pipeline *pipeline, struct ss_control_i
     input->round = round_length(pipeline);
 }
 
-/* Returns the local duty: this instance's share. */
 static double ask_space(
     struct ss_pipeline *pipeline, double global_duty, enum ss_failure *failure) {
     double duty = pipeline->set->modules[SS_KIND_SPACE].table.space.local_duty(
@@ -157,7 +155,6 @@ static double ask_space(
     return limit_to_range(pipeline, SS_KIND_SPACE, duty);
 }
 
-/* Plans the next state and its length. */
 static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_dithering_input *input,
     struct ss_planned_state *plan) {
     pipeline->set->modules[SS_KIND_DITHERING].table.dithering.next(

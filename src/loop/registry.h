@@ -45,7 +45,7 @@ void ss_registry_unload(struct ss_loaded *module);
 /* Prints a line "KIND/NAME  summary" for each module that can be found. */
 int ss_registry_list(FILE *stream, struct ss_error *error);
 
-/* Prints everything that a module says about itself; `which` is KIND/NAME. */
+/* Prints the help of a module; `which` is KIND/NAME. */
 int ss_registry_help(FILE *stream, const char *which, struct ss_error *error);
 
 #endif

@@ -21,7 +21,10 @@ struct ss_interval {
     uint32_t unused;
 };
 
-/* Holds half a minute of states at the default quantum, until the master reads them. */
+/*
+ * Holds the states of about half a minute, at the default length of a round, until the master reads
+ * them.
+ */
 #define SS_RING_SLOTS 512
 
 /*

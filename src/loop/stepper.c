@@ -2,8 +2,8 @@
 #include "loop/stepper.h"
 
 /*
- * An executor that is later than this was not just late but away (stopped, or the machine was
- * suspended): it does not catch up on the states that have passed.
+ * An executor that is later than this was stopped, or the machine was suspended. It does not catch
+ * up on the states that have passed.
  */
 #define AWAY SS_SECOND
 

@@ -15,7 +15,7 @@ struct ss_stepper {
     bool controlled;             /* true during a run of control */
     ss_time pause_seen;          /* the board's `control_since` when control last began */
     struct ss_decision decision; /* the decision that led to the present state */
-    uint32_t decisions;          /* number of decisions */
+    uint32_t decisions;
 };
 
 struct ss_action {

@@ -28,7 +28,7 @@ void ss_ends_free(struct ss_ends *ends);
 /* Returns the number of instances that did not exit with status 0. */
 size_t ss_ends_failed(const struct ss_ends *ends);
 
-/* Large enough for every description. */
+/* Size of a buffer for the functions below, with the final 0. */
 #define SS_END_TEXT 64
 
 /* Prints "exit status 7", "killed by SIGSEGV (core dumped)". */

@@ -20,7 +20,7 @@
 #define MARK         "interrupted"
 #define SUMMARY_ROOM 16384
 
-/* The files of a record. --force removes these and nothing else. */
+/* The files of a record. --force removes only these and the copies of inputs. */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
     "decisions.csv", "decisions-before.csv", "iterations.csv", "iteration-times.csv",
     "events.jsonl", "counters.csv", "summary.json", NULL};

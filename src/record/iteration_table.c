@@ -58,7 +58,7 @@ static void write_rows(const struct ss_histogram *histograms, uint32_t commands,
     }
 }
 
-/* Ends the current second. */
+/* Writes the current second and begins the next. */
 static void write_second(struct ss_iteration_table *table, struct ss_lines *lines) {
     write_rows(table->second, table->commands, lines, table->seconds + 1, false);
     for (uint32_t i = 0; i < table->commands; i++) {

@@ -21,7 +21,7 @@ struct ss_iteration_table {
     uint64_t seconds;            /* number of seconds written so far */
 };
 
-/* Opens the table. Returns -1 if memory is exhausted. */
+/* Returns -1 if memory is exhausted. */
 SS_NONNULL()
 SS_MUST_USE int ss_iteration_table_open(struct ss_iteration_table *table, uint32_t commands);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A control module that does not follow the load has no error to be judged by. */
+/* Open-loop control does not follow the load, so its error is not judged. */
 static void judge_errors(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     double *figures = outcome->evidence.figures;
     if (input->plan->set.modules[SS_KIND_CONTROL].table.control.open_loop)

@@ -31,7 +31,7 @@ struct ss_iteration_outcome {
 struct ss_outcome {
     int status;           /* exit status */
     int signal;           /* the signal that ended the run, raised again after cleanup; 0 if none */
-    const char *ended_by; /* duration, trace, workloads, failure, signal, error */
+    const char *ended_by; /* "duration", "trace", "workloads", "failure", "signal" or "error" */
     double duration_seconds;
     uint64_t samples;
     double target_mean;
@@ -91,7 +91,7 @@ struct ss_outcome_input {
     ss_time end;       /* now, when control ends */
 };
 
-/* Takes all figures except those of iterations. */
+/* Takes all figures that do not concern iterations. */
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *input);
 
 /*

@@ -134,8 +134,6 @@ void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
     recorder->origin = origin;
 }
 
-/* ---- rows ---- */
-
 /*
  * Writes RFC 3339 in UTC. The text of the second is cached, because most rows share it with the
  * previous row.
@@ -299,8 +297,6 @@ void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_cou
     ss_lines_end(lines, to);
 }
 
-/* ---- events ---- */
-
 void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_event *event) {
     if (recorder->record.folder < 0)
         return;
@@ -331,8 +327,6 @@ void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_even
     *to++ = '\n';
     ss_lines_end(lines, to);
 }
-
-/* ---- writing to disk ---- */
 
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
     if (recorder->record.folder < 0)

@@ -52,7 +52,7 @@ struct ss_recorder {
     struct ss_lines files[SS_RECORD_FILES];
 };
 
-/* Creates the folder and writes what is known before the start. On failure, leaves nothing. */
+/* Creates the folder with everything that is known before the start. On failure, leaves nothing. */
 SS_MUST_USE int ss_recorder_open(
     struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 

@@ -327,7 +327,7 @@ static const char *scope_of(const struct ss_plan *plan) {
     }
 }
 
-/* Prints what the load refers to and its source. */
+/* Prints the scope and the source of the load. */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = plan->source.source == SS_SOURCE_SENSOR;
     char from[4200];
@@ -364,7 +364,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_number(json, "window_seconds", ss_time_seconds(plan->set.window));
 }
 
-/* Prints the files of which the record has copies. */
+/* Prints the files that the record has copies of. */
 static void print_inputs(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_open(json, "inputs", '[');
     for (size_t i = 0; i < plan->inputs.count; i++) {

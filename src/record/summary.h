@@ -9,13 +9,11 @@
 #include "command/plan.h"
 #include "record/outcome.h"
 
-/* Prints the summary as text. */
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
 /* Prints everything that is needed to repeat the run, as one JSON object. */
 void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan);
 
-/* Prints the summary as one JSON object. */
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 

@@ -32,7 +32,7 @@ struct ss_crew {
     ss_time own_cpu;           /* CPU time of master and guardian when counting began */
 };
 
-/* Opens the crew. The caller has set the first four members. */
+/* The caller must have set the first four members. */
 SS_MUST_USE int ss_crew_open(struct ss_crew *crew, struct ss_error *error);
 
 SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
@@ -53,13 +53,11 @@ void ss_crew_wake(struct ss_crew *crew);
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);
 
-/* Kills the remaining executors. */
 void ss_crew_kill(struct ss_crew *crew);
 
 /* Lets the guardian end and waits for it. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
-/* Starts counting our own CPU time. */
 void ss_crew_start_clock(struct ss_crew *crew);
 
 /* Returns the CPU time that all our processes have used since ss_crew_start_clock(). */

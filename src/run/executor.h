@@ -22,7 +22,6 @@ struct ss_executor_setup {
     struct ss_launch launch;
 };
 
-/* Runs an executor until its end. Never returns. */
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup);
 
 #endif

@@ -215,7 +215,7 @@ static int open_spent_meter(struct ss_master *master) {
 }
 
 /*
- * Opens a meter for cpus.csv, whatever the load of the run is. If that fails, the columns stay
+ * Opens a meter for cpus.csv, whatever the source of the load is. If that fails, the columns stay
  * empty.
  */
 static void open_cpus(struct ss_master *master) {
@@ -376,7 +376,7 @@ static void close_master(struct ss_master *master) {
     free(master->polls);
 }
 
-/* Allocates the state: a run that lacks the memory for it is refused. */
+/* Returns NULL if memory is exhausted. */
 static struct ss_master *make_master(
     struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
     struct ss_master *master = calloc(1, sizeof *master);

@@ -28,7 +28,7 @@ SS_MUST_USE int ss_sensor_start(struct ss_sensor *sensor, const char *command,
     const struct ss_signals *signals, ss_time now, struct ss_error *error);
 
 /*
- * Reads what is available. Fails if the sensor has exited or has printed something that is not a
+ * Reads the available output. Fails if the sensor has exited or has printed something that is not a
  * load.
  */
 SS_MUST_USE int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error);

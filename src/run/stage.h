@@ -12,7 +12,7 @@ enum ss_stage {
     SS_STAGE_COUNTING,
     SS_STAGE_ENDING, /* executors end their instances */
     SS_STAGE_OVER,
-    SS_STAGES, /* number of stages */
+    SS_STAGES,
 };
 
 enum ss_event {

@@ -30,8 +30,8 @@
 struct cause {
     ss_time now;
     enum ss_stage from;
-    const char *by; /* of an end: the reason in the summary ... */
-    int signal;     /* ... and the signal for the instances */
+    const char *by; /* the reason for an end, for the summary */
+    int signal;     /* the signal that ends the instances */
 };
 
 typedef void action(struct ss_master *master, const struct cause *cause);
@@ -134,8 +134,8 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
 }
 
 /*
- * Takes the figures before any process is asked to end, because they must describe the time under
- * control.
+ * Takes the figures before any process is signaled to end, because they must describe the time
+ * under control.
  */
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;

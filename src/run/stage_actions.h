@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_RUN_STAGE_ACTIONS_H
 #define SHOWSTOPPER_RUN_STAGE_ACTIONS_H
 
-/* Leads a run from stage to stage with the actions that the table of stage.h names. */
+/* Moves a run from stage to stage with the actions of the table in stage.c. */
 
 #include "run/state.h"
 
@@ -17,7 +17,6 @@ void ss_master_advance(struct ss_master *master, ss_time now);
  */
 void ss_master_end(struct ss_master *master, const char *by, int signal);
 
-/* Ends the run because of a signal. */
 void ss_master_end_by_signal(struct ss_master *master, int signal);
 
 /* Pauses for Ctrl-Z. Returns when the run is continued. */

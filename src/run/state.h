@@ -74,7 +74,7 @@ uint64_t ss_master_count_switches(const struct ss_master *master);
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
-/* Records the start or end of counted time, with exactly the time that the figures use. */
+/* Adds an event at `at`, which is exactly the time that the figures use. */
 void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 

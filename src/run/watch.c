@@ -103,7 +103,6 @@ static void on_life(struct ss_master *master, uint32_t index, enum ss_life life)
     }
 }
 
-/* Handles an executor that had to give up control. */
 static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
     const char *instance = master->plan->numbers[index];
     if (failure == SS_FAILURE_COUNTERS)

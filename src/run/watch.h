@@ -7,7 +7,6 @@
 /* Handles changes on the board: instances that started or ended, iterations, failures. */
 void ss_master_watch(struct ss_master *master);
 
-/* Reaps children that have exited. */
 void ss_master_reap(struct ss_master *master);
 
 #endif

@@ -24,8 +24,6 @@ void ss_progress_remember(struct ss_progress_history *history, double target, do
     history->loads[at] = load;
 }
 
-/* ---- growing text, with the style of its last character ---- */
-
 enum style {
     STYLE_PLAIN,
     STYLE_LOAD,
@@ -42,7 +40,7 @@ static const char *const styles[] = {
     [STYLE_TARGET_IN_LOAD] = "\033[0;35;42m",
 };
 
-/* The characters for this terminal. */
+/* The characters for the plot. */
 struct glyphs {
     const char *bars[9];  /* in eighths of a row */
     const char *marks[5]; /* a line at different heights, from the lower edge of a row to its upper
@@ -107,8 +105,6 @@ static void put_ascii(struct text *text, const char *ascii) {
     for (; *ascii; ascii++)
         put_letter(text, (const char[]){*ascii, '\0'}, STYLE_PLAIN);
 }
-
-/* ---- the line of values ---- */
 
 /*
  * The line of values, from the longest form to the shortest. %c: clock, %t: target, %l: load, %e:
@@ -226,8 +222,6 @@ void ss_progress_print_values(
         snprintf(buffer, size, "%.*s", (int)max, line);
     }
 }
-
-/* ---- the drawing ---- */
 
 /* How samples map to columns: several samples share a column, or one sample has several columns. */
 struct scale {

@@ -14,7 +14,7 @@
 /* The maximum height of the block: the line of values, four rows of the plot, and its axis. */
 #define SS_PROGRESS_ROWS 6
 
-/* Enough for the widest block in color. */
+/* Size of a buffer for the widest block in color. */
 #define SS_PROGRESS_TEXT 32768
 
 /* The current values. Loads, targets and duties are from 0 to 1; NaN: unknown or absent. */

@@ -67,7 +67,7 @@ void ss_progress_draw_due(struct ss_progress *progress, ss_time now);
 /* Removes the block until the next drawing is due. */
 void ss_progress_hide(struct ss_progress *progress);
 
-/* Adapts to the terminal. Call this when the size of the window has changed. */
+/* Call this when the size of the window has changed. */
 void ss_progress_resize(struct ss_progress *progress);
 
 /* Prints a line above the block, whether or not it is shown. Never waits. */

@@ -16,8 +16,6 @@ bool ss_screen_size(int descriptor, int *columns, int *rows);
 /* Returns whether `descriptor` is a terminal that can move its cursor. */
 bool ss_screen_has_cursor(int descriptor);
 
-/* ---- a block at the bottom of the window that does not scroll ---- */
-
 #define SS_SCREEN_SAVE    "\0337" /* the cursor's position and color */
 #define SS_SCREEN_RESTORE "\0338"
 #define SS_SCREEN_PLAIN   "\033[m"
