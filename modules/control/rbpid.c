@@ -35,8 +35,8 @@ static const struct ss_option options[] = {
     SS_OPTION("ki", NUMBER, ki, .initial = "1", .min = "0", .max = "1000",
         .help = "the weight of past errors, summed over seconds"),
     SS_OPTION("bounds", CHOICE, bounds, .initial = "duty", .choices = "duty none",
-        .help = "duty: the sum of past errors stays within the duties from 0 to 1, and does not "
-                "change while the output is beyond them; none: it has no limits, as published"),
+        .help = "duty: the sum of past errors is limited to duties from 0 to 1, and does not "
+                "change while the output is beyond them; none: no limits, as published"),
     SS_OPTION("start", CHOICE, start, .initial = "target", .choices = "target 0",
         .help = "the duty that the sum of past errors amounts to at first; 0: as published"),
     SS_OPTION_END,

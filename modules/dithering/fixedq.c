@@ -70,7 +70,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "fixedq",
-            .summary = "runs for as many whole quanta as the duty says",
+            .summary = "approximates the duty by whole quanta",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

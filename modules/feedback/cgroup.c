@@ -40,7 +40,7 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
         {
             SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "cgroup",
-            .summary = "the load of one control group, relative to what it may use",
+            .summary = "the load of one control group, relative to its allowance",
             .options = options,
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct estimate_run),

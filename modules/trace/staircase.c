@@ -74,7 +74,7 @@ SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
         {
             SS_MODULE_HEAD(trace, TRACE),
             .name = "staircase",
-            .summary = "a staircase: levels, each held for a time, then the end",
+            .summary = "a staircase: holds each level for a time, then ends",
             .options = options,
             .config_size = sizeof(struct config),
             .prepare = prepare_stairs,

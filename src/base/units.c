@@ -156,7 +156,7 @@ static const struct unit *find_unit(const char *name) {
 /* Returns why `text` is not a quantity of any kind, or NULL. */
 static const char *common_fault(const char *text, enum reading reading) {
     if (text[0] && text[strcspn(text, " \t\r\n\v\f")])
-        return "has white space in it: write number and unit together";
+        return "contains white space: write number and unit together";
     if (text[0] == '-')
         return "is negative: write 0 or more";
     if (reading == READ_DIVIDES_BY_ZERO)

@@ -19,8 +19,7 @@ static int take_label(
 // clang-format off
 static const struct ss_argument rows[] = {
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
-        .help = "how many copies of the command to run; default: as many as there are measured "
-                "CPUs"}},
+        .help = "how many copies of the command to run; default: the number of measured CPUs"}},
     {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
         .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct ss_cli),
@@ -41,7 +40,7 @@ static const struct ss_argument rows[] = {
                 "does not loop, else when the workloads end"}},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
         .help = "start the trace at this wall-clock time: RFC 3339, HH:MM[:SS] or @EPOCH"}},
-    {0, NULL, {"fail-fast", AT(fail_fast), .help = "an instance that fails ends the run"}},
+    {0, NULL, {"fail-fast", AT(fail_fast), .help = "end the run when an instance fails"}},
     {0, NULL, {"isolate", AT(isolate),
         .help = "run all instances in a PID namespace of their own, so that no process can "
                 "outlive the run"}},
@@ -53,14 +52,14 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write each instance's output to DIR/NN.out and DIR/NN.err"}},
     {0, NULL, {"tty", AT(tty),
-        .help = "instances write their standard output to a pseudo-terminal, so that programs "
-                "which buffer output to a pipe write it line by line"}},
+        .help = "give each instance a pseudo-terminal as standard output, so that programs which "
+                "buffer output to a pipe write it line by line"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
         .help = "write the summary as JSON; - is standard output"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "record the run in this folder: plan, machine, samples, decisions, iterations, events"}},
     {0, "all|none|TIME", {"record-decisions", SS_OPTION_TEXT, AT(decisions), .initial = "all",
-        .help = "which decisions are recorded: all, none, or at least those of the last TIME"}},
+        .help = "which decisions to record: all, none, or at least the last TIME"}},
     {0, "NAME=VALUE", {"label",
         .help = "store this text with the run, in the record and the summary; may be given several times, with different names"}, .take = take_label},
     {0, NULL, {"counters", AT(counters),

@@ -19,8 +19,8 @@ static int check_name(const char *text, size_t length, struct ss_error *error) {
             "NAME, which must not begin with -",
             shown.text);
     if (length > SS_LABEL_NAME_MAX)
-        return ss_error_fail(error, "the name in '%s' has %zu characters (at most %d)", shown.text,
-            length, SS_LABEL_NAME_MAX);
+        return ss_error_fail(error, "the name in '%s' has %zu characters: the maximum is %d",
+            shown.text, length, SS_LABEL_NAME_MAX);
     return 0;
 }
 

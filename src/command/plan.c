@@ -275,7 +275,7 @@ static void describe_source(char *buffer, size_t size, const struct ss_plan *pla
     case SS_SOURCE_NONE:
         break;
     case SS_SOURCE_SENSOR:
-        snprintf(buffer, size, "the load is what a program prints");
+        snprintf(buffer, size, "the load is the number that a program prints");
         break;
     case SS_SOURCE_OWN:
         snprintf(
@@ -370,9 +370,8 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (!cli->record && strcmp(cli->decisions, "all") != 0)
         return ss_error_fail(error, "--record-decisions requires --record");
     if (cli->metrics)
-        return ss_error_fail(error,
-            "--openmetrics requires --status: write --status PID --openmetrics FILE, while the run "
-            "goes");
+        return ss_error_fail(error, "--openmetrics requires --status: write --status PID "
+                                    "--openmetrics FILE during the run");
     if (cli->force && !cli->record)
         return ss_error_fail(error, "--force requires --record");
     if (cli->counters && !cli->record)

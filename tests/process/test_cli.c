@@ -209,7 +209,7 @@ START_TEST(the_plan_shows_values_computed_by_modules) {
         "0", "true");
     PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=stat",
         "true");
-    PLAN("           the load is what a program prints\n", "-f", "command", "-F", "echo 1", "true");
+    PLAN("           the load is the number that a program prints\n", "-f", "command", "-F", "echo 1", "true");
     struct run *run =
         run_wait(run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "4", "--cpus", "0", "-l", "50%",
                                      "-F", "source=stat", "-c", "fixed", "--json", "-", "true")));

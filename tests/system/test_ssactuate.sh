@@ -212,10 +212,10 @@ intel-pstate|fault constraint_0_power_limit_uw.read ok ok EIO|power=60W|
 intel-pstate|fault constraint_0_power_limit_uw.read EIO|power=60W|cannot read /sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw: Input/output error
 amd-boost|fault boost ok EINVAL|frequency=1GHz,turbo=off|the kernel refuses 0 for /sys/devices/system/cpu/cpufreq/policy1/boost: Invalid argument
 cgroup-v1||quota=150% memory=5001K cpus=1|
-cgroup-v1||quota=300%|Invalid argument: a group above may allow less
+cgroup-v1||quota=300%|Invalid argument: a parent group may allow less
 cgroup-v1|fault cpu.cfs_period_us EINVAL|quota=50%|quota cannot be set: the kernel refuses '100000'
 cgroup-v1|fault cpu.cfs_quota_us lose|quota=50%|cpu.cfs_quota_us is '-1' after it was set to '50000'
-cgroup-v1||pin=3|cpuset.cpus: Permission denied: the group above may lack one of these CPUs
+cgroup-v1||pin=3|cpuset.cpus: Permission denied: the parent group may lack one of these CPUs
 cgroup-v1|fault cpuset.cpus ok EINVAL|pin=1|cpuset.cpus: Invalid argument: one of these CPUs may be offline
 cgroup-v1|fault cpuset.cpus ok lose|pin=1|cpuset.cpus is '0-2' after it was set to '1'
 cgroup-v1|fault cpuset.cpus EINVAL|pin=0|

@@ -312,7 +312,7 @@ expect queue --rate 80 --workers 4 --contention workers:capacities
 grep -q '^speed .* of each server; contention a = 0.0[0-9]*, b = 0' out || fail "a and b are not printed: $(cat out)"
 refused '--frequency and --base require each other' queue --rate 5 --frequency 1GHz
 refused '--beta requires --frequency and --base' queue --rate 5 --beta 50%
-refused "--frequency: '1.4 GHz' has white space in it" queue --rate 5 --frequency '1.4 GHz' --base 2GHz
+refused "--frequency: '1.4 GHz' contains white space" queue --rate 5 --frequency '1.4 GHz' --base 2GHz
 refused "--base: '2' is not a frequency: write a number and a unit, such as 1.4GHz" queue --rate 5 --frequency 1.4GHz --base 2
 refused '--frequency must be between 0.1 and 2 times --base' queue --rate 5 --frequency 5GHz --base 2GHz
 refused "--contention: 'cores:1,2' is not servers:A,B, workers:A,B" queue --rate 5 --contention cores:1,2

@@ -225,7 +225,7 @@ static int make_account(
     snprintf(folder, sizeof folder, "%s/%.200s", hierarchy.root, name);
     if (mkdir(folder, 0755) == 0 || errno == EEXIST)
         return 0;
-    return ss_error_fail(error, "cannot make the control group %s: %s", folder, strerror(errno));
+    return ss_error_fail(error, "cannot create the control group %s: %s", folder, strerror(errno));
 }
 
 int ss_platform_named_group_make(struct ss_limit_group *group, unsigned limits, const char *name,
@@ -350,7 +350,7 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *
         if (result == 0)
             continue;
         ss_error_fail(
-            error, "cannot make the control group %s: %s", part->folder, strerror(-result));
+            error, "cannot create the control group %s: %s", part->folder, strerror(-result));
         ss_platform_limit_group_remove(group);
         return -1;
     }
@@ -380,9 +380,9 @@ static const char *advise(const char *name, int number) {
         int number;
         const char *advice;
     } rows[] = {
-        {"cpu.cfs_", EINVAL, ": a group above may allow less"},
+        {"cpu.cfs_", EINVAL, ": a parent group may allow less"},
         {"cpuset.", EINVAL, ": one of these CPUs may be offline"},
-        {"cpuset.", EACCES, ": the group above may lack one of these CPUs"},
+        {"cpuset.", EACCES, ": the parent group may lack one of these CPUs"},
         {"memory.", EBUSY, ": the group uses more"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

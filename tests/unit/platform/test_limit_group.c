@@ -182,7 +182,7 @@ static void group_that_cannot_have_a_quota_is_refused(void **state) {
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
     write_group("", "cpu", "1\n2\n");
-    refuse("cannot make the control group");
+    refuse("cannot create the control group");
     assert_int_not_equal(access(tree_path(ours("", "")), F_OK), 0);
     tree_new();
     refuse("no control group here may hold a CPU quota");

@@ -131,7 +131,7 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
     assert_refused("[a]\ncommand =\n\n", "2: command: the value is missing: write it after the =");
     assert_refused("[a]\nrepeat = perhaps\n", "2: repeat: 'perhaps' is not yes or no");
     assert_refused("[a]\nstop = 3 weeks\n",
-        "2: stop: '3 weeks' has white space in it: write number and unit together");
+        "2: stop: '3 weeks' contains white space: write number and unit together");
     assert_refused("[a]\nmemory = 0g\n", "2: memory: '0g' is not a size: write one such as 512M");
     assert_refused(
         "[a]\npublished = h2\n", "2: published: 'h2' is not SUITE/PROGRAM, such as dacapo/fop");

@@ -151,7 +151,7 @@ static void trace_errors_name_the_place_and_show_the_line(void **state) {
     assert_refused("0 10%\r\n5s \r\n", "saw.txt:2:4: missing load");
     assert_refused("0 10%\n+ 5s\n", "saw.txt:2:1: '' is not a time");
     assert_refused("0 10%\n++5s 5%\n", "saw.txt:2:1: '+5s' is not a time");
-    assert_refused("0\v10%\n", "saw.txt:1:1: '0 10%' has white space in it");
+    assert_refused("0\v10%\n", "saw.txt:1:1: '0 10%' contains white space");
 }
 
 static void decreasing_trace_times_are_refused(void **state) {
