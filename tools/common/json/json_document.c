@@ -41,7 +41,7 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
     if (!tokener)
         return NULL;
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    /* The final 0 is parsed, too: without it, a number at the end would be incomplete. */
+    /* Parse the final 0, too: without it, a number at the end would be incomplete. */
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
     enum json_tokener_error error = json_tokener_get_error(tokener);
     if (!value)

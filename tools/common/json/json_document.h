@@ -31,8 +31,8 @@ struct json_object *document_read(const char *folder, const char *name, const ch
     struct ss_error *error) SS_NONNULL(1, 2, 3);
 
 /*
- * Returns the member of this name and type; NULL if `object` has no such member, is NULL or is not
- * an object.
+ * Returns the member with this name and type; NULL if `object` lacks it, is NULL or is not an
+ * object.
  */
 struct json_object *document_get(
     const struct json_object *object, const char *name, enum json_type type) SS_NONNULL(2);
@@ -45,14 +45,14 @@ double document_number(const struct json_object *object, const char *name) SS_NO
 const char *document_as_text(struct json_object *value);
 
 /*
- * Fails if the document has a later schema than SS_RECORD_SCHEMA; the message says what to do.
- * Accepts NULL and documents without a schema.
+ * Fails if the document has a later schema than SS_RECORD_SCHEMA. Accepts NULL and documents
+ * without a schema.
  */
 SS_MUST_USE int document_check_schema(const struct json_object *document, struct ss_error *error);
 
 /*
- * Joins the strings of a list with blanks; "?" replaces any other value. Returns NULL without a
- * list or if memory is exhausted; free() the result.
+ * Joins the strings of a list with spaces; a value of another type becomes "?". Returns NULL if
+ * `list` is NULL or memory is exhausted. free() the result.
  */
 char *document_join(struct json_object *list);
 

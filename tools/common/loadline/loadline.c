@@ -6,7 +6,7 @@
 
 #include "base/owned.h"
 
-/* Visits of a level have the same target, which records give with six decimals. */
+/* Tolerance for targets of the same level, which records have with six decimals. */
 #define SAME_TARGET 1e-4
 
 /* A level below this is idle. */
@@ -21,12 +21,12 @@
 /* A load may exceed that of the highest level by this much: targets are rarely reached exactly. */
 #define BEYOND_HIGHEST 0.005
 
-/* Levels at the same load count as this far apart. */
+/* Minimum distance between two knots: levels with the same load are moved this far apart. */
 #define LOADS_APART 1e-6
 
 /*
- * Standard error of the sum of the bends at two neighboring levels, less that of the bends at the
- * next ones, in errors of a level: 28 = 1 + 9 + 4 + 4 + 9 + 1.
+ * Standard error of the sum of two neighboring bends minus the sum of the bends next to them, in
+ * standard errors of a level. 28 = 1 + 9 + 4 + 4 + 9 + 1 is the sum of the squared coefficients.
  */
 #define BENDS_NOISE sqrt(28)
 
@@ -139,7 +139,10 @@ static double difference(const struct visited *visited, size_t level, size_t rou
     return logs[LOADLINE_UP] - logs[LOADLINE_DOWN];
 }
 
-/* Adds the squared deviations of d from its line over the levels of a round, and the mean of d. */
+/*
+ * Adds the squared residuals of d around its line in a round to sums[0], and the mean of d to
+ * sums[1].
+ */
 static void add_round(
     const struct loadline *line, const struct visited *visited, size_t round, double sums[2]) {
     double levels = (double)line->count, middle = (levels - 1) / 2;
@@ -204,29 +207,27 @@ const char *loadline_of(struct loadline *line, const struct loadline_visit *visi
     return line->count < LEVELS_MIN ? "fewer than four levels above idle have a throughput" : NULL;
 }
 
-/* ---- values ---- */
-
 static double throughput_of(const struct loadline *line, size_t level) {
     return exp(line->levels[level].log_mean);
 }
 
-/* The levels after idle, where the throughput is 0. */
+/* Idle, where the throughput is 0, and the levels. */
 struct knots {
     double loads[LOADLINE_LEVELS_MAX + 1];
     double throughputs[LOADLINE_LEVELS_MAX + 1];
     size_t last;
 };
 
-/* A load between knots. Its throughput is a weighted sum of theirs. */
+/* A load between two knots. Its throughput is a weighted sum of the knots' throughputs. */
 struct place {
     double weights[LOADLINE_LEVELS_MAX + 1];
     double throughput;
     double shape; /* possible error of the sum, as a part of the throughput */
 };
 
-/* How the line bends around two neighboring knots; 0 if it bends in opposite directions. */
+/* Bends of the line at two neighboring knots; 0 if they have opposite directions. */
 struct bends {
-    size_t below, above; /* the knots whose bends are known */
+    size_t below, above; /* knots at which the bends are known */
     double left, right;  /* bends at the knots */
     double further;      /* sum of the bends at the next knots on both sides */
     double change;       /* from knot to knot, if only one bend is known; otherwise 0 */
@@ -265,8 +266,8 @@ static void add_bend(
 }
 
 /*
- * Finds the bends at the knots `below` and the next one. At an end, uses the bend of the other
- * knot.
+ * Finds the bends at knot `below` and at the next knot. At an end of the line, uses the bend of the
+ * other knot.
  */
 static struct bends find_bends(const struct knots *knots, size_t below, double distance) {
     struct bends bends = {
@@ -296,17 +297,18 @@ static double weigh_knee(const struct bends *bends, double noise) {
 }
 
 /*
- * Interpolates at a part of the way from a knot to the next one. The throughput is below or above
- * the straight line between them, depending on the sign of the bends.
+ * Interpolates at the part `way` of the distance from knot `below` to the next one. The throughput
+ * differs from the straight line between them, in the direction of the bends:
  *
- * - On a smooth curve with bend b at both knots it is way (1 - way) / 2 b away. The harmonic mean
- *   of both bends is b: a knee beyond one of the knots makes the bend there large, and the smaller
- *   one counts (Amat, Donat, Liandrat and Trillo 2006).
- * - With a knee between the knots it is on the line from below, then on the line from above,
- *   min(way left, (1 - way) right) away.
+ * - On a smooth curve with bend b at both knots, by way (1 - way) / 2 b. b is the harmonic mean of
+ *   both bends: a knee beyond one of the knots makes the bend there large, and the smaller bend
+ *   counts (Amat, Donat, Liandrat and Trillo 2006).
+ * - With a knee between the knots, by min(way left, (1 - way) right): the throughput is on the
+ *   extended line from below, then on the one from above.
  *
- * Both are weighted by the evidence of a knee. The possible error is the difference of the means of
- * the bends on a smooth curve, and the difference of both shapes unless the evidence is clear.
+ * The evidence of a knee weights both. The possible error combines the difference between the
+ * arithmetic and the harmonic mean of the bends with the difference between both shapes, which
+ * counts least if the evidence is clear.
  */
 static void interpolate(
     struct place *place, const struct knots *knots, size_t below, double way, double error) {
@@ -323,7 +325,7 @@ static void interpolate(
     double knee = weigh_knee(&bends, error * chord), smooth = curve * (1 - knee);
     double smooth_bend = 2 * left * right / both;
     double knee_shift = is_from_below ? way * left : (1 - way) * right;
-    /* The harmonic mean of a and b is a times its derivative to a, plus b times that to b. */
+    /* The harmonic mean H of a and b is a dH/da + b dH/db. */
     add_bend(place, knots, bends.below, distance,
         -2 * smooth * pow(right / both, 2) - (is_from_below ? knee * way : 0));
     add_bend(place, knots, bends.above, distance,
@@ -336,8 +338,8 @@ static void interpolate(
 }
 
 /*
- * Finds the place of a load. Returns false beyond the highest level, and if the load is further
- * below the lowest level than the next level is above it.
+ * Returns false if the load is above the highest level, or further below the lowest level than the
+ * next level is above it.
  */
 static bool find_place(struct place *place, const struct loadline *line, double load) {
     const struct loadline_level *levels = line->levels;

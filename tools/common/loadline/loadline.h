@@ -3,12 +3,12 @@
 #define LOADLINE_H
 
 /*
- * Computes which part of its maximum throughput a machine reaches at a load, from levels of load
- * that were each held on the way up and on the way down.
+ * Computes the part F of its maximum throughput that a machine reaches at a load, from levels of
+ * load that were each held twice in a round: on the way up and on the way down.
  *
- * Throughputs T are compared at the observed load L. Let d = ln(T / L) up - ln(T / L) down of a
- * level, for R rounds and n levels above idle, and let r be the residuals of d around a line over
- * the levels of its round. Then
+ * For each visit, T is the throughput and L the observed load. Let d = ln(T / L) up - ln(T / L)
+ * down at a level, for R rounds and n levels above idle, and let r be the residuals of d around a
+ * line over the levels of its round. Then
  *
  *     s^2 = sum(r^2) / (2 R (n - 2)) / R
  *     ln F(L) = mean ln T(L) - mean ln T(full)
@@ -45,7 +45,7 @@ struct loadline_level {
     double target;
     double load;                   /* mean over the visits */
     double log_mean;               /* mean of ln T over the visits */
-    double log_way[LOADLINE_WAYS]; /* the same over the visits of each way */
+    double log_way[LOADLINE_WAYS]; /* mean of ln T over the visits of each way */
     double watts;                  /* mean over the visits; NaN if unknown in any */
     size_t visits;
 };
@@ -54,7 +54,7 @@ struct loadline_level {
 struct loadline {
     struct loadline_level levels[LOADLINE_LEVELS_MAX];
     size_t count;
-    size_t full;                    /* the level that is the maximum */
+    size_t full;                    /* index of the level with the maximum throughput */
     bool is_capped;                 /* a level below the highest is the maximum */
     struct ssreport_sureness error; /* uncertainty of ln F at a level */
     double hysteresis;              /* mean of d */
@@ -65,22 +65,23 @@ struct loadline {
 };
 
 /*
- * Computes the line. Skips levels that lack a throughput in some round or way. Returns NULL, or the
- * reason why there is no line.
+ * Skips levels that lack a throughput in any round or way. Returns NULL, or the reason why there is
+ * no line.
  */
 SS_READS(2, 3)
 SS_MUST_USE SS_NONNULL(1) const
     char *loadline_of(struct loadline *line, const struct loadline_visit *visits, size_t count);
 
 /*
- * Returns F at a load, with its interval at this confidence. Interpolates between levels by a curve
- * through four of them, or by a knee if the levels show one, and widens the interval by how far the
- * line may be from both. Returns NaN beyond the highest level and far below the lowest.
+ * Returns F at a load, with its confidence interval. Interpolates along a curve through four
+ * levels, or with a knee if the levels show one; the interval includes the possible error of that
+ * shape. Returns NaN above the highest level, and at loads further below the lowest level than the
+ * next level is above it.
  */
 SS_NONNULL()
 struct ssreport_band loadline_done(const struct loadline *line, double load, double confidence);
 
-/* Returns the throughput at a load, with its interval. */
+/* Like loadline_done(), but returns the throughput in operations per second. */
 SS_NONNULL()
 struct ssreport_band loadline_throughput(
     const struct loadline *line, double load, double confidence);
@@ -90,8 +91,8 @@ struct loadline_bands {
 };
 
 /*
- * Computes F and throughput of a level. Several levels may have the same load, if the machine is
- * saturated.
+ * Computes F and the throughput of a level by its index, because several levels have the same load
+ * if the machine is saturated.
  */
 SS_NONNULL()
 void loadline_bands_of_level(

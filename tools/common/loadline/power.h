@@ -27,7 +27,7 @@ struct loadline_power {
     double per_joule; /* sum of the operations over the sum of the watts of all parts */
 };
 
-/* Computes the power. Returns false if that of a level or of the idle machine is unknown. */
+/* Returns false if the power at a level or of the idle machine is unknown. */
 SS_MUST_USE SS_NONNULL() bool loadline_power_of(
     struct loadline_power *power, const struct loadline *line);
 

@@ -12,7 +12,7 @@
 /* The levels contradict a shape if its residuals are less probable than this. */
 #define CONTRADICTED 0.01
 
-/* If the load of a bend is unknown, all loads in these steps are tried. */
+/* Distance between the loads that are tried for a bend at an unknown load. */
 #define BEND_STEP 0.0025
 #define BENDS_MAX 402
 
@@ -31,21 +31,21 @@
 
 #define LEVELS_MIN 4
 
-/* Bursts with a smaller error differ by rounding only, which says nothing about their error. */
+/* If bursts have a smaller error, they differ by rounding only, and their error is unknown. */
 #define BURST_ERROR_MIN 1e-9
 
-/* A shape with its bend at one place. */
 struct shape {
     enum loadline_shape kind;
     double bend;
-    bool is_placed; /* the place of the bend was chosen, which costs a degree of freedom */
+    bool is_placed; /* the bend was fitted, which costs a degree of freedom */
 };
 
-/* The levels, with the bursts as one more. */
+/* The levels; bursts are one more level. */
 struct data {
     double loads[LOADLINE_LEVELS_MAX + 1];
     double throughputs[LOADLINE_LEVELS_MAX + 1];
-    double weights[LOADLINE_LEVELS_MAX + 1]; /* error of a level, relative to that of this point */
+    /* error of a level divided by the error of this point */
+    double weights[LOADLINE_LEVELS_MAX + 1];
     size_t count;
     struct ssreport_sureness error; /* of ln T at a level */
 };
@@ -100,8 +100,8 @@ static struct ssreport_band range_of(double load, double rate, double half, bool
 }
 
 /*
- * Fits by least squares of relative residuals. Their error is known, so the intervals do not depend
- * on how well a shape fits. Returns false if the points do not determine the shape.
+ * Fits by least squares of relative residuals. The error is known, so the width of intervals does
+ * not depend on how well a shape fits. Returns false if the points do not determine the shape.
  */
 static bool fit(struct result *result, const struct shape *shape, const struct data *data,
     const struct loadline_question *question) {
@@ -127,7 +127,7 @@ static bool fit(struct result *result, const struct shape *shape, const struct d
             gsl_matrix_set(matrix, i, j, scale * terms[j]);
     }
     gsl_multifit_linear(matrix, ones, fitted, covariance, &squares, workspace);
-    /* GSL scales the covariance to the size of the residuals. */
+    /* Undo GSL's scaling of the covariance to the size of the residuals. */
     double variance = squares / (double)(data->count - count);
     gsl_multifit_linear_est(place, fitted, covariance, &rate, &deviation);
     double known = data->error.error * data->error.error;
@@ -159,8 +159,9 @@ static void unite(struct ssreport_band *all, const struct ssreport_band *one) {
 }
 
 /*
- * Returns an upper bound of the throughput: if full load does more than the levels below, no load
- * in between does more than full load.
+ * Returns an upper bound of the throughput below full load: the throughput at full load plus
+ * `errors` standard errors. Returns infinity if full load was not measured, or has less throughput
+ * than the level below.
  */
 static double find_most(const struct data *data, double errors) {
     size_t last = data->count - 1;
@@ -171,10 +172,10 @@ static double find_most(const struct data *data, double errors) {
 }
 
 /*
- * Fits a shape with a bend anywhere in a range. `result` gets the squares of the best fit, and of
- * all fits that are not much worse the union of their ranges, the middle, and the loads of the
- * bend. The criterion has the mean likelihood over all loads, not the largest one: a bend that fits
- * at few loads only is the less probable.
+ * Fits a shape with a bend anywhere in a range. `result` gets the squares of the best fit; and,
+ * from all fits that are not much worse, the union of ranges, the middle, and the loads of the
+ * bend. The criterion uses the mean likelihood over all loads instead of the largest one, so that a
+ * bend that fits at few loads only is less probable.
  */
 static bool fit_anywhere(struct result *result, enum loadline_shape kind, const double range[2],
     const struct data *data, const struct loadline_question *question) {
@@ -216,10 +217,7 @@ static bool fit_anywhere(struct result *result, enum loadline_shape kind, const 
     return true;
 }
 
-/*
- * Returns the error that gives the right width of an interval under the assumed degrees of freedom:
- * with few bursts, the error itself is uncertain.
- */
+/* Converts an error to the degrees of freedom of `assumed`, so that intervals keep their width. */
 static double widen_error(const struct ssreport_sureness *error,
     const struct ssreport_sureness *assumed, double confidence) {
     double quantile = 0.5 + confidence / 2;
@@ -244,8 +242,6 @@ static void gather(struct data *data, const struct loadline *line, size_t count,
     data->weights[count] = burst > BURST_ERROR_MIN ? data->error.error / burst : 1;
     data->count++;
 }
-
-/* ---- all shapes ---- */
 
 struct sum {
     double weights, logs, best;

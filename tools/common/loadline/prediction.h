@@ -17,15 +17,16 @@
 
 enum loadline_shape {
     LOADLINE_STRAIGHT, /* T / L is linear */
-    LOADLINE_CURVE,    /* L / T is a parabola: contention and coherence, as of locks */
-    LOADLINE_KNEE,     /* T is bent at a load: busy cores, a step of the frequency */
-    LOADLINE_LIMIT,    /* T stops growing at a load that the levels show: the memory */
+    LOADLINE_CURVE,    /* L / T is a parabola: contention and coherence, for example of locks */
+    LOADLINE_KNEE,     /* T bends at a load: all cores are busy, or the frequency changes */
+    LOADLINE_LIMIT,    /* T stops growing at a measured load: memory bandwidth is exhausted */
     LOADLINE_SHAPES,
 };
 
 struct loadline_question {
     double load;                      /* the load at which to predict */
-    double knees[LOADLINE_KNEES_MAX]; /* loads at which T may be bent, besides any in the levels */
+    double knees[LOADLINE_KNEES_MAX]; /* loads at which T may bend, besides bends that the levels
+                                         show */
     size_t knee_count;
     double burst; /* mean throughput of short bursts at full load; NaN without bursts */
     struct ssreport_sureness burst_error; /* uncertainty of its logarithm */
@@ -34,8 +35,8 @@ struct loadline_question {
 
 struct loadline_fit {
     enum loadline_shape shape;
-    struct ssreport_interval knee; /* loads at which T may be bent; NaN without a knee */
-    struct ssreport_band range;    /* range of the throughput */
+    struct ssreport_interval knee; /* loads at which T may bend; NaN without a knee */
+    struct ssreport_band range;    /* throughput */
     bool fits;                     /* the levels do not contradict the shape */
 };
 
@@ -44,13 +45,13 @@ struct loadline_prediction {
     struct ssreport_band free;  /* the union if the line does not bend above the highest level */
     double highest;             /* load of the highest level */
     double missed; /* relative error of predicting the highest level from the levels below it */
-    double unidentified; /* the lowest known knee between the highest level and the predicted load,
-                            NaN without one */
+    double unidentified; /* lowest known knee between the highest level and the predicted load; NaN
+                            without one */
     struct loadline_fit fits[LOADLINE_FITS_MAX];
     size_t fit_count;
 };
 
-/* Predicts the throughput. Returns NULL, or the reason why that is impossible. */
+/* Returns NULL, or the reason why no prediction is possible. */
 SS_MUST_USE SS_NONNULL() const char *loadline_predict(struct loadline_prediction *prediction,
     const struct loadline *line, const struct loadline_question *question);
 

@@ -6,13 +6,11 @@
 #include "base/version.h"
 #include "palette.h"
 
-/* ---- style ---- */
-
 /*
- * Font sizes are 1.5, 1.2, 1 and 0.875 rem; the last is for tables and pictures. A picture is
- * scaled so that its letters have this size, or a smaller one on a narrow screen. A caption is as
- * wide as its table, but not wider than the screen. A table that is wider scrolls in its box, whose
- * edges are shaded where columns are hidden: phones show no scroll bar.
+ * Font sizes are 1.5, 1.2, 1 and 0.875 rem; tables and pictures have the smallest. A picture is
+ * scaled so that its text has this size, or a smaller one on a narrow screen. A caption is as wide
+ * as its table, but not wider than the screen. A wider table scrolls in its box, whose edges are
+ * shaded where columns are hidden, because phones show no scroll bar.
  */
 static const char style[] =
     "body{margin:0 auto;max-width:110rem;padding:1rem;background:var(--paper);color:var(--ink);"
@@ -85,8 +83,6 @@ void page_begin(FILE *page, const char *title, const char *heading) {
 void page_end(FILE *page, const char *program) {
     fprintf(page, "<p><small>%s %s</small></p>\n</body>\n</html>\n", program, ss_version());
 }
-
-/* ---- parts ---- */
 
 void page_answer(FILE *page, const char *sentence) {
     fputs("<p class=\"answer\">", page);

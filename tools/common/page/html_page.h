@@ -15,21 +15,20 @@
 /* Tables with more rows than this are folded. */
 #define PAGE_ROWS_OPEN_MAX 24
 
-/* Begins the document, with its title and heading. */
 void page_begin(FILE *page, const char *title, const char *heading) SS_NONNULL();
 
-/* Ends the document, with the program and its version. */
+/* Ends the document with a line that names the program and its version. */
 void page_end(FILE *page, const char *program) SS_NONNULL();
 
-/* Prints the answer that the page gives, which follows its heading. */
+/* Prints the page's answer in large type. Call this directly after page_begin(). */
 void page_answer(FILE *page, const char *sentence) SS_NONNULL();
 
 /* Prints a warning; `name` is its subject, or NULL. */
 void page_note(FILE *page, const char *name, const char *text) SS_NONNULL(1, 3);
 
 /*
- * Folds what follows, until page_unfold(). The summary of the fold consists of the title, the count
- * and what is counted: "Runs: 30 rows".
+ * Folds the following parts, until page_unfold(). The summary of the fold is "TITLE: COUNT OF",
+ * such as "Runs: 30 rows".
  */
 void page_fold(FILE *page, const char *title, size_t count, const char *of) SS_NONNULL();
 void page_unfold(FILE *page) SS_NONNULL();

@@ -56,7 +56,7 @@ static size_t change(FILE *page, const char *at, unsigned number) {
     return change_color(page, at);
 }
 
-/* Scales the picture so that its letters are as large as those of the page, if there is room. */
+/* Scales the picture so that its text is as large as the page's, if there is room. */
 static void write_size(FILE *page, const char *svg) {
     double width;
     const char *box = strstr(svg, "viewBox=\"");

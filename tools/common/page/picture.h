@@ -23,7 +23,7 @@ int page_picture_embed(FILE *page, const char *svg, unsigned number, const char 
 struct page_figure {
     FILE *script;
     const char *caption;
-    const char *explanation; /* explanation after the caption, in HTML; NULL if absent */
+    const char *explanation; /* in HTML, printed after the caption; NULL if absent */
 };
 
 /*

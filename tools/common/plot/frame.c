@@ -57,7 +57,7 @@ void plot_axis_time(FILE *script, const char *what, double end) {
     plot_axis_between(script, 'x', name, 0, end / unit);
 }
 
-/* Labels closer than this, as a part of the axis, would overlap. */
+/* Labels closer than this part of the axis would overlap. */
 #define LABELS_APART 0.07
 
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to) {

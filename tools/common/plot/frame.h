@@ -2,7 +2,7 @@
 #ifndef PLOT_FRAME_H
 #define PLOT_FRAME_H
 
-/* The beginning of every picture: terminal, font, frame and axes. */
+/* Writes the commands of gnuplot that begin every picture: terminal, font, frame and axes. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,23 +25,19 @@ enum plot_kind {
 
 void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned height) SS_NONNULL();
 
-/* Begins a picture of the usual size on a page; the caller adds axes. */
+/* Begins a picture of PLOT_WIDTH by PLOT_HEIGHT on a page; the caller adds axes. */
 void plot_begin_on_page(FILE *script) SS_NONNULL();
 
-/* How an axis includes its data. */
 enum plot_range {
     PLOT_FROM_ZERO,   /* the axis begins at 0 */
     PLOT_AROUND_ZERO, /* the axis includes 0, for deviations */
-    PLOT_LOGARITHMIC, /* the scale is logarithmic; plot_axis() adds that to the name */
+    PLOT_LOGARITHMIC, /* logarithmic scale, which plot_axis() adds to the name */
 };
 
 /* Sets an axis; `axis` is 'x' or 'y' in all functions here. */
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) SS_NONNULL();
 
-/*
- * Sets an axis from `from` to `to`. Appends the start of the axis to its name, unless it includes
- * 0.
- */
+/* Appends the start of the axis to its name, unless the axis includes 0. */
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 

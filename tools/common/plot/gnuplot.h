@@ -2,8 +2,6 @@
 #ifndef PLOT_GNUPLOT_H
 #define PLOT_GNUPLOT_H
 
-/* Runs gnuplot on a script. */
-
 #include <stddef.h>
 #include <stdio.h>
 

@@ -45,12 +45,15 @@ extern const struct plot_color plot_palette[];
 #define PLOT_PAPER_LIGHT "#ffffff"
 #define PLOT_PAPER_DARK  "#16181c"
 
-/* Finds the color with these components, from 0 to 255, in the light scheme; NULL if absent. */
+/*
+ * Finds the color by its red, green and blue components in the light scheme, from 0 to 255; NULL if
+ * absent.
+ */
 const struct plot_color *plot_color_find(const unsigned parts[3]) SS_NONNULL();
 
 /*
- * Return the color and the mark (gnuplot's point type) of one of several series. Series differ in
- * both, for readers who cannot distinguish the colors.
+ * Return the color and the mark (gnuplot's point type) of a series. Series differ in both, for
+ * readers who cannot distinguish the colors.
  */
 const char *plot_series_color(size_t series);
 int plot_series_mark(size_t series);

@@ -10,8 +10,6 @@
 #include "csv.h"
 #include "platform/platform.h"
 
-/* ---- location ---- */
-
 void published_folder(char *folder, size_t size) {
     char program[4096];
     char *slash = NULL;
@@ -30,8 +28,6 @@ void published_folder(char *folder, size_t size) {
     snprintf(folder, size, "%s", PUBLISHED_INSTALL_DIR);
 }
 
-/* ---- reading ---- */
-
 struct reader {
     struct published *published;
     const char *program;
@@ -42,7 +38,7 @@ struct reader {
     size_t column_count;
 };
 
-/* Copies a field as text. Returns false if it is too long. */
+/* Returns false if the field is too long. */
 static bool copy_field(char *text, size_t size, const struct sstrace_field *field) {
     if (field->length >= size)
         return false;
@@ -127,7 +123,7 @@ static bool parse_row(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Reads a table. If it cannot be read, adds a note with the reason. */
+/* Adds a note with the reason if the table cannot be read. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_notes *notes) {
     struct ss_error error = {0};
@@ -176,8 +172,6 @@ void published_free(struct published *published) {
     *published = (struct published){0};
 }
 
-/* ---- looking up ---- */
-
 const struct published_table *published_find_table(
     const struct published *published, const char *name) {
     for (size_t i = 0; i < published->table_count; i++) {
@@ -208,8 +202,8 @@ static double number_of(const char *text) {
 }
 
 /*
- * Returns the distance between the last key and that of a cell: 0 for the same word. Returns NaN if
- * another key differs, or if the last one differs and is not a number.
+ * Returns the distance between the last of `keys` and the cell's last key: 0 if they are the same
+ * word, NaN if they differ and one is not a number, or if another key differs.
  */
 static double distance(
     const struct published *published, const struct published_cell *cell, const char *const *keys) {

@@ -22,17 +22,17 @@
 /* A row of references.csv. */
 struct published_table {
     char name[PUBLISHED_WORD];    /* name of the file, without ".csv"; empty without values */
-    size_t keys;                  /* number of its leading columns, which name a row */
-    char program[PUBLISHED_WORD]; /* program that shows it */
-    char source[PUBLISHED_TEXT];  /* where it was published */
-    char tables[PUBLISHED_WORD];  /* number of the table in that source */
+    size_t keys;                  /* number of leading columns, which identify a row */
+    char program[PUBLISHED_WORD]; /* program that prints the table */
+    char source[PUBLISHED_TEXT];  /* publication */
+    char tables[PUBLISHED_WORD];  /* number of the table in the publication */
     char what[PUBLISHED_TEXT];    /* content of the table */
     char beside[PUBLISHED_WORD];  /* table of the report that also shows its values */
     char note[PUBLISHED_TEXT];
     double tau; /* mean length of a round, seconds; NaN if irrelevant */
 };
 
-/* A value; the values of a row are adjacent. */
+/* A value of a table. The values of a row are adjacent. */
 struct published_cell {
     size_t table;
     char keys[PUBLISHED_KEYS_MAX][PUBLISHED_WORD];
@@ -44,7 +44,7 @@ struct published_name {
     char ours[PUBLISHED_WORD], theirs[PUBLISHED_WORD];
 };
 
-/* All published figures. Zeroed: no figures. */
+/* Zeroed: no figures. */
 struct published {
     struct published_table *tables;
     size_t table_count, table_capacity;
@@ -55,16 +55,16 @@ struct published {
     size_t name_count, name_capacity;
 };
 
-/* Finds the folder next to the running program, or in its installation. */
+/* Writes the path of the folder: next to the running program, otherwise in the installation. */
 SS_WRITES(1, 2) void published_folder(char *folder, size_t size);
 
-/* Reads the tables that `program` shows. Adds a note for each table that cannot be read. */
+/* Reads the tables that `program` prints. Adds a note for each table that cannot be read. */
 void published_read(struct published *published, const char *folder, const char *program,
     struct ssreport_notes *notes) SS_NONNULL();
 
 void published_free(struct published *published) SS_NONNULL();
 
-/* Returns the table of this name, or NULL. */
+/* Returns NULL if absent. */
 const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
@@ -91,13 +91,10 @@ const struct published_cell *published_find_near(const struct published *publish
     const char *table, const char *const *keys, const char *column, double within)
     SS_NONNULL(1, 2, 3);
 
-/* Returns the number of a cell; NaN if it has none, or is NULL. */
+/* Returns the value of a cell; NaN if it is not a number or `cell` is NULL. */
 double published_number(const struct published_cell *cell);
 
-/*
- * Returns the number of a cell for a table of the report, and marks the cell as printed; NaN if it
- * has none, or is NULL.
- */
+/* Like published_number(), and counts the cell as printed in the report. */
 double published_print(const struct published *published, const struct published_cell *cell)
     SS_NONNULL(1);
 

@@ -6,10 +6,10 @@
 
 #include "csv.h"
 
-/* A row covers the time since the previous row; the first row covers a second. */
+/* Seconds that the first row covers; other rows cover the time since the previous row. */
 #define USUAL_LENGTH 1.0
 
-/* The time between two rows may exceed a second by this many seconds. */
+/* Tolerance for the times of rows, in seconds. */
 #define SLACK 0.02
 
 enum { ELAPSED, RUNNABLE, FIRST };

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_COUNTERS_H
 #define SSREPORT_COUNTERS_H
 
-/* Hardware and kernel counters of a run's instances, once a second. */
+/* Hardware and kernel counters of a run's instances, sampled once a second. */
 
 #include <stddef.h>
 
@@ -30,11 +30,13 @@ enum ssreport_counter {
 
 struct ssreport_second {
     double begin, end;                /* elapsed seconds */
-    double runnable;                  /* number of runnable threads on the machine; NaN if
-                                         unknown */
+    double runnable;                  /* runnable threads on the machine; NaN if unknown */
     double counts[SSREPORT_COUNTERS]; /* sum over all instances; NaN if not counted */
 
-    /* Start of the time that each value covers: before `begin` if earlier rows lack the counter. */
+    /*
+     * Start of the time that each value covers: earlier than `begin` if previous rows lack the
+     * counter.
+     */
     double since[SSREPORT_COUNTERS];
 };
 
@@ -52,18 +54,18 @@ void ssreport_counters_free(struct ssreport_counters *counters);
 /* Sums of the rows between two elapsed times. */
 struct ssreport_counted {
     size_t rows;
-    double seconds;                 /* time that these rows cover */
+    double seconds;                 /* time that the rows cover */
     double runnable;                /* mean number of runnable threads; NaN if unknown */
-    double sums[SSREPORT_COUNTERS]; /* sum of each counter; NaN if no row has it */
+    double sums[SSREPORT_COUNTERS]; /* NaN if no row has the counter */
 
-    /* Seconds for which each counter was counted: in the rest of the time it is unknown, not 0. */
+    /* Seconds in which each counter was counted; in the rest of `seconds` its value is unknown. */
     double known[SSREPORT_COUNTERS];
 };
 
 struct ssreport_counted ssreport_counters_between(
     const struct ssreport_counters *counters, double from, double to);
 
-/* Returns the rate of a counter per second; NaN if not counted. */
+/* Returns events per second in the time in which the counter was counted; NaN if never. */
 double ssreport_counted_rate(const struct ssreport_counted *counted, enum ssreport_counter counter);
 
 /*

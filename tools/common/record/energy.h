@@ -2,7 +2,7 @@
 #ifndef SSREPORT_ENERGY_H
 #define SSREPORT_ENERGY_H
 
-/* Power sampled once a second during a run, and the energy. */
+/* Power, sampled once a second during a run, and energy. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ struct ssreport_cost {
     size_t unknown; /* number of seconds in which the source had no value */
     double watt_hours;
     double watts;     /* mean power; NaN if unknown */
-    double deviation; /* its standard deviation over the seconds (n - 1); NaN below two seconds */
+    double deviation; /* standard deviation of the power (n - 1); NaN with fewer than two seconds */
 };
 
 /* Sums up the samples between two times, in seconds since 1970. Each sample covers one second. */

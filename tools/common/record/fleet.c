@@ -11,15 +11,13 @@
 
 #define TABLE "fleet.csv"
 /*
- * Bins at the end count only if they have more than this part of the fullest bin's samples, because
- * nodes begin, and so end, some milliseconds apart.
+ * Bins at the end are dropped if they have at most this part of the fullest bin's samples: nodes
+ * begin, and therefore end, some milliseconds apart.
  */
 #define END_PART 0.05
 
 #define BIN_FIRST 1.0 /* width of a bin in seconds, until it doubles */
 #define PATH_ROOM 8400
-
-/* ---- the table of nodes ---- */
 
 enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR, CLOCK, CLOCK_ERROR };
 
@@ -68,15 +66,13 @@ static int read_table(struct ssreport_fleet *fleet, const char *folder,
     return ssreport_csv_read(folder, &csv, notes, error);
 }
 
-/* ---- one record ---- */
-
 enum { TIME, ELAPSED, TARGET, LOAD, COUNTED };
 
 struct reader {
     struct ssreport_fleet *fleet;
     struct ssreport_fleet_node *node;
-    struct ssreport_fleet_sum *row; /* of the map */
-    struct ssreport_fleet_sum span; /* of the span that has begun */
+    struct ssreport_fleet_sum *row; /* row of the map */
+    struct ssreport_fleet_sum span; /* sums over the current span */
     double last;                    /* end of the previous sample */
     double shift;                   /* time from the planned start to elapsed time 0 */
 };
@@ -158,7 +154,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
 
 /* Returns the number of CPUs that make a load of 1 in a record; NaN if unknown. */
 static double read_cpus(const char *folder, struct ss_error *error) {
-    struct json_object *plan = document_read(folder, "plan.json", "record", error);
+    struct json_object *plan = document_read(folder, "plan.json", "", error);
     double cpus =
         document_number(document_get(plan, "measured", json_type_object), "capacity_cpus");
     if (isnan(cpus))
@@ -206,8 +202,6 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
     finish_node(node);
     return node->reason ? 0 : -1;
 }
-
-/* ---- the fleet ---- */
 
 bool ssreport_fleet_is_in(const char *folder) {
     char path[PATH_ROOM];

@@ -16,28 +16,29 @@
 
 #include "record_warnings.h"
 
-#define SSREPORT_FLEET_BINS 240  /* bins of time; their width doubles when the time exceeds them */
-#define SSREPORT_FLEET_SPAN 10.0 /* length of the spans for `apart`, in seconds */
+#define SSREPORT_FLEET_BINS 240  /* time bins, whose width doubles if the replay is longer */
+#define SSREPORT_FLEET_SPAN 10.0 /* length in seconds of the spans for `apart` */
 #define SSREPORT_FLEET_ROWS 60   /* rows of the map; with more nodes, several share a row */
 
-/* Clocks that are off by more seconds than this, or known less precisely, are not trusted. */
+/* A clock is trusted if its offset and the error of the offset are at most this many seconds. */
 #define SSREPORT_CLOCK_TRUSTED 0.05
 
 /* Times are in seconds, loads are parts of 1. Unknown numbers are NaN. */
 struct ssreport_fleet_node {
-    char *name, *record, *trace; /* `record` is a folder in that of the fleet */
-    char *reason;                /* reason of a failure; may be empty */
+    char *name, *record, *trace; /* `record` is a path in the folder of the fleet */
+    char *reason;                /* reason for the failure; may be empty */
     bool failed;
     double start;                /* planned start, by the clock of ssfleet, since 1970 */
     double offset, offset_error; /* offset of the node's clock, and its error */
     char *clock;                 /* what synchronizes the clock; may be empty */
-    double clock_error;          /* the clock's maximum error according to that */
+    double clock_error;          /* maximum error that `clock` reports */
     double late;                 /* time from the planned start to the start of the trace */
     double cpus;
     double covered;          /* time of the counted samples */
     double load, target;     /* means over that time */
     double error, error_abs; /* mean of load - target, and of its absolute value */
-    double apart; /* mean absolute error of spans, which does not depend on the length of samples */
+    double apart; /* mean absolute error over spans of SSREPORT_FLEET_SPAN, independent of the
+                     length of samples */
 };
 
 /* Sums over the nodes that have samples in a span of time, in CPU seconds. */
@@ -56,14 +57,13 @@ struct ssreport_fleet {
     struct ssreport_fleet_sum map[SSREPORT_FLEET_ROWS][SSREPORT_FLEET_BINS];
 };
 
-/* Returns whether the folder holds a fleet. */
 SS_NONNULL(1) bool ssreport_fleet_is_in(const char *folder);
 
 /* Reads a fleet. A node whose record cannot be read has failed. Free the fleet in either case. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_fleet_read(struct ssreport_fleet *fleet,
     const char *folder, struct ssreport_notes *notes, struct ss_error *error);
 
-/* Returns whether a clock is trusted, or was not measured. */
+/* Also returns true if the clock was not measured. */
 SS_NONNULL(1) bool ssreport_fleet_trusts_clock(const struct ssreport_fleet_node *node);
 
 /* Returns the number of bins up to the last one with samples of more than a few nodes. */

@@ -10,7 +10,7 @@
 
 #include "csv.h"
 
-/* A sample may be stamped this many seconds after its end. */
+/* A sample's time may be this many seconds after its end. */
 #define LATE 0.02
 
 static bool is_in(const char *folder, const char *name) {
@@ -19,7 +19,7 @@ static bool is_in(const char *folder, const char *name) {
     return access(path, F_OK) == 0;
 }
 
-/* Reads a table, in the folder or as FOLDER.NAME next to it, which may be missing. */
+/* Reads a table from the folder or, next to it, from FOLDER.NAME. Either may be missing. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_record *record) {
     char parent[8400], name[300];
@@ -37,8 +37,6 @@ static void read_table(
             inside ? folder : parent, inside ? csv : &next_to_it, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "%s", error.message);
 }
-
-/* ---- the host's load ---- */
 
 static bool take_host_load(void *context, const struct sstrace_field *fields) {
     struct ssreport_surroundings *surroundings = context;
@@ -81,8 +79,6 @@ double ssreport_surroundings_host_load_between(const struct ssreport_surrounding
     return mean_between(surroundings, record, (const double[]){from, to}, &samples);
 }
 
-/* ---- the guest ---- */
-
 static bool take_clock(void *context, const struct sstrace_field *fields) {
     struct ssreport_surroundings *surroundings = context;
     double host, guest;
@@ -105,8 +101,6 @@ static bool take_vcpu(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* ---- each CPU ---- */
-
 static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name) {
     if (!ssreport_csv_make_room((void **)&surroundings->cpus, surroundings->cpu_count,
             &surroundings->cpu_capacity, sizeof *surroundings->cpus))
@@ -117,7 +111,7 @@ static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name
     return true;
 }
 
-/* The columns: the time, the elapsed seconds, and one for each CPU, with any name. */
+/* Columns of cpus.csv: time, elapsed seconds, then one for each CPU, with any name. */
 enum { ELAPSED = 1, FIRST_CPU = 2 };
 
 static void take_heading(struct ssreport_surroundings *surroundings, char *line) {
@@ -129,7 +123,7 @@ static void take_heading(struct ssreport_surroundings *surroundings, char *line)
     }
 }
 
-/* Adds a load to the part of the run, and to the counted time if it `counts`. */
+/* Adds a load to a part of the run and, if it `counts`, to the counted time. */
 static void add_load(struct ssreport_cpu *cpu, double load, size_t part, bool counts) {
     if (part < SSREPORT_CPU_PARTS) {
         cpu->parts[part].sum += (float)load;
@@ -141,7 +135,10 @@ static void add_load(struct ssreport_cpu *cpu, double load, size_t part, bool co
     cpu->samples++;
 }
 
-/* Takes the loads of a row. Takes none, and returns false, if the row is invalid. */
+/*
+ * Adds the loads of a row in two passes: the first checks all fields, so that an invalid row adds
+ * nothing. Returns false if the row is invalid.
+ */
 static bool take_loads(struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, const char *line) {
     size_t column = 0, part = SSREPORT_CPU_PARTS;
@@ -201,8 +198,6 @@ static void read_cpus(struct ssreport_surroundings *surroundings, const char *fo
         ssreport_notes_add(
             &record->notes, "cpus.csv:%zu: invalid row%s", first, broken > 1 ? " (and more)" : "");
 }
-
-/* ---- the measurements ---- */
 
 void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, const char *folder,
     struct ssreport_record *record, bool inside) {

@@ -17,7 +17,7 @@ struct ssreport_host_load {
     double load; /* 0 to 1 */
 };
 
-/* The number of parts into which the run is divided to show how the load of a CPU changes. */
+/* The run is divided into this many parts, to show how the load of a CPU changes. */
 #define SSREPORT_CPU_PARTS 60
 
 struct ssreport_cpu {
@@ -27,7 +27,7 @@ struct ssreport_cpu {
     struct {
         float sum;
         unsigned samples;
-    } parts[SSREPORT_CPU_PARTS]; /* the same in each part of the whole run */
+    } parts[SSREPORT_CPU_PARTS]; /* sums and samples in each part of the run */
 };
 
 struct ssreport_surroundings {

@@ -7,7 +7,7 @@
 
 #include "csv.h"
 
-/* Columns before the states. */
+/* The columns that precede those of the states. */
 enum { TIME, ELAPSED, ACTIVE, FREQUENCY, FIRST };
 
 static const char *const columns[] = {"time", "elapsed_seconds", "active", "frequency_mhz"};
@@ -62,7 +62,10 @@ void ssreport_idle_free(struct ssreport_idle *idle) {
     *idle = (struct ssreport_idle){0};
 }
 
-/* Returns the mean of a member of the seconds between two times; `offset` is that of the member. */
+/*
+ * Returns the mean of a member of struct ssreport_idle_second, found by its offset, over the
+ * seconds between two times.
+ */
 static struct ssreport_mean mean_of(
     const struct ssreport_idle *idle, const double times[2], size_t offset, double *values) {
     size_t count = 0;

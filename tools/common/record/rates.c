@@ -4,12 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Ten years of default intervals: a broken clock must not exhaust memory. */
+/* Ten years of default intervals. A wrong clock must not exhaust memory. */
 #define INTERVALS_MAX 52596000.0
 
 /*
- * How much too short the last interval may be, in seconds: `from` and `to` are rounded to six
- * decimals.
+ * The last interval may be too short by this many seconds, because `from` and `to` are rounded to
+ * six decimals.
  */
 #define SHORT 2e-6
 
@@ -32,7 +32,7 @@ void ssreport_rates_add(struct ssreport_rates *rates, double start, double end) 
     if (!(end_at >= 0) || !(first_at < last))
         return;
     if (!(end > start)) {
-        /* An iteration that took no time counts where it ended. */
+        /* An iteration without a duration counts in the interval in which it ended. */
         if (end_at < last)
             rates->parts[(size_t)end_at] += 1;
         return;

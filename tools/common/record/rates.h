@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Iterations in equal intervals of any length. An iteration adds to each interval the part of it
- * that falls there: 1 in total, less if a part is outside of all intervals. Like throughput.h, but
- * in seconds.
+ * Iterations per interval, in consecutive intervals of equal length. An iteration that spans
+ * several intervals counts in each for its part of the time there; parts outside of all intervals
+ * do not count.
  */
 struct ssreport_rates {
     double from, interval; /* seconds */

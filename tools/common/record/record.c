@@ -48,7 +48,7 @@ struct ssreport_range ssreport_instance_range(const struct ssreport_instance *in
         most_known = fmax(most_known, instance->parts[i].known);
     for (size_t i = 0; instance->parts && i < SSREPORT_DUTY_PARTS; i++) {
         const struct ssreport_duty *part = &instance->parts[i];
-        /* Skip parts of the run with little data, which are not representative. */
+        /* Skip parts with little data: their duty is not representative. */
         if (!(part->known > 0) || part->known < most_known / 2)
             continue;
         double duty = part->running / part->known;
@@ -93,8 +93,6 @@ void ssreport_record_free(struct ssreport_record *record) {
     free(record->instances);
     *record = (struct ssreport_record){0};
 }
-
-/* ---- columns ---- */
 
 static struct ssreport_label *find_column(
     const struct ssreport_columns *columns, const char *name) {

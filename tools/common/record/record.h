@@ -38,7 +38,7 @@ struct ssreport_iteration {
     double instance; /* NaN if unknown */
 };
 
-/* The number of parts into which the run is divided to show how the duty of an instance changes. */
+/* The run is divided into this many parts, to show how the duty of an instance changes. */
 #define SSREPORT_DUTY_PARTS 120
 
 struct ssreport_duty {
@@ -95,7 +95,7 @@ struct ssreport_record {
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
         lateness_p99_us, error_mean_percent, steal, iteration_mean, iteration_deviation;
 
-    double load_cpus; /* CPUs that make a load of 1; NaN if unknown */
+    double load_cpus; /* number of CPUs that are busy at a load of 1; NaN if unknown */
 
     double wall;         /* start of control, seconds since 1970; NaN if unknown */
     double counted_from; /* start of the counted time; 0 without --settle */

@@ -8,17 +8,17 @@
 #include "json_document.h"
 #include "record_tables.h"
 
-/* The number of failed instances to name; further ones are only counted. */
+/* Maximum number of failed instances that are named; others are only counted. */
 #define FAILURES_NAMED 3
 
 struct event_reader {
     struct ssreport_record *record;
     bool ending;
     size_t failed;      /* number of instances that ended by themselves with a failure */
-    char failures[400]; /* names of the first ones */
+    char failures[400]; /* descriptions of the first FAILURES_NAMED */
 };
 
-/* Prints the instance of an event: a number, or a text in older records. */
+/* Prints the instance of an event: a number or, in older records, a text. */
 static void print_instance(char *buffer, size_t size, struct json_object *event) {
     const char *text = document_text(event, "instance");
     double number = document_number(event, "instance");
@@ -28,7 +28,10 @@ static void print_instance(char *buffer, size_t size, struct json_object *event)
         snprintf(buffer, size, "%.0f", number);
 }
 
-/* Appends an instance to the failures. Older records contain only its status, no description. */
+/*
+ * Appends an instance to the failures, with its status if the event has no description, as in older
+ * records.
+ */
 static void name_failure(
     struct event_reader *reader, struct json_object *event, double status, double at) {
     char instance[24];
@@ -42,7 +45,7 @@ static void name_failure(
         how ? ss_words_show(how).text : words);
 }
 
-/* Handles the end of an instance, which contributes nothing from then on. */
+/* Handles the end of an instance. Iterations are expected from it only until then. */
 static void take_end(struct event_reader *reader, struct json_object *event, double elapsed) {
     struct ssreport_record *record = reader->record;
     double status = document_number(event, "value");
@@ -59,9 +62,7 @@ static void take_end(struct event_reader *reader, struct json_object *event, dou
         name_failure(reader, event, status, at);
 }
 
-/*
- * Handles a pause. Ignores one during the warm-up, because times count from the start of control.
- */
+/* Ignores a pause during the warm-up, because times count from the start of control. */
 static void take_pause(struct ssreport_record *record, double elapsed) {
     if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
                            &record->pause_capacity, sizeof *record->pauses))
@@ -80,7 +81,7 @@ static void take_ending(struct event_reader *reader, double elapsed) {
         reader->record->ended = ssreport_record_run_time(reader->record, elapsed);
 }
 
-/* Handles a line. Returns false if it is not an event. */
+/* Returns false if the line is not an event. */
 static bool take_event(struct event_reader *reader, const char *line) {
     char why[128];
     struct json_object *event = document_parse(line, why, sizeof why);

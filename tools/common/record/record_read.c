@@ -19,9 +19,7 @@ static char *copy(const char *text) {
     return text ? strdup(text) : NULL;
 }
 
-/* ---- plan and summary ---- */
-
-/* Reads the labels. Ignores values that are not texts. */
+/* Ignores labels whose value is not a text. */
 static void read_labels(struct ssreport_record *record, struct json_object *labels) {
     if (!labels)
         return;
@@ -40,8 +38,8 @@ static void read_labels(struct ssreport_record *record, struct json_object *labe
 }
 
 /*
- * Notes whether the duty was fixed, so that errors were not corrected, and whether it was 100 %, so
- * that the instances were never stopped.
+ * Sets `open_loop` if the duty was fixed, so that errors were not corrected, and `never_stopped` if
+ * it was fixed at 100 %.
  */
 static void take_control(struct ssreport_record *record, struct json_object *plan) {
     struct json_object *modules = document_get(plan, "modules", json_type_object);
@@ -53,12 +51,12 @@ static void take_control(struct ssreport_record *record, struct json_object *pla
         name && strcmp(name, "fixed") == 0 && document_number(options, "duty") >= 1;
 }
 
-/* Part of the warning that the control module ignores the load. */
+/* Part of showstopper's warning that the control module ignores the load. */
 #define OPEN_LOOP "does not follow the load"
 
 /*
  * Adds a warning of the run to the notes. Drops the warning about an open loop if the run was never
- * stopped: it is a reference, and is not meant to reach a target.
+ * stopped: such a run is a reference without a target.
  */
 static void note_warning(struct ssreport_record *record, const char *warning) {
     if (!record->never_stopped || !warning || !strstr(warning, OPEN_LOOP))
@@ -104,9 +102,7 @@ static void take_summary(struct ssreport_record *record, struct json_object *sum
         note_warning(record, document_as_text(json_object_array_get_idx(warnings, i)));
 }
 
-/*
- * Takes a summary. It is damaged if it does not say how the run ended, as that of any version does.
- */
+/* Reads a summary. Every version writes `ended_by`, so a summary without it is damaged. */
 static void take_whole_summary(struct ssreport_record *record, struct json_object *summary) {
     take_summary(record, summary);
     record->is_damaged = !record->ended_by;
@@ -114,9 +110,7 @@ static void take_whole_summary(struct ssreport_record *record, struct json_objec
         ssreport_notes_add(&record->notes, "summary.json is not the summary of a run");
 }
 
-/*
- * Reads a document. Fails only if it has a later schema; adds a note if it is missing or damaged.
- */
+/* Fails only if the document has a later schema; adds a note if it is missing or damaged. */
 static int read_document(struct ssreport_record *record, const char *name,
     void take(struct ssreport_record *, struct json_object *), struct ss_error *error) {
     struct ss_error missing = {0};

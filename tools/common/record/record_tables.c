@@ -11,7 +11,7 @@
 
 #define INSTANCES_MAX 1000000
 
-/* The maximum number of iterations in a bucket, so that sums do not overflow. */
+/* Maximum number of iterations in a bucket, so that sums do not overflow. */
 #define COUNT_MAX 1e12
 
 /*
@@ -21,10 +21,8 @@
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
 
-/* A sample that is more seconds later than the previous one has a wrong time. */
+/* A sample whose time is more seconds after the previous one is invalid. */
 #define SILENCE_MAX 86400.0
-
-/* ---- samples ---- */
 
 enum { TIME, ELAPSED, TARGET, LOAD, DUTY, COUNTED };
 
@@ -34,8 +32,8 @@ struct sample_reader {
 };
 
 /*
- * Returns whether a sample is counted. Older records lack the column, and the times of their bounds
- * are slightly late.
+ * Returns whether a sample is counted. For older records, which lack the column, excludes samples
+ * next to a `free` section and those that ended when counting began.
  */
 static bool is_counted(
     struct sample_reader *reader, const struct ssreport_sample *sample, double counted) {
@@ -111,8 +109,6 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
     return 0;
 }
 
-/* ---- decisions ---- */
-
 static struct ssreport_instance *find_instance(struct ssreport_record *record, double number) {
     double most = isnan(record->instance_count) ? INSTANCES_MAX : record->instance_count;
     if (!(number >= 0) || number >= most || number != floor(number))
@@ -133,7 +129,7 @@ static struct ssreport_instance *find_instance(struct ssreport_record *record, d
     return &record->instances[index];
 }
 
-/* Adds a stretch of one state to all parts of the run that it overlaps. */
+/* Adds a time in one state to all parts of the run that it overlaps. */
 static bool add_stretch(const struct ssreport_record *record, struct ssreport_instance *instance,
     double begin, double end, bool running) {
     double part_length = ssreport_record_end(record) / SSREPORT_DUTY_PARTS;
@@ -188,13 +184,11 @@ void ssreport_record_read_decisions(struct ssreport_record *record) {
         ssreport_notes_add(&record->notes, "duties are unknown: %s", error.message);
 }
 
-/* ---- iteration times ---- */
-
 struct times_reader {
     struct ss_histogram whole, seconds;
 };
 
-/* Takes a row. Rows of the whole run have no elapsed time. */
+/* Rows of the whole run have no elapsed time. */
 static bool take_times(void *context, const struct sstrace_field *fields) {
     struct times_reader *reader = context;
     double end, bucket, count;
@@ -216,7 +210,7 @@ static void read_times(struct ssreport_record *record, struct times_reader *read
         .name = "iteration-times.csv", .columns = columns, .take = take_times, .context = reader};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "%s", error.message);
-    /* A killed run lacks the rows of the whole run; a full disk may lose any row. */
+    /* A killed run lacks the rows of the whole run; after a full disk, any row may be missing. */
     bool is_whole = reader->whole.count >= reader->seconds.count;
     ss_histogram_merge(&record->iteration_times, is_whole ? &reader->whole : &reader->seconds);
 }
@@ -234,8 +228,6 @@ void ssreport_record_read_iteration_times(struct ssreport_record *record) {
     ss_histogram_close(&reader.whole);
     ss_histogram_close(&reader.seconds);
 }
-
-/* ---- iterations ---- */
 
 static bool take_iteration(void *context, const struct sstrace_field *fields) {
     struct ssreport_record *record = context;
@@ -269,7 +261,10 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         .context = record};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "iterations are unknown: %s", error.message);
-    /* Only the summary distinguishes a run without iterations from one that does not count. */
+    /*
+     * Only the summary distinguishes a run in which no iteration ended from one that did not count
+     * iterations.
+     */
     record->has_iterations = record->iteration_count > 0 || record->iterations_done >= 0;
     ssreport_record_add_unfinished(record);
     if (record->is_bursty) {
@@ -286,8 +281,6 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
             record->iterations_left);
     }
 }
-
-/* ---- counters ---- */
 
 void ssreport_record_read_counters(struct ssreport_record *record) {
     char path[4200];

@@ -7,7 +7,7 @@
 
 #include "json_document.h"
 
-/* Returns the check that a record describes; SS_CHECKS if this version does not know it. */
+/* Returns the check that a record describes; SS_CHECKS if this version does not have it. */
 static size_t find_check(struct json_object *check) {
     const char *key = document_text(check, "check");
     size_t i = 0;

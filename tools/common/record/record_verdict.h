@@ -27,7 +27,7 @@ struct ssreport_verdict {
 SS_NONNULL(1)
 void ssreport_verdict_take(struct ssreport_verdict *verdict, struct json_object *summary);
 
-/* Judges a record by this evidence, and prints the reasons. */
+/* Judges a record by this evidence, and replaces its reasons. */
 SS_NONNULL()
 void ssreport_verdict_reach(struct ssreport_verdict *verdict, const struct ss_evidence *evidence);
 

@@ -39,8 +39,6 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
     *responses = (struct ssreport_responses){0};
 }
 
-/* ---- several seconds together ---- */
-
 /* Returns the part of a second's successes that took at most `time`. */
 static double share_within(const struct ssreport_response *response, double time) {
     const double times[] = {0, response->p50, response->p95, response->p99, response->most};
@@ -92,8 +90,8 @@ static double estimate_quantile(const struct ssreport_response_second *seconds, 
 }
 
 /*
- * Adds up the buckets of all seconds. Returns false if a second has none, or if memory is
- * exhausted.
+ * Adds up the buckets of all seconds. Returns false if a second with successes has no buckets, or
+ * if memory is exhausted.
  */
 static bool merge_buckets(struct ss_histogram *all, const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin) {
@@ -132,7 +130,7 @@ static void set_percentiles(struct ssreport_response *response,
 
 /*
  * Returns the uncertainty of the mean. Requests that wait for each other are not independent, so
- * seconds are treated as batches, weighted by their requests.
+ * each second is a batch, weighted by its number of requests.
  */
 static struct ssreport_sureness find_sureness(const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin, double mean) {
@@ -187,15 +185,13 @@ struct ssreport_interval ssreport_response_mean_interval(
     return interval;
 }
 
-/* ---- stretches ---- */
-
 static bool is_same_rate(double one, double other) {
     return isnan(one) ? isnan(other) : fabs(one - other) <= 1e-6 * fabs(one);
 }
 
 /*
- * Returns how many seconds to exclude at each end: none if that would be all, because stretches of
- * published runs have only two.
+ * Returns how many seconds to exclude at each end; 0 if none would remain, because stretches of
+ * published runs have only two seconds.
  */
 static size_t seconds_left_out(double edge, size_t count) {
     double length = edge == SSREPORT_EDGE_DEFAULT ? fmin((double)count / 6, 30) : edge;

@@ -29,7 +29,7 @@ struct ssreport_response {
     struct ssreport_sureness mean_sureness;
 };
 
-/* The moment from which response times are measured. */
+/* Response times are measured from this moment. */
 enum ssreport_origin {
     SSREPORT_INTENDED, /* when the request was due */
     SSREPORT_ACTUAL,   /* when the request was sent */
@@ -72,7 +72,7 @@ struct ssreport_capacity {
 
 struct ssreport_responses {
     char *name;        /* path of the record */
-    const char *title; /* the part of the name to show */
+    const char *title; /* the part of the name that is shown */
     char *path;
     int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_notes notes;
@@ -106,14 +106,14 @@ struct ssreport_responses {
 
     /* Values of the manifest; NULL and 0 if absent. */
     char *knobs; /* their levels, joined by +, such as "instances=2+pin=free" */
-    bool caps_differ, balances_differ; /* among records with knobs: the value is then part of the
-                                          name of a series */
+    bool caps_differ, balances_differ; /* records with knobs differ in the cap or balance, which
+                                          then is part of the names of series */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
     double edge;        /* see struct ssreport_settings */
     double others;      /* see struct ssreport_run */
-    size_t manifest;    /* number of the manifest, from 1; 0 if none */
-    double at, predict; /* see struct ssreport_run, as for `knees` */
+    size_t manifest;    /* number of the manifest, from 1; 0 without one */
+    double at, predict; /* like `knees`: see struct ssreport_run */
     char *knees;
 
     struct ssreport_columns columns; /* of the study's plan; empty if absent */
@@ -143,19 +143,15 @@ struct ssreport_response ssreport_responses_of(
 struct ssreport_interval ssreport_response_mean_interval(
     const struct ssreport_response *response, double confidence);
 
-/* ---- throttled or not ---- */
-
 /* Runs with at least this duty count as never stopped in comparisons. */
 #define SSREPORT_DUTY_FULL 0.995
 
 /*
- * Returns the time that stops add to the mean response time if requests are few and each takes
- * `work` without stops. tau is the time from one stop to the next. See showstopper-requests(7),
- * "Requests with work".
+ * Returns the time in seconds that stops add to the mean response time if requests are few and each
+ * takes `work` seconds without stops. `tau` is the time from one stop to the next. See
+ * showstopper-requests(7), "Requests with work".
  */
 double ssreport_responses_added_by_stops(double duty, double tau, double work);
-
-/* ---- stretches of constant rate ---- */
 
 struct ssreport_stretch {
     size_t first, count; /* index of the first counted second, and their number */

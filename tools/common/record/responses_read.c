@@ -13,16 +13,14 @@
 #include "csv.h"
 #include "json_document.h"
 
-/* A gap of more seconds between two rows means that a row is missing. */
+/* If two rows are more seconds apart, a row is missing. */
 #define LENGTH_MAX 1.5
 
-/* A row that is more seconds later than the previous one has a wrong time. */
+/* A row whose time is more seconds after the previous one is invalid. */
 #define SILENCE_MAX 86400.0
 
 /* A percentile may exceed the maximum by this factor, because it is rounded to a bucket. */
 #define ROUNDING 1.002
-
-/* ---- requests.csv ---- */
 
 enum {
     EPOCH,
@@ -70,8 +68,8 @@ static bool read_counts(
 }
 
 /*
- * Reads the response times of a row. Percentiles must ascend. All fields are empty if no request
- * succeeded.
+ * Reads the response times of a row. Percentiles must not decrease. All fields are empty if no
+ * request succeeded.
  */
 static bool read_response(struct ssreport_response *response, const struct sstrace_field *fields) {
     double *const values[] = {
@@ -89,7 +87,10 @@ static bool read_response(struct ssreport_response *response, const struct sstra
     return true;
 }
 
-/* Returns whether the requests since the previous row add up, or a row between is missing. */
+/*
+ * Returns whether the numbers of requests agree with the previous row; true if rows in between are
+ * missing.
+ */
 static bool adds_up(
     const struct ssreport_responses *responses, const struct ssreport_response_second *second) {
     static const struct ssreport_response_second none;
@@ -153,8 +154,6 @@ static int read_table(struct ssreport_responses *responses, struct ss_error *err
     return ssreport_csv_read(responses->path, &csv, &responses->notes, error);
 }
 
-/* ---- response-times.csv ---- */
-
 /* Tolerance for the end of a second, which both files have with six decimals. */
 #define SAME_END 1e-6
 
@@ -177,8 +176,8 @@ static bool read_tally(const struct sstrace_field *field, uint64_t *tally) {
 }
 
 /*
- * Takes a row. Ignores rows without a second: those of the whole run, and the last second of a
- * killed run.
+ * Ignores rows whose second is not in requests.csv: those of the whole run, and of the last second
+ * of a killed run.
  */
 static bool take_bucket(void *context, const struct sstrace_field *fields) {
     struct bucket_reader *reader = context;
@@ -209,7 +208,10 @@ static bool take_bucket(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Assigns the buckets to their seconds. Drops the buckets of a second if they lack successes. */
+/*
+ * Assigns the buckets to their seconds. Drops the buckets of a second if their sum is not its
+ * number of successes.
+ */
 static void share_out_buckets(struct ssreport_responses *responses) {
     const struct ssreport_response_bucket *buckets = responses->buckets;
     for (size_t i = 0; i < responses->count; i++) {
@@ -246,8 +248,6 @@ static void read_buckets(struct ssreport_responses *responses) {
         ssreport_notes_add(&responses->notes, "%s", error.message);
     share_out_buckets(responses);
 }
-
-/* ---- requests.json ---- */
 
 static char *copy(const char *text) {
     return text ? strdup(text) : NULL;
@@ -348,10 +348,7 @@ static bool has_document(const struct ssreport_responses *responses) {
     return access(path, F_OK) == 0;
 }
 
-/*
- * Reads requests.json. Fails only if it has a later schema. If it is missing, the run was
- * interrupted.
- */
+/* Fails only if requests.json has a later schema. If it is missing, the run was interrupted. */
 static int read_document(
     struct ssreport_responses *responses, struct ss_error *missing, struct ss_error *error) {
     struct json_object *document =
@@ -365,8 +362,6 @@ static int read_document(
     json_object_put(document);
     return status;
 }
-
-/* ---- the record ---- */
 
 /* Computes the figures that an interrupted record lacks. */
 static void sum_up(struct ssreport_responses *responses) {
@@ -410,7 +405,7 @@ static void compare_with_figures(struct ssreport_responses *responses) {
             responses->sent, sent);
 }
 
-/* Judges a record without a verdict, from an earlier version or interrupted, by its figures. */
+/* Judges a record without a verdict (interrupted, or from an earlier version) by its figures. */
 static void judge(struct ssreport_responses *responses) {
     struct ss_evidence evidence;
     ss_evidence_clear(&evidence);
@@ -453,13 +448,11 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     return 0;
 }
 
-/* ---- files next to the record ---- */
-
 static bool take_load(void *context, const struct sstrace_field *fields) {
     struct ssreport_responses *responses = context;
     struct ssreport_response_load load;
     if (!ssreport_csv_number(&fields[2], &load.cpu))
-        load.cpu = NAN; /* `all`, or an absent column */
+        load.cpu = NAN; /* the field is `all`, or the column is missing */
     if (!ssreport_csv_time(&fields[0], &load.at) || !ssreport_csv_number(&fields[1], &load.load) ||
         !ssreport_csv_make_room(
             (void **)&responses->loads, responses->load_count, &responses->load_room, sizeof load))
@@ -468,7 +461,7 @@ static bool take_load(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Searches the folder of the record, then its parent. */
+/* Searches the record's folder, then its parent. */
 static bool find_file(
     const struct ssreport_responses *responses, const char *name, char folder[4200]) {
     char path[4300];

@@ -8,17 +8,15 @@
 #include "record_read.h"
 #include "statistics.h"
 
-/* Largest difference between a summary and its samples, which have six decimals, in percent. */
+/* Tolerated difference in percent between a summary and its samples, which have six decimals. */
 #define ROUNDING 0.01
 
 /* Candidates for the width of bins, in percent. */
 static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
-/* ---- figures ---- */
-
 /*
- * Takes percentiles from the buckets. If rows are missing, takes mean and deviation from the run's
- * own summary.
+ * Takes percentiles from the buckets and, if iterations.csv lacks rows, mean and deviation from the
+ * run's own summary.
  */
 static void take_times(struct ssreport_run *run, bool rows_lack) {
     const struct ss_histogram *times = &run->record.iteration_times;
@@ -49,12 +47,12 @@ static void set_iterations(struct ssreport_run *run) {
     run->figures.iteration.p95 = ssreport_quantile_of(lengths, count, 0.95);
     run->figures.iteration.p99 = ssreport_quantile_of(lengths, count, 0.99);
     free(lengths);
-    /* Buckets are complete, even if rows are missing. */
+    /* Buckets are complete, even if rows of iterations.csv are missing. */
     if (record->iteration_times.count >= count)
         take_times(run, record->iteration_times.count > count);
 }
 
-/* Judges a record without a verdict, from an earlier version or interrupted, by its figures. */
+/* Judges a record without a verdict (interrupted, or from an earlier version) by its figures. */
 static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
     struct ssreport_record *record = &run->record;
     struct ss_evidence evidence;
@@ -131,8 +129,6 @@ static void set_distribution(struct ssreport_run *run) {
     }
 }
 
-/* ---- throughput ---- */
-
 struct ssreport_means ssreport_run_means(
     const struct ssreport_record *record, double from, double to) {
     struct ssreport_means sums = {0};
@@ -151,8 +147,8 @@ struct ssreport_means ssreport_run_means(
 }
 
 /*
- * Returns whether iterations are longer than a step or interval. Neighbors then share iterations,
- * so their throughputs do not show the effect of their own loads.
+ * Returns whether iterations are longer than a step or interval. Neighboring steps then share
+ * iterations, so their throughputs do not show the effect of their own loads.
  */
 static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
     double interval = run->rates.interval;

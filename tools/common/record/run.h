@@ -13,7 +13,6 @@
 #include "ssload_samples.h"
 #include "steps.h"
 
-/* Figures of the counted time. */
 struct ssreport_figures {
     size_t samples;
     double target_mean, load_mean; /* 0 to 1 */
@@ -78,7 +77,8 @@ struct ssreport_run {
     /* Columns of the study's plan; empty and NULL if absent. */
     struct ssreport_columns columns;
     double axis;   /* value of the column along which figures are compared; 0 if absent */
-    char *variant; /* "size=large": the columns in which records differ, without those above */
+    char *variant; /* columns in which the records differ and that have no member above:
+                      "size=large" */
 };
 
 /*
@@ -97,7 +97,6 @@ void ssreport_run_free(struct ssreport_run *run);
 #define SSREPORT_HOST "host"
 const char *ssreport_environment_name(const char *label);
 
-/* Returns the environment of the run. */
 const char *ssreport_run_environment(const struct ssreport_run *run);
 bool ssreport_run_is_on_host(const struct ssreport_run *run);
 

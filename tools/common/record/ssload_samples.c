@@ -10,7 +10,7 @@
 
 #define FILE_NAME "beside.csv"
 
-/* A gap of more seconds between two samples means that one was lost. */
+/* If two samples are more seconds apart, a sample was lost. */
 #define LENGTH_MAX 2.0
 
 /* The clocks of both records may differ by this many seconds. */

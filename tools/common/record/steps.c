@@ -19,8 +19,6 @@
 #define STAIRS_MIN  3    /* minimum number of steps in a staircase */
 #define TWICE       1.5
 
-/* ---- search ---- */
-
 static int add_stretch(
     struct ssreport_steps *steps, const struct ssreport_sample *sample, size_t first) {
     struct ssreport_step *moved = reallocarray(
@@ -34,8 +32,8 @@ static int add_stretch(
 }
 
 /*
- * Finds stretches of equal target. A sample has the target at its end; the edges absorb earlier
- * targets.
+ * Finds stretches of equal target. A sample records only its last target; the excluded edges
+ * contain samples with several.
  */
 static int find_stretches(struct ssreport_steps *steps, const struct ssreport_record *record) {
     bool open = false;
@@ -53,15 +51,14 @@ static int find_stretches(struct ssreport_steps *steps, const struct ssreport_re
     return 0;
 }
 
-/* ---- the staircase ---- */
-
 /* Returns the direction from the previous step to step `i`: 1 is up, -1 is down. */
 static int direction(const struct ssreport_steps *steps, size_t i) {
     return steps->items[i].target > steps->items[i - 1].target ? 1 : -1;
 }
 
 /*
- * Counts the turns and finds the last step before the first turn, or the last step without turns.
+ * Returns the number of turns. Sets `turn` to the last step before the first turn or, without
+ * turns, to the last step.
  */
 static size_t count_turns(const struct ssreport_steps *steps, size_t *turn) {
     size_t turns = 0;
@@ -105,8 +102,6 @@ static void set_halves(struct ssreport_steps *steps) {
     turning[1].half = 2;
 }
 
-/* ---- counterparts in other runs ---- */
-
 static bool is_one_level(const struct ssreport_step *left, const struct ssreport_step *right) {
     return left->half == right->half && fabs(left->target - right->target) < SAME_LEVEL;
 }
@@ -140,8 +135,6 @@ const struct ssreport_step *ssreport_steps_counterpart(
     }
     return NULL;
 }
-
-/* ---- figures ---- */
 
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval) {
@@ -187,7 +180,7 @@ double ssreport_steps_iteration(const struct ssreport_record *record, double fro
 static struct ssreport_mean find_rates(const struct ssreport_record *record,
     const struct ssreport_step *step, const struct ssreport_settings *settings) {
     struct ssreport_rates rates;
-    /* If memory is exhausted, there are no rates, and their mean is NaN. */
+    /* If this fails, there are no rates, and their mean is NaN. */
     ssreport_steps_rates(&rates, record, step->from, step->to, settings->interval);
     struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
     ssreport_rates_close(&rates);
@@ -195,8 +188,8 @@ static struct ssreport_mean find_rates(const struct ssreport_record *record,
 }
 
 /*
- * Computes the figures of the samples. Returns false if the step is too short. `loads` has room for
- * all samples.
+ * Computes the figures of a step's samples. Returns false if the step is too short. `loads` has
+ * room for all samples.
  */
 static bool look_at_samples(struct ssreport_step *step, const struct ssreport_record *record,
     const struct ssreport_settings *settings, double *loads) {

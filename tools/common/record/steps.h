@@ -21,14 +21,15 @@ struct ssreport_settings {
 struct ssreport_step {
     double begin, end; /* the whole step, in seconds */
     size_t first;      /* index of the first sample */
-    double from, to;   /* the counted time, from the end of one sample to that of another */
+    double from, to;   /* the counted time: from the start of the first counted sample to the end of
+                          the last */
     double target;
     int half; /* 1 or 2 in a staircase that turns once; 1 without a turn; 0 if not a staircase */
     struct ssreport_mean load; /* loads of the counted samples */
     double error_mean_percent, error_mse_e4;
     double throughput;          /* iterations per second; NaN if unknown */
     double throughput_bound;    /* upper bound if no iteration ended, otherwise NaN */
-    struct ssreport_mean rates; /* throughput of the complete intervals, for its scatter */
+    struct ssreport_mean rates; /* throughput in each complete interval, for the scatter */
     bool is_exceeded;           /* iterations take longer than the counted time */
 };
 
@@ -49,7 +50,10 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
-/* Returns "down" or "up", the direction of a half of a staircase; "" if it has none. */
+/*
+ * Returns "up" or "down" for a half of a staircase; "" if its targets are all equal or it has no
+ * steps.
+ */
 SS_NONNULL(1) const char *ssreport_steps_direction(const struct ssreport_steps *steps, int half);
 
 /* Returns how often the level of a step was held in its half, up to and including this step. */

@@ -8,7 +8,7 @@
 
 /* The iterations of one instance. Times are in seconds. */
 struct course {
-    size_t count; /* number that ended in the counted time */
+    size_t count; /* iterations that ended in the counted time */
     double sum;   /* sum of their lengths */
     double last_end, last_length;
     bool begun, over;
@@ -45,7 +45,7 @@ static struct course *sum_up(const struct ssreport_record *record, size_t count,
 
 static void add(
     struct ssreport_record *record, size_t instance, const struct course *course, double to) {
-    /* The iteration begins after the usual gap. */
+    /* Assume that the unfinished iteration began after the mean gap. */
     double gap = course->gap_count ? course->gaps / (double)course->gap_count : 0;
     struct ss_unfinished unfinished = {
         .elapsed = to - course->last_end - gap,

@@ -6,13 +6,16 @@
 
 #include <showstopper/contract.h>
 
-/* The ways to balance, in the order of the option's choices. */
+/* In the order of the choices of --balance. */
 enum ssrequest_balance {
     SSREQUEST_ROUND_ROBIN,
     SSREQUEST_LEAST_CONNECTIONS, /* the fewest unfinished requests; equal targets take turns */
 };
 
-/* Chooses the target of the next request out of `count`; `last` got the previous one. */
+/*
+ * Chooses the target of the next request, from 0 to `count` - 1; `last` is the target of the
+ * previous request.
+ */
 SS_NONNULL()
 uint32_t ssrequest_balance_choose(
     enum ssrequest_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);

@@ -6,8 +6,6 @@
 
 #include "base/units.h"
 
-/* ---- the criterion ---- */
-
 static int parse_figure(
     const char *name, struct ssrequest_criterion *criterion, struct ss_error *error) {
     criterion->mean = strcmp(name, "mean") == 0;
@@ -48,7 +46,7 @@ static double figure_of(
 
 double ssrequest_criterion_figure(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
-    /* Use the longer one: failures may take longer than successes, or hardly any time. */
+    /* Use the longer one: failures may take longer than successes, or much less. */
     double successes = figure_of(criterion, &tally->successes[SSREQUEST_INTENDED]);
     double all = figure_of(criterion, &tally->all[SSREQUEST_INTENDED]);
     return all > successes ? all : successes;
@@ -61,9 +59,7 @@ bool ssrequest_criterion_holds(
            ssrequest_criterion_figure(criterion, tally) <= ss_time_seconds(criterion->limit);
 }
 
-/* ---- the search ---- */
-
-/* The search gives up if this part of the first rate fails as well. */
+/* The search ends if even this part of the first rate fails. */
 #define START_PART_MIN (1.0 / 1024)
 
 void ssrequest_capacity_begin(
@@ -86,8 +82,8 @@ void ssrequest_capacity_tell(
 }
 
 /*
- * The bounds that a search has found. If `lowest_failed` is below `highest_held`, rates between
- * them may hold or fail.
+ * Bounds found so far. If `lowest_failed` is below `highest_held`, rates between them may hold or
+ * fail.
  */
 struct known {
     double lowest_failed, highest_held;   /* rates so far; INFINITY and 0 if none */
@@ -120,7 +116,7 @@ static double stride(const struct ssrequest_capacity *capacity, const struct kno
     return fmax(capacity->search.precision, doubt);
 }
 
-/* Returns the next rate while no rate has failed yet, or none has held. */
+/* Returns the next rate while no rate has failed yet, or none has held; 0 if the search is over. */
 static double next_outside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;
     if (capacity->count == 0)
@@ -133,7 +129,8 @@ static double next_outside(const struct ssrequest_capacity *capacity, const stru
 }
 
 /*
- * Returns the next rate if some held and some failed: narrows the interval, then repeats its ends.
+ * Returns the next rate after some held and some failed: narrows the interval, then repeats its
+ * ends. Returns 0 if the search is over.
  */
 static double next_inside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;

@@ -21,12 +21,10 @@
 
 #include "tally.h"
 
-/* ---- the criterion ---- */
-
 #define SSREQUEST_SUCCESSES_MIN 0.99
 
 struct ssrequest_criterion {
-    bool mean;    /* the figure is the mean, otherwise the percentile of `share` */
+    bool mean;    /* true: the mean; false: the percentile at `share` */
     double share; /* 0 to 1 */
     ss_time limit;
 };
@@ -36,8 +34,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_criterion_parse(
     const char *text, struct ssrequest_criterion *criterion, struct ss_error *error);
 
 /*
- * Returns the figure, measured from the due time, in seconds: that of successes or of all requests,
- * whichever is longer. NaN without successes.
+ * Returns the mean or percentile of response times since the due time, in seconds: of the successes
+ * or of all requests, whichever is longer. NaN without successes.
  */
 SS_NONNULL()
 double ssrequest_criterion_figure(
@@ -51,11 +49,9 @@ SS_NONNULL()
 bool ssrequest_criterion_holds(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
 
-/* ---- the search ---- */
-
 #define SSREQUEST_TRIALS_MAX 100
 
-/* The maximum width of an interval that is sure, relative to its upper end. */
+/* The result is sure only if the interval is at most this wide, relative to its upper end. */
 #define SSREQUEST_SURE_WIDTH 0.2
 
 struct ssrequest_search {
@@ -108,12 +104,11 @@ void ssrequest_capacity_begin(
 SS_NONNULL()
 bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate);
 
-/* Reports the trial at the rate that next() chose. */
+/* Reports the trial at the rate that ssrequest_capacity_next() chose. */
 SS_NONNULL()
 void ssrequest_capacity_tell(
     struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial);
 
-/* Returns the result so far. */
 SS_NONNULL()
 struct ssrequest_capacity_result ssrequest_capacity_result(
     const struct ssrequest_capacity *capacity);

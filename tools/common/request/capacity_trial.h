@@ -15,14 +15,10 @@
 #include "generator.h"
 #include "steady.h"
 
-/*
- * The number of periods of the warm-up and of the first stage; the number of stages; the number of
- * periods of the longest trial.
- */
-#define SSREQUEST_TRIAL_WARMUP  1
-#define SSREQUEST_TRIAL_STAGE   4
-#define SSREQUEST_TRIAL_STAGES  4
-#define SSREQUEST_TRIAL_PERIODS 61
+#define SSREQUEST_TRIAL_WARMUP  1  /* periods of the warm-up */
+#define SSREQUEST_TRIAL_STAGE   4  /* periods of the first stage */
+#define SSREQUEST_TRIAL_STAGES  4  /* maximum number of stages */
+#define SSREQUEST_TRIAL_PERIODS 61 /* periods of the longest trial */
 
 struct ssrequest_trial_watch {
     const struct ssrequest_criterion *criterion;

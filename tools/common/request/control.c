@@ -11,12 +11,11 @@
 #include "base/words.h"
 #include "generator.h"
 
-/* Higher rates must be typing errors, because no process can send that fast. */
+/* A higher rate is a typing error: no process can send that fast. */
 #define RATE_MAX 1e6
 
 _Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below contains this number");
 
-/* A command, and the number of its arguments. */
 static const struct command {
     const char *name;
     size_t min, max;

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_CONTROL_H
 #define SSREQUEST_CONTROL_H
 
-/* Commands for a run in progress. Each command is a line, and so is its answer. */
+/* Commands for a run in progress. A command is one line, and so is its answer. */
 
 #include <stddef.h>
 
@@ -32,8 +32,8 @@ SS_NONNULL()
 void ssrequest_control_free(struct ssrequest_control *control);
 
 /*
- * Finds the previous index of each new URL, see ssrequest_generator_retarget(). Duplicates are
- * matched one to one.
+ * Finds the previous index of each new URL, for ssrequest_generator_retarget(). If a URL appears
+ * several times, each appearance gets its own index.
  */
 SS_NONNULL()
 void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
@@ -45,7 +45,7 @@ SS_WRITES(1, 2)
 void ssrequest_control_describe(
     char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);
 
-/* The targets of a run, by label. The last `current` of them get requests. */
+/* All targets of a run, by label. The last `current` of them get requests. */
 struct ssrequest_control_targets {
     const char *const *urls;
     const uint64_t *unfinished; /* requests */

@@ -13,14 +13,14 @@
 #define WAITING_MAX 16777216
 
 /*
- * Maximum number of requests per call of advance(). Sending takes tens of microseconds each, and
- * the caller must handle the answers that arrive meanwhile.
+ * Maximum number of requests sent per call of ssrequest_generator_advance(). Each takes tens of
+ * microseconds, and the caller must meanwhile handle answers.
  */
 #define SENDS_AT_ONCE 16
 
 #define NO_TARGET SSREQUEST_TARGET_NEW
 
-/* A queue: first in, first out. */
+/* A first-in, first-out queue, as a ring. */
 struct line {
     ss_time *moments;
     size_t first, count, capacity;
@@ -29,7 +29,7 @@ struct line {
 struct slot {
     struct ssrequest_one one; /* first, so that both structs have the same address */
     bool used;
-    uint32_t balanced;  /* the target that counts it in `unfinished_of`, or NO_TARGET */
+    uint32_t balanced;  /* target that counts this request in `unfinished_of`, or NO_TARGET */
     uint32_t next_free; /* index of the next free slot, while this one is unused */
 };
 
@@ -45,17 +45,15 @@ struct ssrequest_generator {
     uint64_t unfinished;
     uint64_t unfinished_of[SSREQUEST_TARGETS_MAX];
     uint32_t last_target;
-    uint32_t labels;     /* number of earlier targets */
+    uint32_t labels;     /* label of the first current target */
     struct line waiting; /* numbers of requests that are due but not sent */
     struct line ready;   /* clients with an answer, by the time at which they send */
     struct line pausing; /* clients after a failure, by the time at which they send */
     uint64_t intended;
-    unsigned sends; /* number of sends left for this call of advance() */
+    unsigned sends; /* number of requests that ssrequest_generator_advance() may still send */
     ss_time over;   /* latest end of a request, or of sending, so far */
     bool stopped;
 };
-
-/* ---- lines ---- */
 
 static bool line_reserve(struct line *line) {
     if (line->count < line->capacity)
@@ -90,8 +88,6 @@ static ss_time line_take(struct line *line) {
     return moment;
 }
 
-/* ---- opening and closing ---- */
-
 static int check_rules(const struct ssrequest_rules *rules, struct ss_error *error) {
     if (rules->cap < 1 || rules->cap > CAP_MAX)
         return ss_error_fail(error, "the cap must be between 1 and %d", CAP_MAX);
@@ -103,7 +99,7 @@ static int check_rules(const struct ssrequest_rules *rules, struct ss_error *err
     return 0;
 }
 
-/* Makes the queues of clients. Each has room for all clients, so none is lost. */
+/* Each queue has room for all clients, so that line_add() cannot fail. */
 static bool make_clients(struct ssrequest_generator *generator) {
     uint64_t count = generator->rules.closed;
     if (count == 0)
@@ -173,8 +169,6 @@ static void tell(const struct ssrequest_generator *generator, const struct ssreq
         generator->witness(generator->witness_context, one, fate, ended);
 }
 
-/* ---- sending ---- */
-
 static bool is_full(const struct ssrequest_generator *generator) {
     return generator->unfinished == generator->rules.cap;
 }
@@ -226,7 +220,6 @@ static void refuse(
     add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
 }
 
-/* Handles a request that became due. */
 static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_time now) {
     uint64_t number = generator->intended++;
     ssrequest_tally_due(generator->tally);
@@ -250,7 +243,6 @@ static bool has_more(const struct ssrequest_generator *generator) {
     return generator->rules.max == 0 || generator->intended < generator->rules.max;
 }
 
-/* Returns when the next request becomes due. */
 static ss_time next_due(const struct ssrequest_generator *generator) {
     ss_time due;
     if (!has_more(generator))
@@ -355,8 +347,6 @@ void ssrequest_generator_count_unfinished(
             counts[slot->one.label]++;
     }
 }
-
-/* ---- ends ---- */
 
 static void free_slot(struct ssrequest_generator *generator, struct slot *slot) {
     if (slot->balanced != NO_TARGET)

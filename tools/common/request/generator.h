@@ -29,7 +29,7 @@ struct ssrequest_one {
     uint32_t label;  /* index among all targets of the run */
     uint32_t status; /* status of the answer, if the transport sets it, see struct
                         ssrequest_ended */
-    uint32_t slot;   /* below the cap: an index for the transport's own data */
+    uint32_t slot;   /* index for the transport's own data, below the cap */
 };
 
 struct ssrequest_transport {
@@ -41,9 +41,9 @@ struct ssrequest_transport {
     void *context;
 };
 
-/* The fate of requests beyond the cap, in the order of the option's choices. */
+/* What happens to requests beyond the cap, in the order of the choices of --when-full. */
 enum ssrequest_when_full {
-    SSREQUEST_DELAY, /* requests wait, as do later ones; refused if 2^24 wait */
+    SSREQUEST_DELAY, /* requests wait; refused if 2^24 are waiting */
     SSREQUEST_DROP,
 };
 
@@ -51,8 +51,8 @@ struct ssrequest_rules {
     uint64_t cap; /* maximum number of unfinished requests; at least 1 */
     enum ssrequest_when_full when_full;
     /*
-     * Number of clients that each send after their answer, or 10 ms after a failure; 0: the
-     * schedule says when to send.
+     * Number of clients. Each sends its next request after an answer, or 10 ms after a failure. 0:
+     * requests follow the schedule.
      */
     uint64_t closed;
     /*
@@ -65,12 +65,11 @@ struct ssrequest_rules {
     uint64_t max;     /* total number of requests; 0: no limit but `end` */
     uint32_t targets; /* number of targets, at least 1 */
     enum ssrequest_balance balance;
-    /* The targets of requests in turn; NULL: the balance chooses. */
+    /* Targets of the requests, used in turn; NULL: the balance chooses. */
     const uint32_t *order;
     uint64_t order_count;
 };
 
-/* The outcome of a request. */
 enum ssrequest_fate {
     SSREQUEST_ENDED,
     SSREQUEST_REFUSED,    /* refused at the cap, never sent */

@@ -15,14 +15,12 @@
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
 
-/* How many previous messages to search for a body from the same file. */
+/* The number of previous messages searched for a body from the same file. */
 #define SHARED_WITHIN 64
 
-/* Characters that are valid in names and methods: "token" of RFC 9110. */
+/* Characters of methods and header names: "token" in RFC 9110. */
 static const char token_bytes[] =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-/* ---- bodies ---- */
 
 static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error *error) {
     size_t room = 0;
@@ -54,7 +52,7 @@ static int read_body(struct ssrequest_message *message, const char *path, struct
     return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
 }
 
-/* Sets the body from a file. Shares the body of a recent message from the same file. */
+/* Sets the body from a file, or shares the body of a recent message from the same file. */
 static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
     const char *path, struct ss_error *error) {
     size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;
@@ -81,8 +79,6 @@ static void add_empty_body(struct ssrequest_message *message) {
     }
 }
 
-/* ---- one message ---- */
-
 static int take_method(
     struct ssrequest_message *message, const char *method, struct ss_error *error) {
     size_t length = strlen(method);
@@ -108,7 +104,7 @@ static struct ssrequest_message *add_message(
     return message;
 }
 
-/* Counts a message, complete or not, so that the list owns and frees its parts. */
+/* Counts a message even if it is incomplete, so that ssrequest_messages_close() frees its parts. */
 static int count_message(struct ssrequest_messages *messages, int result) {
     messages->count++;
     return result;
@@ -141,9 +137,7 @@ int ssrequest_messages_open(struct ssrequest_messages *messages, const char *met
     return count_message(messages, fill_from_options(message, method, data, error));
 }
 
-/* ---- a file ---- */
-
-/* Returns the end of "http://host:port" in a URL. */
+/* Returns the end of "http://HOST:PORT" in a URL, which must contain "://". */
 static const char *end_of_origin(const char *url) {
     const char *host = strstr(url, "://") + 3;
     return host + strcspn(host, "/?#");
@@ -257,8 +251,6 @@ int ssrequest_messages_read(
     return result < 0 ? ss_error_wrap(error, "--requests-file: %s", ss_words_show(path).text) : 0;
 }
 
-/* ---- headers ---- */
-
 int ssrequest_messages_add_header(
     struct ssrequest_messages *messages, const char *header, struct ss_error *error) {
     size_t name = strspn(header, token_bytes);
@@ -271,8 +263,6 @@ int ssrequest_messages_add_header(
     messages->headers[messages->header_count++] = header;
     return 0;
 }
-
-/* ---- the end ---- */
 
 void ssrequest_messages_close(struct ssrequest_messages *messages) {
     for (size_t i = 0; i < messages->count; i++) {

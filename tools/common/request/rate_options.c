@@ -5,7 +5,7 @@
 
 #define CAP_DEFAULT 200
 
-/* An option, and the shapes (or CLOSED) to which it applies and that require it, as bits. */
+/* An option, the shapes (or CLOSED) to which it applies, and those that require it, as bits. */
 struct belonging {
     const char *name;
     bool given;
@@ -67,7 +67,6 @@ static int check(const struct ssrequest_given *given, bool has_shape, struct ss_
     return 0;
 }
 
-/* Returns the shape that the given options imply. */
 static int guess_shape(const struct ssrequest_given *given) {
     if (given->trace)
         return SSREQUEST_TRACE;

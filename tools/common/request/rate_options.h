@@ -26,12 +26,12 @@ struct ssrequest_given {
     bool finds_rate;        /* the rate is found by a search, so SSREQUEST_CONSTANT needs none */
 };
 
-/* Returns the state without any option. */
+/* Returns the state in which no option is given. */
 struct ssrequest_given ssrequest_given_nothing(void);
 
 /*
- * Checks that options agree, and sets defaults. The shape is derived from the other options; the
- * cap is 200, or with `closed` too large to be reached.
+ * Checks that the options agree, and sets defaults. Derives the shape from the other options. The
+ * cap is 200 or, with `closed`, the number of clients.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_given_settle(
     struct ssrequest_given *given, struct ss_error *error);

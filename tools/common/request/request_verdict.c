@@ -7,9 +7,7 @@ static uint64_t count_successes(const struct ssrequest_account *account) {
     return account->tally->outcomes[SSREQUEST_SUCCESS];
 }
 
-/*
- * Returns whether requests arrive at a constant rate: only then should response times not change.
- */
+/* Returns whether the load on the service is constant, so that response times should not change. */
 static bool is_steady(const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     return !account->turned && (closed || account->shape == SSREQUEST_CONSTANT);
@@ -29,7 +27,7 @@ static void divide(double *sums, const double *counts, size_t windows) {
     }
 }
 
-/* Finds changes of mean response times and, in a closed loop, of the throughput. */
+/* Looks for changes of the mean response time and, in a closed loop, of the throughput. */
 static void judge_changes(const struct ssrequest_account *account, struct ss_evidence *evidence) {
     const struct ssrequest_tally *tally = account->tally;
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];

@@ -10,7 +10,7 @@
 #include "base/words.h"
 #include "request_verdict.h"
 
-/* Prints a whole number with all digits: a double cannot represent every seed. */
+/* Prints all digits: a double cannot represent every seed. */
 static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
@@ -38,7 +38,7 @@ static void print_profile(struct ss_json *json, const struct ssrequest_account *
     ss_json_close(json, '}');
 }
 
-/* Prints how requests were sent. Values that do not apply to this kind of loop are null. */
+/* Prints null for values that do not apply to this kind of loop. */
 static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");
@@ -143,7 +143,7 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
     ss_json_close(json, '}');
 }
 
-/* Prints the number of complete answers by status, and the time of failures. */
+/* Prints the number of complete answers by status, and when requests failed. */
 static void print_answers(struct ss_json *json, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool failed = tally->first_failure != SS_TIME_NEVER;
@@ -178,7 +178,7 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
 }
 
-/* Prints the messages. Prints only the names of headers, because values may be secrets. */
+/* Prints only the names of headers, because values may be secrets. */
 static void print_messages(struct ss_json *json, const struct ssrequest_messages *messages) {
     const struct ssrequest_message *only = messages->file ? NULL : messages->list;
     ss_json_text(json, "method", only ? only->method : NULL);

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/words.h"
 
-/* Size limit of a line: the number of fields, each at most as long as a number. */
+/* Size limit of a line: each field is at most as long as a number. */
 #define FIELDS    23
 #define LINE_ROOM (FIELDS * (SS_NUMBER_ROOM + 1))
 
@@ -22,8 +22,8 @@ static const char seconds_heading[] =
     "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
 
 /*
- * The heading of the buckets. There is a line for each bucket with successes in a second and, at
- * the end, in the whole run, which has no elapsed time. A bucket is named by its smallest time.
+ * A line for each bucket with successes in a second and, at the end, without an elapsed time, in
+ * the whole run. A bucket is named by its smallest time.
  */
 static const char times_heading[] = "elapsed_seconds,bucket_seconds,intended,actual\n";
 
@@ -37,7 +37,7 @@ struct ssrequest_rows {
     double epoch;     /* seconds since 1970 at the start */
     ss_time begin;    /* start of the current second */
     ss_time since;    /* last change of the rate in this second, or its start */
-    double asked_for; /* number of requests of this second before `since` */
+    double asked_for; /* number of requests that the rate required in this second before `since` */
     bool has_last;
     struct ssrequest_second last;
 
@@ -124,8 +124,8 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
 }
 
 /*
- * Opens the file for a line per request. Keeps its old content until the run begins, because
- * another option may still fail. Does not wait for the reader of a FIFO, but fails.
+ * Keeps the old content of the file until the run begins, because another option may still fail.
+ * Fails instead of waiting for the reader of a FIFO.
  */
 int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
@@ -145,7 +145,7 @@ int ssrequest_rows_keep_each(
     return 0;
 }
 
-/* Truncates a file if it is a regular file. */
+/* Truncates only a regular file. */
 static int empty(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? ftruncate(file, 0) : 0;
@@ -167,7 +167,7 @@ static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time
         return 0;
     if (rows->turned < 0)
         return ssrequest_mean_rate(rows->profile, from, to) * ss_time_seconds(to - from);
-    /* A rate that replaces the profile's ends with the profile. */
+    /* A rate set by ssrequest_rows_turn() ends with the profile. */
     ss_time length = ssrequest_profile_length(rows->profile);
     return rows->turned * ss_time_seconds(ss_time_since(length < to ? length : to, from));
 }
@@ -178,8 +178,6 @@ void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate) 
     rows->since = now > rows->since ? now : rows->since;
     rows->turned = rate;
 }
-
-/* ---- a line ---- */
 
 static char *put_number(char *to, double number, int decimals) {
     *to++ = ',';
@@ -225,7 +223,7 @@ static void write_second(struct ssrequest_rows *rows, const struct ssrequest_sec
     ss_lines_flush(&rows->seconds);
 }
 
-/* Finds the next bucket, from `*bucket` on, that either histogram uses. */
+/* Advances `*bucket` to the next bucket that either histogram uses, possibly itself. */
 static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsigned *bucket) {
     unsigned intended = *bucket, actual = *bucket;
     bool has_intended = ss_histogram_next(&times[SSREQUEST_INTENDED], &intended);
@@ -234,7 +232,7 @@ static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsign
     return has_intended || has_actual;
 }
 
-/* Writes the buckets. `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
+/* `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
 static void write_times(
     struct ssrequest_rows *rows, const struct ss_histogram times[SSREQUEST_ORIGINS], ss_time end) {
     for (unsigned bucket = 0; find_used(times, &bucket); bucket++) {
@@ -279,8 +277,6 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
     *to++ = '\n';
     ss_lines_end(&rows->each, to);
 }
-
-/* ---- a second ---- */
 
 /*
  * Returns the mean planned rate from the start of the current second to `end`; NaN without a
@@ -330,7 +326,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
     if (rows->each.file >= 0)
-        ss_lines_flush(&rows->each); /* a program may read the rows while the run lasts */
+        ss_lines_flush(&rows->each); /* a program may read the file during the run */
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
         ss_histogram_merge(&rows->before[origin], &rows->times[origin]);

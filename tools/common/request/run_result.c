@@ -24,8 +24,8 @@ const char *ssrequest_balance_name(enum ssrequest_balance balance) {
 }
 
 /*
- * Finds the first stretch that ends after `moment`. Binary search: a trace may have a stretch for
- * each second of a day.
+ * Returns the first stretch that ends after `moment`, by binary search: a trace may have a stretch
+ * for each second of a day.
  */
 static size_t first_ending_after(const struct ssrequest_profile *profile, ss_time moment) {
     size_t low = 0, high = profile->count;

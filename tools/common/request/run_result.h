@@ -14,7 +14,7 @@
 #include "generator.h"
 #include "messages.h"
 
-/* The shapes, in the order of the choices of --profile. */
+/* In the order of the choices of --profile. */
 enum ssrequest_shape {
     SSREQUEST_CONSTANT,
     SSREQUEST_STEP,
@@ -45,7 +45,7 @@ struct ssrequest_account {
     const struct ssrequest_profile *profile;
     enum ssrequest_shape shape;
     double rate;       /* requests per second: SSREQUEST_CONSTANT, SSREQUEST_TRACE */
-    double max, step;  /* likewise: SSREQUEST_STEP */
+    double max, step;  /* requests per second: SSREQUEST_STEP */
     ss_time hold;      /* SSREQUEST_STEP */
     const char *trace; /* SSREQUEST_TRACE: path of the trace */
     enum ssrequest_arrival arrival;
@@ -60,15 +60,15 @@ struct ssrequest_account {
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
     double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
     double connections;      /* number of connections opened; NaN in a simulation */
-    double clock_moved;      /* by how much the clock was set during the run, in ms; NaN in
+    double clock_moved;      /* milliseconds by which the wall clock was set during the run; NaN in
                                 virtual time */
-    double suspended;        /* seconds for which the machine was suspended; NaN likewise */
+    double suspended;        /* seconds for which the machine was suspended; NaN in virtual time */
     const struct ssrequest_tally *tally;
     const struct ssrequest_machine *machine; /* NULL unless simulated */
 
     /*
-     * The search for a capacity, instead of a tally; NULL without a search. The profile is that of
-     * a trial, and `rate` is NaN.
+     * The search for a capacity, which replaces the tally; NULL without a search. `profile` then
+     * describes one trial, and `rate` is NaN.
      */
     const struct ssrequest_capacity *capacity;
     const char *demand; /* the requirement, as given by --capacity */

@@ -12,8 +12,6 @@
 #include "trace/file.h"
 #include "trace/record.h"
 
-/* ---- profiles ---- */
-
 #define STRETCHES_MAX 10000000
 #define RATE_MAX      1000000000
 #define RAMP_SHORTEST (100 * SS_MILLISECOND)
@@ -34,7 +32,6 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
         profile->stretches[profile->count++] = (struct ssrequest_stretch){begin, end, rate};
 }
 
-/* Fails if a rate is 0 or too high. */
 static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0 && rate <= RATE_MAX)
         return 0;
@@ -82,7 +79,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     return 0;
 }
 
-/* The change of the rate between two consecutive records. */
+/* The change of the rate between two records of a trace. */
 struct ramp {
     ss_time begin, end;
     double first, last; /* rates */
@@ -95,8 +92,8 @@ static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
 }
 
 /*
- * Approximates a ramp with flat pieces at the rates of their middles, which keeps the number of
- * requests.
+ * Approximates a ramp with pieces of constant rate, each at the rate of its middle, which keeps the
+ * number of requests.
  */
 static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, double full,
     ss_time until, struct ss_error *error) {
@@ -109,7 +106,7 @@ static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, 
         ss_time end = i == pieces
                           ? ramp->end
                           : ramp->begin + ss_time_from_double(length * (double)i / (double)pieces);
-        /* The run may end within a piece. */
+        /* The profile may end within a piece. */
         add(profile, end < until ? end : until, ramp->first + (ramp->last - ramp->first) * part);
     }
     return 0;
@@ -163,9 +160,7 @@ void ssrequest_profile_free(struct ssrequest_profile *profile) {
     *profile = (struct ssrequest_profile){0};
 }
 
-/* ---- schedules ---- */
-
-/* Draws the gap before the next request, as a number of requests expected at the rate. */
+/* Draws the gap before the next request, as a number of expected requests. */
 static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
     return arrival == SSREQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
 }
@@ -186,7 +181,7 @@ static double rate_of(const struct ssrequest_schedule *schedule, size_t stretch)
     return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
 }
 
-/* Advances to `to` in this stretch. A request may be due at `to`, but not before. */
+/* Advances to `to` in this stretch. The next request is due at `to` or later. */
 static void go_to(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     double expected =
@@ -240,7 +235,7 @@ static ss_time step_burst(
         cursor->burst_due = cursor->from;
         double expected =
             cursor->rest + expected_until(schedule, cursor, ss_time_add(cursor->from, SS_SECOND));
-        double whole = floor(expected + 1e-9); /* tolerates rounding: ten times a tenth is 1 */
+        double whole = floor(expected + 1e-9); /* tolerates rounding errors: 10 * 0.1 counts as 1 */
         cursor->burst = (uint64_t)whole;
         cursor->rest = expected - whole;
     }

@@ -12,8 +12,6 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-/* ---- profiles ---- */
-
 struct ssrequest_stretch {
     ss_time begin, end;
     double rate; /* requests per second */
@@ -47,9 +45,7 @@ ss_time ssrequest_profile_length(const struct ssrequest_profile *profile);
 SS_NONNULL()
 void ssrequest_profile_free(struct ssrequest_profile *profile);
 
-/* ---- schedules ---- */
-
-/* The arrivals, in the order of the option's choices. */
+/* In the order of the choices of --arrival. */
 enum ssrequest_arrival {
     SSREQUEST_CONCURRENT, /* all requests of a second at its start; seconds count from the start of
                              the profile */
@@ -57,7 +53,6 @@ enum ssrequest_arrival {
     SSREQUEST_POISSON,    /* at exponentially distributed intervals */
 };
 
-/* A position in a schedule. */
 struct ssrequest_cursor {
     uint64_t random; /* state of the generator */
     size_t stretch;
@@ -68,9 +63,7 @@ struct ssrequest_cursor {
     ss_time burst_due;
 };
 
-/*
- * The moments at which requests are due. Call begin() first. The same seed gives the same moments.
- */
+/* Call ssrequest_schedule_begin() first. The same seed gives the same moments. */
 struct ssrequest_schedule {
     const struct ssrequest_profile *profile;
     enum ssrequest_arrival arrival;

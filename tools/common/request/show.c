@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Returns the number of decimals for three digits of the rounded value. */
+/* Returns how many decimals show three digits after rounding. */
 static int decimals_of(double value) {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }

@@ -9,7 +9,7 @@
 /* Batches that differ by less than this, relative to their mean, count as equal. */
 #define ALIKE 0.1
 
-/* If fewer requests than this are in the service on average, no queue forms. */
+/* If the mean number of requests in the service is below this, there is no queue. */
 #define NO_QUEUE 0.5
 
 #define RISE 1.25
@@ -37,7 +37,7 @@ static int batches_of(const struct ssrequest_steady *steady) {
     return steady->size ? (int)(steady->count / steady->size) : 0;
 }
 
-/* Returns half of von Neumann's ratio: 1 without correlation, 0 for a trend. */
+/* Returns half of von Neumann's ratio: about 1 without correlation, near 0 with a trend. */
 static double ratio_of(const struct ssrequest_steady *steady, int batches) {
     double mean = 0, squares = 0, steps = 0;
     for (int i = 0; i < batches; i++)

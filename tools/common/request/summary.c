@@ -14,10 +14,10 @@
 
 #define WIDTH 80
 
-/* Mention a time if it exceeds another one by this factor. */
+/* A time is mentioned if it exceeds another one by this factor. */
 #define REMARKABLE 1.5
 
-/* Requests that are sent later than this count as late. */
+/* Requests count as late if they are sent later than this. */
 #define LATE 1e-3 /* seconds */
 
 /*
@@ -29,9 +29,7 @@
 /* Measured response times are too long if the generator waits for a CPU for more than this part. */
 #define STARVED 0.05
 
-/* ---- sentences ---- */
-
-/* Prints a finding: a paragraph after a dash. */
+/* Prints a paragraph after a dash, wrapped to WIDTH columns. */
 SS_FORMAT(2, 3)
 static void say(FILE *stream, const char *format, ...) {
     char text[1024];
@@ -58,10 +56,10 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* A cause of failures, and their number. */
+/* A cause of failures. */
 struct cause {
     uint64_t count;
-    unsigned place; /* order of causes with equal counts */
+    unsigned place; /* position among causes with equal counts */
     char text[72];
 };
 
@@ -83,7 +81,7 @@ static int compare_causes(const void *one, const void *other) {
     return a->place < b->place ? -1 : 1;
 }
 
-/* Lists the causes, the most frequent first: "8 timeout", "3 with status 503". */
+/* Lists the causes, the most frequent first, such as "3 with status 503". Returns their number. */
 static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssrequest_tally *tally) {
     size_t count = 0;
     uint64_t with_status = 0;
@@ -127,7 +125,6 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
         ssrequest_show_number(ssrequest_throughput(account)).text);
 }
 
-/* Reports whether requests were sent when they were due. */
 static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool closed = account->rules.closed > 0;
@@ -165,7 +162,7 @@ static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_count(tally->unfinished).text);
 }
 
-/* Describes when requests failed: ", from 2.97 s to 4.98 s". */
+/* Describes when requests failed: "from 2.97 s to 4.98 s". */
 static const char *when_failed(char text[96], const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double first = ss_time_seconds(ss_time_since(tally->first_failure, account->skipped));
@@ -199,7 +196,7 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
                     "nothing about the service. Lower --cap, or raise the limit on open files.");
 }
 
-/* Reports coordinated omission, and the effect of failures on response times. */
+/* Reports coordinated omission, and whether response times of successes alone are misleading. */
 static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double intended = ss_histogram_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
@@ -269,8 +266,6 @@ static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
             "The service was the limit: the generator waited for it for %.0f %% of the time.",
             100 * (1 - busy));
 }
-
-/* ---- figures ---- */
 
 static void print_row(FILE *stream, const char *name, const char *const cells[4]) {
     fprintf(stream, "%-18s", name);
@@ -375,8 +370,6 @@ static void print_machine(FILE *stream, const struct ssrequest_machine *machine)
     snprintf(what, sizeof what, "on average; %.4g J for each success", machine->joules_per_success);
     print_figure(stream, "power", value, isnan(machine->joules_per_success) ? "on average" : what);
 }
-
-/* ---- a search ---- */
 
 /* Describes how many trials agree: "5 of 5 trials". */
 static const char *agreement(char text[48], unsigned agreed, const struct ssrequest_trials *all) {

@@ -6,7 +6,7 @@
  * Counts and times of requests by outcome. These equations always hold:
  *
  *     intended = sent + refused + waiting
- *     sent = succeeded + failed, of every cause + unfinished
+ *     sent = succeeded + failed + unfinished
  */
 
 #include <stdint.h>
@@ -18,7 +18,6 @@
 #include "base/histogram.h"
 #include "verdict/windows.h"
 
-/* Outcomes of a request. */
 enum ssrequest_outcome {
     SSREQUEST_SUCCESS,
     SSREQUEST_TIMEOUT,     /* no complete answer within the limit */
@@ -34,10 +33,10 @@ enum ssrequest_outcome {
     SSREQUEST_OUTCOMES,
 };
 
-/* Returns the name in reports, JSON and columns: "success", "timeout", ... */
+/* Returns the name in reports, JSON and columns, such as "timeout". */
 const char *ssrequest_outcome_name(enum ssrequest_outcome outcome);
 
-/* The moments from which response times are measured. */
+/* Response times are measured from this moment. */
 enum ssrequest_origin {
     SSREQUEST_INTENDED, /* when the request was due */
     SSREQUEST_ACTUAL,   /* when the request was sent */
@@ -64,12 +63,11 @@ struct ssrequest_tally {
     uint64_t unfinished_most;
     ss_time first_failure, last_failure; /* times at which the first and the last failed request
                                             ended; SS_TIME_NEVER and 0 if none */
-    ss_time timeout;                     /* limit of --timeout: a timeout counts as at least this
-                                            long */
+    ss_time timeout; /* value of --timeout; timeouts count as at least this long */
     struct ss_histogram successes[SSREQUEST_ORIGINS];
     /*
-     * Times including failures, and requests that never ended or were never sent, with the time
-     * that they waited. Refused requests have no time, and unsent ones have none from sending.
+     * Response times of all requests except refused ones. Unfinished and unsent requests count with
+     * the time until the end of the run; unsent ones only from SSREQUEST_INTENDED.
      */
     struct ss_histogram all[SSREQUEST_ORIGINS];
     struct ss_histogram lateness; /* time from due to sent, of all sent requests */

@@ -7,34 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of finite bandwidths to try, in a geometric sequence. */
+/* The number of finite bandwidths that are tried, in a geometric sequence. */
 #define BANDWIDTHS 24
 
-/*
- * The largest finite bandwidth, in multiples of the range of x: beyond it, weights are nearly
- * equal.
- */
+/* The largest finite bandwidth, as a multiple of the range of x: weights are then nearly equal. */
 #define WIDEST 4.0
 
 /*
- * Loads closer than this, in multiples of the range of x, count as one: a level that is held twice
- * has two slightly different loads.
+ * Loads closer than this part of the range of x count as one: a level that is held twice has two
+ * slightly different loads.
  */
 #define ONE_LOAD 0.01
 
-/* Minimum number of different loads in a window: a line through two would always be exact. */
+/* Minimum number of different loads in a window: a line through two loads would always be exact. */
 #define LOADS_MIN 3
 
-/* A smoother curve is chosen if its error is larger by at most this factor. */
+/* The smoothest curve is chosen whose error is at most this factor above the smallest error. */
 #define HARDLY 1.05
 
 /*
- * A curve is excluded if a point has more weight than this at itself, because it would then predict
- * itself.
+ * A bandwidth is excluded if a point has more weight than this in its own value, because the point
+ * then predicts itself.
  */
 #define OWN_WEIGHT_MAX 0.95
 
-/* Minimum degrees of freedom of a curve: those of a line through three points, less rounding. */
+/*
+ * Minimum degrees of freedom of a curve: 1, as of a line through three points, less rounding
+ * errors.
+ */
 #define FREEDOM_MIN 0.99
 
 /* Squared errors smaller than this, relative to squared values, are rounding errors. */
@@ -60,8 +60,6 @@ void ssreport_curve_weigh(const struct ssreport_curve *curve, double x, double *
     for (size_t i = 0; i < curve->count; i++)
         weights[i] *= (second - (curve->x[i] - x) * first) / determinant;
 }
-
-/* ---- bandwidth ---- */
 
 static size_t count_loads(const struct ssreport_curve *curve, double x, double bandwidth) {
     double apart = ONE_LOAD * (curve->most - curve->least), last = -INFINITY;
@@ -187,8 +185,6 @@ void ssreport_curve_free(struct ssreport_curve *curve) {
     free(curve->x);
     *curve = (struct ssreport_curve){0};
 }
-
-/* ---- values ---- */
 
 struct ssreport_band ssreport_curve_sum(
     const struct ssreport_curve *curve, const double *weights, double confidence) {

@@ -29,9 +29,9 @@ struct ssreport_curve {
 /*
  * Fits a curve through copies of the points, in any order. Tries bandwidths from the smallest that
  * leaves no gap to infinity, and chooses the largest whose mean squared error of predicting each
- * point from the others is at most 5 % above the smallest such error. Sets `count` to 0 if the
- * points make no curve, such as points at a single x. Returns 0, or -1 if memory is exhausted; call
- * ssreport_curve_free() in both cases.
+ * point from the others is at most 5 % above the smallest such error. Sets `count` to 0 if there is
+ * no curve, for example if all x are equal. Returns -1 if memory is exhausted; call
+ * ssreport_curve_free() in either case.
  */
 SS_READS(2, 4)
 SS_READS(3, 4)
@@ -58,8 +58,8 @@ SS_NONNULL()
 void ssreport_curve_weigh(const struct ssreport_curve *curve, double x, double *weights);
 
 /*
- * Returns the sum of weights[i] y[i] over the points of a curve with points, and the confidence
- * interval of that sum's mean by Student's t.
+ * Returns the sum of weights[i] y[i] over the points of a curve, at least one, and the confidence
+ * interval of its mean by Student's t.
  */
 SS_NONNULL()
 struct ssreport_band ssreport_curve_sum(

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "group_by.h"
 
-/* The context of compare_items(). */
 struct sorting {
     const char *items;
     const struct stats_key *key;
@@ -17,8 +16,8 @@ static int compare_items(const void *left, const void *right, void *context) {
 }
 
 /*
- * Sets `next`, and sets `group` to the first item of each group. Equal items are neighbors in
- * `sorted`.
+ * Sets `next`, and sets `group` to the first item of each group. `sorted` has items of one group
+ * next to each other.
  */
 static void link_items(
     struct stats_groups *groups, const size_t *sorted, size_t count, const struct sorting *by) {

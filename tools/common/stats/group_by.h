@@ -35,7 +35,7 @@ struct stats_groups {
     size_t *group; /* for each item, its group; `items` if it is not in a group */
 };
 
-/* Returns the groups, which the caller frees, for example with SS_OWNED(groups). */
+/* Free the result, for example with SS_OWNED(groups). */
 SS_MUST_USE SS_NONNULL(3) struct stats_groups
     stats_group_by(const void *items, size_t count, const struct stats_key *key);
 
@@ -51,7 +51,7 @@ static inline int stats_first_order(const int *orders, size_t count) {
     return 0;
 }
 
-/* Frees the groups: one allocation, at `first`. */
+/* The arrays are one allocation, at `first`. */
 static inline void ss_owned_groups(const struct stats_groups *groups) {
     free(groups->first);
 }

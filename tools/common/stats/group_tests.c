@@ -47,16 +47,16 @@ static const char *find_obstacle(const struct stats_sample *groups, size_t count
     return NULL;
 }
 
-/* Returns log(1 + x) - x, with x = variance / all - 1, which may be rounded to -1. */
+/* Returns log(1 + x) - x for x = variance / all - 1, which may round to -1. */
 static double log_less(double variance, double all) {
     double x = (variance - all) / all;
     return fabs(x) < 0.5 ? gsl_sf_log_1plusx_mx(x) : log(variance) - log(all) - x;
 }
 
 /*
- * The statistic is the sum of -n log(v / V), with n degrees of freedom and the variance v of each
- * group, V of all. As the sum of n (v / V - 1) is 0, it may be added to each logarithm: the terms
- * are then positive, and digits are not lost if variances are nearly equal.
+ * The statistic is the sum of -n log(v / V), where n is the degrees of freedom and v the variance
+ * of each group, and V the pooled variance. The sum of n (v / V - 1) is 0, so it can be added: all
+ * terms are then positive, and no digits are lost if variances are nearly equal.
  */
 struct stats_test stats_test_variances(const struct stats_sample *groups, size_t count) {
     const char *obstacle = find_obstacle(groups, count);
@@ -134,8 +134,6 @@ struct stats_difference stats_test_difference(
     return result;
 }
 
-/* ---- ranks ---- */
-
 struct ranked {
     double value;
     size_t group;
@@ -146,7 +144,10 @@ static int compare_values(const void *left, const void *right) {
     return (one->value > other->value) - (one->value < other->value);
 }
 
-/* Adds the ranks of equal values, counted from the mean rank of all, to those of their groups. */
+/*
+ * Adds ranks to the sums of their groups, counted from the mean of all ranks; equal values share
+ * their mean rank.
+ */
 static void add_ranks(const struct ranked *all, size_t count, double *sums, double *ties) {
     double middle = ((double)count - 1) / 2;
     for (size_t i = 0, end; i < count; i = end) {
@@ -197,8 +198,6 @@ struct stats_test stats_test_ranks(const struct stats_values *groups, size_t cou
     qsort(all, size, sizeof *all, compare_values);
     return test_ranks(groups, count, all, sums);
 }
-
-/* ---- several tests ---- */
 
 struct numbered {
     double p;

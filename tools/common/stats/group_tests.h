@@ -3,8 +3,8 @@
 #define STATS_GROUP_TESTS_H
 
 /*
- * Tests of groups of independent values, with the results of R: shapiro.test(), bartlett.test(),
- * oneway.test(), t.test() and kruskal.test().
+ * Tests of groups of independent values. Results equal those of R's shapiro.test(),
+ * bartlett.test(), oneway.test(), t.test() and kruskal.test().
  */
 
 #include <stddef.h>
@@ -23,23 +23,22 @@ struct stats_sample {
     double variance; /* n - 1; NaN if count is below 2 */
 };
 
-/* A group of values, in any order. */
+/* Values of a group, in any order. */
 struct stats_values {
     const double *values;
     size_t count;
 };
 
-/* The result of a test. All numbers are NaN if `missing` says why there is no result. */
+/* All numbers are NaN if `missing` is not NULL. */
 struct stats_test {
     double statistic;
     double freedom, freedom_within; /* degrees of freedom; freedom_within only for F */
     double p;
-    const char *missing; /* NULL if there is a result */
+    const char *missing; /* why there is no result; NULL if there is one */
 };
 
-/* The comparison of two means. */
 struct stats_difference {
-    struct stats_test test;            /* Welch's t; `freedom` is that of Satterthwaite */
+    struct stats_test test;            /* Welch's t, with `freedom` after Satterthwaite */
     double difference;                 /* the first mean minus the second */
     struct ssreport_interval interval; /* confidence interval of the difference */
 };

@@ -17,7 +17,7 @@
 #define POLYNOMIAL(coefficients, x)                                                                \
     gsl_poly_eval(coefficients, sizeof(coefficients) / sizeof *(coefficients), x)
 
-/* Returns the index of the last weight at each end that is set by a polynomial. */
+/* Returns the index of the last weight, counted from either end, that is set by a polynomial. */
 static size_t inner_tail(size_t count) {
     return count > 5;
 }

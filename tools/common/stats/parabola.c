@@ -6,7 +6,7 @@
 
 #include "tails.h"
 
-/* Sums over the points, with x counted from its mean. */
+/* Sums over the points. x is relative to its mean. */
 struct sums {
     double mean, y_mean; /* means of x and y */
     double x2, x3;
@@ -41,7 +41,7 @@ double stats_parabola_at(const struct stats_parabola *curve, double x) {
     return curve->constant + x * (curve->linear + x * curve->square);
 }
 
-/* Fits y = mean + a x + b z, whose terms are independent of each other. */
+/* Fits y = mean + a x + b z, whose terms are orthogonal. */
 struct stats_parabola stats_parabola_fit(const double *x, const double *y, size_t count) {
     struct stats_parabola curve = {.count = count,
         .constant = NAN,

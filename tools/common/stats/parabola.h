@@ -17,13 +17,11 @@ struct stats_parabola {
     double r_squared; /* NaN if all y are equal */
 };
 
-/* Fits a parabola through `count` points. */
 SS_NONNULL()
 SS_READS(1, 3)
 SS_READS(2, 3)
 struct stats_parabola stats_parabola_fit(const double *x, const double *y, size_t count);
 
-/* Returns the line of a fit as a parabola without curvature. */
 struct stats_parabola stats_parabola_of_line(const struct ssreport_fit *line) SS_NONNULL();
 
 double stats_parabola_at(const struct stats_parabola *curve, double x) SS_NONNULL();

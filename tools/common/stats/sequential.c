@@ -13,7 +13,7 @@
 #define LEVEL 0.9875
 
 /*
- * Without an end, the boundary of a normal mixture (Robbins) is used: half^2 = s^2 (n + rho) (2
+ * Without an end, uses the boundary of a normal mixture (Robbins): half^2 = s^2 (n + rho) (2
  * ln(1/0.05) + ln((n + rho) / rho)) / n^2. It is narrowest at a few times rho values.
  */
 #define MIXTURE      12
@@ -37,7 +37,7 @@ double stats_percent_of(double difference) {
     return 100 * expm1(difference);
 }
 
-/* The mean of the values of one order; without orders, of all values. */
+/* Sums of one order's values; without orders, of all values. */
 struct part {
     size_t count;
     double sum, mean;

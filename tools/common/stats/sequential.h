@@ -3,9 +3,9 @@
 #define STATS_SEQUENTIAL_H
 
 /*
- * A mean that is examined after every value, until it is decided. Student's t at every look would
- * exclude the true mean far too often; these intervals contain it at all looks in 95 % of the
- * studies.
+ * Intervals for a mean that is examined after every value, until the study is decided. At repeated
+ * looks, Student's t would exclude the true mean far too often; in 95 % of the studies, these
+ * intervals contain it at all looks.
  */
 
 #include <stddef.h>
@@ -29,10 +29,10 @@ struct stats_look {
 double stats_block_difference(const double a[2], const double b[2]) SS_NONNULL();
 
 /*
- * Compares two processes that run in turn, X Y X Y ..., by their `count` figures. Each three turns
- * without overlap give one value in `differences`: the mean of ln(Y) minus the mean of ln(X), from
- * which a steady drift cancels. Three turns without a positive figure in each give none. Returns
- * the number of values, at most a third of `count`.
+ * Compares two processes that run in turn, X Y X Y ..., by their `count` figures. Each group of
+ * three consecutive turns gives one value in `differences`: the mean of ln(Y) minus the mean of
+ * ln(X), in which a steady drift cancels. A group with a figure that is not positive gives none.
+ * Returns the number of values, at most a third of `count`.
  */
 SS_NONNULL()
 SS_READS(1, 2)
@@ -42,9 +42,10 @@ size_t stats_turn_differences(const double *figures, size_t count, double *diffe
  * Estimates the mean of `count` values. `planned` is the number of values after which the study
  * ends, fixed before its first value; 0 if it has no end, which makes the interval wider.
  *
- * `orders` are the orders of the blocks; NULL: not used. An effect of the position in a block, such
- * as a slow first run, raises blocks of one order and lowers those of the other. With orders, the
- * mean is that of both orders and the deviation is within each order, so that the effect cancels.
+ * `orders` are the orders of the blocks, or NULL. An effect of the position in a block, such as a
+ * slow first run, raises the values of one order and lowers those of the other. With orders, the
+ * result is the mean of both orders' means, and the deviation is taken within each order, so that
+ * the effect cancels.
  */
 SS_NONNULL(1)
 SS_READS(1, 3)

@@ -12,9 +12,7 @@
 /* A line through fewer points has no degrees of freedom. */
 #define POINTS_MIN 3
 
-/*
- * Returns the distance of the bounds of a two-sided interval from its middle, in standard errors.
- */
+/* Returns half the width of a two-sided interval, in standard errors. */
 static double bound(double confidence, double freedom) {
     return gsl_cdf_tdist_Pinv((1 + confidence) / 2, freedom);
 }
@@ -83,7 +81,6 @@ static double p_value(double coefficient, double error, size_t freedom) {
     return stats_tail_t(coefficient / error, (double)freedom);
 }
 
-/* Computes the figures that follow from the line and its covariance. */
 static void judge(struct ssreport_fit *fit) {
     fit->intercept_error = sqrt(fit->covariance[0]);
     fit->slope_error = sqrt(fit->covariance[2]);
@@ -104,7 +101,7 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
     if (count < POINTS_MIN)
         return fit;
     double squares;
-    /* If all x are equal, this divides 0 by 0; if all y are equal, r_squared does. */
+    /* If all x are equal, GSL divides 0 by 0; if all y are equal, the next line does. */
     gsl_fit_linear(x, 1, y, 1, count, &fit.intercept, &fit.slope, &fit.covariance[0],
         &fit.covariance[1], &fit.covariance[2], &squares);
     fit.r_squared = 1 - squares / gsl_stats_tss(y, 1, count);

@@ -20,7 +20,7 @@ struct ssreport_mean {
     double low, high; /* confidence interval of the mean, Student's t */
 };
 
-/* Returns the mean of `values`; `confidence` is the level of its interval, such as 0.95. */
+/* `confidence` is the level of the interval, such as 0.95. */
 SS_READS(1, 2)
 struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence);
 
@@ -66,7 +66,7 @@ struct ssreport_sureness ssreport_sureness_of_difference(
 struct ssreport_interval ssreport_mean_interval(
     double mean, struct ssreport_sureness sureness, double confidence);
 
-/* The smallest and the largest value; NaN if there are no values. */
+/* NaN without values. */
 struct ssreport_range {
     double least, most;
 };
@@ -83,18 +83,16 @@ struct ssreport_fit {
     size_t count;
     double intercept, slope;
     double intercept_error, slope_error; /* standard errors */
-    double intercept_p, slope_p;         /* p-value that the coefficient is 0: two-sided, t with n -
-                                            2 */
+    double intercept_p, slope_p; /* p-values of the coefficient being 0: two-sided, t with n - 2 */
     double r_squared;
-    double covariance[3]; /* covariance of intercept with itself, of intercept with slope, of slope
-                             with itself */
+    /* of intercept with itself, of intercept with slope, of slope with itself */
+    double covariance[3];
 };
 
 /* Returns why there is no line, as a static string; NULL if there is a line. */
 SS_NONNULL()
 const char *ssreport_fit_missing(const struct ssreport_fit *fit);
 
-/* Fits a line through `count` points. */
 SS_NONNULL()
 SS_READS(1, 3)
 SS_READS(2, 3)

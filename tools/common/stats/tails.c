@@ -5,12 +5,15 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <math.h>
 
-/* Limits the steps of the continued fraction, which takes about the root of the larger freedom. */
+/*
+ * Maximum number of steps of the continued fraction. It takes about the square root of the larger
+ * degrees of freedom.
+ */
 #define FRACTION_STEPS 100000
 
 /*
- * Returns the continued fraction of the incomplete beta function (DLMF 8.17.22) by Lentz's method.
- * It converges fast for x below (a + 1) / (a + b + 2).
+ * Evaluates the continued fraction of the incomplete beta function (DLMF 8.17.22) by Lentz's
+ * method. Converges fast for x below (a + 1) / (a + b + 2).
  */
 static double beta_fraction(double a, double b, double x) {
     double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), value = d;
@@ -30,8 +33,8 @@ static double beta_fraction(double a, double b, double x) {
 }
 
 /*
- * Returns the left tail of the beta distribution up to x = 1 / (1 + ratio). The ratio instead of x
- * keeps the digits of 1 - x, which gsl_sf_beta_inc() loses if x is near 1.
+ * Returns the left tail of the beta distribution up to x = 1 / (1 + ratio). Computing with the
+ * ratio keeps the digits of 1 - x, which gsl_sf_beta_inc() loses if x is near 1.
  */
 static double beta_tail(double a, double b, double ratio) {
     if (isnan(ratio))

@@ -3,9 +3,8 @@
 #define STATS_TAILS_H
 
 /*
- * Probabilities of the tails of distributions: p-values. Small ones have as many correct digits as
- * large ones, because no tail is computed as 1 minus the rest. A tail that is too small for a
- * double is 0.
+ * Tail probabilities of distributions (p-values). Small ones are as precise as large ones, because
+ * no tail is computed as 1 minus the rest. A tail too small for a double is 0.
  */
 
 /* Returns the probability of both tails of Student's t beyond -t and +t. */

@@ -17,7 +17,8 @@ size_t table_rows(const struct table_sheet *sheet) {
 }
 
 /*
- * Finds a column, which must exist. Starts at `from`, because callers usually set columns in order.
+ * Aborts if the column does not exist. Starts at `from`, because callers usually set columns in
+ * order.
  */
 static size_t find_column(const struct table_sheet *sheet, const char *name, size_t from) {
     for (size_t i = 0; i < sheet->column_count; i++) {

@@ -3,8 +3,8 @@
 #define TABLE_SHEET_H
 
 /*
- * A table in memory, and its output: CSV and JSON in full precision for programs; HTML, Markdown
- * and text for readers.
+ * A table in memory. Programs get it as CSV or JSON in full precision; readers get it as HTML,
+ * Markdown or text.
  */
 
 #include <stdbool.h>
@@ -14,10 +14,10 @@
 #include <showstopper/contract.h>
 
 struct table_column {
-    const char *name;    /* name in CSV and JSON, and for the program */
+    const char *name;    /* name in CSV and JSON, and in CELL() */
     const char *heading; /* heading for readers; NULL if the column is for programs only */
-    int decimals;        /* number of decimals that readers see */
-    bool percent;        /* readers see a part of 1 in percent */
+    int decimals;        /* for readers */
+    bool percent;        /* readers see 100 times the value */
     bool if_known;       /* shown to readers only if a row has a value */
     struct {
         const char *heading; /* NULL if not shown in text */
@@ -36,11 +36,12 @@ struct table_sheet {
     const char *title;
     const struct table_column *columns;
     size_t column_count;
-    struct table_cell *cells; /* cells, row by row */
+    struct table_cell *cells; /* row by row */
     size_t count, capacity;
-    bool failed;        /* memory was exhausted, so a cell is missing */
-    const char *prefix; /* prefix that readers do not see, but CSV has; NULL if absent */
-    const char *shade;  /* name of a column of verdicts, by which a page shades rows; may be NULL */
+    bool failed; /* memory was exhausted, so a cell is missing */
+    /* prefix of texts, printed in CSV but hidden from readers; NULL if absent */
+    const char *prefix;
+    const char *shade; /* name of a column of verdicts, by which a page shades rows; may be NULL */
 };
 
 #define TABLE_SHEET(name_, title_, columns_)                                                       \
@@ -63,7 +64,7 @@ struct table_sheet {
         .column_count = sizeof(columns_) / sizeof *(columns_), .shade = (shade_)                   \
     }
 
-/* A value for the column of this name; unknown values are NaN and NULL. */
+/* A value for the column with this name; unknown values are NaN and NULL. */
 struct table_value {
     const char *column, *text;
     double number;
@@ -109,25 +110,20 @@ SS_NONNULL(1) void table_add_row(struct table_sheet *sheet);
 SS_NONNULL(1, 2)
 void table_set_cells(struct table_sheet *sheet, const struct table_value *values, size_t count);
 
-/* Returns a text without the sheet's prefix, as readers see it. */
+/* Returns the part of a text after the sheet's prefix. */
 const char *table_shown(const struct table_sheet *sheet, const char *text);
 
 size_t table_rows(const struct table_sheet *sheet);
 
-/* Returns the cell of a row in the column of this name; aborts if the sheet lacks it. */
+/* Aborts if the sheet lacks the column. */
 const struct table_cell *table_cell_at(
     const struct table_sheet *sheet, size_t row, const char *name);
 
 /* Returns whether readers see a column. */
 bool table_shows(const struct table_sheet *sheet, size_t column);
 
-/*
- * Orders two rows by the column of this name: texts by strcmp(), numbers by value, unknown numbers
- * first.
- */
+/* Orders two rows by a column: texts by strcmp(), numbers by value, unknown numbers first. */
 int table_compare(const struct table_sheet *sheet, size_t row, size_t other, const char *name);
-
-/* ---- for programs ---- */
 
 void table_print_csv(FILE *stream, const struct table_sheet *sheet);
 
@@ -136,18 +132,16 @@ void table_print_csv(FILE *stream, const struct table_sheet *sheet);
  */
 void table_print_json(FILE *stream, const struct table_sheet *sheet);
 
-/* ---- for readers ---- */
-
-/* Prints the columns with a heading or, if no column has a heading, all columns by their names. */
+/* Prints the columns for readers or, if all columns are for programs, all of them by name. */
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet);
 
-/* Prints the title and the columns with a heading as text. Prints nothing without rows. */
+/* Prints the columns that have a heading for text. Prints nothing without rows. */
 void table_print_text(FILE *stream, const struct table_sheet *sheet, const char *title);
 
 /* Prints a name, cut on the left if it is too long: the end of a path says more. */
 void table_text_name(FILE *stream, const char *name, int width);
 
-/* Prints a blank and a number, or a dash if it is unknown. */
+/* Prints a space and a number, or a dash if it is unknown. */
 void table_text_number(FILE *stream, int width, int decimals, double number);
 
 /*
@@ -158,9 +152,7 @@ void table_print_html(FILE *stream, const struct table_sheet *sheet, const char 
 
 void table_free(struct table_sheet *sheet);
 
-/* ---- texts in HTML ---- */
-
-/* Prints a text, escaped; characters that no document may contain are replaced. */
+/* Prints an escaped text. Replaces characters that HTML forbids. */
 void table_html_text(FILE *stream, const char *text);
 
 /* Prints at most `size` bytes of a text, without cutting a letter. */

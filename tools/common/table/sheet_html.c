@@ -37,7 +37,7 @@ void table_html_number(FILE *stream, double number, int decimals) {
     }
     char text[400];
     snprintf(text, sizeof text, "%.*f", decimals, number);
-    /* Show a small number with more digits instead of 0, and never as -0. */
+    /* Show a small number as 1.2e-09 instead of 0, and never show -0. */
     if (number != 0 && strtod(text, NULL) == 0 && fabs(number) < 1e-3)
         snprintf(text, sizeof text, "%.1e", number);
     else if (strtod(text, NULL) == 0)
@@ -67,12 +67,15 @@ static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row,
     fputs("</tr>\n", stream);
 }
 
-/* Rows of a sheet from `from` to before `to`. */
+/* Rows from `from` to `to` - 1. */
 struct rows {
     size_t from, to;
 };
 
-/* Returns the rows from the first to the last whose first cell has this text. */
+/*
+ * Returns the range from the first to the last row whose first cell has this text; all rows if
+ * `only` is NULL.
+ */
 static struct rows find_rows(const struct table_sheet *sheet, const char *only) {
     size_t count = table_rows(sheet);
     struct rows rows = {only ? count : 0, only ? 0 : count};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Prints tables as CSV, JSON and Markdown, and as text on a terminal. */
-
 #include <math.h>
 #include <string.h>
 
@@ -52,8 +50,6 @@ static bool is_small(const struct table_column *column, double number) {
     return column->small && number != 0 && fabs(number) < 0.5 * pow(10, -column->decimals);
 }
 
-/* ---- Markdown ---- */
-
 static void print_markdown_text(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (strchr("|\\`*_<>&[]", *text))
@@ -62,7 +58,7 @@ static void print_markdown_text(FILE *stream, const char *text) {
     }
 }
 
-/* Returns whether a column is printed: one for readers or, if there are no such columns, any. */
+/* Returns whether a column is printed: those for readers or, without any, all. */
 static bool is_in_markdown(const struct table_sheet *sheet, size_t column) {
     bool any = false;
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -111,8 +107,6 @@ void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {
     }
 }
 
-/* ---- text ---- */
-
 void table_text_name(FILE *stream, const char *name, int width) {
     char shown[96];
     snprintf(shown, sizeof shown, "%s", ss_words_show(name).text);
@@ -132,12 +126,12 @@ void table_text_number(FILE *stream, int width, int decimals, double number) {
         fprintf(stream, " %*s", width, "-");
 }
 
-/* Returns whether a column is flush left: text, unless it is as short as a number. */
+/* Returns whether a column is flush left: text, unless it is narrow. */
 static bool is_left(const struct table_sheet *sheet, size_t column) {
     return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
 }
 
-/* Returns the gap before a column: 1 if it is flush left after one that is not. */
+/* Returns 1 if a column is flush left and the previous one is not, otherwise 0. */
 static int gap_before(const struct table_sheet *sheet, size_t column) {
     for (size_t i = column; i-- > 0;) {
         if (sheet->columns[i].text.heading)
@@ -147,7 +141,8 @@ static int gap_before(const struct table_sheet *sheet, size_t column) {
 }
 
 /*
- * Returns the width of the gap after a column: text that is flush left could touch text after it.
+ * Returns 1 if a column and the next one are flush left, so that their texts could touch, otherwise
+ * 0.
  */
 static int gap_after(const struct table_sheet *sheet, size_t column) {
     for (size_t i = column + 1; i < sheet->column_count; i++) {
@@ -157,7 +152,7 @@ static int gap_after(const struct table_sheet *sheet, size_t column) {
     return 0;
 }
 
-/* Cuts a heading that is too long for its column. */
+/* Truncates a heading that is too long for its column. */
 static void print_heading(FILE *stream, const struct table_sheet *sheet, size_t at) {
     const struct table_column *column = &sheet->columns[at];
     int before = gap_before(sheet, at), after = gap_after(sheet, at);

@@ -50,15 +50,13 @@ bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t
     return true;
 }
 
-/* ---- heading ---- */
-
 struct heading {
-    size_t numbers[SSTRACE_PICKS]; /* numbers of the fields, from 1; 0 if missing */
+    size_t numbers[SSTRACE_PICKS]; /* number of each column's field, from 1; 0 if missing */
     size_t width;
-    const char *missing, *twice; /* a missing column; NULL if none */
+    const char *missing, *twice; /* names of such columns; NULL if none */
 };
 
-/* Drops the byte order mark that some spreadsheets write. */
+/* Some spreadsheets write a byte order mark. */
 static void drop_mark(struct sstrace_input *input) {
     if (strncmp(input->text, "\xef\xbb\xbf", 3) != 0)
         return;
@@ -101,7 +99,7 @@ static void use_heading(struct csv_reader *reader, const struct heading *heading
     }
 }
 
-/* Uses all columns, in order; `fields` become their names. */
+/* Uses all columns, in order. Sets `fields` to their names. */
 static int use_all(struct csv_reader *reader) {
     struct heading heading = {0};
     struct sstrace_walk walk;
@@ -122,7 +120,7 @@ static int use_all(struct csv_reader *reader) {
     return sstrace_table_split(&reader->table) > 0 ? 0 : -1;
 }
 
-/* Reads the first row. `separator` 0: guesses it from that row. */
+/* Reads the first row. If `separator` is 0, guesses it from that row. */
 static int begin(struct csv_reader *reader, char separator) {
     struct sstrace_input *input = reader->input;
     int more = sstrace_table_read_row(input);
@@ -171,11 +169,9 @@ int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
     return columns ? begin_columns(reader) : use_all(reader);
 }
 
-/* ---- rows ---- */
-
 /*
- * Returns whether the line is a heading: joined files have several headings, which may differ in
- * order.
+ * Returns whether the line is a heading, and uses it if so: joined files have several headings,
+ * possibly with another order of columns.
  */
 static bool is_heading(struct csv_reader *reader) {
     struct heading heading;
@@ -223,9 +219,7 @@ enum csv_line csv_next(struct csv_reader *reader) {
     return sstrace_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
 }
 
-/* ---- whole tables ---- */
-
-/* Invalid lines: the first one in full, and the number of further ones. */
+/* Invalid lines. */
 struct faults {
     size_t count;
     char first[256];
@@ -242,13 +236,13 @@ static void note_fault(struct faults *faults, const struct sstrace_input *input,
     *input->error = (struct ss_error){0};
 }
 
-/* Handles a line. Returns false if it is invalid; the input's error or `why` has the reason. */
+/* Returns false if the line is invalid; the input's error or `why` then has the reason. */
 static bool handle_line(
     struct csv_reader *reader, enum csv_line line, const struct ssreport_csv *csv) {
     if (line == CSV_COMMENT)
         return true;
     if (reader->unended) {
-        /* A last line without a newline may lack digits and still look complete. */
+        /* Without a newline, the last line may lack digits and still look complete. */
         *reader->input->error = (struct ss_error){0};
         sstrace_input_blame(
             reader->input, reader->input->length + 1, "the last line has no newline");

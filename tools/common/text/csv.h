@@ -14,15 +14,13 @@
  * lines are reported with file, line and column; the remaining lines are still read.
  */
 
-/* ---- line by line ---- */
-
 struct csv_reader {
     struct sstrace_input *input;
     const char *const *columns; /* names, ended by NULL; if `columns` itself is NULL, all columns
                                    are read */
     unsigned optional;          /* bit i: column i may be missing, and its fields are then empty */
-    char separator;             /* of the fields */
-    size_t count;               /* number of columns, and of fields */
+    char separator;
+    size_t count;                               /* number of columns and of fields */
     struct sstrace_field fields[SSTRACE_PICKS]; /* fields of a row, in the order of the columns */
     bool unended;                               /* the row is the last line, without a newline */
     bool broken;                                /* reading the input failed */
@@ -55,11 +53,10 @@ enum csv_line csv_next(struct csv_reader *reader) SS_NONNULL();
 /* Removes blanks at both ends of a field; blanks in quotes stay. */
 void csv_trim(struct sstrace_field *field) SS_NONNULL();
 
-/* ---- a whole table ---- */
-
 /*
- * A whole table. Invalid rows are skipped; the first one is noted in full, with the number of
- * further ones. A last line without a newline, which a killed run may leave, is also skipped.
+ * A table that is read as a whole. Invalid rows are skipped; the first one is noted in full, with
+ * the number of further ones. A last line without a newline, which a killed run may leave, is also
+ * skipped.
  */
 struct ssreport_csv {
     const char *name;           /* name of the file in its folder, also used in messages */
@@ -76,10 +73,7 @@ struct ssreport_csv {
     bool (*take_heading)(void *context, const struct sstrace_field *fields, size_t count);
 };
 
-/*
- * Reads a table. Without a folder, the table's name is a path. Returns -1 if the table cannot be
- * read.
- */
+/* Without a folder, the table's name is a path. Returns -1 if the table cannot be read. */
 SS_MUST_USE SS_NONNULL(2, 3) int ssreport_csv_read(const char *folder,
     const struct ssreport_csv *csv, struct ssreport_notes *notes, struct ss_error *error);
 

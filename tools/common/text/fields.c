@@ -10,7 +10,7 @@
 
 #include "base/words.h"
 
-/* Guesses the separator. Characters that may be part of a number or a date are tried last. */
+/* Characters that may be part of a number or a date are tried last. */
 static char guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
@@ -72,7 +72,7 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
         walk->at = skip_blanks(walk->at, ' ');
 }
 
-/* Moves past a field; `end` is the separator after the field, or the end of the line. */
+/* `end` is the separator after the field, or the end of the line. */
 static void move_past(struct sstrace_walk *walk, const char *end) {
     if (walk->separator == ' ')
         end = skip_blanks(end, ' ');
@@ -269,8 +269,8 @@ static const char *parse_exponent(const char *at, const char *end, struct decima
 }
 
 /*
- * Returns the nearest value. If both operands are exact, as in the first case, the result is
- * rounded only once.
+ * Returns the nearest double. In the first case both operands are exact, so the result is rounded
+ * only once.
  */
 static double value_of(const struct decimal *decimal) {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -279,7 +279,7 @@ static double value_of(const struct decimal *decimal) {
     if (decimal->digits <= UINT64_C(1) << 53 && power >= -22 && power <= 22)
         return power < 0 ? (double)decimal->digits / powers[-power]
                          : (double)decimal->digits * powers[power];
-    /* Precision of a long double depends on the architecture. */
+    /* Not with long double, whose precision depends on the architecture. */
     char text[40];
     snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal->digits, power);
     return strtod(text, NULL);

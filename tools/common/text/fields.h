@@ -30,7 +30,7 @@ struct sstrace_walk {
 };
 
 struct sstrace_pick {
-    size_t number; /* number of the field, from 1 */
+    size_t number; /* from 1 */
     struct sstrace_field *field;
 };
 
@@ -52,7 +52,7 @@ SS_MUST_USE SS_NONNULL(2, 3) int sstrace_table_separator(
 SS_NONNULL()
 void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);
 
-/* Gets the next field. Returns 1, 0 if none is left, or -1 if quotes are invalid. */
+/* Returns 1, 0 if no field is left, or -1 if quotes are invalid. */
 SS_NONNULL()
 int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
 
@@ -81,7 +81,7 @@ int sstrace_table_split(struct sstrace_table *table);
 SS_NONNULL()
 bool sstrace_table_is_row(const struct sstrace_input *input);
 
-/* Like sstrace_input_read_line(), but reads up to the next row. */
+/* Like sstrace_input_read_line(), but skips lines that are not rows. */
 SS_NONNULL()
 int sstrace_table_read_row(struct sstrace_input *input);
 

@@ -22,7 +22,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
     return length;
 }
 
-/* Returns the input for the stream: first the head, which was read to detect compression. */
+/* Reads from the head, which was read to detect compression, and then from the descriptor. */
 static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
@@ -34,8 +34,8 @@ static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size)
 }
 
 /*
- * Reads more of the input. While reading lines, fails if a line is too long, so that an endless
- * line does not exhaust memory.
+ * Reads for the stream. While reading lines, fails if a line is too long, so that an endless line
+ * does not exhaust memory.
  */
 static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     struct sstrace_input *input = cookie;
@@ -88,7 +88,7 @@ static const char *find_packer(const struct sstrace_input *input) {
     return NULL;
 }
 
-/* Copies the input to a pipe. Runs in a child. A reader that stops early is not a failure. */
+/* Copies the input to a pipe, in a child. A reader that stops early is not a failure. */
 _Noreturn static void feed(struct sstrace_input *input, int to) {
     char buffer[65536];
     ssize_t length;
@@ -104,8 +104,8 @@ _Noreturn static void feed(struct sstrace_input *input, int to) {
 }
 
 /*
- * Executes the unpacking program. Discards its messages, because the parent reports failures. The
- * program ends if its reader stops early.
+ * Executes the unpacking program, in a child. Discards its messages, because the parent reports
+ * failures. SIGPIPE ends the program if its reader stops early.
  */
 _Noreturn static void unpack(const char *program, int from, int to) {
     signal(SIGPIPE, SIG_DFL);
@@ -116,7 +116,10 @@ _Noreturn static void unpack(const char *program, int from, int to) {
     _exit(127);
 }
 
-/* Starts two children: one passes on the head and the rest of the input, the other unpacks it. */
+/*
+ * Starts two children: one copies the head and the rest of the input to the other, which unpacks
+ * it.
+ */
 static int start_unpacking(struct sstrace_input *input, const char *program) {
     int packed[2], plain[2];
     if (pipe2(packed, O_CLOEXEC) < 0)
@@ -194,7 +197,7 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     }
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
-    /* getline() may nevertheless have returned a part of the line. */
+    /* getline() returns a partial line if read_on() failed. */
     if (input->unbroken > LINE_LONGEST) {
         input->line++;
         return blame_length(input);
@@ -244,10 +247,7 @@ static bool has_failed(int status) {
     return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 }
 
-/*
- * Waits for the children. A failure of theirs explains, and therefore replaces, any error in the
- * data.
- */
+/* Waits for the children. Their failure explains, and therefore replaces, any error in the data. */
 static int reap(struct sstrace_input *input) {
     const char *why = NULL;
     for (int i = 0; i < 2; i++) {

@@ -54,13 +54,13 @@ SS_NONNULL()
 void sstrace_input_unread_line(struct sstrace_input *input);
 
 /*
- * Sets the error: NAME:LINE:COLUMN: the message, in "the current line". Columns count from 1.
- * Always returns -1.
+ * Sets the error to 'NAME:LINE:COLUMN: MESSAGE, in "LINE"'. Columns count from 1. Always returns
+ * -1.
  */
 __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);
 
-/* Closes the input. Fails if the unpacking failed, because data is then missing. */
+/* Fails if unpacking failed, because data is then missing. */
 SS_NONNULL()
 int sstrace_input_close(struct sstrace_input *input);
 

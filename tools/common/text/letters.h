@@ -7,7 +7,7 @@
 #include <showstopper/contract.h>
 
 /*
- * Returns the length of the UTF-8 letter at `text` in bytes; 0 if it is invalid or must not appear
+ * Returns the length in bytes of the UTF-8 character at `text`; 0 if it is invalid or not allowed
  * in SVG and XML.
  */
 SS_NONNULL()

@@ -11,7 +11,7 @@
 
 #include "sys_tree.h"
 
-/* Limits of the time and the output of hwloc's process. */
+/* Limits of hwloc's process: seconds, and bytes of output. */
 #define SECONDS_MAX 10
 #define TEXT_MAX    (64u << 20)
 
@@ -28,7 +28,7 @@ static void clear_environment(void) {
 }
 
 /*
- * Restricts hwloc to the kernel's files. Its x86 component would run on each CPU in turn, and would
+ * Restricts hwloc to the kernel's files. Its x86 component would run on each CPU in turn, and
  * describe this machine instead of a recorded one.
  */
 static void set_environment(const char *root) {

@@ -3,11 +3,11 @@
 #define TOPOLOGY_APART_H
 
 /*
- * Runs hwloc in a separate process, because hwloc ends its process if it finds the kernel's data
- * inconsistent, and the rest of the report must survive that.
+ * Runs hwloc in a separate process, because hwloc exits if it finds the kernel's data inconsistent,
+ * and the caller must survive that.
  *
- * hwloc invents objects that the kernel does not report: one node, one package, and the CPUs that
- * this process may use. Only use types for which topology_covers() is true.
+ * If the kernel does not report nodes, packages or CPUs, hwloc makes up one node, one package, and
+ * the CPUs that this process may use. Only use types for which topology_covers() is true.
  */
 
 #include <hwloc.h>
@@ -15,12 +15,12 @@
 
 #include "base/cpus.h"
 
-/* Writes a part of the report, in hwloc's process. */
+/* Called in hwloc's process. */
 typedef void topology_writer(FILE *stream, hwloc_topology_t topology, const void *context);
 
 /*
- * Returns the text that `write` writes about this machine, or about the one below `root`. Returns
- * NULL on failure. The caller frees the text.
+ * Returns the text that `write` writes about this machine or, if `root` is not NULL, about the
+ * machine recorded there. Returns NULL on failure. free() the result.
  */
 char *topology_apart(const char *root, topology_writer *write, const void *context);
 

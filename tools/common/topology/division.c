@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "placement.h"
 
-/* Maximum number of kinds of cores on all chips; known machines have a few. */
+/* Maximum number of cores without a partner: at most one of each kind on each chip. */
 #define WAITING_MAX 1024
 
 struct sides {
@@ -26,7 +26,7 @@ static void give(struct sides *sides, int side, hwloc_obj_t object) {
     ss_cpus_join(&sides->cpus[side], &cpus);
 }
 
-/* Returns the next object of the type that has a usable CPU. */
+/* Returns the next object with a usable CPU. */
 static hwloc_obj_t next(const struct sides *sides, hwloc_obj_type_t type, hwloc_obj_t object) {
     do
         object = hwloc_get_next_obj_by_type(sides->topology, type, object);

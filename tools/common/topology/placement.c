@@ -16,14 +16,12 @@ struct topology_usable topology_usable_read(const struct sys_tree *tree) {
     return cpus;
 }
 
-/* ---- the order of CPUs ---- */
-
 static void add_cpu(struct topology_order *order, uint32_t cpu) {
     if (order->count < SS_CPUS_MAX)
         order->cpus[order->count++] = cpu;
 }
 
-/* Takes one CPU of each list in turn. */
+/* Takes a CPU from each list in turn. */
 static void interleave(
     struct topology_order *order, const struct topology_order *lists, unsigned count) {
     bool any = true;
@@ -38,7 +36,10 @@ static void interleave(
     }
 }
 
-/* Orders the CPUs below an object so that neighbors have as little in common as possible. */
+/*
+ * Orders the CPUs below an object so that neighbors share as little as possible. Returns false if
+ * memory is exhausted.
+ */
 static bool spread(hwloc_obj_t object, const struct ss_cpus *usable, struct topology_order *order) {
     order->count = 0;
     if (object->type == HWLOC_OBJ_PU) {
@@ -75,9 +76,9 @@ static void order_by_number(struct topology_order *order, const struct ss_cpus *
     }
 }
 
-/* ---- schemes ---- */
-
-/* Keeps the CPUs of the first object of a type that has the most usable CPUs. */
+/*
+ * Keeps the CPUs of the object with the most usable CPUs; of the first one if several have as many.
+ */
 static const char *keep_one(hwloc_topology_t topology, hwloc_obj_type_t type,
     const struct topology_usable *usable, struct topology_order *order) {
     struct ss_cpus best = {0};
@@ -122,20 +123,18 @@ const char *topology_choose(hwloc_topology_t topology, const struct topology_usa
     if (reason)
         return reason;
     if (order->count < request->count || order->count == 0)
-        return "it has fewer CPUs than requested";
+        return "the machine has fewer CPUs than requested";
     if (request->count)
         order->count = request->count;
     return NULL;
 }
-
-/* ---- in hwloc's process ---- */
 
 struct task {
     struct topology_usable usable;
     const struct topology_request *request;
 };
 
-/* Writes the CPUs in their order, or '!' and why they are unknown. */
+/* Writes the CPUs in order, or '!' and the reason for having none. */
 static void write_order(FILE *stream, hwloc_topology_t topology, const void *context) {
     static struct topology_order order;
     const struct task *task = context;
@@ -164,7 +163,7 @@ int topology_place(const char *root, const struct topology_request *request,
     if (request->scheme == TOPOLOGY_FIRST) { /* needs no topology */
         order_by_number(order, &task.usable.usable);
         if (order->count < request->count)
-            return ss_error_fail(error, "it has fewer CPUs than requested: %u of %u",
+            return ss_error_fail(error, "the machine has fewer CPUs than requested: %u of %u",
                 (unsigned)order->count, (unsigned)request->count);
         order->count = request->count ? request->count : order->count;
         return 0;

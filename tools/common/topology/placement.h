@@ -6,23 +6,22 @@
 #include "sys_tree.h"
 
 /*
- * Placements of workloads. Functions with a topology run in hwloc's process. They return NULL, or
- * the reason why this machine does not have the placement.
+ * Placements of workloads. Functions with a topology run in hwloc's process. They return NULL on
+ * success, otherwise the reason why this machine does not have the placement.
  */
 
-/* How the CPUs are divided between two workloads. */
+/* Divisions of the CPUs between two workloads. */
 enum topology_division {
     TOPOLOGY_PER_CHIP,   /* each workload has its own chips */
     TOPOLOGY_PER_CORE,   /* each workload has its own cores on every chip */
     TOPOLOGY_PER_THREAD, /* each workload has its own threads on every core */
 };
 
-/* The CPUs of a machine that this process may use. */
 struct topology_usable {
     struct ss_cpus online, usable;
 };
 
-/* Reads both sets. If the affinity is unknown, all online CPUs are usable. */
+/* If the affinity is unknown, all online CPUs are usable. */
 SS_NONNULL() struct topology_usable topology_usable_read(const struct sys_tree *tree);
 
 /* Divides the usable CPUs into two disjoint sets of equal size. */
@@ -46,7 +45,7 @@ struct topology_request {
     int side;       /* 0 or 1, for a side of a division */
 };
 
-/* CPUs in an order in which the first N are always as far apart as the scheme allows. */
+/* CPUs, ordered so that for each N the first N are as far apart as the scheme allows. */
 struct topology_order {
     uint32_t count;
     uint32_t cpus[SS_CPUS_MAX];
@@ -57,8 +56,8 @@ SS_MUST_USE SS_NONNULL() const
         const struct topology_request *request, struct topology_order *order);
 
 /*
- * Chooses CPUs of the machine below `root`, or of this one if it is NULL, in a separate process.
- * Fails if the machine does not have the placement.
+ * Like topology_choose(), for this machine or, if `root` is not NULL, for the machine recorded
+ * there. Fails if the machine does not have the placement.
  */
 SS_MUST_USE SS_NONNULL(2, 3) int topology_place(const char *root,
     const struct topology_request *request, struct topology_order *order, struct ss_error *error);

@@ -38,7 +38,7 @@ void sys_tree_close(struct sys_tree *tree) {
     tree->folder = -1;
 }
 
-/* Reads until the end of the file, because the kernel returns large files in pieces. */
+/* The kernel returns large files in pieces. */
 char *sys_tree_read_all(int descriptor, size_t limit, size_t *length) {
     size_t room = 0, used = 0;
     char *text = NULL;
@@ -180,8 +180,6 @@ void sys_tree_names_free(struct sys_tree_names *names) {
     free(names->list);
     *names = (struct sys_tree_names){0};
 }
-
-/* ---- CPUs ---- */
 
 /* Adds the CPU of a line "processor : 3". */
 static void add_processor(struct ss_cpus *cpus, char *line) {

@@ -3,8 +3,8 @@
 #define SYS_TREE_H
 
 /*
- * The kernel's files that describe the machine: this machine's, or copies in a folder. Functions
- * that read them do not fail: a missing, empty or binary file is unknown.
+ * The kernel's files that describe this machine, or copies of another machine's in a folder.
+ * Functions that read them do not fail: the content of a missing, empty or binary file is unknown.
  */
 
 #include <stdbool.h>
@@ -40,7 +40,7 @@ SYS_TREE_PATH char *sys_tree_line(const struct sys_tree *tree, const char *forma
 /* Returns the text after a key in its line, trimmed; NULL if unknown. free() the result. */
 char *sys_tree_value(const struct sys_tree *tree, const char *path, const char *key);
 
-/* Returns the only line as a number, which may be negative; NaN if it is not a number. */
+/* Returns the only line of a file as a number, which may be negative; NaN if it is not a number. */
 SYS_TREE_PATH double sys_tree_number(const struct sys_tree *tree, const char *format, ...);
 
 /*
@@ -49,10 +49,10 @@ SYS_TREE_PATH double sys_tree_number(const struct sys_tree *tree, const char *fo
  */
 char *sys_tree_read_all(int descriptor, size_t limit, size_t *length);
 
-/* Returns whether a file of any type has this name. */
+/* Returns whether the path exists, as a file of any type. */
 SYS_TREE_PATH bool sys_tree_has(const struct sys_tree *tree, const char *format, ...);
 
-/* The names in a folder, sorted. `list` is NULL if they are unknown. */
+/* Sorted. `list` is NULL if the names are unknown. */
 struct sys_tree_names {
     char **list;
     size_t count;
@@ -64,14 +64,15 @@ void sys_tree_names_free(struct sys_tree_names *names);
 /* Parses a decimal number. Returns NaN for anything else, and for NULL. */
 double sys_tree_parse_number(const char *text);
 
-/* Trims blanks in place. Returns NULL if nothing is left or `text` has a control character. */
+/* Trims whitespace in place. Returns NULL if nothing is left or `text` has a control character. */
 char *sys_tree_trim(char *text);
 
 /* Returns the online CPUs; empty if unknown. */
 struct ss_cpus sys_tree_online(const struct sys_tree *tree);
 
 /*
- * Returns the CPUs that this process and its children may use; NULL if unknown. free() the result.
+ * Returns the list of CPUs that this process and its children may use, such as "0-3,8"; NULL if
+ * unknown. free() the result.
  */
 char *sys_tree_affinity(const struct sys_tree *tree);
 
