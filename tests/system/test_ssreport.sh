@@ -640,9 +640,9 @@ invalid_records_can_be_left_out() {
     [ ! -s out ] || fail "--quiet prints verdicts: $(cat out)"
     report 125 --check --table runs bad
     report 125 --check --perfetto timeline bad
-    grep -qxF "ssreport: --perfetto and --check exclude each other" err || fail "wrong message: $(cat err)"
+    grep -qxF "ssreport: --perfetto cannot be combined with --check" err || fail "wrong message: $(cat err)"
     report 125 --check --policy policy bad
-    grep -qxF "ssreport: --policy and --check exclude each other" err || fail "wrong message: $(cat err)"
+    grep -qxF "ssreport: --policy cannot be combined with --check" err || fail "wrong message: $(cat err)"
     report 125 --pair a,b bad
     grep -qxF "ssreport: --pair requires --policy" err || fail "wrong message: $(cat err)"
     report 125 --policy policy bad
@@ -1002,9 +1002,9 @@ test_option_compares_groups_of_values() {
     report 125 --test welch "$folder/values" --value watts --group knob --table runs
     error_has 1 '--test has no table "runs": choose groups, tests or differences'
     report 125 --test welch "$folder/values" --value watts --group knob --interval 3s
-    error_has 1 '--interval and --test exclude each other'
+    error_has 1 '--interval cannot be combined with --test'
     report 125 --test welch "$folder/values" --value watts --group knob -o "$folder/new"
-    error_has 1 '--output and --test exclude each other'
+    error_has 1 '--output cannot be combined with --test'
 }
 
 options_and_their_values_are_checked() {
@@ -1012,7 +1012,7 @@ options_and_their_values_are_checked() {
     mkdir -p "$folder/empty"
     record_a_short_run
     report 125 "$folder/empty"
-    error_has 2 'no record to report: no given folder holds one that can be read'
+    error_has 2 'no record to report: none of the given folders holds one that can be read'
     cksum "$folder"/run/* >"$folder/before"
     report 125 -o "$folder/run" "$folder/run"
     error_has 1 'holds a record, which the report would damage'

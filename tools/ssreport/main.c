@@ -31,7 +31,10 @@ static void print_note(const char *name, const char *text) {
         fprintf(stderr, "ssreport: %s: %s\n", name, text);
 }
 
-/* Prints the notes on records, why records are not reported, and the notes on the whole report. */
+/*
+ * Prints the notes on records, the reasons why records are not reported, and the notes on the whole
+ * report.
+ */
 static void print_notes(const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++)
         print_note(report->runs[i].record.name, report->runs[i].record.notes.text);
@@ -43,8 +46,6 @@ static void print_notes(const struct ssreport_report *report) {
         fprintf(stderr, "ssreport: %s\n", report->notes.text);
 }
 
-/* ---- output ---- */
-
 static int open_file(
     struct ss_whole_file *file, char path[8400], const char *folder, const char *name) {
     snprintf(path, 8400, "%.4000s/%.4000s", folder, name);
@@ -55,7 +56,7 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* Writes a table to its file. If the table has no rows, removes the file of an earlier report. */
+/* If the table has no rows, removes the file that an earlier report may have left. */
 static int write_sheet(
     const struct table_sheet *sheet, const char *folder, struct ss_error *error) {
     struct ss_whole_file file;
@@ -95,7 +96,7 @@ static int write_page(
     return 0;
 }
 
-/* Writes the profile of a run. Fails unless exactly one record was given. */
+/* Fails unless exactly one record is reported. */
 static int write_profile(
     const struct ssreport_report *report, const char *path, struct ss_error *error) {
     struct ss_whole_file file;
@@ -138,7 +139,7 @@ static int write_policy(const struct ssreport_report *report,
     return ss_whole_file_commit(&file) < 0 ? cannot_write(request->policy, error) : 0;
 }
 
-/* Fails if the folder is a record, because some tables have the names of its files. */
+/* Fails if the folder is a record, because some tables have the names of files of a record. */
 static int check_output(const char *folder, struct ss_error *error) {
     static const char *const files[] = {"plan.json", "samples.csv", "requests.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -152,7 +153,7 @@ static int check_output(const char *folder, struct ss_error *error) {
     return 0;
 }
 
-/* Checks the name of a table before any record is read. */
+/* Checks the name before any record is read. */
 static int check_table(const char *name, struct ss_error *error) {
     char names[1000] = "";
     if (!name || ssreport_topics_table(name))
@@ -221,8 +222,6 @@ static int write_all(
     return write_page(report, folder, error);
 }
 
-/* ---- the names of both sets ---- */
-
 /* Copies the last component of a path or, if `up` is 1, of its parent. */
 static void copy_part(char name[128], const char *path, int up) {
     size_t end = strlen(path);
@@ -241,8 +240,8 @@ static void copy_part(char name[128], const char *path, int up) {
 }
 
 /*
- * Copies the name of the only folder or, if there are several, of the folder that contains all of
- * them.
+ * Copies the name of the only folder or, of several folders, the name of their parent; "" if their
+ * parents have different names.
  */
 static void name_set(char name[128], char *const *folders, size_t count) {
     char other[128];
@@ -254,7 +253,10 @@ static void name_set(char name[128], char *const *folders, size_t count) {
     }
 }
 
-/* Names the sets as requested or after their folders, unless these have the same name. */
+/*
+ * Names the sets as requested by --names, otherwise after their folders if these have different
+ * names.
+ */
 static void name_sets(struct ssreport_report *report, const struct ssreport_request *request) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (slash) {
@@ -269,11 +271,9 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
         report->names[0][0] = report->names[1][0] = '\0';
 }
 
-/* ---- input ---- */
-
 /*
- * Reads published figures if the report has runs of an experiment. The experiment duet compares two
- * commands of the user, for which nothing was published.
+ * Reads published figures if the report has runs of an experiment. The experiment duet has none: it
+ * compares commands of the user.
  */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
@@ -317,7 +317,6 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     return ssreport_topics_build(report, error);
 }
 
-/* Returns whether anything was measured in any record. */
 static bool has_results(const struct ssreport_report *report) {
     bool any = false;
     for (size_t i = 0; i < report->run_count; i++)
@@ -329,13 +328,13 @@ static bool has_results(const struct ssreport_report *report) {
     return any;
 }
 
-/* Prints the verdicts on the records, unless --quiet leaves them to the exit status. */
+/* Prints verdicts unless --quiet is given. Fails with STATUS_INVALID if a record is invalid. */
 static int check_records(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
     const struct table_sheet *verdicts = ssreport_table(report, "verdicts");
     size_t invalid = ssreport_verdicts_count(report, "invalid");
     if (table_rows(verdicts) == 0)
-        return ss_error_fail(error, "no record to check: no given folder holds one");
+        return ss_error_fail(error, "no record to check: none of the given folders holds one");
     if (request->format >= 0) {
         if (print_table(verdicts, request, error) < 0)
             return -1;
@@ -403,8 +402,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         print_notes(&report);
     bool empty = report.run_count + report.response_count + report.fleet_count == 0;
     if (result == 0 && empty && report.manifest_count == 0)
-        result =
-            ss_error_fail(error, "no record to report: no given folder holds one that can be read");
+        result = ss_error_fail(
+            error, "no record to report: none of the given folders holds one that can be read");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
     if (result == 0 && request->profile)
@@ -422,8 +421,6 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     ssreport_report_free(&report);
     return result;
 }
-
-/* ---- tests of groups ---- */
 
 static int read_groups(
     struct grouped_values *groups, const struct ssreport_request *request, struct ss_error *error) {

@@ -26,7 +26,7 @@ static int begin_second_set(
     return 0;
 }
 
-/* Defaults: any other value means that the option was given. */
+/* Defaults. An option counts as given if its value differs. */
 #define INTERVAL  (6 * SS_SECOND)
 #define DEVIATION 0.05
 
@@ -123,9 +123,7 @@ void ssreport_request_print_help(void) {
            "limit, 1 means that it is exceeded, and 3 that the study ended undecided.\n");
 }
 
-/* ---- options that depend on each other ---- */
-
-/* Checks the options of --test, which excludes those of reports. */
+/* Checks the options of --test, which cannot be combined with options of reports. */
 static int check_test(const struct ssreport_request *request, struct ss_error *error) {
     const struct {
         const char *name;
@@ -138,7 +136,7 @@ static int check_test(const struct ssreport_request *request, struct ss_error *e
         {"decide", request->decide}, {"leave-out", request->leave_out >= 0}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i].given)
-            return ss_error_fail(error, "--%s and --test exclude each other", others[i].name);
+            return ss_error_fail(error, "--%s cannot be combined with --test", others[i].name);
     }
     if (request->of && (request->value || request->group || request->run))
         return ss_error_fail(error,
@@ -164,19 +162,19 @@ static int check_printing(const struct ssreport_request *request, struct ss_erro
                        : request->policy   ? "policy"
                                            : NULL;
     if (request->check && request->decide)
-        return ss_error_fail(error, "--check and --decide exclude each other");
+        return ss_error_fail(error, "--check cannot be combined with --decide");
     if (request->check && request->table)
         return ss_error_fail(error, "--check prints the table verdicts: leave out --table");
     if (request->decide && (request->table || request->against))
         return ss_error_fail(
-            error, "--%s and --decide exclude each other", request->table ? "table" : "against");
+            error, "--%s cannot be combined with --decide", request->table ? "table" : "against");
     if (request->decide && request->format >= 0 && request->format != SSREPORT_FORMAT_MARKDOWN)
         return ss_error_fail(error,
             "--decide prints a line of text or, with --format md, of Markdown; --table duet has "
             "the numbers");
     if ((request->check || request->decide) && name)
         return ss_error_fail(
-            error, "--%s and --%s exclude each other", name, request->check ? "check" : "decide");
+            error, "--%s cannot be combined with --%s", name, request->check ? "check" : "decide");
     return 0;
 }
 
@@ -214,7 +212,7 @@ static int check_report(struct ssreport_request *request, struct ss_error *error
 }
 
 int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
-    /* The folders move to the front of argv, replacing words that were parsed. */
+    /* Folders are moved to the front of argv, over words that were already parsed. */
     *request = (struct ssreport_request){.edge = SS_TIME_NEVER,
         .format = -1,
         .leave_out = -1,

@@ -17,10 +17,10 @@ struct ssreport_request {
     const char *published;
     const char *names;    /* names of both sets, "A/B" */
     const char *predict;  /* path of a trace */
-    const char *profile;  /* path of the output for sssim */
-    const char *perfetto; /* path of the output for Perfetto */
-    const char *policy;   /* path of the output for ssactuate */
-    const char *pair;     /* pair of the policy */
+    const char *profile;  /* path of the profile for sssim */
+    const char *perfetto; /* path of the timeline for Perfetto */
+    const char *policy;   /* path of the policy for ssactuate */
+    const char *pair;     /* pair that the policy is for */
     int best_by;          /* measure of the policy: 0 throughput, 1 energy; negative if not given */
     const char *table;    /* name of a table, printed instead of the summary */
     int format;           /* format of the table; negative if not given */
@@ -29,7 +29,7 @@ struct ssreport_request {
     const char *value;    /* column of the values to test */
     const char *group;    /* column of their groups */
     const char *run;      /* column that identifies their runs, whose means are tested */
-    int of;               /* the words are groups, "[NAME=]MEAN,SD,N" */
+    int of;               /* the arguments are groups, "[NAME=]MEAN,SD,N" */
     ss_time edge;         /* SS_TIME_NEVER if not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
@@ -39,7 +39,7 @@ struct ssreport_request {
     int leave_out;     /* 0: doubtful and invalid records, 1: invalid ones; negative: none */
     int help, version, quiet;
     bool against;
-    char **folders;   /* folders of both sets; with --test, a file or figures of groups */
+    char **folders;   /* folders of both sets; with --test, the file or the groups */
     size_t first_set; /* number of folders in the first set */
     size_t count;     /* number of folders in both sets */
     struct ss_option_store store;

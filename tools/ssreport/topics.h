@@ -11,7 +11,7 @@ extern const struct ssreport_topic *const ssreport_topics[];
 SS_MUST_USE SS_NONNULL(1, 2) int ssreport_topics_build(
     struct ssreport_report *report, struct ss_error *error);
 
-/* Returns the table of this name, without rows; NULL if no topic has it. */
+/* Returns the table with this name, without rows; NULL if no topic has it. */
 SS_NONNULL(1) const struct table_sheet *ssreport_topics_table(const char *name);
 
 /* Lists the names of all tables: "findings, runs, steps". */

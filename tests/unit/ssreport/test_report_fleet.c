@@ -111,6 +111,20 @@ static void only_the_node_without_a_record_has_failed(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+static void node_whose_record_is_missing_fails_with_the_path(void **state) {
+    (void)state;
+    char reason[256];
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("fleet.csv", TABLE "a,a,x.trace,done,\"\"," START ",0.000000,0.000100,,\n");
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    snprintf(reason, sizeof reason, "%s/a/plan.json: No such file or directory", folder_path);
+    assert_true(fleet.nodes[0].failed);
+    assert_string_equal(fleet.nodes[0].reason, reason);
+    ssreport_fleet_free(&fleet);
+}
+
 static void load_of_all_nodes_is_compared_with_the_sum_of_targets(void **state) {
     (void)state;
     struct ssreport_whole whole;
@@ -347,6 +361,7 @@ UNIT_MAIN(
     cmocka_unit_test(late_starts_are_measured_by_the_corrected_clock),
     cmocka_unit_test(clocks_that_are_off_or_imprecise_are_not_trusted),
     cmocka_unit_test(only_the_node_without_a_record_has_failed),
+        cmocka_unit_test(node_whose_record_is_missing_fails_with_the_path),
     cmocka_unit_test(load_of_all_nodes_is_compared_with_the_sum_of_targets),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Compares two sets of runs: divides the throughput of the first by that of the second, step by
- * step.
- */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +11,7 @@
 #include "ratio_tables.h"
 #include "run_order.h"
 
-/* With more ratios than this, the page omits their table. */
+/* With more ratios than this, the page omits the table of ratios. */
 #define RATIOS_MAX 200
 
 // clang-format off
@@ -72,14 +67,16 @@ struct part {
     int half;
     double target, load, throughput; /* `throughput` is that of the foreground */
     double host_load;                /* load as the host measured it; NaN if unknown */
-    const char *unmatched;           /* why the part has no counterpart; NULL if it has one */
+    /* why the part has no counterpart in the other set; NULL if it has one */
+    const char *unmatched;
 };
 
 /* A single run, or a foreground with the steps of its background. */
 struct entry {
     const struct ssreport_run *run, *background; /* `background` may be NULL */
-    const char *label; /* name of a record without a manifest; NULL: matched by position */
-    size_t copy;       /* number of equal entries before this one */
+    /* name that identifies a record without a manifest; NULL: its position does */
+    const char *label;
+    size_t copy; /* number of equal entries before this one */
     struct part *parts;
     size_t count;
 };
@@ -88,16 +85,16 @@ struct ratio {
     const struct entry *entries[2];
     const struct part *parts[2];
     double value;
-    double at_load; /* the same with the throughput of B interpolated to the load of A; NaN outside
-                       of the loads of B */
+    double at_load; /* like `value`, with the throughput of B interpolated to the load of A; NaN
+                       outside of the loads of B */
 };
 
 struct comparison {
     struct ssreport_report *report;
     struct entry *entries; /* entries of both sets */
     size_t count;
-    bool is_across; /* environments are compared with each other, because the sets have none in
-                       common */
+    bool is_across; /* the sets have no environment in common, so different environments are
+                       compared */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
     size_t unlike;    /* number of ratios whose loads are defined differently */
@@ -105,9 +102,7 @@ struct comparison {
                          parts of the machine */
 };
 
-/* ---- entries ---- */
-
-/* Returns the run that has the steps and the method. */
+/* Returns the run whose steps and method identify the entry. */
 static const struct ssreport_run *leader(const struct entry *entry) {
     return entry->background ? entry->background : entry->run;
 }
@@ -220,8 +215,8 @@ static int add_entry(struct comparison *comparison, const struct ssreport_run *r
 }
 
 /*
- * Matches a record without a manifest by the name of its folder, if both sets have a record of that
- * name.
+ * Labels records without a manifest by the names of their folders, if both sets have a record with
+ * that name.
  */
 static int set_labels(struct comparison *comparison) {
     SS_OWNED(groups)
@@ -234,7 +229,7 @@ static int set_labels(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Numbers the entries that agree in everything. */
+/* Numbers equal entries. */
 static int set_copies(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_copies, NULL);
     for (size_t i = 0; groups.first && i < groups.items; i++) {
@@ -244,7 +239,7 @@ static int set_copies(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Decides to compare across environments if the sets have no environment in common. */
+/* Sets `is_across` if the sets have no environment in common. */
 static int set_across(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_environments, NULL);
     comparison->is_across = true;
@@ -252,8 +247,6 @@ static int set_across(struct comparison *comparison) {
         comparison->is_across &= !is_shared(comparison, &groups, i);
     return groups.first ? 0 : -1;
 }
-
-/* ---- counterparts ---- */
 
 static struct part *find_part(
     const struct entry *of, const struct entry *in, const struct part *part) {
@@ -265,19 +258,17 @@ static struct part *find_part(
     return step ? &in->parts[step - steps->items] : NULL;
 }
 
-/* ---- equal loads ---- */
-
 /*
- * Returns the definition of the load of a run in an environment: `group` (the run time of its
- * control group) or `cpus` (all but the idle time of its CPUs). NULL if it is not recorded.
+ * Returns how the load of an entry is defined: `group` (the run time of its control group) or
+ * `cpus` (all but the idle time of its CPUs); NULL if unknown.
  */
 static const char *definition_of(const struct entry *entry) {
     return ssreport_record_label(&leader(entry)->record, "load_of");
 }
 
 /*
- * Returns one definition of the load for both sides of a ratio: "" if one is unknown, their own if
- * both have the same, or `host` if the host measured both; otherwise NULL.
+ * Returns a definition of the load for which both sides of a ratio are known: "" if a definition is
+ * unknown, their own if it is the same, `host` if the host measured both; otherwise NULL.
  */
 static const char *common_definition(const struct ratio *ratio) {
     const char *one = definition_of(ratio->entries[0]), *other = definition_of(ratio->entries[1]);
@@ -374,13 +365,11 @@ static int match(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* ---- tables ---- */
-
 static double known(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* Adds a row to one of the tables, with the cells that describe the compared runs. */
+/* Adds a row with the cells that describe the compared runs. */
 static void add_row(struct table_sheet *sheet, const struct ratio *ratio) {
     const struct entry *entry = ratio->entries[0];
     const struct ssreport_run *run = entry->run, *other = ratio->entries[1]->run;
@@ -561,9 +550,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return result < 0 ? ss_error_memory(error) : 0;
 }
 
-/* ---- the question ---- */
-
-/* Asks for the median over all steps that both sets have, and answers with it. */
+/* The answer is the median over all steps that both sets have. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct table_sheet *sheet = ssreport_table(report, "ratios");
     size_t rows = table_rows(sheet), count = 0;
@@ -603,8 +590,6 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         *headline->answer = 'I';
     return true;
 }
-
-/* ---- page and terminal ---- */
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     char heading[300];

@@ -5,8 +5,8 @@
 #include "topic.h"
 
 /*
- * The comparison of two sets of runs: the throughput of the first divided by that of the second, by
- * step.
+ * Compares two sets of runs step by step: throughput of the first set divided by throughput of the
+ * second.
  */
 extern const struct ssreport_topic ssreport_comparison_topic;
 

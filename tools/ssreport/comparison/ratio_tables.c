@@ -6,7 +6,9 @@
 #include "base/owned.h"
 #include "shaded_tables.h"
 
-/* The columns of the comparison whose values identify a table. */
+/*
+ * Rows of the table comparison with the same values in these columns are in one table on the page.
+ */
 #define TABLE                                                                                      \
     "experiment", "environment_a", "measured_in_a", "environment_b", "measured_in_b", "placement", \
         "method", "tau_seconds", "speed"
@@ -20,9 +22,7 @@ static bool is_pair(const struct table_sheet *sheet, size_t row) {
     return *table_cell_at(sheet, row, "background")->text != '\0';
 }
 
-/*
- * Returns the largest distance of a ratio from 1 as a logarithm, so that 1/2 and 2 are equally far.
- */
+/* Returns the largest absolute logarithm of a ratio, so that 1/2 and 2 are equally far from 1. */
 static double find_reach(const struct table_sheet *sheet) {
     double reach = 0;
     for (size_t i = 0; i < table_rows(sheet); i++) {

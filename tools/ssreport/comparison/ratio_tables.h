@@ -5,8 +5,8 @@
 #include "report.h"
 
 /*
- * Prints the median ratio of each pair: one table for each placement and pair of environments, all
- * with one range of colors. Prints nothing if no pairs were compared.
+ * Prints the median ratio of each pair, in a table for each placement and pair of environments. All
+ * tables share one range of colors. Prints nothing if no pairs were compared.
  */
 void ssreport_ratio_tables_print(FILE *page, const struct ssreport_report *report);
 

@@ -15,7 +15,7 @@
 
 static const struct {
     const char *column;
-    const char *axis; /* short, because the axes are */
+    const char *axis; /* a short label, because panels are small */
     double scale;     /* divisor of the values */
 } panels[] = {
     {"instructions_per_second", "instructions, 10⁹/s", 1e9},
@@ -32,7 +32,7 @@ static const struct {
 
 #define PANELS (sizeof panels / sizeof *panels)
 
-/* Columns whose values identify a picture. */
+/* Rows with the same values in these columns are in one picture. */
 #define PICTURE "set", "environment", "workload", "role", "background"
 
 /* The rows of a program, in groups of one placement each. */

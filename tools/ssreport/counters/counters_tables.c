@@ -95,7 +95,7 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
     add_rates(sheet, &counted);
 }
 
-/* Adds the steps of a run, or for a foreground those of its background. */
+/* Adds the counters in each step of a run or, for a foreground, in each step of its background. */
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct table_sheet *sheet = ssreport_table(report, "counters-steps");
     const struct ssreport_run *background = ssreport_is_word(run->role, "foreground")
@@ -131,7 +131,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* Prints the section only if there are counts: few machines permit counting. */
+/* Prints nothing without counts: few machines permit counting. */
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "counters");
     if (table_rows(sheet) == 0)

@@ -4,7 +4,7 @@
 
 #include "duet_study.h"
 
-/* Exit statuses of ssreport --decide. */
+/* Exit status of ssreport --decide. */
 enum duet_status {
     DUET_STATUS_DONE = 0,      /* decided; with a limit, B is worse by less than the limit */
     DUET_STATUS_FAILED = 1,    /* B is worse by more than the limit */

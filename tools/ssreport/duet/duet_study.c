@@ -8,13 +8,16 @@
 #include "base/grow.h"
 #include "statistics.h"
 
-/* The largest block number. No study is that long. */
+/* Maximum number of blocks; no study has as many. */
 #define BLOCKS_MAX 1000000
 
-/* A larger difference of the background between A and B, in percent, makes the answer doubtful. */
+/*
+ * The answer is doubtful if the background's throughput differs by more than this between A and B,
+ * in percent.
+ */
 #define BESIDE_MAX 1
 
-/* Returns a column as a number; NaN if it is not one. */
+/* Returns the value of a column; NaN if it is not a number. */
 static double number(const struct ssreport_columns *columns, const char *name) {
     const char *text = ssreport_columns_get(columns, name);
     char *end;
@@ -26,9 +29,10 @@ static bool is_set_to(const struct ssreport_columns *columns, const char *name, 
     return strcmp(ssreport_columns_get(columns, name), value) == 0;
 }
 
-/* ---- blocks ---- */
-
-/* Returns a block, and adds it if needed; NULL if the number is invalid or memory is exhausted. */
+/*
+ * Returns the block with this number, adding blocks as needed. Returns NULL if the number is
+ * invalid or memory is exhausted.
+ */
 static struct duet_block *block_at(struct duet_blocks *blocks, double index) {
     size_t count = index >= 1 && index <= BLOCKS_MAX ? (size_t)index : 0;
     if (count == 0 || !SS_GROW(blocks->items, count, blocks->room))
@@ -79,7 +83,10 @@ static double figure_of_responses(
     return NAN;
 }
 
-/* Returns the block of a run; NULL if it has none. Sets `position`, counted from 0. */
+/*
+ * Returns the block of a run, and sets its `position`, from 0. Returns NULL if the columns are
+ * invalid.
+ */
 static struct duet_block *block_of(
     struct duet_study *study, const struct ssreport_columns *columns, int *position) {
     bool same = is_set_to(columns, "pair", "aa");
@@ -123,7 +130,10 @@ static void add_responses(struct duet_study *study, const struct ssreport_respon
     one->is_b = is_set_to(&responses->columns, "side", "b");
 }
 
-/* Returns the difference between B and A of a figure; NaN unless there are two values of each. */
+/*
+ * Returns the difference of the logarithms of figures, B minus A; NaN unless there are two values
+ * of each.
+ */
 static double difference_of(const struct duet_block *block, bool beside) {
     double values[2][2] = {{NAN, NAN}, {NAN, NAN}};
     int used[2] = {0, 0};
@@ -181,8 +191,8 @@ static const char *find_unmeasured(const struct duet_block *block) {
 }
 
 /*
- * Returns how long a block takes: extrapolated from the starts of its runs or, with two processes,
- * up to the start of the next block; NaN for the last block.
+ * Returns the duration of a block in seconds: extrapolated from the starts of its runs or, with two
+ * processes, up to the start of the next block; NaN for the last block.
  */
 static double seconds_of(
     const struct duet_study *study, const struct duet_blocks *blocks, size_t index) {
@@ -233,7 +243,7 @@ static int compare(const struct duet_study *study, struct duet_blocks *blocks) {
     return 0;
 }
 
-/* Replaces the difference of the only block by those of its turns. */
+/* Replaces the difference of the only block by the differences of its turns. */
 static void use_turns(const struct duet_study *study, struct duet_blocks *blocks) {
     if (blocks->count == 0)
         return;
@@ -248,7 +258,7 @@ static void use_turns(const struct duet_study *study, struct duet_blocks *blocks
         blocks->unmeasured = find_unmeasured(&blocks->items[0]);
 }
 
-/* Returns whether so many blocks lack a figure that there is no answer. */
+/* Returns whether too many blocks lack a figure for an answer. */
 static bool lacks_figures(const struct duet_study *study, const struct duet_blocks *blocks) {
     if (study->of_two_processes)
         return blocks->carried > 0 && blocks->count == 0;
@@ -256,8 +266,6 @@ static bool lacks_figures(const struct duet_study *study, const struct duet_bloc
         return 2 * blocks->count < blocks->carried;
     return blocks->carried > 1 && blocks->count == 0;
 }
-
-/* ---- the decision ---- */
 
 size_t duet_study_first(const struct duet_study *study) {
     return study->of_two_processes ? 1 : DUET_FIRST;
@@ -268,7 +276,10 @@ struct stats_look duet_study_look(const struct duet_study *study, size_t count) 
     return stats_look_at(blocks->differences, blocks->orders, count, study->planned);
 }
 
-/* Converts a mean difference of logarithms, and half of its interval, to how much worse B is. */
+/*
+ * Converts a mean difference of logarithms and half its interval to percent, positive if B is
+ * worse.
+ */
 static struct duet_percent percent_of(const struct duet_study *study, double mean, double half) {
     double sign = study->by_time ? 1 : -1;
     double ends[2] = {sign * stats_percent_of(mean - half), sign * stats_percent_of(mean + half)};
@@ -277,7 +288,7 @@ static struct duet_percent percent_of(const struct duet_study *study, double mea
         .high = fmax(ends[0], ends[1])};
 }
 
-/* Returns whether all planned blocks have been carried out, of which some may lack a figure. */
+/* Returns whether a look covers all planned blocks, except those that lack a figure. */
 static bool is_last(const struct duet_study *study, const struct stats_look *look) {
     const struct duet_blocks *blocks = &study->different;
     return look->count == study->planned ||
@@ -352,8 +363,6 @@ static size_t plan_blocks(const struct duet_study *study) {
         return 0;
     return fit > STATS_LOOK_MIN && fit < BLOCKS_MAX ? (size_t)fit : STATS_LOOK_MIN;
 }
-
-/* ---- the study ---- */
 
 static void take_turns(struct duet_study *study, const struct ssreport_columns *columns) {
     double count = number(columns, "turns");

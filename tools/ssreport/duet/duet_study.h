@@ -2,7 +2,7 @@
 #ifndef SSREPORT_DUET_STUDY_H
 #define SSREPORT_DUET_STUDY_H
 
-/* Blocks of tools/experiments/duet, and their decision. */
+/* A study of tools/experiments/duet: its blocks and its decision. */
 
 #include <showstopper/contract.h>
 
@@ -10,20 +10,20 @@
 #include "report.h"
 #include "sequential.h"
 
-/* How runs of A and B follow each other. */
 enum duet_order {
     DUET_TURN,      /* blocks of four fresh runs */
-    DUET_ALTERNATE, /* blocks of two processes, of which one runs while the other is stopped */
-    DUET_BESIDE,    /* blocks of two runs of both at once, with places swapped */
+    DUET_ALTERNATE, /* blocks of two processes that run in turn */
+    DUET_BESIDE, /* blocks of two runs, each with A and B at once; the second run swaps their places
+                  */
 };
 
 /* A run with fewer answers has no percentile. */
 #define DUET_ANSWERS_MIN 200
 
-/* The part of the requests that a run must have answered to have a figure. */
+/* A run in which a smaller part of the requests succeeded has no figure. */
 #define DUET_SUCCESS_MIN 0.99
 
-/* The number of blocks of A and A, which come first. */
+/* A study begins with this number of blocks that compare A with A. */
 #define DUET_FIRST 10
 
 /*
@@ -35,14 +35,16 @@ struct duet_run {
     double beside; /* iterations per second of the background */
     double wall;   /* start, in seconds since 1970 */
     bool is_b;
-    const char *name; /* of the record; NULL if the run is missing */
+    const char *name; /* name of the record; NULL if the run is missing */
 };
 
 struct duet_block {
     struct duet_run runs[4]; /* in the order in which they ran */
 
-    /* With DUET_ALTERNATE: the process whose turn is first, the other, and the background; NULL if
-     * absent. The records belong to the report. */
+    /*
+     * With DUET_ALTERNATE: the process that has the first turn, the other process, and the
+     * background; NULL if absent. The records belong to the report.
+     */
     const struct ssreport_record *processes[2], *background;
 };
 
@@ -52,14 +54,14 @@ struct duet_blocks {
     size_t carried, room;
     const char *unmeasured; /* the first run without a figure; NULL if absent */
 
-    /* The blocks all of whose runs have a figure; arrays owned, like `items`. */
+    /* Only blocks in which all runs have a figure. The arrays are owned, like `items`. */
     size_t count;
-    size_t *numbers;     /* of the block, from 1 */
-    double *differences; /* difference of the logarithms, B minus A */
+    size_t *numbers;     /* numbers of the blocks, from 1 */
+    double *differences; /* differences of the logarithms of figures, B minus A */
     enum stats_order *orders;
     double *seconds; /* durations; sorted once the study has been read */
     size_t seconds_count;
-    double *beside; /* difference of the background, for blocks that have one */
+    double *beside; /* the same for the background, if the block has one */
     size_t beside_count;
 };
 
@@ -78,15 +80,15 @@ struct duet_percent {
 
 struct duet_study {
     bool is_present;                   /* the report has such a study */
-    const struct duet_blocks *lacking; /* too many of these lack a figure; NULL if absent */
+    const struct duet_blocks *lacking; /* blocks of which too many lack a figure; NULL if neither */
     enum duet_order order;
-    struct duet_turns turns;    /* with DUET_ALTERNATE */
-    bool of_two_processes;      /* one block of each comparison; its values are those of turns */
-    bool by_time;               /* the figure is a time: lower is better */
+    struct duet_turns turns; /* with DUET_ALTERNATE */
+    bool of_two_processes;   /* each comparison is one block; each group of turns gives a value */
+    bool by_time;            /* the figure is a time: lower is better */
     const char *a, *b, *beside; /* as in the plan; "" if absent */
-    const char *response;       /* of requests: mean, p50, p95, p99 or throughput; "" if absent */
-    double until, fail_above;   /* percent; NaN if not given */
-    double at_most;             /* seconds; NaN if the study has no end */
+    const char *response; /* figure of requests: mean, p50, p95, p99 or throughput; "" if absent */
+    double until, fail_above; /* percent; NaN if not given */
+    double at_most;           /* seconds; NaN if the study has no end */
     struct duet_blocks same, different;
     size_t planned; /* number of blocks of A and B; 0 if the study has no end */
 
@@ -110,7 +112,7 @@ SS_MUST_USE SS_NONNULL() int duet_study_read(
 SS_NONNULL()
 void duet_study_free(struct duet_study *study);
 
-/* Returns the minimum number of blocks of each comparison for an answer. */
+/* Returns the minimum number of blocks of each comparison that an answer requires. */
 SS_NONNULL()
 size_t duet_study_first(const struct duet_study *study);
 

@@ -44,8 +44,6 @@ static const char *const decision_words[] = {
     [DUET_ENDED] = "time is up",
 };
 
-/* ---- tables ---- */
-
 static double number_if(bool known, double value) {
     return known ? value : NAN;
 }
@@ -119,8 +117,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* ---- the question ---- */
-
 static const char *text_of(const struct ssreport_report *report, const char *column) {
     const char *text = table_cell_at(ssreport_table(report, "duet"), 0, column)->text;
     return text ? text : "";
@@ -136,13 +132,14 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     return true;
 }
 
-/* ---- the page ---- */
-
 static double cell_number(const struct table_sheet *sheet, size_t row, const char *column) {
     return table_cell_at(sheet, row, column)->number;
 }
 
-/* Writes the rows of A and B: block, difference, mean, low, high. */
+/*
+ * Writes a line for each block of A and B: block, difference, mean, low, high. Returns their
+ * number.
+ */
 static size_t write_blocks(FILE *script, const struct table_sheet *sheet) {
     size_t count = 0;
     fputs("$blocks << END\n", script);

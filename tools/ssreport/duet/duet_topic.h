@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Which of two commands is faster, from the blocks of tools/experiments/duet. */
+/* Reports which of two commands is faster, from the blocks of tools/experiments/duet. */
 extern const struct ssreport_topic ssreport_duet_topic;
 
 #endif

@@ -18,7 +18,9 @@ double duet_turn_throughput(const struct ssreport_record *record, double from, d
     return seconds > 0 ? (double)count / seconds : NAN;
 }
 
-/* Compares two records, whose clocks start `late` seconds after that of the turns. */
+/*
+ * Compares two records. `late` is the start of their clocks in seconds, on the clock of the turns.
+ */
 static size_t compare(const struct duet_turns *turns,
     const struct ssreport_record *const records[2], double late, double *differences) {
     double figures[DUET_TURNS_MAX];

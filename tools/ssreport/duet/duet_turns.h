@@ -2,7 +2,7 @@
 #ifndef SSREPORT_DUET_TURNS_H
 #define SSREPORT_DUET_TURNS_H
 
-/* Turns of two running processes: one runs while the other is stopped. */
+/* Two processes that run in turn: one runs while the other is stopped. */
 
 #include <stddef.h>
 
@@ -13,7 +13,7 @@
 /* Seconds at the start of each turn that do not count: the other process may still run then. */
 #define DUET_SWITCH 0.5
 
-/* The maximum number of turns of a pair of processes. */
+/* Maximum number of turns of a pair of processes. */
 #define DUET_TURNS_MAX 10000
 
 struct duet_turns {
@@ -30,15 +30,18 @@ SS_NONNULL()
 double duet_turn_throughput(const struct ssreport_record *record, double from, double to);
 
 /*
- * Compares two records by their turns, the first of which is that of `first`. Sets `differences`,
- * which has room for a third of the turns, to those of the logarithms, `second` minus `first`.
- * Returns their number.
+ * Compares two processes by the throughput in their turns; `first` has the first turn. Writes the
+ * differences of the logarithms, `second` minus `first`, to `differences`, which must have room for
+ * a third of the turns. Returns their number.
  */
 SS_NONNULL()
 size_t duet_turns_compare(const struct duet_turns *turns, const struct ssreport_record *first,
     const struct ssreport_record *second, double *differences);
 
-/* Compares the background in the turns of the second process with itself in those of `first`. */
+/*
+ * Like duet_turns_compare(), for the throughput of the background: in the turns of the second
+ * process minus in the turns of `first`.
+ */
 SS_NONNULL()
 size_t duet_turns_compare_beside(const struct duet_turns *turns,
     const struct ssreport_record *first, const struct ssreport_record *beside, double *differences);

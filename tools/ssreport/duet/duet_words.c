@@ -19,8 +19,8 @@ static void describe_beside(const struct duet_study *study, char text[120]) {
 }
 
 /*
- * Writes "B is 1.8 % (1.1 to 2.5) slower than A", or faster if B is better. If the figure is a
- * time, B "takes more time" or has a longer response time.
+ * Writes "B is 1.8 % (1.1 to 2.5) slower than A", or "faster" if B is better. If the figure is a
+ * time, writes "B takes 1.8 % ... more time than A", or compares response times.
  */
 static void describe_difference(
     const struct duet_study *study, struct duet_percent worse, char text[160]) {
@@ -62,7 +62,6 @@ void duet_ask(const struct duet_study *study, char *text, size_t size) {
     snprintf(text, size, "Which %s%s, A or B?", what, beside);
 }
 
-/* Returns the number of complete blocks. */
 static size_t blocks_done(const struct duet_study *study) {
     if (study->of_two_processes)
         return (size_t)(study->same.count > 0) + (study->different.count > 0);
@@ -98,7 +97,6 @@ void duet_describe_lack(
         blocks->unmeasured);
 }
 
-/* Adds a reason to doubt. */
 static void doubt(char *text, size_t size, const char *reason) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "", reason);

@@ -13,7 +13,7 @@
 /* With more steps than this, only every fifth is labeled. */
 #define TICS_MAX 20
 
-/* The columns whose values identify a picture, and a run in it. */
+/* Rows with the same values in these columns are in one picture. */
 #define PICTURE "set", "environment", "measured_in", "foreground", "background", "round"
 
 static bool has_placement(const struct table_sheet *sheet, size_t row) {
@@ -90,9 +90,9 @@ void ssreport_energy_plots_write(
     plot_runs(script, sheet, &pictures, &runs, picture, "linespoints pt 7 ps 0.5 lw 1.3");
 }
 
-/* ---- power over time ---- */
-
-/* Maximum number of points in a line. Longer runs show means of neighboring samples. */
+/*
+ * Maximum number of points in a line. For longer runs, a point is the mean of neighboring samples.
+ */
 #define POINTS_MAX 400
 
 static const struct ssreport_run *find_run(
@@ -145,8 +145,6 @@ void ssreport_energy_plots_write_power(
     }
     plot_runs(script, sheet, &pictures, &runs, picture, "lines lw 1.2");
 }
-
-/* ---- the page ---- */
 
 /* Sets the caption of a pair: "lxc: p beside q, round 2". */
 static void set_caption(char caption[400], const struct table_sheet *sheet, size_t row) {

@@ -13,15 +13,17 @@
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report);
 
-/* The column of energy-steps that a picture shows. */
 enum ssreport_energy_plot { SSREPORT_PER_WH_RELATIVE, SSREPORT_PER_WH };
 
-/* Writes the script of one picture, from the rows of energy-steps with the n-th pair and round. */
+/*
+ * Writes the script of one picture, from the rows of the table energy-steps for the n-th pair and
+ * round.
+ */
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_write(
     FILE *script, const struct table_sheet *sheet, size_t picture, enum ssreport_energy_plot plot);
 
-/* Writes the script of the power over time of the n-th pair and round. */
+/* Writes the script for the power over time in the n-th pair and round. */
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_write_power(
     FILE *script, const struct ssreport_report *report, size_t picture);

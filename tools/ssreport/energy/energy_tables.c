@@ -86,14 +86,14 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* A run, and the run next to it if the measured power fed both. */
+/* A run and, if the measured power fed both, its foreground. */
 struct consumer {
     const struct ssreport_run *run;
-    const struct ssreport_run *foreground; /* NULL if the run is single */
+    const struct ssreport_run *foreground; /* NULL if the run had no foreground */
     bool adds_up; /* both sides run the same program, so iterations can be added */
 };
 
-/* Returns whether the run is a foreground, whose energy is counted with its background. */
+/* Returns whether the run is a foreground whose energy is counted with its background. */
 static bool is_counted_elsewhere(
     const struct ssreport_report *report, const struct ssreport_run *run) {
     return run->energy.shared && ssreport_is_word(run->role, "foreground") &&
@@ -130,7 +130,7 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
     return ssreport_energy_between(&run->energy, run->record.wall + from, run->record.wall + to);
 }
 
-/* Sets the cells that both tables have, in the last row. */
+/* Sets the cells of the last row that the tables energy and energy-steps have in common. */
 static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations,
     double relative) {
     TABLE_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
@@ -138,8 +138,6 @@ static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost
         CELL("iterations_per_watt_hour", divide(iterations, cost->watt_hours)),
         CELL("relative", relative));
 }
-
-/* ---- runs ---- */
 
 static double rate_of_run(const struct ssreport_report *report, const struct ssreport_run *run) {
     if (run->energy.count == 0 || is_counted_elsewhere(report, run))
@@ -165,7 +163,10 @@ static bool is_same_side(const struct ssreport_run *left, const struct ssreport_
     return ssreport_run_compare(left, right, SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD) == 0;
 }
 
-/* Returns the same pair, or single run, in the placement per-chip; NULL if absent. */
+/*
+ * Returns the background of the same pair, or the same single run, in the placement per-chip; NULL
+ * if absent.
+ */
 static const struct ssreport_run *find_per_chip(
     const struct ssreport_report *report, const struct ssreport_run *run) {
     const unsigned same = SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_ROUND |
@@ -183,8 +184,8 @@ static const struct ssreport_run *find_per_chip(
 }
 
 /*
- * Returns the rate relative to that of the same run in per-chip; without a placement, relative to
- * the first run of the same program with a known rate.
+ * Returns the rate relative to the rate of the same run in per-chip; without a placement, relative
+ * to the first known rate of a run of the same program.
  */
 static double relative_rate(
     const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
@@ -204,7 +205,7 @@ static double relative_rate(
 
 static void note_cost(struct ssreport_notes *notes, const struct consumer *consumer,
     const struct ssreport_cost *cost, double length) {
-    /* The seconds begin at a random offset, so one may be missing. */
+    /* Seconds do not begin with the run, so one may be missing. */
     double all = fmax((double)(cost->seconds + cost->unknown), floor(length) - 1);
     if ((double)cost->seconds < all)
         ssreport_notes_add(notes, "power is known for %zu of %.0f s", cost->seconds, all);
@@ -243,8 +244,6 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
         sheet, &cost, iterations, relative_rate(report, run, divide(iterations, cost.watt_hours)));
 }
 
-/* ---- steps ---- */
-
 static double rate_of_step(const struct ssreport_report *report, const struct ssreport_run *run,
     const struct ssreport_step *step) {
     if (run->energy.count == 0)
@@ -262,10 +261,7 @@ struct base {
     double first;
 };
 
-/*
- * Returns the rate of the reference. In per-chip, the reference is the step with the same level and
- * half.
- */
+/* Returns the rate of the reference. In per-chip, this is the step with the same level and half. */
 static double base_of_step(const struct ssreport_report *report, const struct base *base,
     const struct ssreport_run *run, size_t at) {
     if (!run->placement)
@@ -317,8 +313,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
                : 0;
 }
 
-/* ---- page and terminal ---- */
-
 static bool has_energy(const void *item, void *context) {
     const struct ssreport_run *run = item;
     (void)context;
@@ -331,7 +325,7 @@ static int compare_sources(const void *left, const void *right, void *context) {
     return ssreport_compare_words(one->power_source, other->power_source);
 }
 
-/* Groups runs with known power by what the power covers. */
+/* Groups runs with known power by the part of the machine that it covers. */
 static struct stats_groups group_sources(const struct ssreport_report *report) {
     const struct stats_key key = {
         .size = sizeof *report->runs, .compare = compare_sources, .includes = has_energy};

@@ -9,7 +9,7 @@
 struct part {
     const struct ssreport_run *run;
     const struct ssreport_step *step; /* NULL: all of the counted time */
-    size_t number;                    /* of the step, from 1 */
+    size_t number;                    /* number of the step, from 1 */
     double from, to;                  /* on the run's clock */
     struct ssreport_residency residency;
     double watts;
@@ -46,7 +46,7 @@ static void add_part(const struct ssreport_report *report, const struct part *pa
     }
 }
 
-/* Returns the part of all time that CPUs were in the last, deepest state. */
+/* Returns the part of the time in which CPUs were in the last state, the deepest. */
 static double deepest(const struct part *part) {
     const struct ssreport_residency *residency = &part->residency;
     return (1 - residency->active.mean) * residency->shares[part->run->idle.state_count - 1].mean;

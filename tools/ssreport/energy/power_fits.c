@@ -9,18 +9,21 @@
 #include "parabola.h"
 #include "run_order.h"
 
-/* Runs that differ only in their loads have one fit. */
+/* Runs that agree in these properties have one fit. */
 #define ONE_FIT                                                                                    \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_PLACEMENT |    \
         SSREPORT_BY_METHOD | SSREPORT_BY_TAU)
 
-/* Steps with at most this part of the CPUs busy are idle; with at most this part idle, full. */
+/*
+ * A step with at most this part of the CPUs busy counts as idle, and with at most this part idle as
+ * full load.
+ */
 #define AT_END 0.02
 
 /* A curvature with a p-value below this is certain. */
 #define CURVED 0.05
 
-/* The steps of a group of runs. */
+/* Busy CPUs and power in the steps of a group of runs. */
 struct points {
     double *busy, *watts;
     size_t count, busy_room, watts_room;
@@ -68,8 +71,6 @@ static int add_steps(struct points *points, const struct ssreport_run *run) {
     return 0;
 }
 
-/* ---- proportionality ---- */
-
 /* Returns the mean power of the points between two numbers of busy CPUs; NaN without points. */
 static double mean_between(const struct points *points, double low, double high) {
     double sum = 0;
@@ -84,8 +85,9 @@ static double mean_between(const struct points *points, double low, double high)
 }
 
 /*
- * Finds how proportional power is between its ends: 1 minus the greatest distance from the chord,
- * relative to the range. Uses the steps if both ends were measured, otherwise the fit.
+ * Finds how proportional power is to the number of busy CPUs: 1 minus the greatest distance from
+ * the straight line between idle and full load, relative to the range. Uses the steps if idle and
+ * full load were measured, otherwise the fit.
  */
 static void find_proportionality(struct power_fit *fit, const struct points *points) {
     double idle = mean_between(points, 0, AT_END * fit->cpus), most = 0;
@@ -104,9 +106,7 @@ static void find_proportionality(struct power_fit *fit, const struct points *poi
     fit->proportionality = full > idle ? 1 - most / (full - idle) : NAN;
 }
 
-/* ---- fits ---- */
-
-/* Curvature from rounding errors alone may look certain. */
+/* Rounding errors alone may make curvature look significant. */
 static bool is_curved(const struct power_fit *fit) {
     double range = fabs(fit->parabola.linear) * fit->cpus;
     return fit->parabola.square_p < CURVED &&
@@ -145,7 +145,7 @@ static void add_fit(struct table_sheet *sheet, const struct power_fit *fit) {
         CELL("proportionality_of", fit->proportionality_of));
 }
 
-/* Describes a run by the words in which it may differ from the other. */
+/* Describes a run by the properties in which runs may differ. */
 static void describe(char text[256], const struct ssreport_run *run) {
     const char *const words[] = {run->workload, run->placement, run->method, run->variant,
         ssreport_run_is_on_host(run) ? NULL : run->environment};

@@ -12,7 +12,7 @@
 #include "run_order.h"
 #include "shaded_tables.h"
 
-/* Runs with one load have one picture, in which placements are compared. */
+/* Runs that agree in these properties are in one picture, which compares placements. */
 #define ONE_LOAD                                                                                   \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
         SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_TARGET)
@@ -20,9 +20,9 @@
 /* With fewer settings, the table power-apart compares them well enough. */
 #define SETTINGS_MIN 3
 
-#define NAMES_HEIGHT 60 /* of the names of settings below the axis */
+#define NAMES_HEIGHT 60 /* additional height, for the names of settings below the axis */
 
-/* The columns whose values identify a picture. */
+/* Rows with the same values in these columns are in one picture. */
 #define LOAD "set", "environment", "workload", "variant", "method", "load"
 
 /* Power that feeds two runs cannot be assigned to the setting of one of them. */
@@ -31,8 +31,6 @@ static bool has_power(const struct ssreport_run *run, const void *context) {
     return run->energy.count > 0 && !run->energy.shared && run->placement && run->target > 0 &&
            run->steps.count > 0;
 }
-
-/* ---- the table ---- */
 
 struct seconds {
     double *watts;
@@ -99,8 +97,6 @@ int ssreport_power_settings_fill(struct ssreport_report *report) {
     }
     return 0;
 }
-
-/* ---- the pictures ---- */
 
 static struct stats_groups group_loads(const struct table_sheet *sheet) {
     static const char *const columns[] = {LOAD, NULL};

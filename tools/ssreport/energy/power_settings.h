@@ -15,7 +15,7 @@ SS_NONNULL()
 void ssreport_power_settings_print(
     struct ssreport_page *page, const struct ssreport_report *report);
 
-/* Writes the script of the picture with the rows of power-settings of the n-th load. */
+/* Writes the script of the picture for the n-th load, from the table power-settings. */
 SS_NONNULL()
 void ssreport_power_settings_plot(FILE *script, const struct table_sheet *sheet, size_t picture);
 

@@ -8,10 +8,7 @@
 #include "html_page.h"
 #include "options/option.h"
 
-/*
- * The maximum number of findings about single pairs that the terminal shows, and that the page
- * shows unfolded.
- */
+/* Maximum numbers of findings about single pairs: on the terminal, and unfolded on the page. */
 #define SENTENCES_MAX      12
 #define SENTENCES_OPEN_MAX 8
 
@@ -91,8 +88,6 @@ static struct counts count_findings(const struct ssreport_report *report) {
     return counts;
 }
 
-/* ---- the page ---- */
-
 static void print_sentences(FILE *stream, const struct ssreport_report *report, bool general) {
     page_findings_begin(stream);
     for (size_t i = 0; i < table_rows(ssreport_table(report, "findings")); i++) {
@@ -124,8 +119,6 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
             100 * report->settings.confidence);
     ssreport_page_close(page);
 }
-
-/* ---- the terminal ---- */
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     struct counts counts = count_findings(report);

@@ -12,12 +12,12 @@ extern const struct ssreport_topic ssreport_findings_topic;
 
 struct ssreport_finding {
     const char *sentence;
-    bool is_general; /* about all runs of an environment, not about one pair */
+    bool is_general; /* about all runs of an environment; false: about one pair */
 };
 
 /*
- * Adds a sentence about the whole report. Returns the table, so that the caller can set more cells
- * of the last row.
+ * Adds a row with a sentence about the whole report. Returns the table, so that the caller can set
+ * more cells of this row.
  */
 SS_FORMAT(3, 4)
 struct table_sheet *ssreport_findings_add(
@@ -34,7 +34,8 @@ size_t ssreport_findings_first(
     const struct ssreport_report *report, const char *kind, bool is_general);
 
 /*
- * Returns the first sentence of the report, from the headline or a finding; NULL without either.
+ * Returns the answer in the headline, from the headline itself or from a finding; NULL without
+ * either.
  */
 const char *ssreport_findings_answer(const struct ssreport_report *report);
 

@@ -10,11 +10,11 @@
 /* The maximum number of columns of a map: each of its fields takes 90 bytes of the page. */
 #define COLUMNS_MAX 120
 
-/* The histogram of errors: the maximum number of bins, and the minimum width of a bin. */
+/* Maximum number of bins in the histogram of errors, and minimum width of a bin. */
 #define ERROR_BINS_MAX 40
 #define ERROR_BIN_MIN  1e-5 /* 0.001 points */
 
-/* The height of a map in CSS pixels: of its frame, and of each row. */
+/* Heights in CSS pixels: of the frame of a map, and of each row. */
 #define MAP_FRAME 110
 #define MAP_ROW   4
 
@@ -96,7 +96,7 @@ void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssrepor
     ssreport_page_figure(page, script, true, caption);
 }
 
-/* Sums `step` bins of a row from `bin` on. */
+/* Sums `step` bins, beginning with `bin`. */
 static struct ssreport_fleet_sum sum_of(
     const struct ssreport_fleet_sum *bins, size_t bin, size_t step) {
     struct ssreport_fleet_sum sum = {0};
@@ -190,7 +190,7 @@ void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_f
     plot_map(page, fleet, true);
 }
 
-/* Returns the number in the column `figure` + `suffix` of a row, in points. */
+/* Returns the value of the column FIGURE_SUFFIX in a row, in percentage points. */
 static double points_at(
     const struct table_sheet *sheet, size_t row, const char *figure, const char *suffix) {
     char name[40];

@@ -5,7 +5,7 @@
 #include "fleet.h"
 #include "page_parts.h"
 
-/* Draws the sum of the loads of all nodes over time, and that of their targets. */
+/* Draws the sums of the loads and of the targets of all nodes over time. */
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
@@ -13,13 +13,13 @@ void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_f
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
-/* Draws maps of all nodes over time: the load, and the distance from the target. */
+/* Draws two maps of all nodes over time: the load, and its distance from the target. */
 SS_NONNULL(1, 2)
 void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_fleet *fleet);
 
 /*
- * Draws a figure of each node in the table fleet-prediction, and the interval predicted for it. The
- * names of its columns begin with `figure`; `axis` is the label of the axis.
+ * Draws a figure of each node in the table fleet-prediction, and its predicted interval, from the
+ * columns whose names begin with `figure`.
  */
 SS_NONNULL(1, 2, 3, 4)
 void ssreport_fleet_plot_prediction(struct ssreport_page *page, const struct table_sheet *sheet,

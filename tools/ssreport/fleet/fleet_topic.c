@@ -59,8 +59,6 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* ---- the tables ---- */
-
 static void add_fleet(const struct ssreport_report *report, const struct ssreport_fleet *fleet,
     const struct ssreport_whole *whole) {
     TABLE_ROW(ssreport_table(report, "fleet"), CELL("fleet", fleet->name),
@@ -161,8 +159,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return predict_all(report, &count, true) ? 0 : ss_error_memory(error);
 }
 
-/* ---- the question ---- */
-
 static size_t count_failed(const struct ssreport_fleet *fleet) {
     size_t failed = 0;
     for (size_t i = 0; i < fleet->count; i++)
@@ -253,8 +249,6 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     name_clocks(&report->fleets[0], text, size);
     return true;
 }
-
-/* ---- the page and the terminal ---- */
 
 static void print_fleet(struct ssreport_page *page, const struct ssreport_fleet *fleet) {
     fputs("<h3>", page->stream);

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* A replay on many nodes: their total load and its target, and the errors and starts of each. */
+/* A replay on many nodes: total load and target, and the errors and start times of the nodes. */
 extern const struct ssreport_topic ssreport_fleet_topic;
 
 #endif

@@ -13,8 +13,8 @@ static bool predicts(const struct ssreport_fleet_node *node, const char *trace) 
 }
 
 /*
- * A further value is as likely to be the smallest of n + 1 values as the second smallest and so on:
- * n + 1 - 2 k of its n + 1 possible ranks are between the k-th smallest and k-th largest value.
+ * Each of the n + 1 ranks among n values is equally likely for a further value, and n + 1 - 2 k of
+ * them are between the k-th smallest and the k-th largest value.
  */
 static size_t rank_of_bound(size_t count) {
     return (size_t)((1 - SSREPORT_PREDICTED) / 2 * (double)(count + 1) + 1e-9);

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_REHEARSAL_H
 #define SSREPORT_REHEARSAL_H
 
-/* Predicts the nodes of a fleet from those of another one, which is usually simulated. */
+/* Predicts the nodes of a fleet from the nodes of another fleet, usually a simulated one. */
 
 #include <stdio.h>
 
@@ -15,26 +15,27 @@
 #define SSREPORT_PREDICTED 0.9
 
 struct ssreport_prediction {
-    size_t nodes;   /* nodes that predict; 0: too few, and no interval is known */
-    bool any_trace; /* these follow any trace, because too few follow the trace of the node */
-    struct ssreport_interval error, apart; /* of these members of the node */
+    size_t nodes; /* number of nodes used; 0: too few for an interval */
+    /* nodes of all traces were used, because too few follow the trace of the node */
+    bool any_trace;
+    struct ssreport_interval error, apart; /* of the node's members with these names */
 };
 
 /*
  * Predicts a node from the nodes of a fleet that did not fail: from those that follow the same
- * trace, if there are enough. A bound is the k-th value from below or from above, with the largest
- * k for which a further node is within with the probability SSREPORT_PREDICTED, whatever the
+ * trace, if there are enough. The bounds are the k-th smallest and the k-th largest value, with the
+ * largest k for which a further node is between them with probability SSREPORT_PREDICTED, for any
  * distribution. Returns false if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) bool ssreport_predict(struct ssreport_prediction *prediction,
     const struct ssreport_fleet *fleet, const struct ssreport_fleet_node *node);
 
-/* Counts nodes that are within their intervals. */
+/* Numbers of nodes. */
 struct ssreport_prediction_count {
-    size_t nodes; /* with an interval and samples */
+    size_t nodes; /* nodes that have an interval and samples */
     size_t error, apart;
-    size_t expected; /* if the predictions are right, at least this number is within, in 97.5 % of
-                        all cases */
+    size_t expected; /* at least this number is within each interval in 97.5 % of all cases, if
+                        predictions are right */
 };
 
 /* Counts a node. After the last one, call ssreport_prediction_end(), which sets `expected`. */

@@ -23,7 +23,10 @@ static void sum_bins(struct ssreport_whole *whole, const struct ssreport_fleet *
     whole->error_abs = apart / all.cpu;
 }
 
-/* Copies the known values of the member at `offset` of all nodes. Returns their number. */
+/*
+ * Copies the known values of a member of struct ssreport_fleet_node, found by its offset. Returns
+ * their number.
+ */
 static size_t collect(const struct ssreport_fleet *fleet, size_t offset, double *values) {
     size_t count = 0;
     for (size_t i = 0; i < fleet->count; i++) {

@@ -11,17 +11,17 @@
 
 /* Loads are parts of 1, times are in seconds. Unknown numbers are NaN. */
 struct ssreport_whole {
-    size_t nodes, failed, measured; /* planned; without a complete record; with samples */
-    double cpus;                    /* of the nodes with samples */
+    size_t nodes, failed, measured; /* nodes in fleet.csv, failed nodes, nodes with samples */
+    double cpus;                    /* CPUs of the nodes with samples */
     double duration;                /* up to the end of the last sample */
-    double load, target;            /* of all CPUs together, while they have samples */
+    double load, target;            /* means over all CPUs, while they have samples */
     double error, error_abs; /* mean over time of the sum's error, and of its absolute value */
     struct ssreport_interval errors; /* 5 % and 95 % quantile of the nodes' mean errors */
     double error_worst;              /* the largest mean error of a node, up or down */
-    double late_median, late_most;   /* of the starts, after the planned one */
+    double late_median, late_most;   /* delay of the starts after the planned time */
     double spread;                   /* from the first to the last start */
     double clock_error;              /* the largest error of a clock's offset */
-    size_t untrusted;                /* clocks that are not trusted */
+    size_t untrusted;                /* number of clocks that are not trusted */
 };
 
 /* Returns false if memory is exhausted. */

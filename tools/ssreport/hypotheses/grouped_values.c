@@ -44,8 +44,6 @@ static struct grouped_group *find_group(const struct grouped_values *groups, con
     return NULL;
 }
 
-/* ---- from a file ---- */
-
 static int compare_numbers(const void *left, const void *right) {
     double one = *(const double *)left, other = *(const double *)right;
     return (one > other) - (one < other);
@@ -58,7 +56,9 @@ static int add_value(struct grouped_group *group, double value, struct ss_error 
     return 0;
 }
 
-/* Returns the run of this name, or NULL. The rows of a run usually follow each other. */
+/*
+ * Returns NULL if absent. Searches backward, because the rows of a run usually follow each other.
+ */
 static struct grouped_run *find_run(const struct grouped_group *group, const char *name) {
     for (size_t i = group->run_count; i-- > 0;) {
         if (strcmp(group->runs[i].name, name) == 0)
@@ -67,7 +67,6 @@ static struct grouped_run *find_run(const struct grouped_group *group, const cha
     return NULL;
 }
 
-/* Adds a value to its run. */
 static int add_to_run(
     struct grouped_group *group, const char *name, double value, struct ss_error *error) {
     struct grouped_run *run = find_run(group, name);
@@ -85,7 +84,7 @@ static int add_to_run(
     return 0;
 }
 
-/* Makes the mean of each run a value of the group. */
+/* Adds the mean of each run as a value of the group. */
 static int use_means(struct grouped_group *group, struct ss_error *error) {
     for (size_t i = 0; i < group->run_count; i++) {
         if (add_value(group, group->runs[i].sum / (double)group->runs[i].count, error) < 0)
@@ -94,7 +93,7 @@ static int use_means(struct grouped_group *group, struct ss_error *error) {
     return 0;
 }
 
-/* Numbers of the fields of a row; 0 if that column was not requested. */
+/* Indexes of the fields in a row; 0 if the column was not requested. */
 struct places {
     size_t group, run;
 };
@@ -108,7 +107,6 @@ static int copy_field(
     return 0;
 }
 
-/* Adds a row: its value, its group and its run. */
 static int take_row(
     struct grouped_values *groups, const struct csv_reader *reader, const struct places *places) {
     struct sstrace_input *input = reader->input;
@@ -147,7 +145,7 @@ static int read_rows(
     return 0;
 }
 
-/* Fails with the message of the reader, but with the status of an invalid command. */
+/* Fails with the reader's message, and with the status of an invalid command. */
 static int fail_as_command(struct ss_error *error, const struct ss_error *reading) {
     return ss_error_fail(error, "%s", reading->message);
 }
@@ -179,8 +177,6 @@ int grouped_values_read(struct grouped_values *groups, const char *path,
     }
     return 0;
 }
-
-/* ---- from figures ---- */
 
 /* Squares of larger numbers would overflow. */
 #define LARGEST 1e150

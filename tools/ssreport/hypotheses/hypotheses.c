@@ -41,7 +41,7 @@ static const struct table_sheet sheets[HYPOTHESES_TABLES] = {
 };
 // clang-format on
 
-/* Shows three digits of the smallest deviation in columns with the unit of the values. */
+/* Sets the decimals of the columns that have the unit of the values. */
 static void choose_decimals(struct table_column *columns, size_t count, int decimals) {
     static const char *const names[] = {"mean", "deviation", "difference", "low", "high"};
     for (size_t i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ static int make_tables(struct hypotheses *hypotheses, int decimals) {
     return 0;
 }
 
-/* Returns false if the p-value is known and rejects normality. */
+/* Returns true if the p-value is unknown. */
 static bool is_normal(const struct stats_test *test) {
     return !(test->p < HYPOTHESES_NORMALITY);
 }

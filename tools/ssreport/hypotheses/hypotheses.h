@@ -3,8 +3,8 @@
 #define SSREPORT_HYPOTHESES_H
 
 /*
- * Tests of groups. All tests are run, whichever is requested, because each assumes what an earlier
- * one checks: normal distributions, equal variances, equal means, each pair of means.
+ * Tests of groups. All tests are run, because the requested one assumes what others check: normal
+ * distributions and equal variances.
  */
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "grouped_values.h"
 #include "sheet.h"
 
-/* A p-value below this says that values are not normally distributed. */
+/* A p-value below this rejects a normal distribution. */
 #define HYPOTHESES_NORMALITY 0.05
 
 /* In the order of the names of --test. */
@@ -28,11 +28,10 @@ enum { HYPOTHESES_GROUPS, HYPOTHESES_TESTS, HYPOTHESES_DIFFERENCES, HYPOTHESES_T
 struct hypotheses {
     double confidence; /* 0 to 1 */
     struct table_sheet tables[HYPOTHESES_TABLES];
-    /* Owned columns of the tables: their decimals depend on the values. */
+    /* Columns of the tables, owned because their decimals depend on the values. */
     struct table_column *columns[HYPOTHESES_TABLES];
 };
 
-/* The names of the tables, in their order. */
 extern const char *const hypotheses_tables[HYPOTHESES_TABLES];
 
 /* Runs all tests. Free the result in any case. */

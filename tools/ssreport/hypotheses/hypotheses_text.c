@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The answer in words, and all tables on a terminal. */
+/* Prints the answer in words, and all tables. */
 
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,6 @@ static const char *text_at(const struct table_sheet *table, size_t row, const ch
     return text ? text : "";
 }
 
-/* Returns how many p-values of a column are below a limit. */
 static size_t count_below(const struct table_sheet *table, const char *column, double limit) {
     size_t count = 0;
     for (size_t row = 0; row < table_rows(table); row++)
@@ -29,9 +28,7 @@ static size_t count_below(const struct table_sheet *table, const char *column, d
     return count;
 }
 
-/* ---- missing results ---- */
-
-/* Returns the first row in which a p-value is known; the number of rows if none is. */
+/* Returns the first row with a known p-value; the number of rows if there is none. */
 static size_t first_known(const struct table_sheet *table) {
     size_t row = 0;
     while (row < table_rows(table) && isnan(number_at(table, row, "p")))
@@ -59,8 +56,6 @@ const char *hypotheses_missing(const struct hypotheses *hypotheses, enum hypothe
     return isnan(number_at(tests, row_of(asked), "p")) ? text_at(tests, row_of(asked), "note")
                                                        : NULL;
 }
-
-/* ---- the answer ---- */
 
 static const char *yes_if(bool yes) {
     return yes ? "Yes" : "Not shown";
@@ -124,8 +119,6 @@ static void answer(FILE *stream, const struct hypotheses *hypotheses, enum hypot
     else
         answer_pairs(stream, hypotheses);
 }
-
-/* ---- notes ---- */
 
 static bool all_notes_agree(const struct table_sheet *table) {
     for (size_t row = 1; row < table_rows(table); row++) {

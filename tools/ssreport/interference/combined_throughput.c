@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Seconds per hour: a throughput divided by a power is per watt-second. */
+/* Seconds per hour: throughput divided by watts is per watt-second. */
 #define HOUR 3600.0
 
 struct ssreport_parts ssreport_measure_parts(const struct ssreport_pair *pair,

@@ -14,11 +14,14 @@ enum ssreport_measure {
      */
     SSREPORT_OF_SYSTEM,
 
-    /* The same per watt-hour; if the programs differ, as seconds of their work alone. */
+    /*
+     * SSREPORT_OF_SYSTEM per watt-hour. If the programs differ, work is in seconds of the program
+     * alone.
+     */
     SSREPORT_PER_WATT_HOUR,
 };
 
-/* The parts of both sides in a measure, which is their sum. */
+/* The contributions of both sides to a measure, which is their sum. */
 struct ssreport_parts {
     double foreground, background;
 };

@@ -12,14 +12,14 @@ static bool is_significant(const struct ssreport_fit *fit) {
     return fit->slope_p < SSREPORT_SIGNIFICANT && fit->intercept_p < SSREPORT_SIGNIFICANT;
 }
 
-/* Converts the ratio of slope to intercept to the loss in percent. */
+/* Converts a ratio of slope to intercept to a loss in percent. */
 static struct ssreport_interval to_percent(struct ssreport_interval ratio) {
     return (struct ssreport_interval){-100 * ratio.high, -100 * ratio.low};
 }
 
 /*
- * Returns the degrees of freedom of the sum of both estimated ratios. Without scatter, any value
- * will do.
+ * Returns the degrees of freedom of the sum of both ratios. Without scatter, their number has no
+ * effect.
  */
 static double sum_freedom(const struct ssreport_fit fits[2]) {
     double sum = 0, squares = 0;

@@ -42,7 +42,7 @@ struct ssreport_interference {
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);
 
-/* The same, from fitted lines: `first` and `second` belong to the two halves. */
+/* Like ssreport_interference_of(), from lines that were fitted through both halves. */
 struct ssreport_interference ssreport_interference_of_fits(
     const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
 

@@ -9,7 +9,7 @@
 #include "round_means.h"
 #include "shaded_tables.h"
 
-/* Minimum range in percent: a smaller range would shade noise. */
+/* Minimum range of colors in percent: with a smaller one, noise would be shaded. */
 #define RANGE_MIN 5.0
 
 #define FAR_RANGES 3.0 /* in interquartile ranges */
@@ -17,8 +17,6 @@
 #define OTHERS     4   /* minimum number of other programs */
 
 #define TABLE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT)
-
-/* ---- the range ---- */
 
 /*
  * Returns the median metric of a program in one table; NaN if the program has none. `values` has
@@ -34,7 +32,10 @@ static double median_of_program(const struct ssreport_report *report,
     return ssreport_median_of(values, count);
 }
 
-/* Returns whether a program is far from the other programs in its table. */
+/*
+ * Returns whether a program is far from the others in its table. `values` has room for twice the
+ * number of pairs.
+ */
 static bool is_far(const struct ssreport_report *report, const struct stats_groups *programs,
     size_t program, double *values) {
     const struct ssreport_pair *pair = &report->pairs[programs->first[program]];
@@ -94,8 +95,8 @@ static bool is_left_out(const struct ssreport_shades *shades, const struct ssrep
 }
 
 /*
- * Returns the largest absolute metric in an environment, at least RANGE_MIN: that of `far` or, if
- * NULL, of all programs that are not excluded.
+ * Returns the largest absolute metric in an environment, at least RANGE_MIN: of `far` or, if NULL,
+ * of all programs that are not excluded.
  */
 static double find_most(const struct ssreport_report *report, const struct ssreport_pair *pair,
     const struct ssreport_shades *shades, const struct ssreport_far *far) {
@@ -127,8 +128,6 @@ struct ssreport_shades ssreport_shades_find(
     shades.far_count = kept;
     return shades;
 }
-
-/* ---- tables ---- */
 
 /* Pairs grouped by table, by row and column within a table, and by field. */
 struct places {

@@ -168,7 +168,7 @@ static void add_whole_system(
     }
 }
 
-/* Lists the throughput alone of each program in each environment, once. */
+/* Adds a row for each program and environment with its throughput alone. */
 static void fill_alone(const struct ssreport_report *report) {
     struct table_sheet *sheet = ssreport_table(report, "alone");
     for (size_t i = 0; i < report->run_count; i++) {
@@ -197,7 +197,10 @@ static bool is_comparable(const struct ssreport_pair *pair, const char *publishe
            strcmp(ssreport_run_environment(pair->foreground), published_in) == 0;
 }
 
-/* Adds the published figures of a pair, and the range of all published pairs with its placement. */
+/*
+ * Adds the published figures of a pair, and their range over all published pairs with its
+ * placement.
+ */
 static void add_published(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     static const struct {
         const char *environment, *table, *number, *least, *most;
@@ -234,9 +237,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return ssreport_pair_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 
-/* ---- the page ---- */
-
-/* Prints a caption: the environment, then the two texts. */
+/* Prints a caption: environment, first text, and second text if not NULL. */
 static void print_caption(FILE *page, const char *element, const struct ssreport_pair *pair,
     const char *first, const char *second) {
     fprintf(page, "<%s>", element);
@@ -313,7 +314,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_close(page);
 }
 
-/* Prints the summary without long tables: a table of hundreds of pairs would hide the findings. */
+/* Omits a long table, which would hide the findings. */
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "interference");
     size_t rows = table_rows(sheet);

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Runs side by side: how much each program slows the other, and where to pin them. */
+/* Runs side by side: how much each program slows down the other, and which placement is best. */
 extern const struct ssreport_topic ssreport_interference_topic;
 
 #endif

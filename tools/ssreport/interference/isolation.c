@@ -7,7 +7,10 @@
 #include "base/owned.h"
 #include "run_order.h"
 
-/* Returns whether `alone` is a run of the same program alone that may be compared with `run`. */
+/*
+ * Returns whether `alone` is a run of the program of `run` without a neighbor, and may be compared
+ * with it.
+ */
 static bool is_alone(const struct ssreport_run *alone, const struct ssreport_run *run) {
     return ssreport_is_word(alone->role, SSREPORT_ALONE) &&
            ssreport_is_word(alone->workload, run->workload) &&

@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-/* The placement that others are compared with. */
+/* Other placements are compared with this one. */
 #define SSREPORT_REFERENCE "per-chip"
 
 struct ssreport_isolation {
@@ -17,9 +17,9 @@ struct ssreport_isolation {
 };
 
 /*
- * Returns the throughput that a run's program has alone, in the environment of the run. All
- * placements get the same value, so that they can be compared: the one of per-chip if measured,
- * else the mean of all runs alone.
+ * Returns the throughput of a run's program without a neighbor, in the run's environment. The value
+ * is the same for all placements, so that they can be compared: measured in per-chip if possible,
+ * otherwise the mean of all runs alone.
  */
 SS_NONNULL(1, 2)
 struct ssreport_isolation ssreport_isolation_of(

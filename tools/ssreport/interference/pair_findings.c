@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Findings about where to pin two programs, and about the cost of an environment. */
+/* Findings about the best placement of two programs, and about the cost of an environment. */
 
 #include "pair_findings.h"
 
@@ -14,14 +14,13 @@
 #include "findings.h"
 #include "placement_crossings.h"
 
-/* Fewer runs than this do not show the scatter of their medians. */
+/* Minimum number of runs for an interval from their medians. */
 #define RUNS_MIN 6
 
-/* A finding before it is written. Unknown members are NULL and NaN. */
+/* A row of the table of findings. Unknown members are NULL and NaN. */
 struct finding {
     const char *kind;
-    const struct ssreport_pair
-        *pair; /* any pair of the environment and set that the finding is about */
+    const struct ssreport_pair *pair; /* any pair of the environment and set in question */
     bool is_general;
     const char *placement, *against, *measure;
     double percent;
@@ -57,8 +56,6 @@ static void add_finding(struct ssreport_report *report, const struct finding *fi
         CELL("count", finding->count), CELL("of", finding->unit), CELL("set", run->set + 1));
 }
 
-/* ---- placements ---- */
-
 static const struct {
     const char *name, *one_program, *two_programs;
 } measures[] = {
@@ -90,9 +87,7 @@ static void add_changes(
     }
 }
 
-/*
- * Appends to the sentence about the best placement the loads at which another one becomes better.
- */
+/* Appends the loads at which another placement becomes better. */
 static void append_changes(struct finding *finding, const struct ssreport_placements *placements) {
     for (size_t i = 0; i < placements->change_count; i++) {
         const struct ssreport_change *change = &placements->changes[i];
@@ -150,20 +145,22 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
     add_finding(report, &finding);
 }
 
-/* How often each placement is the best one in an environment. */
+/* The number of pairs in an environment for which each placement is best. */
 struct tally {
     bool by_energy;
     const char *names[SSREPORT_PLACEMENTS_MAX];
     size_t counts[SSREPORT_PLACEMENTS_MAX], count;
-    size_t pairs, unclear, single, foreground; /* number of ordered pairs, and of those without a
-                                                  best placement, with a single placement, and
-                                                  compared by the foreground only */
+    /*
+     * Numbers of ordered pairs: all, without a best placement, with a single placement, and
+     * compared by the foreground only
+     */
+    size_t pairs, unclear, single, foreground;
 };
 
 static void count_best(struct tally *tally, const struct ssreport_placements *placements) {
     size_t i = 0;
     if (placements->count < 2) {
-        tally->pairs += !tally->by_energy; /* otherwise its power is unknown */
+        tally->pairs += !tally->by_energy; /* with by_energy, the power is unknown */
         tally->single += !tally->by_energy;
         return;
     }
@@ -216,8 +213,8 @@ static void add_tally(
 }
 
 /*
- * Compares placements by what both sides get done or, if that is unknown, by the throughput of the
- * foreground; with `by_energy` only by the work of both sides per watt-hour.
+ * Compares placements by the throughput of both sides or, if that is unknown, of the foreground;
+ * with `by_energy`, only by the work of both sides per watt-hour.
  */
 static int compare(struct ssreport_placements *placements, const struct ssreport_report *report,
     const struct ssreport_pair *pair, bool by_energy) {
@@ -230,7 +227,10 @@ static int compare(struct ssreport_placements *placements, const struct ssreport
     return ssreport_placements_compare(placements, report, pair, SSREPORT_OF_FOREGROUND);
 }
 
-/* Counts the best placement of two programs in an environment. Adds findings unless `general`. */
+/*
+ * Finds the best placement of two programs in an environment, and counts it. Adds findings unless
+ * `general`.
+ */
 static int find_placement(struct ssreport_report *report, const struct ssreport_pair *pair,
     struct tally *tally, bool general) {
     struct ssreport_placements placements;
@@ -282,9 +282,7 @@ static int find_placements(struct ssreport_report *report, bool general, bool by
     return 0;
 }
 
-/* ---- what an environment costs ---- */
-
-/* By how many percent the environment lowers a foreground's throughput, step by step. */
+/* Percent by which an environment lowers a foreground's throughput. */
 struct costs {
     double *values, *medians; /* costs of the steps, and medians of the runs; `values` owns both */
     size_t steps, runs;
@@ -299,7 +297,7 @@ static int open_costs(struct costs *costs, const struct ssreport_report *report)
     return costs->values ? 0 : -1;
 }
 
-/* Returns the same pair, with the same placement and round, outside any environment. */
+/* Returns the same pair, with the same placement and round, on the host; NULL if absent. */
 static const struct ssreport_pair *find_outside(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -368,7 +366,7 @@ static void append_cost(struct finding *finding, const char *what) {
         append(finding, "; median of %zu %s.", finding->count, finding->unit);
 }
 
-/* Adds a finding about the cost for a group of pairs in one environment. */
+/* Adds a finding about the cost of an environment for a group of pairs. */
 static int add_cost(
     struct ssreport_report *report, const struct stats_groups *groups, size_t group, bool general) {
     const struct ssreport_pair *pair = &report->pairs[groups->first[group]];
@@ -413,8 +411,6 @@ static int find_costs(struct ssreport_report *report, bool general) {
     return 0;
 }
 
-/* ---- exclusions ---- */
-
 static int name_emulated(struct ssreport_report *report) {
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
@@ -438,7 +434,7 @@ static int name_emulated(struct ssreport_report *report) {
 
 /*
  * Adds a finding about runs that are not compared because of other processes. Counts only runs that
- * differ in nothing but placement or environment.
+ * differ at most in placement and environment.
  */
 static int find_forbidden(struct ssreport_report *report) {
     SS_OWNED(groups)

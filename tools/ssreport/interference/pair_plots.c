@@ -15,11 +15,7 @@
 /* Maximum length of a name in a picture. */
 #define LABEL_MAX 24
 
-/* ---- colors ---- */
-
-/*
- * Returns the color of a placement. Unknown placements get colors in the order in which they occur.
- */
+/* Unknown placements get colors in the order of their first pairs. */
 static const char *color_of(const struct ssreport_report *report, const char *placement) {
     const char *known = ssreport_placement_color(placement);
     size_t other = 4; /* after the colors of known placements */
@@ -33,8 +29,6 @@ static const char *color_of(const struct ssreport_report *report, const char *pl
     }
     return plot_series_color(other);
 }
-
-/* ---- both sides of a pair ---- */
 
 enum kind { FOREGROUND, BACKGROUND, BOTH, RELATIVE };
 
@@ -92,7 +86,7 @@ static void write_blocks(FILE *script, const struct ssreport_report *report,
                 fprintf(
                     script, "$%c%zu%s << END\n", 'a' + panel, placements, rising ? "up" : "down");
                 write_points(script, report, &groups, group, kinds[panel], rising);
-                /* gnuplot refuses a block without points; an undefined point suffices. */
+                /* gnuplot rejects an empty block, but not an undefined point. */
                 fputs("NaN NaN\nEND\n", script);
             }
         }
@@ -127,10 +121,7 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
     fputc('\n', script);
 }
 
-/*
- * Returns whether a panel of this kind has any points: if one panel has none, gnuplot draws no
- * picture.
- */
+/* Returns whether a panel of this kind has points. Without any, gnuplot would fail. */
 static bool is_known(
     const struct ssreport_report *report, const struct ssreport_pair *like, enum kind kind) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -183,8 +174,6 @@ bool ssreport_plot_whole_system(
             pair->is_one_program ? "both, /s" : "weighted speedup", "of per-chip, %"});
 }
 
-/* ---- the matrix ---- */
-
 #define FIELD_WIDTH  110 /* in units of the picture */
 #define FIELD_HEIGHT 82
 #define MARGIN_LEFT  150
@@ -197,7 +186,7 @@ static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_p
            ssreport_pair_is_emulated(pair) == ssreport_pair_is_emulated(other);
 }
 
-/* Finds the numbers of rows and columns for the pairs of a set. */
+/* Finds the numbers of rows and columns of the matrix of a set. */
 static void find_size(const struct ssreport_report *report, const struct ssreport_pair *pair,
     size_t *rows, size_t *columns) {
     *rows = *columns = 0;
@@ -225,8 +214,8 @@ static double most_of(const struct ssreport_report *report, const struct ssrepor
 }
 
 /*
- * Returns the origin of the vertical axes, as a part of the largest throughput. The origin is 0 or,
- * if that would leave half of each field empty, a multiple of 10 % below all points.
+ * Returns the lower end of the vertical axes, relative to the largest throughput: 0 or, if that
+ * would leave half of each field empty, a multiple of 10 % below all points.
  */
 static double find_origin(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     double least = 1;
@@ -240,7 +229,8 @@ static double find_origin(const struct ssreport_report *report, const struct ssr
 }
 
 /*
- * Writes the line of one half into its field. All fields are one plot, because many plots are slow.
+ * Writes the line of one half into its field. All fields are one plot, because gnuplot is slow with
+ * many plots.
  */
 static void write_lines(FILE *script, const struct ssreport_report *report,
     const struct ssreport_pair *pair, int half, double origin) {

@@ -42,8 +42,6 @@ static void ask_cost(const struct ssreport_report *report, struct ssreport_headl
     headline->finding = ssreport_findings_first(report, "environment", true);
 }
 
-/* ---- interference ---- */
-
 static void name_pair(char text[300], const struct ssreport_round_mean *loss) {
     snprintf(
         text, 300, "%.120s beside %.120s", loss->pair->program, loss->pair->background_program);

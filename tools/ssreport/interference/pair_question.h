@@ -5,8 +5,8 @@
 #include "report.h"
 
 /*
- * Asks the question of a study of pairs: where to pin programs, what an environment costs, or how
- * much programs disturb each other.
+ * Sets the question that a study of pairs answers: where to pin programs, what an environment
+ * costs, or how much programs slow each other down. Returns false without pairs.
  */
 SS_NONNULL(1, 2)
 bool ssreport_pair_question(

@@ -10,8 +10,6 @@
 /* Targets that differ by less than this belong to one level. */
 #define SAME_LEVEL 1e-4
 
-/* ---- pairs ---- */
-
 static const char *shown(const char *text) {
     return text ? text : "-";
 }
@@ -72,7 +70,10 @@ static int set_interference(struct ssreport_pair *pair, double confidence) {
     return status;
 }
 
-/* Returns the number of a program, in order of occurrence; `pair` is the last pair so far. */
+/*
+ * Returns the index of a program in this role, in the order in which programs occur. Searches the
+ * pairs before `pair`.
+ */
 static size_t find_index(
     const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
     size_t next = 0;
@@ -114,8 +115,8 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
 }
 
 /*
- * Compares pairs for the order of all tables and pictures, which is independent of the order of the
- * runs. The host comes first.
+ * The order of pairs in all tables and pictures, independent of the order of runs. The host comes
+ * first.
  */
 static int compare_pairs(const void *left, const void *right) {
     const struct ssreport_pair *a = left, *b = right;
@@ -153,8 +154,6 @@ void ssreport_pairs_free(struct ssreport_report *report) {
     report->pairs = NULL;
     report->pair_count = report->pair_capacity = 0;
 }
-
-/* ---- groups ---- */
 
 static int compare_parts(
     const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what) {

@@ -3,7 +3,7 @@
 #define SSREPORT_PAIRS_H
 
 /*
- * Pairs of runs side by side, according to a manifest or labels: each is a foreground and its
+ * Pairs of runs side by side, as a manifest or labels describe them: a foreground and its
  * background.
  */
 
@@ -35,8 +35,8 @@ struct ssreport_pair {
     const char *background_program;
     bool is_one_program;                /* both sides run the same program */
     struct ssreport_isolation alone[2]; /* of the foreground's program, and of the background's */
-    size_t row,
-        column; /* indexes of its programs among the foregrounds and backgrounds of the set */
+    /* indexes of its programs among the foregrounds and backgrounds of the set */
+    size_t row, column;
     struct ssreport_pair_step *steps;
     size_t count;
     struct ssreport_interference interference;
@@ -50,7 +50,6 @@ int ssreport_pairs_find(struct ssreport_report *report);
 
 void ssreport_pairs_free(struct ssreport_report *report);
 
-/* Properties of pairs, as bits. */
 enum {
     SSREPORT_PAIR_ENVIRONMENT = 1,
     SSREPORT_PAIR_PLACEMENT = 2,

@@ -12,16 +12,14 @@
 /* Minimum number of steps for a line with a confidence interval. */
 #define STEPS_MIN 3
 
-/* Fewer rounds than this do not show their scatter. */
+/* Minimum number of rounds for an interval from their means. */
 #define ROUNDS_MIN 3
 
-/* The number of loads at which curves are compared to find where they cross. */
+/* The number of intervals into which the loads are divided to find crossings of curves. */
 #define GRID 200
 
-/* The number of halvings that find a root between two of these loads. */
+/* The number of bisections that find a crossing within such an interval. */
 #define HALVINGS 50
-
-/* ---- common steps ---- */
 
 static bool is_known(const struct ssreport_placements *placements, const struct ssreport_pair *pair,
     const struct ssreport_pair_step *step) {
@@ -31,7 +29,7 @@ static bool is_known(const struct ssreport_placements *placements, const struct 
 
 /*
  * Returns whether a pair has enough steps. Only steps that all placements have are compared, so a
- * placement with few steps would exclude the steps of the others.
+ * placement with few steps would exclude steps of the others.
  */
 static bool says_enough(
     const struct ssreport_placements *placements, const struct ssreport_pair *pair) {
@@ -65,7 +63,7 @@ static const struct ssreport_pair *find_pair(
     return NULL;
 }
 
-/* Moves the last step to its place in the order of loads. */
+/* Moves the last step forward, so that steps are ordered by load. */
 static void sort_last(struct ssreport_placements *placements) {
     for (size_t i = placements->steps - 1; i > 0 && placements->loads[i] < placements->loads[i - 1];
          i--) {
@@ -145,11 +143,9 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
     return 0;
 }
 
-/* ---- curves ---- */
-
 /*
- * Fits a curve through the differences of two placements: with the bandwidth of all curves or, if
- * `chooses`, with one that suits these differences.
+ * Fits a curve through the differences of two placements, with the common bandwidth or, if
+ * `chooses`, with one chosen for these differences.
  */
 static int fit_difference(struct ssreport_curve *curve,
     const struct ssreport_placements *placements, size_t more, size_t less, bool chooses) {
@@ -165,7 +161,10 @@ static int fit_difference(struct ssreport_curve *curve,
         curve, placements->loads, differences, placements->steps, placements->bandwidth);
 }
 
-/* Sets the bandwidth of all curves: the smallest that suits any difference from the first. */
+/*
+ * Sets the common bandwidth: the smallest that is chosen for a placement's difference from the
+ * first placement.
+ */
 static int choose_bandwidth(struct ssreport_placements *placements) {
     placements->bandwidth = INFINITY;
     for (size_t i = 1; i < placements->count; i++) {
@@ -189,7 +188,7 @@ static double sum_up(const double *weights, const double *values, size_t count) 
 
 /*
  * Widens the interval of a difference by the uncertainty of the throughputs alone, by which its
- * parts were divided: adds the squared distances to the bounds (MOVER).
+ * parts were divided: adds the squares of both half-widths (MOVER).
  */
 static void widen(const struct ssreport_placements *placements, const double *weights, size_t more,
     size_t less, struct ssreport_band *band) {
@@ -219,8 +218,6 @@ static struct ssreport_band difference_at(const struct ssreport_placements *plac
     return band;
 }
 
-/* ---- the best placement ---- */
-
 static int compare_rounds(const void *left, const void *right, void *context) {
     (void)context;
     return ssreport_compare_numbers(*(const double *)left, *(const double *)right);
@@ -228,8 +225,8 @@ static int compare_rounds(const void *left, const void *right, void *context) {
 
 /*
  * Returns the advantage of the best placement over the second best, from the means of rounds,
- * because the errors of the steps of a round are correlated. NaN without enough rounds or if memory
- * is exhausted.
+ * because errors of steps in a round are correlated. Returns NaN without enough rounds, or if
+ * memory is exhausted.
  */
 static struct ssreport_mean weigh_rounds(
     const struct ssreport_placements *placements, double confidence) {
@@ -303,8 +300,6 @@ static int find_best(struct ssreport_placements *placements, double confidence) 
     return 0;
 }
 
-/* ---- crossings ---- */
-
 static double load_of(const struct ssreport_placements *placements, int at) {
     return placements->least_load + (placements->most_load - placements->least_load) * at / GRID;
 }
@@ -325,13 +320,9 @@ static size_t find_best_at(
     return best;
 }
 
-/* The part of a band whose root is sought. */
 enum bound { LOW, MIDDLE, HIGH };
 
-/*
- * Returns the load in a range at which this bound of the difference is 0. The bound is at most 0 at
- * one end of the range, and above 0 at the other.
- */
+/* Returns the load in a range at which this bound of the difference changes its sign. */
 static double find_root(const struct ssreport_placements *placements,
     const struct ssreport_curve *curve, const struct ssreport_change *change, enum bound bound,
     const double range[2], double confidence) {
@@ -354,7 +345,7 @@ static double find_root(const struct ssreport_placements *placements,
 
 /*
  * Returns a bound of the interval of a change: the nearest load on that side at which the
- * placements differ significantly; infinite if there is none.
+ * placements differ significantly; infinite without one.
  */
 static double find_bound(const struct ssreport_placements *placements,
     const struct ssreport_curve *curve, const struct ssreport_change *change, bool is_upper,
@@ -392,7 +383,7 @@ static int add_change(struct ssreport_placements *placements, size_t below, size
     return result;
 }
 
-/* Finds the changes of the best placement, from the least load to the largest. */
+/* Finds the changes of the best placement in the order of loads. */
 static int find_changes(struct ssreport_placements *placements, double confidence) {
     struct ssreport_curve any;
     int result = fit_difference(&any, placements, 1, 0, false);

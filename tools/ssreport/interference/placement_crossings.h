@@ -22,7 +22,7 @@ struct ssreport_change {
     bool is_clear;                     /* the interval is within the measured loads */
 };
 
-/* The measure with one placement, in the steps that all placements have in common. */
+/* Values of the measure with one placement, in the steps that all placements have. */
 struct ssreport_placed {
     const char *name;
     double *values, *foreground, *background; /* for each step: the measure and its two parts */
@@ -30,9 +30,9 @@ struct ssreport_placed {
 };
 
 /*
- * A foreground next to a background in one environment, with every placement, by one measure. Each
- * placement has a local curve through the same steps at the same loads with the same bandwidth, so
- * that differences of curves are curves of differences.
+ * A foreground beside a background in one environment, with every placement, by one measure. All
+ * placements have the same steps, loads and bandwidth, so that the difference of two curves is the
+ * curve of the differences.
  */
 struct ssreport_placements {
     const struct ssreport_pair *pair; /* the first of the compared pairs */

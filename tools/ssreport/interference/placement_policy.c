@@ -9,20 +9,18 @@
 #include "placement_crossings.h"
 
 /*
- * Rules keep at least this distance from a change, as a part of all CPUs, so that noise of the load
- * causes no switches if the interval of the change is narrow.
+ * Minimum distance of a rule from a change, as a part of all CPUs: even if the interval of the
+ * change is narrow, noise of the load must not cause switches.
  */
 #define GAP 0.01
 
 #define ONE_POLICY (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
 /*
- * The placements that `pin` of ssactuate has. All but free, which pins no side, give each side half
- * of the CPUs.
+ * The placements that the knob `pin` of ssactuate has. All except free, which pins neither side,
+ * give each side half of the CPUs.
  */
 static const char *const schemes[] = {"free", "per-chip", "per-core", "per-thread"};
-
-/* ---- the pair ---- */
 
 /* Returns whether the text names this pair; NULL names any. */
 static bool is_named(const struct ssreport_pair *pair, const char *text) {
@@ -57,7 +55,7 @@ static int refuse(const struct ssreport_pair *first, size_t named, const char *p
         measure == SSREPORT_PER_WATT_HOUR ? "work per watt-hour" : "throughput");
 }
 
-/* Finds the pair and compares its placements. On success, the caller frees the result. */
+/* Finds the pair and compares its placements. On success, free the result. */
 static int find_pair(struct ssreport_placements *found, const struct ssreport_report *report,
     const char *pair, enum ssreport_measure measure, struct ss_error *error) {
     SS_OWNED(groups) struct stats_groups groups = ssreport_pairs_group(report, ONE_POLICY);
@@ -83,17 +81,15 @@ static int find_pair(struct ssreport_placements *found, const struct ssreport_re
     return failed ? ss_error_memory(error) : refuse(first, named, pair, measure, error);
 }
 
-/* ---- rules ---- */
-
-/* The loads at which a placement holds, relative to all CPUs. */
+/* The range of loads for a placement, relative to all CPUs. */
 struct rule {
     size_t placement;
     double from, to;
 };
 
 /*
- * Fills the rules from the changes that are certain. An uncertain change leaves the placement of
- * the certain one before it. Returns their number.
+ * Fills the rules from the certain changes. Across an uncertain change, the previous placement
+ * remains. Returns the number of rules.
  */
 static size_t find_rules(struct rule rules[SSREPORT_CHANGES_MAX + 1],
     const struct ssreport_placements *placements, double share) {
@@ -137,7 +133,7 @@ static int check_rules(const struct ssreport_placements *placements, const struc
 }
 
 /*
- * Returns the background's part of all CPUs. Loads of a study are relative to this part, loads of a
+ * Returns the background's part of all CPUs. Loads in a study are relative to this part, loads in a
  * policy to all CPUs.
  */
 static double find_share(const struct ssreport_pair *pair) {

@@ -6,13 +6,13 @@
 
 /* The mean interference of a pair with one placement in one environment, over all rounds. */
 struct ssreport_round_mean {
-    const struct ssreport_pair *pair;  /* the pair of the first round */
-    double percent;                    /* mean interference; NaN if unknown */
-    struct ssreport_interval interval; /* of the mean, by Student's t; of a single round, its own */
-    size_t rounds;                     /* number of rounds with a metric */
-    bool agree;                        /* both halves of the staircase agree in every round */
-    bool significant;                  /* the interval does not contain 0; of a single round, its
-                                          lines are significant */
+    const struct ssreport_pair *pair; /* the pair of the first round */
+    double percent;                   /* mean interference; NaN if unknown */
+    /* of the mean, by Student's t; with one round, that round's interval */
+    struct ssreport_interval interval;
+    size_t rounds;    /* number of rounds with a metric */
+    bool agree;       /* both halves of the staircase agree in every round */
+    bool significant; /* the interval excludes 0; with one round, its lines are significant */
 };
 
 /* Groups pairs by everything except the round. `first` is NULL if memory is exhausted. */

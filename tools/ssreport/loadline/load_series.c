@@ -14,10 +14,8 @@
 /* A level with at least this target is at full load. */
 #define FULL 0.995
 
-/* A service that answers at least this part of its highest rate has capacity left. */
+/* A service that answers this part of its highest rate has capacity left. */
 #define RATE_ANSWERED 0.98
-
-/* ---- what was measured ---- */
 
 /* Properties common to runs and records of requests. */
 struct origin {
@@ -27,7 +25,10 @@ struct origin {
     bool is_service;
 };
 
-/* Returns the series of a record, and adds it if needed. Returns NULL if memory is exhausted. */
+/*
+ * Returns the series that a record belongs to, adding it if needed. Returns NULL if memory is
+ * exhausted.
+ */
 static struct ssreport_load_series *find_series(
     struct ssreport_report *report, const struct origin *origin) {
     for (size_t i = 0; i < report->load_series_count; i++) {
@@ -112,7 +113,7 @@ static bool do_rates_rise(const struct ssreport_responses *responses) {
     return !(last < first);
 }
 
-/* Adds the rates as targets. divide_targets() later divides them by the highest one. */
+/* Adds the rates as targets; divide_targets() later divides them by the highest rate. */
 static int add_responses(
     struct ssreport_report *report, const struct ssreport_responses *responses) {
     const struct origin origin = {.set = responses->set,
@@ -161,8 +162,6 @@ static int gather(struct ssreport_report *report) {
     return 0;
 }
 
-/* ---- figures ---- */
-
 static void divide_targets(struct ssreport_load_series *series) {
     double most = 0;
     for (size_t i = 0; i < series->count; i++)
@@ -202,7 +201,10 @@ static void average_responses(struct ssreport_load_series *series) {
     }
 }
 
-/* Reads knees between 0 and 1, such as "0.5,0.75", up to the first invalid one. */
+/*
+ * Reads a list such as "0.5,0.75" up to the first text that is not a number. Ignores knees that are
+ * not between 0 and 1.
+ */
 static void read_knees(struct loadline_question *question, const char *text) {
     while (text && *text && question->knee_count < LOADLINE_KNEES_MAX) {
         char *end;
@@ -241,8 +243,8 @@ static void read_bursts(
 }
 
 /*
- * Returns the throughput at the load in question, relative to that of bursts. The errors of bursts
- * and levels are independent.
+ * Returns the throughput at the load `at` relative to the throughput of bursts. Their errors are
+ * independent.
  */
 static struct ssreport_band done_of_bursts(
     const struct ssreport_load_series *series, const struct loadline_question *question) {
@@ -254,7 +256,9 @@ static struct ssreport_band done_of_bursts(
     return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
 }
 
-/* Returns whether bursts show the maximum: no level exceeds them by more than three errors. */
+/*
+ * Returns whether bursts are the maximum: no level exceeds them by more than three standard errors.
+ */
 static bool are_bursts_highest(
     const struct loadline *line, const struct loadline_question *question) {
     double error = hypot(line->error.error / M_SQRT2, question->burst_error.error);
@@ -312,11 +316,9 @@ void ssreport_load_series_free(struct ssreport_report *report) {
     report->load_series_count = report->load_series_room = 0;
 }
 
-/* ---- the answer ---- */
-
 /*
- * Returns whether the highest level is not the maximum: its load is below 100 %, or the service
- * still answers its rate.
+ * Returns whether the maximum is probably higher than the highest level: its load is below 100 %,
+ * or the service still answers its rate.
  */
 static bool is_below_maximum(const struct ssreport_load_series *series) {
     const struct loadline_level *full = &series->line.levels[series->line.full];
@@ -328,12 +330,12 @@ static bool is_below_maximum(const struct ssreport_load_series *series) {
 }
 
 double ssreport_load_series_left(const struct ssreport_load_series *series) {
-    /* Values below 0 are noise, or rounding that would print as -0.0. */
+    /* Below 0 are noise, and rounding errors that would print as -0.0. */
     double left = 1 / series->done.y - 1;
     return left < 0 ? 0 : left;
 }
 
-/* Prints percentages with as many decimals as the width of the range justifies. */
+/* Prints one decimal only if the interval is narrow. */
 static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct ssreport_band *done = &series->done;
     int decimals = done->high - done->low < 0.01 ? 1 : 0;

@@ -25,21 +25,22 @@ struct ssreport_load_responses {
 struct ssreport_load_series {
     int set;
     const char *workload, *environment, *method; /* NULL if unknown */
-    const char *name;                            /* of its first record */
+    const char *name;                            /* name of the first record */
     bool is_service;
-    double highest_rate; /* of a service, requests per second */
-    double at, predict;  /* the load in question, and the one to predict; 0 if not given */
+    double highest_rate; /* requests per second; only for a service */
+    double at, predict;  /* loads whose remaining throughput, and whose throughput, are asked for; 0
+                            if not given */
     bool has_bursts;     /* the maximum is the throughput of bursts at full load */
     const char *knees;   /* NULL if unknown */
     struct ssreport_load_visit *visits;
     size_t count, room;
     struct loadline line;
     struct ssreport_load_responses responses[LOADLINE_LEVELS_MAX]; /* by level of `line` */
-    const char *failure; /* why there is no line; NULL if there is a line */
+    const char *failure; /* why there is no line; NULL if there is one */
     struct ssreport_band done;
     struct loadline_prediction prediction;
-    const char
-        *unpredicted; /* why there is no prediction; NULL if there is one, or none was requested */
+    /* why there is no prediction; NULL if there is one, or none was requested */
+    const char *unpredicted;
     struct loadline_power power;
     bool has_power;
 };
@@ -55,7 +56,9 @@ SS_NONNULL(1) void ssreport_load_series_free(struct ssreport_report *report);
  */
 SS_NONNULL(1) double ssreport_load_series_left(const struct ssreport_load_series *series);
 
-/* Writes the answer to "what is left?", one sentence per question. */
+/*
+ * Writes how much throughput is left at the load `at`, and the prediction for the load `predict`.
+ */
 SS_NONNULL(1, 2)
 void ssreport_load_series_answer(
     const struct ssreport_load_series *series, char *text, size_t size);

@@ -6,7 +6,7 @@
 #include "frame.h"
 #include "gnuplot.h"
 
-/* Step between points of the band. */
+/* Distance between points of the band, as a load. */
 #define BAND_STEP 0.01
 
 static void write_band(FILE *script, const struct ssreport_load_series *series, double confidence) {
@@ -21,7 +21,7 @@ static void write_band(FILE *script, const struct ssreport_load_series *series, 
     fputs("END\n", script);
 }
 
-/* Writes load, throughput and watts of the visits, separately for each way. */
+/* Writes load, throughput and watts of the visits, in a block for each way. */
 static void write_visits(FILE *script, const struct ssreport_load_series *series) {
     for (int way = 0; way < LOADLINE_WAYS; way++) {
         fprintf(script, "$%s << END\n", way == LOADLINE_UP ? "up" : "down");

@@ -54,8 +54,6 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* ---- the tables ---- */
-
 static const char *workload_of(const struct ssreport_load_series *series) {
     return series->workload ? series->workload : series->name;
 }
@@ -168,8 +166,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     }
     return 0;
 }
-
-/* ---- the question, the page and the terminal ---- */
 
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     if (report->load_series_count == 0)

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* How much of its maximum throughput a machine reaches at a load, and what is left. */
+/* Reports how much of its maximum throughput a machine reaches at a load, and how much is left. */
 extern const struct ssreport_topic ssreport_loadline_topic;
 
 #endif

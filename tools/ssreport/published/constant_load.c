@@ -8,8 +8,8 @@
 #include "run_order.h"
 
 /*
- * A cell of the published table: sums over the repetitions, of which `run` is the first. add_cell()
- * divides them by the number of runs.
+ * A row of the table constant-load. Members are sums over the repetitions, which add_cell() divides
+ * by their number; `run` is the first.
  */
 struct cell {
     const struct ssreport_run *run;
@@ -25,7 +25,10 @@ struct cell {
 #define MEAN_ERROR "constant-load-mean-error"
 #define MSE        "constant-load-mse"
 
-/* In percentage points, so that a target of 33 % is compared with the published 1/3. */
+/*
+ * Tolerance for published targets in percentage points: a target of 33 % is compared with the
+ * published 1/3.
+ */
 #define TARGET_WITHIN 0.5
 
 static const struct published_cell *find_published(const struct ssreport_report *report,

@@ -5,8 +5,8 @@
 #include "report.h"
 
 /*
- * Fills the table of how well constant loads were held, by workload, method and target. Returns -1
- * if memory is exhausted.
+ * Fills the tables constant-load, with the errors by workload, method and target, and
+ * constant-load-runs. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_constant_load_fill(struct ssreport_report *report);
 

@@ -9,10 +9,10 @@
 #include "group_by.h"
 #include "shaded_tables.h"
 
-/* The part of the distance between two targets that their bars fill. */
+/* The bars of a target fill this part of the distance to the next target. */
 #define FILLED 0.8
 
-/* Height of a picture: the names of all methods are above the bars. */
+/* Height of a picture, with room for the names of all methods above the bars. */
 #define HEIGHT 380
 
 static const struct {
@@ -45,7 +45,7 @@ static bool belongs(const struct drawing *drawing, size_t row) {
     return drawing->workloads.group[row] == drawing->workloads.group[drawing->row];
 }
 
-/* Returns how many targets of the workload are below that of a row. */
+/* Returns the number of lower targets of the workload, which is the position on the axis. */
 static size_t target_index(const struct drawing *drawing, size_t row) {
     double target = number_at(drawing, row, "target");
     size_t index = 0;
@@ -59,7 +59,7 @@ static size_t target_index(const struct drawing *drawing, size_t row) {
     return index;
 }
 
-/* Returns whether a value can be drawn; 0 has no place on a logarithmic axis. */
+/* Returns whether a value can be drawn; a logarithmic axis has no 0. */
 static bool is_drawn(const struct drawing *drawing, double value) {
     return isfinite(value) && (drawing->plot == SSREPORT_MEAN_ERROR || value > 0);
 }
@@ -102,7 +102,7 @@ static void write_axes(FILE *script, const struct drawing *drawing, struct ssrep
     fprintf(script, ") scale 0\nset xrange [-0.6:%.9g]\n", (double)targets - 0.4);
 }
 
-/* Writes the data of a method: $mN has its bars, and $pN its published values. */
+/* Writes the data blocks of a method: $mN with its bars, and $pN with published values. */
 static void write_method(FILE *script, const struct drawing *drawing, size_t method, double shift) {
     const struct stats_groups *methods = &drawing->methods;
     for (int published = 0; published < 2; published++) {

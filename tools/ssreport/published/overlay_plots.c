@@ -8,13 +8,13 @@
 #include "gnuplot.h"
 #include "run_order.h"
 
-/* The maximum number of lines: colors and marks of more could not be distinguished. */
+/* Maximum number of lines: more could not be distinguished by color. */
 #define LINES_MAX 8
 
-/* The maximum number of points of a line. */
+/* Maximum number of points of a line. */
 #define POINTS_MAX 240
 
-/* Properties that the runs of one picture have in common. */
+/* Properties in which the runs of one picture agree. */
 #define OF_REPLAY                                                                                  \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
         SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_ROUND)
@@ -58,7 +58,7 @@ static struct overlay find_runs(
     return overlay;
 }
 
-/* Writes the load, as means of neighboring samples. */
+/* Writes the load; for long runs, each point is the mean of neighboring samples. */
 static void write_load(FILE *script, const struct overlay *overlay, size_t at) {
     const struct ssreport_run *run = overlay->runs[at];
     const struct ssreport_record *record = &run->record;
@@ -141,7 +141,6 @@ bool ssreport_overlay_plots_write(
     return true;
 }
 
-/* Returns whether a run belongs to this experiment and has samples. */
 static bool is_of(const struct ssreport_run *run, const void *experiment) {
     return ssreport_is_word(run->experiment, experiment) && run->record.sample_count > 0;
 }

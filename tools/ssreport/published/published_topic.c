@@ -115,7 +115,7 @@ static void fill_published(const struct ssreport_report *report) {
     }
 }
 
-/* Lists the values, and whether a table of this report contains them. */
+/* Lists the published values, and whether a table of this report contains them. */
 static void fill_values(const struct ssreport_report *report) {
     const struct published *published = &report->published;
     for (size_t i = 0; i < published->cell_count; i++) {
@@ -138,7 +138,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* Lists what was published, once all topics have marked the values that they print. */
+/* Runs after all topics have marked the values that they print. */
 static void finish(struct ssreport_report *report) {
     ssreport_throughput_published_fill(report);
     fill_published(report);
@@ -171,7 +171,7 @@ static void print_constant_load(struct ssreport_page *page, const struct ssrepor
     ssreport_page_close(page);
 }
 
-/* Says that the published runs replay another trace, which matters most at high speeds. */
+/* Explains why published errors of replays are not directly comparable. */
 static void print_traces(FILE *stream) {
     fputs(
         "<p>The published trace is not available: published ranges of the mean squared error are "

@@ -20,8 +20,8 @@ static double published(
 }
 
 /*
- * Adds a run. The ratio of throughputs is the number of iterations divided by the number expected
- * from the length of the run.
+ * Adds a row for a run. The ratio of throughputs is its number of iterations divided by the number
+ * expected from its length.
  */
 static void add_run(
     struct ssreport_report *report, struct ssreport_run *run, const struct ssreport_run *original) {
@@ -67,8 +67,8 @@ static void add_run(
 }
 
 /*
- * Returns the run at speed 1 or, if absent, the slowest; runs are ordered by speed. NULL if none
- * has a throughput.
+ * Returns the run at speed 1 or, if absent, the slowest run; `runs` are ordered by speed. Returns
+ * NULL if none has a throughput.
  */
 static const struct ssreport_run *find_original(struct ssreport_run *const *runs, size_t count) {
     const struct ssreport_run *slowest = NULL;

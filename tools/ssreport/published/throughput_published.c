@@ -6,15 +6,17 @@
 
 #define TABLE "throughput-table3"
 
-/* Our throughput over a trace, measured in a replay or predicted for it. */
+/* A throughput over a trace in this report, replayed or predicted. */
 struct throughput {
     const char *of, *workload, *method, *record;
     double set, round, speed;
     double rate;  /* iterations per second */
-    double ratio; /* rate relative to that at the original speed; NaN if unknown */
+    double ratio; /* rate relative to the rate at the original speed; NaN if unknown */
 };
 
-/* Returns the length of the published trace in seconds: the longest time of its replays. */
+/*
+ * Returns the length of the published trace in seconds, which is the longest time of its replays.
+ */
 static double original_seconds(const struct ssreport_report *report) {
     const struct published *published = &report->published;
     const struct published_table *table = published_find_table(published, TABLE);

@@ -6,7 +6,7 @@
 #include "base/owned.h"
 #include "run_order.h"
 
-/* The published bound of a mean error, in percent of the machine. */
+/* Published bound of the mean error, in percent of the machine. */
 #define WITHIN 5.0
 
 #define TABLE "constant-load-within"

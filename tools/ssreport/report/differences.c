@@ -9,8 +9,8 @@
 #include "load_record.h"
 
 /*
- * Columns in which runs may differ and still be repetitions: the number of the repetition, and the
- * program that a workload represents.
+ * Returns whether runs that differ in this column are repetitions anyway: the number of the
+ * repetition, and the program that a workload represents.
  */
 static bool is_ignored(const char *column) {
     return strcmp(column, "round") == 0 || strcmp(column, "published") == 0;
@@ -24,7 +24,7 @@ bool ssreport_is_number(const char *text, double *number) {
 }
 
 /*
- * Returns the value of a column in the next run that comes from a plan, starting at `*at`; NULL if
+ * Returns the value of a column in the next run that comes from a plan, and advances `*at`; NULL if
  * none is left.
  */
 static const char *next_value(
@@ -38,7 +38,7 @@ static const char *next_value(
 
 /*
  * Returns whether runs of one set differ in a column. A column that is constant within each set
- * merely distinguishes the sets.
+ * only distinguishes the sets.
  */
 static bool differs(const struct ssreport_report *report, const char *column) {
     const char *first[2] = {NULL, NULL}, *value;
@@ -59,7 +59,6 @@ static bool is_listed(const struct ssreport_differences *differences, const char
     return false;
 }
 
-/* Adds the columns of a plan, each once. */
 static int add_columns(
     struct ssreport_differences *differences, const struct ssreport_columns *columns) {
     for (size_t i = 0; i < columns->count; i++) {
@@ -73,7 +72,6 @@ static int add_columns(
     return 0;
 }
 
-/* Removes columns in which the runs of each set agree. */
 static void drop_equal(struct ssreport_report *report) {
     struct ssreport_differences *differences = &report->differences;
     size_t kept = 0;
@@ -84,9 +82,7 @@ static void drop_equal(struct ssreport_report *report) {
     differences->count = kept;
 }
 
-/* ---- the axis ---- */
-
-/* Returns how many different values a column has; 0 unless all of them are numbers. */
+/* Returns the number of different values of a column; 0 unless all values are numbers. */
 static size_t count_numbers(const struct ssreport_report *report, const char *column) {
     size_t count = 0, at = 0;
     const char *value;
@@ -126,11 +122,9 @@ static size_t choose_axis(const struct ssreport_report *report) {
     return axis;
 }
 
-/* ---- variants ---- */
-
 /*
- * Sets the variant of a run, and its value of the axis. The variant omits columns that reports
- * know, because a run has members for these.
+ * Sets the variant of a run, and its value of the axis. The variant omits columns for which struct
+ * ssreport_run has a member.
  */
 static int set_variant(const struct ssreport_differences *differences, struct ssreport_run *run) {
     size_t size;

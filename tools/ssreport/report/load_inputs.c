@@ -27,7 +27,7 @@ static bool is_taken(const struct ssreport_report *report, const char *name) {
     return false;
 }
 
-/* Chooses a name: the path without trailing slashes, with a number if that name is taken. */
+/* Chooses a unique name: the path without trailing slashes, with a number if that name is taken. */
 static void choose_name(
     const struct ssreport_report *report, const char *path, char *name, size_t size) {
     int length = (int)strlen(path);
@@ -61,7 +61,7 @@ static bool is_left_out(struct ssreport_report *report, const char *name,
     return true;
 }
 
-/* Adds a run. Returns NULL on failure; `result` is -1 if memory is exhausted. */
+/* Returns NULL if the run was not added. `result` is -1 if memory is exhausted, otherwise 0. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, const char *path, int set, double edge, int *result) {
     char name[4200];
@@ -89,7 +89,7 @@ static struct ssreport_run *add_run(
     return run;
 }
 
-/* Adds a record of ssrequest. Returns NULL on failure; `result` is -1 if memory is exhausted. */
+/* Returns NULL if the record was not added. `result` is -1 if memory is exhausted, otherwise 0. */
 static struct ssreport_responses *add_responses(
     struct ssreport_report *report, const char *path, int set, int *result) {
     char name[4200];
@@ -118,10 +118,8 @@ static struct ssreport_responses *add_responses(
     return responses;
 }
 
-/* ---- manifests ---- */
-
 /*
- * The first columns of a manifest in the table below. WORKLOAD, METHOD and PLACEMENT name a run
+ * Indexes of the first columns in manifest_columns. WORKLOAD, METHOD and PLACEMENT name a run
  * without a record.
  */
 enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
@@ -195,15 +193,15 @@ static void set_member(
         *(double *)member = column->kind == SHARE || number > 0 ? number : 0;
 }
 
-/* Returns the edge of the command line or, if not given, of the row. */
+/* Returns --edge if given, otherwise the edge of the row. */
 static double choose_edge(const struct ssreport_report *report, double edge) {
     return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
                                                                          : edge;
 }
 
 /*
- * Sets the members from the row of a manifest or, if a cell is empty, from the labels of the
- * record. `fields` is NULL without a manifest.
+ * Sets members from the row of a manifest or, if a cell is empty, from a label of the record.
+ * `fields` is NULL without a manifest.
  */
 static void set_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
     for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
@@ -218,8 +216,8 @@ static void set_origin(struct ssreport_run *run, const struct sstrace_field *fie
 }
 
 /*
- * Moves the time of a sample, in seconds since 1970, to where it would be had the run not paused.
- * Returns false for a sample in a pause.
+ * Subtracts earlier pauses of the run from the time of a sample, in seconds since 1970. Returns
+ * false for a sample in a pause.
  */
 static bool leave_out_pauses(const struct ssreport_record *record, double *at) {
     double elapsed = *at - record->wall;
@@ -258,8 +256,8 @@ static void read_idle(struct ssreport_run *run, const char *folder) {
 }
 
 /*
- * Finds a file in the record's folder or, for runs side by side and runs of a study, in the parent
- * folder. Returns how many levels up it is; -1 if absent.
+ * Finds a file in the record's folder or, for runs side by side and runs of a study, in its parent.
+ * Returns 0 or 1, the levels up, or -1 if absent.
  */
 static int find_folder(
     const struct ssreport_run *run, const char *path, const char *name, char folder[8500]) {
@@ -273,7 +271,6 @@ static int find_folder(
     return -1;
 }
 
-/* Reads the power and the idle states. */
 static void find_energy(struct ssreport_run *run, const char *path) {
     char folder[8500];
     int up = find_folder(run, path, "energy.csv", folder);
@@ -284,7 +281,9 @@ static void find_energy(struct ssreport_run *run, const char *path) {
         read_idle(run, folder);
 }
 
-/* For a run of a study, the load that ssload measured is in the parent folder of the record. */
+/*
+ * Reads the load that ssload measured for a run of a study: in the parent of the record's folder.
+ */
 static void find_beside(struct ssreport_run *run, const char *path) {
     char folder[8500];
     snprintf(folder, sizeof folder, "%s/..", path);
@@ -293,8 +292,8 @@ static void find_beside(struct ssreport_run *run, const char *path) {
 }
 
 /*
- * Reads the remaining measurements. Power comes last, because the samples of the host correct the
- * clock.
+ * Reads measurements made by other programs. Power comes last, because reading the host's samples
+ * corrects `wall`.
  */
 static void find_surroundings(struct ssreport_run *run, const char *path) {
     bool inside = !ssreport_is_word(run->measured_in, "host");
@@ -311,7 +310,7 @@ static int copy_text(char **text, const char *value) {
     return *text ? 0 : -1;
 }
 
-/* Sets the level of a service, which separates series, from the columns of a study. */
+/* Sets the members that separate series of a service: knobs, cap and balance. */
 static int set_level(struct ssreport_responses *responses, const struct ssreport_columns *columns) {
     const char *cap = columns ? ssreport_columns_get(columns, "cap") : NULL;
     if (!columns || copy_text(&responses->knobs, ssreport_columns_get(columns, "knobs")) < 0)

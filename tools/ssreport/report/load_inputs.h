@@ -11,7 +11,7 @@
  */
 int ssreport_gather(struct ssreport_report *report, const char *path, int set);
 
-/* Frees everything except the members that topics own. */
+/* Frees everything except members owned by topics. */
 void ssreport_inputs_free(struct ssreport_report *report);
 
 #endif

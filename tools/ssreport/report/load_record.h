@@ -2,7 +2,7 @@
 #ifndef SSREPORT_LOAD_RECORD_H
 #define SSREPORT_LOAD_RECORD_H
 
-/* The parts of loading that manifests and studies share. */
+/* Loads a record that a manifest or a study lists. */
 
 #include "fields.h"
 #include "report.h"
@@ -10,7 +10,6 @@
 /* The maximum number of columns of a manifest or a plan. */
 #define SSREPORT_SOURCE_MAX SSTRACE_PICKS
 
-/* The origin of a record. */
 struct ssreport_source {
     const char *path;
     int set;
@@ -22,7 +21,7 @@ struct ssreport_source {
     const struct ssreport_columns *columns; /* all columns of a plan; NULL without a plan */
 };
 
-/* Returns the number of a column that has a meaning for reports; SIZE_MAX if it has none. */
+/* Returns the index of a column that reports use; SIZE_MAX for other columns. */
 SS_NONNULL() size_t ssreport_source_column(const char *name);
 
 /*

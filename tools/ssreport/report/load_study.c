@@ -13,10 +13,8 @@
 
 #define RUN_DOCUMENT "run.json"
 
-/* The latest schema of run.json that can be read. */
+/* The latest schema of run.json that this version reads. */
 #define RUN_SCHEMA 1
-
-/* ---- which folders ---- */
 
 static bool holds(const char *folder, const char *name) {
     char path[8600];
@@ -24,7 +22,7 @@ static bool holds(const char *folder, const char *name) {
     return access(path, F_OK) == 0;
 }
 
-/* Returns whether a folder is visible. Hidden folders contain unfinished runs. */
+/* Hidden folders contain unfinished runs. */
 static int is_visible(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
@@ -41,9 +39,7 @@ static void free_names(const struct names *names) {
         free(names->items);
 }
 
-/*
- * Lists the visible folders. Numbers in names are compared as numbers: load-40 precedes load-100.
- */
+/* Lists visible folders in natural order: load-40 precedes load-100. */
 static struct names list(const char *folder) {
     struct names names;
     names.count = scandir(folder, &names.items, is_visible, versionsort);
@@ -67,15 +63,13 @@ bool ssreport_study_is_in(const char *folder) {
     return found;
 }
 
-/* ---- a run ---- */
-
 struct run {
     struct ssreport_report *report;
     const char *folder;
-    const char *name; /* of the folder */
+    const char *name; /* name of the folder */
     int set;
     struct json_object *document;
-    size_t records; /* number of its commands that have a record */
+    size_t records; /* number of commands with a record */
 };
 
 static size_t count_records(struct json_object *commands) {
@@ -104,8 +98,8 @@ static void set_field(struct sstrace_field *fields, const char *column, const ch
 }
 
 /*
- * Loads the record of a command. A role distinguishes records that were made at the same time; the
- * run is their group.
+ * Loads the record of a command. Records of one run that were made at the same time differ in their
+ * role; the name of the run is their group.
  */
 static int load_command(
     const struct run *run, const struct json_object *command, struct ssreport_columns *columns) {

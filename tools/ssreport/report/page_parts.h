@@ -2,7 +2,7 @@
 #ifndef SSREPORT_PAGE_PARTS_H
 #define SSREPORT_PAGE_PARTS_H
 
-/* Functions by which topics print their sections of the page. */
+/* Functions with which topics print their sections of the page. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +25,6 @@ struct ssreport_page {
     const struct ssreport_topic *const *topics; /* ended by NULL */
 };
 
-/* Begins a section with a heading. */
 SS_NONNULL(1, 2) void ssreport_page_open(struct ssreport_page *page, const char *heading);
 SS_NONNULL(1) void ssreport_page_close(struct ssreport_page *page);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum time between the starts of two sides that should start together, in seconds. */
+/* Two sides that should start together may start this many seconds apart. */
 #define APART 0.02
 
 /* Tolerance for numbers, which manifests contain with ten digits. */
@@ -26,9 +26,7 @@ const char *ssreport_report_set_name(const struct ssreport_report *report, int s
     return *report->names[set] ? report->names[set] : numbers[set];
 }
 
-/* ---- titles ---- */
-
-/* Shortens the prefix to the leading folders that it shares with this path. */
+/* Shortens the prefix to the leading folders that it has in common with this path. */
 static void share_prefix(struct ssreport_report *report, const char *path) {
     if (*path != '/')
         return;
@@ -58,8 +56,6 @@ void ssreport_report_choose_titles(struct ssreport_report *report) {
         report->responses[i].title = without_prefix(report, report->responses[i].name);
 }
 
-/* ---- comparisons of runs ---- */
-
 bool ssreport_is_word(const char *left, const char *right) {
     return left && right && strcmp(left, right) == 0;
 }
@@ -77,8 +73,6 @@ int ssreport_compare_numbers(double left, double right) {
         return !isnan(left) - !isnan(right);
     return (left > right + SAME_NUMBER) - (left < right - SAME_NUMBER);
 }
-
-/* ---- runs side by side ---- */
 
 const struct ssreport_run *ssreport_report_beside(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *role) {

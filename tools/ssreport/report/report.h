@@ -18,7 +18,7 @@
 /* A record that cannot be reported, or that was left out. */
 struct ssreport_failure {
     char *name, *why;
-    enum ss_finding finding; /* the verdict if left out for it, SS_NOT_CHECKED if skipped,
+    enum ss_finding finding; /* SS_NOT_CHECKED: skipped; if left out for its verdict: that verdict;
                                 otherwise SS_INVALID */
 };
 
@@ -40,8 +40,8 @@ struct ssreport_differences {
 
 struct ssreport_report {
     struct ssreport_settings settings;
-    enum ss_finding
-        leave_out; /* leave out records with this finding or a worse one; SS_NOT_CHECKED: none */
+    /* leave out records with this finding or a worse one; SS_NOT_CHECKED: none */
+    enum ss_finding leave_out;
     const char *trace; /* trace over which the throughput is predicted; NULL if not given */
     struct ssreport_run *runs;
     size_t run_count, run_capacity;
@@ -52,9 +52,9 @@ struct ssreport_report {
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
     size_t manifest_count; /* number of manifests and studies read so far */
-    char *prefix;       /* common prefix of all absolute paths, hidden from readers; NULL if absent.
-                           Allocated, because tables point to it */
-    bool compares;      /* two sets are compared */
+    char *prefix;  /* common prefix of all absolute paths, which readers do not see; NULL if absent.
+                      Allocated, because tables point to it */
+    bool compares; /* two sets are compared */
     char names[2][128]; /* names of the sets; empty if unnamed */
     struct published published;
     struct ssreport_notes notes; /* notes that belong to no single run */
@@ -63,16 +63,14 @@ struct ssreport_report {
     struct table_sheet *tables; /* tables of all topics */
     size_t table_count;
 
-    /* ---- owned by topics ---- */
-
     struct table_column *study_columns; /* topic study: columns of its table */
-    struct ssreport_run
-        *pooled; /* topic runs: pools of runs that make one curve; of each only `steps` is valid */
+    /* topic runs: pools of runs that share a curve; only `steps` of each is valid */
+    struct ssreport_run *pooled;
     size_t pooled_count;
     struct ssreport_pair *pairs; /* topic interference: pairs of `runs`, in the order of tables */
     size_t pair_count, pair_capacity;
-    struct ssreport_rate_point
-        *points; /* topic requests: points of `responses`, in the same order */
+    /* topic requests: points of `responses`, in the same order */
+    struct ssreport_rate_point *points;
     size_t point_count, point_capacity;
     struct ssreport_load_series *load_series; /* topic loadline: load lines by workload */
     size_t load_series_count, load_series_room;
@@ -88,8 +86,6 @@ const char *ssreport_report_set_name(const struct ssreport_report *report, int s
 /* Makes titles from names, without their common prefix. Call this after all records are read. */
 void ssreport_report_choose_titles(struct ssreport_report *report);
 
-/* ---- comparisons of runs ---- */
-
 /*
  * Return whether both words are present and equal; ssreport_is_same() also returns true if both are
  * NULL.
@@ -102,8 +98,6 @@ int ssreport_compare_words(const char *left, const char *right);
 
 /* Orders numbers, NaN first. Numbers whose difference a manifest cannot express are equal. */
 int ssreport_compare_numbers(double left, double right);
-
-/* ---- runs side by side ---- */
 
 /* The role of a run of a program without a neighbor. */
 #define SSREPORT_ALONE "alone"

@@ -30,8 +30,6 @@ int ssreport_run_compare(
 #undef NUMBERS
 }
 
-/* ---- groups ---- */
-
 struct grouping {
     unsigned by;
     bool (*includes)(const struct ssreport_run *run, const void *context);
@@ -56,8 +54,6 @@ struct stats_groups ssreport_runs_group(const struct ssreport_report *report, un
         .context = &grouping};
     return stats_group_by(report->runs, report->run_count, &key);
 }
-
-/* ---- experiments ---- */
 
 static int compare_pointers(const void *left, const void *right) {
     return ssreport_run_compare(*(struct ssreport_run *const *)left,

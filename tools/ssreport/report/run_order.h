@@ -20,10 +20,7 @@ enum {
     SSREPORT_BY_SPEED = 1 << 9,
 };
 
-/*
- * Orders two runs by these properties, in the order of the enum. Returns 0 if they agree in all of
- * them.
- */
+/* Compares two runs by these properties, in the order of the enum. */
 SS_NONNULL(1, 2)
 int ssreport_run_compare(
     const struct ssreport_run *left, const struct ssreport_run *right, unsigned by);

@@ -45,7 +45,7 @@ void ssreport_shaded_heading(FILE *stream, const char *scope, const char *text) 
 
 void ssreport_shaded_style(FILE *stream, const int full[3], double part) {
     if (part == 0)
-        return; /* the field keeps the page's own color, which may be dark */
+        return; /* the field keeps the page's background, which may be dark */
     fputs(" style=\"background:#", stream);
     for (int i = 0; i < 3; i++)
         fprintf(stream, "%02x", (unsigned)lround(255 + (full[i] - 255) * part));

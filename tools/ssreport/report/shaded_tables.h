@@ -19,8 +19,8 @@ SS_NONNULL(1, 2, 3)
 void ssreport_shaded_heading(FILE *stream, const char *scope, const char *text);
 
 /*
- * Prints " style=..." with a background between white and `full` (red, green and blue, from 0 to
- * 255): the larger `part`, from 0 to 1, the fuller. Prints nothing for 0.
+ * Prints " style=..." with a background between white (`part` is 0) and `full` (`part` is 1), which
+ * has red, green and blue from 0 to 255. Prints nothing if `part` is 0.
  */
 SS_NONNULL(1, 2) void ssreport_shaded_style(FILE *stream, const int full[3], double part);
 

@@ -9,7 +9,7 @@
 
 #define PUBLISHED "actuators-savings"
 
-/* Actuators, with the publication's names for changing them. */
+/* Actuators, and how the publication calls changing them. */
 static const struct {
     const char *name, *published;
 } knobs[] = {{"frequency", "frequency"}, {"pin", "pinning"}, {"instances", "horizontal"},
@@ -17,7 +17,6 @@ static const struct {
 
 #define KNOBS (sizeof knobs / sizeof *knobs)
 
-/* Returns a published number; NaN if absent. */
 static double print(const struct ssreport_report *report, const char *knob, const char *column) {
     const char *const keys[] = {knob};
     return published_print(
@@ -37,7 +36,7 @@ static const char *text_at(const struct table_sheet *sheet, size_t row, const ch
     return text ? text : "";
 }
 
-/* Adds all pairs of levels that differ in this knob only. Returns their number. */
+/* Adds all pairs of levels that differ only in this knob. Returns their number. */
 static size_t add_pairs(struct ssreport_report *report, size_t knob) {
     const struct table_sheet *savings = ssreport_table(report, "requests-savings");
     struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
@@ -61,11 +60,9 @@ static size_t add_pairs(struct ssreport_report *report, size_t knob) {
     return count;
 }
 
-/* ---- levels that are not compared ---- */
-
 /*
- * Returns why this machine does not have an actuator; NULL if it does. tools/experiments/tradeoffs
- * skips a run with the name of each absent actuator.
+ * Returns why this machine lacks an actuator; NULL if it has the actuator.
+ * tools/experiments/tradeoffs skips a run with the name of each absent actuator.
  */
 static const char *why_absent(const struct ssreport_report *report, const char *name) {
     static const char skipped[] = "skipped: ";
@@ -79,7 +76,7 @@ static const char *why_absent(const struct ssreport_report *report, const char *
     return NULL;
 }
 
-/* Adds a row that says why an actuator has no pairs of levels. */
+/* Adds a row with the reason why an actuator has no pairs of levels. */
 static void add_missing(struct ssreport_report *report, size_t knob) {
     struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
     const char *absent = why_absent(report, knobs[knob].name);
@@ -94,13 +91,11 @@ static void add_missing(struct ssreport_report *report, size_t knob) {
         add_published(sheet, report, knobs[knob].published);
 }
 
-/* ---- findings ---- */
-
 static double number_at(const struct table_sheet *sheet, size_t row, const char *column) {
     return table_cell_at(sheet, row, column)->number;
 }
 
-/* Returns whether a row has the largest loss of its knob and arrival. */
+/* Returns whether a row has the largest loss among rows of its knob and arrival. */
 static bool is_largest(const struct table_sheet *sheet, size_t row) {
     double lost = number_at(sheet, row, "lost");
     bool is_first = isfinite(lost);
@@ -114,7 +109,7 @@ static bool is_largest(const struct table_sheet *sheet, size_t row) {
     return is_first;
 }
 
-/* Adds a sentence about the levels of each knob between which most capacity is lost. */
+/* For each knob, adds a finding about the pair of levels with the largest loss of capacity. */
 static void add_findings(struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "requests-knobs");
     for (size_t i = 0; i < table_rows(sheet); i++) {

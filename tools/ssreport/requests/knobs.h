@@ -4,12 +4,12 @@
 
 #include "report.h"
 
-/* Returns whether the report has requests to a service at levels of knobs. */
+/* Returns whether the report has requests to a service with several levels of its knobs. */
 SS_NONNULL() bool ssreport_knobs_are_compared(const struct ssreport_report *report);
 
 /*
- * Fills the table of what each knob saves and costs, next to what was published. Reads the table of
- * savings, and adds findings.
+ * Fills the table knobs: what each knob saves and costs, next to published figures. Requires the
+ * filled table of savings. Adds findings.
  */
 SS_NONNULL() void ssreport_knobs_fill(struct ssreport_report *report);
 

@@ -37,7 +37,7 @@ struct grid {
     char columns[COLUMNS_MAX][200];
     char levels[LEVELS_MAX][200];
     size_t column_count, level_count;
-    size_t groups[COLUMNS_MAX][LEVELS_MAX]; /* of `series`; SIZE_MAX if absent */
+    size_t groups[COLUMNS_MAX][LEVELS_MAX]; /* index in `series`; SIZE_MAX if absent */
     bool has_power;
 };
 
@@ -56,7 +56,7 @@ static double value_of(const struct ssreport_rate_point *point, enum row row) {
     }
 }
 
-/* Returns whether both points are of one service, whatever their arrivals. */
+/* Returns whether both points belong to one service, even with different arrivals. */
 static bool is_service(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
     return one->of->set == other->of->set && one->of->manifest == other->of->manifest &&
@@ -70,7 +70,7 @@ static bool is_arrival(
     return ssreport_is_same(one->of->arrival, other->of->arrival);
 }
 
-/* Returns the number of a name, and adds it unless `most` are known; otherwise returns `most`. */
+/* Returns the index of a name, adding it if needed; `most` if there is no room. */
 static size_t find_name(char names[][200], size_t *count, size_t most, const char *name) {
     size_t i = 0;
     while (i < *count && strcmp(names[i], name) != 0)
@@ -80,7 +80,7 @@ static size_t find_name(char names[][200], size_t *count, size_t most, const cha
     return i;
 }
 
-/* Splits the knobs of a level: its pin, which is free if absent, and all others. */
+/* Splits the knobs of a level into its pin, by default "pin=free", and all others. */
 static void split_pin(const char *knobs, char pin[200], char others[200]) {
     struct ss_words_part part;
     snprintf(pin, 200, "pin=free");
@@ -118,7 +118,7 @@ static void add_series(struct grid *grid, size_t group, enum ssreport_knobs_colu
 
 /*
  * Returns false if there are fewer than two levels or, with a column for each pin, fewer than two
- * columns. The caller frees `series` in any case.
+ * columns. Free the grid in either case.
  */
 static bool fill(struct grid *grid, const struct ssreport_report *report, size_t first,
     enum ssreport_knobs_columns columns) {
@@ -145,7 +145,7 @@ static void free_grid(const struct grid *grid) {
     ss_owned_groups(&grid->series);
 }
 
-/* Writes the means over the runs of a series: the rate, and a column for each row of the grid. */
+/* Writes a line for each rate: the rate, and the mean over its runs for each row of the grid. */
 static void write_series(FILE *script, const struct grid *grid, size_t group) {
     const struct stats_groups *series = &grid->series;
     for (size_t i = series->first[group]; i < series->items; i = series->next[i]) {
@@ -186,7 +186,7 @@ static void write_data(FILE *script, const struct grid *grid) {
     }
 }
 
-/* Draws all levels of a column of the grid, with these fields of the data. */
+/* Draws all levels in a column of the grid. `fields` are gnuplot's columns of the data. */
 static void plot_levels(
     FILE *script, const struct grid *grid, size_t column, const char *fields, bool is_titled) {
     fputs("plot ", script);
@@ -203,7 +203,7 @@ static void plot_levels(
     fputs("NaN notitle\n", script);
 }
 
-/* Sets one range for all columns of a row: whole decades for times, otherwise from 0. */
+/* Sets a range for all columns of a row: whole decades for times, otherwise from 0. */
 static void set_range(FILE *script, const struct grid *grid, enum row row) {
     double least = isfinite(rows[row].limit) ? rows[row].limit : INFINITY, most = 0;
     for (size_t i = 0; i < COLUMNS_MAX * LEVELS_MAX; i++) {
@@ -298,7 +298,10 @@ bool ssreport_knobs_plot_cost(FILE *script, const struct ssreport_report *report
     return known;
 }
 
-/* Returns whether this is the first point of its service; with `arrival`, of its arrival, too. */
+/*
+ * Returns whether this is the first point of its service or, with `arrival`, of its service and
+ * arrival.
+ */
 static bool is_first_point(const struct ssreport_report *report, size_t number, bool arrival) {
     const struct ssreport_rate_point *point = &report->points[number];
     bool is_first = point->of->knobs && !point->of->closed;
@@ -308,7 +311,7 @@ static bool is_first_point(const struct ssreport_report *report, size_t number, 
     return is_first;
 }
 
-/* Returns whether the picture by pin shows everything that the one by arrival would show. */
+/* Returns whether the picture by pin contains everything that the picture by arrival would. */
 static bool is_crossed_with_pins(const struct ssreport_report *report, size_t first) {
     struct grid pins, arrivals;
     bool crossed = fill(&pins, report, first, SSREPORT_COLUMN_PER_PIN);

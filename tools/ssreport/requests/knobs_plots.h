@@ -7,7 +7,6 @@
 #include "page_parts.h"
 #include "report.h"
 
-/* The meaning of a column. */
 enum ssreport_knobs_columns { SSREPORT_COLUMN_PER_ARRIVAL, SSREPORT_COLUMN_PER_PIN };
 
 /*

@@ -7,7 +7,10 @@
 
 #include "base/words.h"
 
-/* Returns the level of an actuator, such as "pin=free". If absent: one instance, otherwise "". */
+/*
+ * Returns the level of an actuator, such as "pin=free". If absent, returns "instances=1" for
+ * instances, otherwise "".
+ */
 static struct ss_words_part find_level(const char *knobs, const char *name) {
     struct ss_words_part part;
     while (ss_words_next(&knobs, '+', &part)) {
@@ -48,7 +51,7 @@ bool ssreport_levels_are_one_step(
            (is_level || ssreport_levels_knob(one, other));
 }
 
-/* Returns the frequency at the beginning of a level such as "1.4GHz,turbo=off". */
+/* Returns the frequency in Hz at the beginning of a level such as "1.4GHz,turbo=off". */
 static double read_frequency(const char *text) {
     char *end;
     double number = strtod(text, &end);

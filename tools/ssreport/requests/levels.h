@@ -2,7 +2,7 @@
 #ifndef SSREPORT_LEVELS_H
 #define SSREPORT_LEVELS_H
 
-/* Levels of knobs: what differs between two of them. */
+/* Compares levels of knobs. */
 
 #include "report.h"
 
@@ -23,7 +23,7 @@ SS_NONNULL()
 bool ssreport_levels_are_one_step(
     const struct ssreport_responses *one, const struct ssreport_responses *other);
 
-/* More than any amount; finite, so that the levels next to an unlimited one have an order. */
+/* Larger than any amount. Finite, so that unlimited levels can be ordered, too. */
 #define SSREPORT_UNLIMITED 1e15
 
 /*

@@ -7,8 +7,6 @@
 
 #include "base/grow.h"
 
-/* ---- runs at the same time ---- */
-
 /* Returns the length of a path without its last component. */
 static size_t parent_length(const char *path) {
     size_t length = strlen(path);
@@ -70,8 +68,8 @@ static double mean_load(
 }
 
 /*
- * Returns the mean load of the busiest set of CPUs. Loads of single CPUs are recorded if a thread
- * or an instance of the service may use only one; otherwise all are one set.
+ * Returns the mean load of the busiest set of CPUs. Single CPUs are recorded if a thread or an
+ * instance of the service may use only one CPU; otherwise all CPUs are one set.
  */
 static double busiest_load(const struct ssreport_responses *responses, double from, double to) {
     double most = mean_load(responses, NAN, from, to);
@@ -115,8 +113,6 @@ struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *
         join_power(&joined, &beside->energy, record->wall + from, record->wall + to);
     return joined;
 }
-
-/* ---- points ---- */
 
 static int add_point(struct ssreport_report *report, const struct ssreport_responses *responses,
     const struct ssreport_stretch *stretch, size_t step) {
@@ -165,7 +161,7 @@ static bool has_one_rate(const struct ssreport_responses *responses) {
 static int add_points(struct ssreport_report *report, const struct ssreport_responses *responses) {
     size_t next = 0, step = 0, first = report->point_count;
     struct ssreport_stretch stretch;
-    /* A capacity search changes rates too quickly for steady figures. */
+    /* A search for a capacity changes the rate too often for steady figures. */
     if (responses->capacity.demand)
         return 0;
     double edge = has_one_rate(responses) ? 0 : responses->edge;
@@ -183,7 +179,7 @@ static int add_points(struct ssreport_report *report, const struct ssreport_resp
     return 0;
 }
 
-/* Finds out whether caps or balances differ among the records with knobs. */
+/* Sets `caps_differ` and `balances_differ` of records with knobs. */
 static void compare_levels(struct ssreport_report *report) {
     const struct ssreport_responses *first = NULL;
     bool caps = false, balances = false;

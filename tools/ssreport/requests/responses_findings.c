@@ -12,23 +12,23 @@
 #include "points.h"
 
 /*
- * A service keeps up with a rate if at least the part SUCCESSES_MIN of the due requests succeeds,
- * and IN_TIME_MIN of them, minus one request, before the last one is due. Otherwise a queue grows
- * that is emptied only afterwards.
+ * A service keeps up with a rate if the part SUCCESSES_MIN of the due requests succeeds, and the
+ * part IN_TIME_MIN, minus one request, before the last request is due. Otherwise a queue grows,
+ * which is emptied only afterwards.
  */
 #define SUCCESSES_MIN 0.99
 #define IN_TIME_MIN   0.98
 
 /*
- * Times from sending hide waiting if those from the due time are longer by this factor, and at
- * least this long.
+ * Response times from sending hide a wait if times from due are longer by this factor, and at least
+ * this long.
  */
 #define HIDDEN_RATIO 2
 #define HIDDEN_MIN   0.01 /* seconds */
 
 /*
  * A generator is late if the 99th percentile of its lateness exceeds this part of the 95th
- * percentile of response times, and is at least this long.
+ * percentile of response times, and this time.
  */
 #define LATE_SHARE 0.1
 #define LATE_MIN   0.001 /* seconds */
@@ -66,7 +66,7 @@ static const char *about(const struct ssreport_response *response) {
     return response->estimated ? "about " : "";
 }
 
-/* A confidence interval as text: "95 %: 1.20 to 1.50 s, of 42 requests". */
+/* A confidence interval as text: "95 %: 1.20 s to 1.50 s, of 42 requests". */
 struct sure {
     char text[120];
 };
@@ -83,8 +83,6 @@ static struct sure show_sureness(
     return shown;
 }
 
-/* ---- a series: how far the service keeps up ---- */
-
 static bool keeps_up(const struct ssreport_rate_point *point) {
     double due = point->stretch.due;
     return due > 0 && (point->step > 0 || point->success_ratio >= SUCCESSES_MIN) &&
@@ -96,7 +94,7 @@ struct reach {
     const struct ssreport_rate_point *last, *fails; /* NULL if none */
 };
 
-/* Finds the lowest rate at which the service does not keep up, and the highest rate below it. */
+/* Finds the lowest rate with which the service does not keep up, and the highest rate below it. */
 static struct reach find_reach(
     const struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     struct reach reach = {0};
@@ -131,7 +129,7 @@ static void find_series(
     if (reach.last) {
         const struct ssreport_response *response = reach.last->stretch.response;
         char beyond[120] = "";
-        /* The runs of a series may have different names. */
+        /* The name may depend on the run. */
         ssreport_rate_point_describe(reach.last, name, sizeof name);
         if (reach.fails)
             snprintf(beyond, sizeof beyond,
@@ -158,8 +156,8 @@ static void find_series(
 }
 
 /*
- * Adds a finding about the point of a series with the largest difference between times from sending
- * and from the due time.
+ * Adds a finding about the point of a series at which times from due exceed times from sending by
+ * the largest factor.
  */
 static void find_hidden(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
@@ -188,9 +186,10 @@ static void find_hidden(
         worst->of->cap > 0 ? "at the cap" : "to be sent");
 }
 
-/* ---- throttled or not ---- */
-
-/* Returns the point of the same service at the same rate whose instances were never stopped. */
+/*
+ * Returns a point of the same service at the same rate whose instances were never stopped; NULL if
+ * absent.
+ */
 static const struct ssreport_rate_point *find_full(
     const struct ssreport_report *report, const struct ssreport_rate_point *point) {
     for (size_t i = 0; i < report->point_count; i++) {
@@ -231,7 +230,7 @@ static void find_stopping(struct ssreport_report *report, const struct ssreport_
         show(with).text, show(without).text, expected);
 }
 
-/* Adds a finding about throttling, at the lowest rate, where queueing adds the least. */
+/* Adds a finding about throttling at the lowest rate, because queueing adds least there. */
 static void find_throttle(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     const struct ssreport_rate_point *lowest = NULL;
@@ -244,8 +243,6 @@ static void find_throttle(
     if (lowest)
         find_stopping(report, lowest);
 }
-
-/* ---- a run ---- */
 
 static void find_capacity(struct ssreport_report *report, const struct ssreport_responses *of) {
     const struct ssreport_capacity *capacity = &of->capacity;
@@ -263,7 +260,10 @@ static void find_capacity(struct ssreport_report *report, const struct ssreport_
             capacity->demand);
 }
 
-/* Adds doubts about the other figures. Waiting at the cap is not a fault of the generator. */
+/*
+ * Adds findings that make other figures doubtful. Waiting at the cap is not lateness of the
+ * generator.
+ */
 static void find_doubts(struct ssreport_report *report, const struct ssreport_responses *of) {
     double p95 = of->successes[SSREPORT_INTENDED].p95, all = of->all[SSREPORT_INTENDED].p95;
     bool waited = of->cap > 0 && !(of->unfinished_most < of->cap);

@@ -11,13 +11,13 @@
 #include "knobs_plots.h"
 #include "points.h"
 
-/* If there are more seconds than this, they are merged into at most this many columns. */
+/* Maximum number of columns; more seconds are merged. */
 #define COLUMNS_MAX 600
 
-/* If there are more points than this, no lines join them: they probably come from a trace. */
+/* With more points than this, which probably come from a trace, no lines join them. */
 #define LINED_MAX 60
 
-/* The maximum number of series of a service in a picture; the tables have all of them. */
+/* Maximum number of series in a picture; the tables have all of them. */
 #define SERIES_MAX 8
 
 static const struct {
@@ -88,8 +88,6 @@ static struct place *collect(const struct ssreport_report *report, size_t first,
     return places;
 }
 
-/* ---- against rate, load and duty ---- */
-
 static void write_place(FILE *script, const struct place *place) {
     fprintf(script, "%.9g", place->at);
     for (int origin = 0; origin < SSREPORT_ORIGINS; origin++) {
@@ -99,12 +97,12 @@ static void write_place(FILE *script, const struct place *place) {
     fputc('\n', script);
 }
 
-/* Number of points of the formula's curve per percent of duty. */
+/* Number of points of the expected curve per percent of duty. */
 #define CURVE_PER_PERCENT 2
 
 /*
- * Writes a curve of the mean that is expected if requests are few. Returns false unless there is a
- * point without stops, and all others have the same tau.
+ * Writes the curve of the mean response time that is expected if requests are few. Returns false
+ * unless a point has no stops and all other points have the same tau.
  */
 static bool write_expected(FILE *script, const struct place *places, size_t count) {
     const struct ssreport_rate_point *full = NULL;
@@ -133,10 +131,7 @@ static bool write_expected(FILE *script, const struct place *places, size_t coun
     return true;
 }
 
-/*
- * Writes the 95th percentiles of disturbed runs, for rings around them. Returns false if there are
- * none.
- */
+/* Writes the 95th percentiles of disturbed runs, which get rings. Returns false without any. */
 static bool write_disturbed(FILE *script, const struct place *places, size_t count) {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
@@ -240,8 +235,6 @@ bool ssreport_responses_plot_series(
     return true;
 }
 
-/* ---- over time ---- */
-
 static double time_unit(const struct ssreport_responses *responses) {
     return plot_time_unit(responses->seconds[responses->count - 1].end);
 }
@@ -335,8 +328,6 @@ bool ssreport_responses_plot_counts(
     return true;
 }
 
-/* ---- the section ---- */
-
 static size_t count_duties(const struct ssreport_report *report, size_t first) {
     size_t count = 0;
     for (size_t i = 0; i < report->point_count; i++)
@@ -345,8 +336,8 @@ static size_t count_duties(const struct ssreport_report *report, size_t first) {
 }
 
 /*
- * Returns the point of a service at whose rate the most duties were tried; of several, one with the
- * lowest rate.
+ * Returns a point of the service at the rate with the most duties; among several such rates, the
+ * lowest.
  */
 static size_t find_duties(const struct ssreport_report *report, size_t first) {
     size_t best = first, most = count_duties(report, first);

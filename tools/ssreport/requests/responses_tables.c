@@ -18,7 +18,9 @@
 #include "underload.h"
 
 // clang-format off
-/* Columns of response times. The headings of mean and p95 are NULL if the text omits them. */
+/*
+ * Columns of response times. `mean` and `p95` are headings on the terminal; NULL omits the column.
+ */
 #define TIMES(origin, mean, p95)                                                                   \
     {origin "_mean_seconds", origin ": mean, s", 4, .text = {mean, 9}},                            \
     {origin "_p50_seconds", NULL}, {origin "_p95_seconds", "95 %, s", 4, .text = {p95, 9}},        \
@@ -197,7 +199,7 @@ static void add_joined(struct table_sheet *sheet, const struct ssreport_joined *
         CELL("duty", joined->duty), CELL("watts", joined->watts));
 }
 
-/* Adds a row, and sets the cells that all tables except that of seconds have in common. */
+/* Adds a row, and sets the cells that all tables except requests-seconds have in common. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
         CELL("workload", of->workload), CELL("method", of->method),
@@ -348,8 +350,6 @@ static void free_points(struct ssreport_report *report) {
     free(report->points);
 }
 
-/* ---- page and terminal ---- */
-
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     if (report->response_count == 0)
         return;
@@ -371,7 +371,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_close(page);
 }
 
-/* Prints the summary without long tables: hundreds of rates would hide the findings. */
+/* Omits a long table of rates, which would hide the findings. */
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *rates = ssreport_table(report, "requests-rates");
     size_t rows = table_rows(rates);

@@ -12,7 +12,7 @@
 #include "points.h"
 #include "underload.h"
 
-/* The maximum difference that NO_DIFFERENCE permits. */
+/* Maximum relative difference for NO_DIFFERENCE. */
 #define EQUAL 0.05
 
 #define ROUNDS_MAX 64 /* maximum number of values of a series at one rate */
@@ -23,13 +23,13 @@ enum figure { WATTS, MEAN_TIME, P95_TIME, CAPACITY, CAPACITY_EACH };
 /* Series are compared at the highest rate at which both are in this state. */
 enum state { ANY, UNDERLOADED, SATURATED, OVERLOADED };
 
-/* A claim about the difference, relative to the first of both series. */
+/* A claim about the difference, relative to the figure from which it starts. */
 enum claim { MORE_THAN, LESS_THAN, NO_DIFFERENCE };
 
 /*
- * A statement about two series that differ only in `of`. The first has more of it: the higher
- * frequency, the larger number, not pinned, even arrivals, or round-robin. The difference is from
- * the first to the second or, with `reverse`, from the second to the first.
+ * A statement about two series that differ only in `of`. The first series has more of it: a higher
+ * frequency, a larger number, no pinning, even arrivals, or round-robin. The difference is from the
+ * first to the second or, with `reverse`, from the second to the first.
  */
 struct rule {
     const char *statement, *of;
@@ -98,13 +98,13 @@ static const struct comparison comparisons[] = {
 
 #define COMPARISONS (sizeof comparisons / sizeof *comparisons)
 
-/* Two series and the difference of a figure. */
+/* Two series, and the difference of their figures. */
 struct contrast {
     const struct ssreport_responses *first, *second; /* NULL if no series differ in the knob */
     size_t groups[2];
-    double distance; /* between both levels; the two that are farthest apart are tested */
+    double distance; /* between both levels; the pair with the largest distance is tested */
     double rate;     /* NaN if a figure of all rates is compared */
-    size_t runs;     /* of the series that has fewer */
+    size_t runs;     /* number of runs, in the series with fewer */
     double difference;
     struct ssreport_interval interval;
     const char *missing; /* NULL if the difference is known */
@@ -115,13 +115,11 @@ struct test {
     struct stats_groups series;
 };
 
-/* ---- which series ---- */
-
 static bool is_word(const char *word, const char *text) {
     return word && strcmp(word, text) == 0;
 }
 
-/* Returns how much more the first series has; 0 or less if they are not to be compared. */
+/* Returns by how much the first series has more of the knob; 0 if the series cannot be compared. */
 static double find_distance(const struct rule *rule, const struct ssreport_responses *first,
     const struct ssreport_responses *second) {
     bool is_arrival = strcmp(rule->of, "arrival") == 0;
@@ -148,7 +146,10 @@ static double find_distance(const struct rule *rule, const struct ssreport_respo
     return amounts[0] > amounts[1] ? amounts[0] - amounts[1] : 0;
 }
 
-/* Returns whether the points are of one service, except that the arrival may differ. */
+/*
+ * Returns whether the points belong to one service. For rules about arrivals, their arrivals may
+ * differ.
+ */
 static bool is_service(const struct rule *rule, const struct ssreport_rate_point *one,
     const struct ssreport_rate_point *other) {
     if (strcmp(rule->of, "arrival") != 0)
@@ -159,8 +160,6 @@ static bool is_service(const struct rule *rule, const struct ssreport_rate_point
     point.of = &same;
     return ssreport_rate_point_is_service(one, &point);
 }
-
-/* ---- which rate ---- */
 
 static bool is_in_state(const struct ssreport_rate_point *point, enum state state) {
     switch (state) {
@@ -203,8 +202,6 @@ static double find_rate(const struct test *test, const struct rule *rule, const 
     return highest;
 }
 
-/* ---- the difference ---- */
-
 static double figure_of(const struct ssreport_rate_point *point, enum figure figure) {
     double times[SSREPORT_CRITERIA];
     if (figure == WATTS)
@@ -213,7 +210,10 @@ static double figure_of(const struct ssreport_rate_point *point, enum figure fig
     return times[figure == MEAN_TIME ? SSREPORT_MEAN : SSREPORT_P95];
 }
 
-/* Collects the capacities of a series, one of each round. Returns their number, or -1. */
+/*
+ * Collects the capacities of a series, one for each round. Returns their number; -1 if memory is
+ * exhausted.
+ */
 static int collect_capacities(
     double values[ROUNDS_MAX], const struct test *test, const struct rule *rule, size_t group) {
     double rounds[ROUNDS_MAX];
@@ -237,7 +237,7 @@ static int collect_capacities(
     return count;
 }
 
-/* Collects the figures of a series. Returns their number, or -1. */
+/* Collects the figures of a series at a rate. Returns their number; -1 if memory is exhausted. */
 static int collect(double values[ROUNDS_MAX], const struct test *test, const struct rule *rule,
     size_t group, double rate) {
     int count = 0;
@@ -336,8 +336,6 @@ static int find_contrast(
     return compare(test, rule, contrast);
 }
 
-/* ---- verdicts ---- */
-
 static const char *judge(const struct contrast *contrast, enum claim claim, double bound) {
     double low = contrast->interval.low, high = contrast->interval.high;
     if (contrast->missing)
@@ -366,8 +364,8 @@ static void add_row(struct ssreport_report *report, const char *statement,
 }
 
 /*
- * Subtracts the difference `other`, which comes from other runs. The squared distances to the
- * bounds are added (MOVER).
+ * Subtracts `other`, an independent difference, by adding the squared distances to the bounds
+ * (MOVER).
  */
 static void subtract(struct contrast *from, const struct contrast *other) {
     double low =

@@ -10,7 +10,10 @@
 #include "levels.h"
 #include "points.h"
 
-/* Which requests count: all, from when they were due, or successes, from when they were sent. */
+/*
+ * Response times of all requests, from when they were due, or of successes, from when they were
+ * sent.
+ */
 enum { HONEST, AS_PUBLISHED, BASES };
 #define MEAN     SSREPORT_MEAN
 #define P95      SSREPORT_P95
@@ -36,8 +39,6 @@ struct level {
     struct ssreport_limit limits[BASES][CRITERIA];
 };
 
-/* ---- limits ---- */
-
 struct ssreport_limit ssreport_limit_find(
     const double *rates, const double *values, size_t count, double limit) {
     struct ssreport_limit found = {NAN, NAN, NAN};
@@ -56,8 +57,8 @@ struct ssreport_limit ssreport_limit_find(
 }
 
 /*
- * Returns the limit up to which both limits hold. If one is crossed at an unknown rate, the result
- * is known only if the other is crossed before the last rate at which both hold.
+ * Returns the limit of both criteria together. If one has no crossing, the result has a crossing
+ * only if the other crosses its limit before the last rate at which both hold.
  */
 static struct ssreport_limit first_of(
     const struct ssreport_limit *one, const struct ssreport_limit *other) {
@@ -72,11 +73,9 @@ static struct ssreport_limit first_of(
     return first;
 }
 
-/* ---- response times of all requests ---- */
-
 /*
  * Returns the 95th percentile if the part `failed` of the requests took longer than all successes:
- * a higher percentile of the successes, interpolated between those that are known.
+ * a higher percentile of the successes, interpolated between known ones.
  */
 static double shift_p95(const struct ssreport_response *response, double failed) {
     double at = 0.95 / (1 - failed);
@@ -123,8 +122,6 @@ bool ssreport_point_is_underloaded(const struct ssreport_rate_point *point) {
     return times[MEAN] < limits[MEAN] && times[P95] < limits[P95];
 }
 
-/* ---- levels ---- */
-
 static struct level_rate rate_of(const struct ssreport_rate_point *point) {
     struct level_rate rate = {.rate = point->stretch.rate,
         .points = 1,
@@ -139,7 +136,7 @@ static double mean_with(double mean, size_t count, double value) {
     return (mean * (double)count + value) / ((double)count + 1);
 }
 
-/* Adds a point to those of the same rate. */
+/* Adds a point to the means at its rate. */
 static void merge(struct level_rate *into, const struct level_rate *rate) {
     for (int i = 0; i < BASES * CRITERIA; i++)
         into->times[i / CRITERIA][i % CRITERIA] = mean_with(into->times[i / CRITERIA][i % CRITERIA],
@@ -181,7 +178,10 @@ static int find_limits(struct level *level) {
     return 0;
 }
 
-/* Makes a level from the points of a series: all or, if `round` is not NaN, those of this round. */
+/*
+ * Makes a level from the points of a series: all of them or, if `round` is not NaN, only those of
+ * this round.
+ */
 static int make_level(struct level *level, const struct ssreport_report *report,
     const struct stats_groups *groups, size_t group, double round) {
     size_t count = 0;
@@ -197,8 +197,6 @@ static int make_level(struct level *level, const struct ssreport_report *report,
     }
     return find_limits(level);
 }
-
-/* ---- tables ---- */
 
 static void name_series(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_CELLS(sheet, CELL("set", of->set + 1), CELL("workload", of->workload),
@@ -219,7 +217,7 @@ static void add_limit(struct table_sheet *sheet, const struct level *level, int 
         CELL("crossing_rate", limit->crossing));
 }
 
-/* A single rate has no limit to find. */
+/* With a single rate, no limit can be found. */
 static void add_limits(struct table_sheet *sheet, const struct level *level) {
     if (level->count < 2)
         return;
@@ -268,9 +266,7 @@ static void add_power(struct table_sheet *sheet, const struct ssreport_rate_poin
         CELL("saturated", describe_saturation(point->joined.busiest)));
 }
 
-/* ---- savings ---- */
-
-/* Finds the highest rate that both levels have. Returns false if they have none in common. */
+/* Finds the highest common rate. Returns false without one. */
 static bool find_common(
     const struct level *one, const struct level *other, const struct level_rate *common[2]) {
     for (size_t i = one->count; i-- > 0;) {
@@ -285,8 +281,8 @@ static bool find_common(
 }
 
 /*
- * Returns the rate at which a level crosses a limit or, if that is unknown, its last underloaded
- * rate; NaN if it was never overloaded.
+ * Returns the rate at which a level crosses the first of both limits or, if unknown, its last
+ * underloaded rate; NaN if it was never overloaded.
  */
 static double capacity_of(const struct level *level) {
     struct ssreport_limit both =
@@ -304,8 +300,8 @@ int ssreport_series_capacity(double *capacity, const struct ssreport_report *rep
 }
 
 /*
- * Returns whether the first level has less of the knob in which both differ or, if that is unknown,
- * less power or capacity.
+ * Returns whether the first level has less of the knob in which both differ or, if they differ in
+ * no knob, less power or capacity.
  */
 static bool is_less(const struct level *one, const struct level *other,
     const struct level_rate *const at[2], const double capacity[2]) {

@@ -3,8 +3,8 @@
 #define SSREPORT_UNDERLOAD_H
 
 /*
- * Up to which rate a service is underloaded, what power it needs there, and what is saved and lost
- * between two levels of a service.
+ * Finds the rate up to which a service is underloaded, its power at that rate, and the savings and
+ * losses between two levels.
  */
 
 #include "group_by.h"
@@ -36,11 +36,12 @@ SS_NONNULL() bool ssreport_point_is_underloaded(const struct ssreport_rate_point
 struct ssreport_limit {
     double last;     /* the last rate before the first one that reaches it */
     double first;    /* the first rate that reaches it */
-    double crossing; /* between these two, on the line through their values */
+    double crossing; /* where the line through both values crosses the limit */
 };
 
 /*
- * Finds where values at ascending rates reach a limit. Infinite values do, but have no crossing.
+ * Finds the rates at which values reach a limit. `rates` must ascend. Infinite values reach any
+ * limit, but have no crossing.
  */
 SS_READS(1, 3)
 SS_READS(2, 3)

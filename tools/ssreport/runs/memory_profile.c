@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Minimum running time, in seconds, for a row to describe an instance. */
+/* Rows with less running time than this, in seconds, are not representative. */
 #define PERMITTED_MIN 0.01
 
 /* Seconds by which a row may reach beyond the counted time. */
@@ -18,7 +18,7 @@ struct writer {
     bool knows_memory;
 };
 
-/* Means of one instance in a second. */
+/* One instance's share of a row of counters. */
 struct use {
     double seconds;  /* running time in seconds */
     double threads;  /* mean number of running threads */
@@ -27,7 +27,7 @@ struct use {
 };
 
 /*
- * Returns for how long an instance was allowed to run, according to its duty in the samples; NaN if
+ * Returns how long an instance was allowed to run, in seconds, from the duty in the samples; NaN if
  * unknown.
  */
 static double permitted(const struct ssreport_record *record, double from, double to) {
@@ -51,12 +51,12 @@ static double threads_of(const struct ssreport_second *second, double instance_s
     return cpu / instance_seconds;
 }
 
-/* Returns the rate of a counter per second. Its count is for all rows since it was last known. */
+/* Returns events per second. A count covers the time since the counter was last known. */
 static double rate(const struct ssreport_second *second, enum ssreport_counter counter) {
     return second->counts[counter] / (second->end - second->since[counter]);
 }
 
-/* Returns the means of a second. A missing value is that of the previous second, or NaN. */
+/* Returns an instance's share of a row. Values that the row lacks come from `last`. */
 static struct use use_of(const struct ssreport_record *record, const struct ssreport_second *second,
     double seconds, const struct use *last) {
     struct use use = {
@@ -83,8 +83,8 @@ static void write_line(struct writer *writer, const struct use *use, double thre
 }
 
 /*
- * Writes a mean number of threads as time with the next smaller number, then time with the next
- * larger number.
+ * Writes a fractional number of threads as two lines: first the next larger number, then the next
+ * smaller, each for its part of the time.
  */
 static void write_use(struct writer *writer, const struct use *use) {
     double fewer = floor(use->threads), part = use->threads - fewer;
@@ -97,9 +97,7 @@ static void write_use(struct writer *writer, const struct use *use) {
     writer->at = begin + use->seconds;
 }
 
-/*
- * Returns the means of the first second with all counters, which also stand in for earlier seconds.
- */
+/* Returns the shares of the first row with all counters, for use in earlier rows. */
 static struct use first_use(const struct ssreport_record *record) {
     const struct use nothing = {.accesses = NAN, .waiting = NAN};
     for (size_t i = 0; i < record->counters.count; i++) {
@@ -110,7 +108,7 @@ static struct use first_use(const struct ssreport_record *record) {
     return nothing;
 }
 
-/* Writes the seconds of the counted time with a known number of threads. Returns their number. */
+/* Writes the rows of the counted time with a known number of threads. Returns their number. */
 static size_t write_seconds(struct writer *writer, const struct ssreport_record *record) {
     double from = record->counted_from, to = ssreport_record_counted_to(record);
     struct use last = first_use(record);

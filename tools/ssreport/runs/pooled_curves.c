@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Pools runs of one load each into a curve. */
+/* Pools runs, each with one load, into curves. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "runs_tables.h"
 
 /*
- * Returns whether a run can be pooled. Throughput next to another run does not depend on the run's
+ * Returns whether a run can be pooled. Beside another run, throughput does not depend on the run's
  * own load alone.
  */
 static bool has_curve(const struct ssreport_run *run, const void *context) {

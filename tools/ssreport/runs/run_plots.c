@@ -7,18 +7,17 @@
 #include "frame.h"
 #include "gnuplot.h"
 
-/* The maximum number of columns: more could not be distinguished. */
+/* Maximum number of columns: more could not be distinguished. */
 #define COLUMNS_MAX 800
 
 #define BAND_POINTS 60
 
-/* The maximum number of points along the time of stacked areas. */
+/* Maximum number of points of stacked areas. */
 #define IDLE_COLUMNS_MAX 200
 
 /* If there are more instances than this, their ranges are omitted. */
 #define RANGES_MAX 64
 
-/* Returns the unit of the time axis: seconds, or minutes for long runs. */
 static double time_unit(const struct ssreport_run *run) {
     return plot_time_unit(ssreport_record_end(&run->record));
 }
@@ -31,8 +30,6 @@ static void begin_over_time(FILE *script, const struct ssreport_run *run) {
 static bool has_samples(const struct ssreport_run *run) {
     return run->record.sample_count > 0;
 }
-
-/* ---- target and load over time ---- */
 
 struct column {
     double begin, end, least, most, load, target;
@@ -94,8 +91,6 @@ static void write_over_time(FILE *script, const struct ssreport_run *run) {
         script);
 }
 
-/* ---- errors ---- */
-
 static bool has_errors(const struct ssreport_run *run) {
     return run->figures.samples > 0;
 }
@@ -123,8 +118,6 @@ static void write_errors(FILE *script, const struct ssreport_run *run) {
         "NaN with lines lw 1.3 lc rgb \"" PLOT_ORANGE "\" title \"mean\"\n",
         errors->width * 0.92, run->figures.error_mean_percent, run->figures.error_mean_percent);
 }
-
-/* ---- duties ---- */
 
 static bool has_duties(const struct ssreport_run *run) {
     for (size_t i = 0; i < run->record.instance_room; i++) {
@@ -160,13 +153,14 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
     fputc('\n', script);
 }
 
-/* ---- fields: values over time and by number, as colors ---- */
-
-/* The maximum number of fields, because each is an element of the picture. */
+/* Maximum number of fields: each is an element of the picture. */
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
 
-/* Begins a picture with values from 0 to 1 of `count` numbered items. */
+/*
+ * Begins a picture of values from 0 to 1, as colors, over time (x) and over `count` numbered items
+ * (y).
+ */
 static void begin_fields(FILE *script, const struct ssreport_run *run, const char *things,
     size_t count, const char *value) {
     begin_over_time(script, run);
@@ -176,7 +170,7 @@ static void begin_fields(FILE *script, const struct ssreport_run *run, const cha
         things, (double)count - 0.5, value);
 }
 
-/* Writes a field from rows[0] up to, not including, rows[1], unless its value is unknown. */
+/* Writes a field for the rows from rows[0] to rows[1] - 1, unless its value is unknown. */
 static void write_field(FILE *script, const double times[2], const size_t rows[2], double value) {
     if (isfinite(value))
         fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", times[0], times[1], (double)rows[0] - 0.5,
@@ -190,9 +184,10 @@ static void end_fields(FILE *script, size_t count) {
         count <= 20 ? "set ytics 1\n" : "");
 }
 
-/* ---- duties over time ---- */
-
-/* Returns the duty in one field: the mean of some instances in neighboring parts of the run. */
+/*
+ * Returns the mean duty of the instances `first` to `last` - 1 in the parts `from` to `to` - 1 of
+ * the run.
+ */
 static double duty_of(
     const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
     double running = 0, known = 0;
@@ -226,13 +221,11 @@ static void write_duties_over_time(FILE *script, const struct ssreport_run *run)
     end_fields(script, instances);
 }
 
-/* ---- CPUs and threads ---- */
-
 static bool has_cpus(const struct ssreport_run *run) {
     return run->surroundings.cpu_count > 0 && run->record.sample_count > 0;
 }
 
-/* Merges neighboring CPUs if there are too many for a row each. */
+/* With more CPUs than ROWS_MAX, a row is the mean of neighboring CPUs. */
 static void write_cpus(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_surroundings *around = &run->surroundings;
     size_t rows = around->cpu_count < ROWS_MAX ? around->cpu_count : ROWS_MAX;
@@ -284,8 +277,6 @@ static void write_runnable(FILE *script, const struct ssreport_run *run) {
           "\" title \"runnable threads of the machine\"\n",
         script);
 }
-
-/* ---- throughput ---- */
 
 static bool has_rates(const struct ssreport_run *run) {
     return run->rates.count > 1;
@@ -351,12 +342,7 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
         run->fits_steps ? "steps" : "intervals");
 }
 
-/* ---- power ---- */
-
-/*
- * Returns whether a run has a picture of power. Of two runs side by side, only the background has
- * one.
- */
+/* Of two runs side by side with shared power, only the background has a picture. */
 static bool has_power(const struct ssreport_run *run) {
     return run->energy.count > 1 &&
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
@@ -395,8 +381,6 @@ static void write_power(FILE *script, const struct ssreport_run *run) {
           "\" title \"mean of a step\"\n",
         script);
 }
-
-/* ---- idle states ---- */
 
 static bool has_idle(const struct ssreport_run *run) {
     return run->idle.count > 1 && run->idle.state_count > 0 &&

@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* The number of equidistant loads at which a table gives a curve. */
+/* Number of equidistant loads at which the table curve has values. */
 #define LOADS 41
 
-/* A quantity that is also in the summary of a run has the same name here. */
+/* Columns have the names that summary.json uses for the same quantities. */
 // clang-format off
 static const struct table_column run_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"},
@@ -151,7 +151,7 @@ static void add_fit(const struct ssreport_report *report, const struct ssreport_
 static void add_curve(const struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_curve *curve = &run->curve;
     for (int i = 0; i < LOADS && curve->count > 0; i++) {
-        /* Rounding must not lead beyond the end of the curve. */
+        /* Rounding errors must not exceed the end of the curve. */
         double load = i + 1 < LOADS ? curve->least + (curve->most - curve->least) * i / (LOADS - 1)
                                     : curve->most;
         struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);

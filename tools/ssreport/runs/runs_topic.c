@@ -13,15 +13,13 @@
 #include "run_plots.h"
 #include "runs_tables.h"
 
-/* If there are more runs than this, the terminal does not show their steps. */
+/* With more runs than this, the terminal does not show their steps. */
 #define STEPS_OF_MAX 4
-
-/* ---- findings ---- */
 
 /* Maximum number of runs that a finding names. */
 #define NAMED_MAX 4
 
-/* Runs, of which a finding names the first few. */
+/* The runs of a finding. Only the first NAMED_MAX are named. */
 struct named {
     size_t count;
     char text[NAMED_MAX * 160];
@@ -39,15 +37,14 @@ SS_FORMAT(2, 3) static void name_run(struct named *named, const char *format, ..
     va_end(arguments);
 }
 
-/* Writes the number of runs that are not named: ", and 3 more". */
+/* Writes ", and 3 more" for runs that are not named. */
 static void count_unnamed(const struct named *named, char text[40]) {
     *text = '\0';
     if (named->count > NAMED_MAX)
         snprintf(text, 40, ", and %zu more", named->count - NAMED_MAX);
 }
 
-/* Whether the end of the program is the result, as in a comparison of how long two launches take.
- */
+/* Returns whether the end of the program is the result, as in a comparison of run times. */
 static bool is_launch(const struct ssreport_run *run) {
     return ssreport_is_word(run->experiment, "duet") &&
            strcmp(ssreport_columns_get(&run->columns, "metric"), "time") == 0;
@@ -106,8 +103,6 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* ---- the question ---- */
-
 static void answer_one(const struct ssreport_report *report, const struct ssreport_run *run,
     struct ssreport_headline *headline) {
     const struct ssreport_figures *figures = &run->figures;
@@ -161,8 +156,6 @@ static void free_pooled(struct ssreport_report *report) {
     free(report->pooled);
 }
 
-/* ---- the page ---- */
-
 static void print_plots(
     struct ssreport_page *page, const struct ssreport_run *run, bool first_only) {
     fputs("<div class=\"plots\">\n", page->stream);
@@ -208,7 +201,7 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
     ssreport_page_close(page);
 }
 
-/* Runs of two commands are many and short: their blocks are reported instead. */
+/* Runs of duet are many and short: their blocks are reported instead. */
 static bool is_in_block(const struct ssreport_run *run) {
     return ssreport_is_word(run->experiment, "duet");
 }
@@ -235,8 +228,6 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
     if (folds)
         fputs("</details>\n", page->stream);
 }
-
-/* ---- the terminal ---- */
 
 /* Prints a throughput, or its upper bound if no iteration ended. */
 static void print_throughput(FILE *stream, int width, double throughput, double bound) {
@@ -283,8 +274,8 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
 }
 
 /*
- * Prints the mean rate of the whole intervals of a step, and its confidence interval, which may not
- * contain the throughput of the step.
+ * Prints the mean rate in the complete intervals of a step, and half its confidence interval, which
+ * may not contain the throughput of the whole step.
  */
 static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
     if (rates->count == 1)
@@ -337,7 +328,7 @@ static void print_steps(
 static void print_line(FILE *stream, const struct ssreport_run *run) {
     const struct ssreport_fit *fit = &run->fit;
     const char *missing = ssreport_fit_missing(fit);
-    /* A single constant load makes no line. */
+    /* A single load does not determine a line. */
     if (!run->record.has_iterations || !run->fits_steps)
         return;
     if (missing) {

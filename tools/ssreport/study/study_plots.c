@@ -6,7 +6,10 @@
 #include "frame.h"
 #include "gnuplot.h"
 
-/* Writes a series as value, mean, low, high. Without an interval, both bounds equal the mean. */
+/*
+ * Writes lines of value, mean, low and high. Without an interval, both bounds equal the mean.
+ * Returns the number of lines.
+ */
 static size_t write_series(
     FILE *script, const struct ssreport_study_points *points, size_t series) {
     size_t count = 0;

@@ -8,8 +8,6 @@
 #include "base/owned.h"
 #include "differences.h"
 
-/* ---- which runs are one point ---- */
-
 static int compare_values(const struct ssreport_differences *differences, size_t column,
     const struct ssreport_run *left, const struct ssreport_run *right) {
     const char *one = ssreport_columns_get(&left->columns, differences->names[column]);
@@ -39,9 +37,8 @@ static int compare_runs(const void *left, const void *right, void *context) {
 }
 
 /*
- * Returns whether a run is a part of a point. Runs of a service are not: they have no iterations,
- * and other tables count their requests. Neither are those of two commands, which are compared in
- * blocks.
+ * Returns whether a run belongs to a point. Runs of a service do not: they have no iterations, and
+ * other tables count their requests. Runs of duet do not: they are compared in blocks.
  */
 static bool is_point(const void *item, void *context) {
     const struct ssreport_run *run = item;
@@ -50,8 +47,6 @@ static bool is_point(const void *item, void *context) {
            !ssreport_is_word(run->experiment, "duet") && run->columns.count > 0 &&
            run->steps.count < 2 && run->figures.samples > 0;
 }
-
-/* ---- figures of a point ---- */
 
 enum figure { LOAD, THROUGHPUT, ITERATION };
 
@@ -86,7 +81,8 @@ static double least_bound(const struct ssreport_study_point *point) {
 }
 
 /*
- * Returns the run of the same round, or NULL. Without rounds, the order of runs identifies a round.
+ * Returns the run of the same round; NULL if absent. Runs without a round are matched by their
+ * order.
  */
 static const struct ssreport_run *find_round(
     const struct ssreport_study_point *base, const struct ssreport_run *run, size_t number) {
@@ -101,8 +97,8 @@ static const struct ssreport_run *find_round(
 }
 
 /*
- * Compares two points round by round, so that a machine that changes between rounds affects both
- * alike.
+ * Compares two points round by round, so that changes of the machine between rounds affect both
+ * points.
  */
 static struct ssreport_mean compare_with(const struct ssreport_study_point *point,
     const struct ssreport_study_point *base, double *values, double confidence) {
@@ -125,8 +121,6 @@ static const struct ssreport_study_point *find_base(
     }
     return NULL;
 }
-
-/* ---- points ---- */
 
 static int compare_rounds(const void *left, const void *right) {
     return ssreport_compare_numbers((*(const struct ssreport_run *const *)left)->round,

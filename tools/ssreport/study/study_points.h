@@ -18,9 +18,8 @@ struct ssreport_study_point {
                                          points owns the list */
     struct ssreport_mean load;        /* mean load, 0 to 1 */
     struct ssreport_mean throughput;  /* iterations per second */
-    double bound;                     /* bound of the throughput if no iteration ended; NaN
-                                         otherwise */
-    struct ssreport_mean iteration;   /* mean of the runs' mean iteration times, in seconds */
+    double bound; /* upper bound of the throughput if no iteration ended; otherwise NaN */
+    struct ssreport_mean iteration; /* mean of the runs' mean iteration times, in seconds */
 
     /*
      * Throughput relative to that of the first series at this value, over the rounds that both

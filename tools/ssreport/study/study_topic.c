@@ -9,7 +9,7 @@
 #include "study_plots.h"
 #include "study_points.h"
 
-/* The maximum number of series in the first sentence, and in a picture. */
+/* Maximum numbers of series: in the answer, and in a picture. */
 #define NAMED_MAX  3
 #define SERIES_MAX 16
 
@@ -33,8 +33,6 @@ static const struct table_sheet tables[] = {
 
 #define FIGURE_COLUMNS (sizeof figure_columns / sizeof *figure_columns)
 
-/* ---- the table ---- */
-
 static bool is_figure(const char *name) {
     for (size_t i = 0; i < FIGURE_COLUMNS; i++) {
         if (strcmp(figure_columns[i].name, name) == 0)
@@ -44,8 +42,8 @@ static bool is_figure(const char *name) {
 }
 
 /*
- * The number of the plan's columns that a terminal of 80 columns shows: up to NARROW_MAX next to
- * all figures, up to COLUMNS_MAX next to the throughput.
+ * Maximum numbers of the plan's columns on a terminal of 80 columns: next to all figures, and next
+ * to the throughput only.
  */
 #define NARROW_MAX   2
 #define COLUMNS_MAX  4
@@ -62,8 +60,8 @@ static void make_room(struct table_column *columns, size_t plan_columns) {
 }
 
 /*
- * Sets the columns of the table. Those of the plan come first; a column with the name of a figure
- * is left out.
+ * Sets the columns of the table: first the columns of the plan, except those with the name of a
+ * figure.
  */
 static int set_columns(struct ssreport_report *report) {
     const struct ssreport_differences *differences = &report->differences;
@@ -121,8 +119,6 @@ static void release(struct ssreport_report *report) {
     report->study_columns = NULL;
 }
 
-/* ---- the question ---- */
-
 /* Writes "11.9 /s (11.5 to 12.3) at load=20". */
 static void describe_point(char text[200], const struct ssreport_report *report,
     const struct ssreport_study_point *point) {
@@ -136,10 +132,7 @@ static void describe_point(char text[200], const struct ssreport_report *report,
             ssreport_columns_get(&point->first->columns, differences->names[differences->axis]));
 }
 
-/*
- * Finds the first and the last point of a series that have a throughput. Returns false if there are
- * none.
- */
+/* Finds the first and the last point of a series with a throughput. Returns false without any. */
 static bool find_ends(const struct ssreport_study_points *points, size_t series,
     const struct ssreport_study_point *ends[2]) {
     ends[0] = ends[1] = NULL;
@@ -212,8 +205,6 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     }
     return asked;
 }
-
-/* ---- the page and the terminal ---- */
 
 static void print_plot(struct ssreport_page *page, const struct ssreport_report *report) {
     struct ssreport_study_points points;

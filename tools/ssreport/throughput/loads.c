@@ -27,7 +27,7 @@ static void add_steps(struct table_sheet *sheet, const struct ssreport_run *run)
     }
 }
 
-/* Adds a run as a whole, because it may be too short for a step. */
+/* Adds a row for the whole run, which may be too short for a step. */
 static void add_run(struct table_sheet *sheet, const struct ssreport_run *run) {
     add_row(sheet, run);
     TABLE_CELLS(sheet, CELL("step", NAN), CELL("half", ""),

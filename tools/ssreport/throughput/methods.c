@@ -10,7 +10,10 @@
 /* Targets that differ by less than this are equal. */
 #define SAME 1e-4
 
-/* Methods without control or with a constant duty; the first wins if ranges are equally wide. */
+/*
+ * Methods without control or with a constant duty. If their ranges are equally wide, the first is
+ * used.
+ */
 static const char *const baselines[] = {"nbench", "nbench-fit", "1cdc", NULL};
 
 static bool is_point(const struct ssreport_run *run, const void *context) {
@@ -33,8 +36,6 @@ void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *r
     if (run->tau > 0 && used > 0 && (size_t)used < size)
         snprintf(name + used, size - (size_t)used, ", %g ms", 1000 * run->tau);
 }
-
-/* ---- points ---- */
 
 double ssreport_methods_target(const struct ssreport_method_point *point) {
     return point->run->target > 0 ? point->run->target : point->step->target;
@@ -70,8 +71,6 @@ static int collect(struct ssreport_methods *methods, const struct ssreport_repor
     qsort(methods->points, methods->count, sizeof *methods->points, compare_points);
     return 0;
 }
-
-/* ---- the baseline ---- */
 
 bool ssreport_methods_is_baseline(
     const struct ssreport_methods *methods, const struct ssreport_run *run) {
@@ -109,7 +108,7 @@ static int by_load(const void *left, const void *right) {
     return ssreport_compare_numbers(one->load, other->load);
 }
 
-/* Finds the knots of the baseline: one for each target, from all repetitions. */
+/* Finds the knots of the baseline: the mean of all repetitions at each target. */
 static int find_knots(struct ssreport_methods *methods) {
     methods->knot = calloc(methods->count + 1, sizeof *methods->knot);
     if (!methods->knot)
@@ -137,7 +136,7 @@ static int find_knots(struct ssreport_methods *methods) {
     return 0;
 }
 
-/* Returns the first of the two knots around a load; NULL if the load is outside of the baseline. */
+/* Returns the lower of the two knots around a load; NULL outside of the baseline. */
 static const struct ssreport_knot *find_knot(const struct ssreport_methods *methods, double load) {
     for (size_t i = 1; i < methods->knots; i++) {
         const struct ssreport_knot *knot = &methods->knot[i - 1];

@@ -15,8 +15,8 @@ struct ssreport_method_point {
 };
 
 /*
- * The baseline at one of its targets: the means of its runs, and the range of the part that other
- * processes used.
+ * The baseline at one of its targets: means over its runs, and the range of the part of the machine
+ * that other processes used.
  */
 struct ssreport_knot {
     double load, throughput;

@@ -15,7 +15,7 @@
 struct drawing {
     FILE *script;
     const struct ssreport_methods *methods;
-    bool deviations; /* draws deviations instead of throughput */
+    bool deviations; /* draw deviations instead of throughputs */
 };
 
 static double value_of(const struct drawing *drawing, const struct ssreport_method_point *point) {
@@ -28,7 +28,10 @@ static bool begins_method(const struct drawing *drawing, size_t i) {
     return i == 0 || !ssreport_methods_is_one(points[i - 1].run, points[i].run);
 }
 
-/* Returns whether a method begins at this point and is drawn: deviations of the baseline are 0. */
+/*
+ * Returns whether a method that is drawn begins at this point. Deviations of the baseline are 0,
+ * and not drawn.
+ */
 static bool is_drawn(const struct drawing *drawing, size_t i) {
     return begins_method(drawing, i) &&
            !(drawing->deviations &&
@@ -59,10 +62,7 @@ static void write_axis(const struct drawing *drawing) {
     plot_axis_percent(drawing->script, 'x', "load observed, %", least, most);
 }
 
-/*
- * Writes the points that other processes disturbed, for rings around them. Returns false if no
- * point was disturbed.
- */
+/* Writes the points that other processes disturbed, which get rings. Returns false without any. */
 static bool write_disturbed(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;
     size_t count = 0;
@@ -112,7 +112,7 @@ static void write_methods(const struct drawing *drawing) {
             script);
     for (size_t i = 0; i < methods->count; i++) {
         char name[100];
-        /* A method looks the same in both pictures. */
+        /* A method has the same color and mark in both pictures. */
         style += i > 0 && begins_method(drawing, i);
         if (!is_drawn(drawing, i))
             continue;

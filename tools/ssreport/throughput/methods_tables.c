@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Fills both tables of methods, and adds findings about omitted comparisons. */
+/* Fills the tables methods and methods-deviation, and adds findings about omitted comparisons. */
 
 #include <math.h>
 
@@ -47,7 +47,7 @@ static void add_point(struct table_sheet *sheet, const struct ssreport_methods *
         CELL("note", describe_point(methods, point, baseline)), CELL("record", run->record.name));
 }
 
-/* Adds the points of a method, from `first` up to, not including, `end`. */
+/* Adds a row for the points of a method, from `first` to `end` - 1. */
 static void add_method(struct table_sheet *sheet, const struct ssreport_methods *methods,
     size_t first, size_t end, const char *name) {
     const struct ssreport_run *run = methods->points[first].run;
@@ -76,10 +76,7 @@ static void add_method(struct table_sheet *sheet, const struct ssreport_methods 
         CELL("others_most", others));
 }
 
-/*
- * Adds a finding about steps that are not compared because other processes used too much of the
- * machine.
- */
+/* Adds a finding about steps that are not compared because of other processes. */
 static void find_forbidden(struct ssreport_report *report, const struct ssreport_methods *methods,
     size_t first, size_t end, const char *baseline) {
     const struct ssreport_run *run = methods->points[first].run;

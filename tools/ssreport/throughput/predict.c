@@ -11,21 +11,21 @@
 #include "run_order.h"
 #include "trace/file.h"
 
-/* Ramps of the trace are cut into pieces in which the load changes by at most this. */
+/* Ramps of the trace are cut into pieces, within which the load changes by at most this. */
 #define LOAD_PART 0.005
 
 /* Tolerance for the target of a sample, in addition to half of LOAD_PART. */
 #define SAME_TARGET 2e-3
 
 /*
- * The part of a replay's samples that must have the target of the trace. The others may be at
+ * This part of a replay's samples must have the target of the trace. Other samples may be at
  * changes of the trace, or next to lost samples.
  */
 #define REPLAY_SHARE 0.95
 
 /*
- * The part of the trace that a replay must cover. A run with a constant load would otherwise pass
- * for a replay of a trace that begins with one.
+ * A replay must cover this part of the trace. Otherwise a run with a constant load would count as a
+ * replay of a trace that begins with that load.
  */
 #define REPLAY_LENGTH 0.8
 
@@ -46,12 +46,12 @@ struct trace {
     double length; /* in seconds */
 };
 
-/* The steps, and their targets, of all runs that make one curve. */
+/* The curve of a group of runs. */
 struct source {
     struct ssreport_report *report;
     const struct trace *trace;
     const struct ssreport_run *first;
-    const bool *is_replay;             /* indexed by the number of the run in the report */
+    const bool *is_replay;             /* for each run of the report */
     const struct stats_groups *groups; /* groups of runs: each makes a curve */
     size_t group;
     struct ssreport_curve curve;
@@ -59,8 +59,6 @@ struct source {
     size_t points;
     double *weights; /* weights of the curve's points, followed by their sums */
 };
-
-/* ---- the trace ---- */
 
 static int add_piece(struct trace *trace, const struct piece *piece) {
     if (!(piece->to > piece->from))
@@ -91,7 +89,7 @@ static int read_trace(struct trace *trace, const char *path, struct ss_error *er
     if (ss_trace_load(path, &trace->records, error) < 0)
         return -1;
     const struct ss_trace_record *records = trace->records.items;
-    /* The load of the first record applies before it, too. */
+    /* The first record's load also applies to the time before it. */
     struct ss_trace_record begin = records[0];
     begin.time = 0;
     begin.free = false;
@@ -123,15 +121,13 @@ static double load_at(const struct trace *trace, double at) {
     return trace->pieces[low].load;
 }
 
-/* ---- replays ---- */
-
 static double speed_of(const struct ssreport_run *run) {
     return run->speed > 0 ? run->speed : 1;
 }
 
 /*
- * Returns whether a sample follows the trace. Its target is the one at its end; at a step of the
- * trace the target may be the previous one.
+ * Returns whether a sample has the target of the trace. A sample records the target at its end,
+ * which at a step of the trace may still be the previous one.
  */
 static bool follows(const struct trace *trace, const struct ssreport_run *run,
     const struct ssreport_sample *sample) {
@@ -159,13 +155,11 @@ static bool is_replay(const struct trace *trace, const struct ssreport_run *run)
            (double)following >= REPLAY_SHARE * (double)samples;
 }
 
-/* ---- curves ---- */
-
 #define SOURCE                                                                                     \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD |       \
         SSREPORT_BY_TAU)
 
-/* Returns whether a run is part of a curve. Replays are not, because they are predicted. */
+/* Returns whether a run contributes to a curve. Replays do not, because curves predict them. */
 static bool is_part(const struct ssreport_run *run, const void *context) {
     const struct source *source = context;
     return !source->is_replay[run - source->report->runs] &&
@@ -201,8 +195,6 @@ static int fit(struct source *source) {
     return ssreport_curve_fit(&source->curve, loads, throughputs, used);
 }
 
-/* ---- predictions ---- */
-
 struct prediction {
     double inside, free;       /* seconds of the trace that the curve covers, and that are free */
     struct ssreport_band rate; /* iterations per second of the covered time */
@@ -216,8 +208,8 @@ static double measure(const struct ssreport_run *replay, double from, double to)
 }
 
 /*
- * Predicts the throughput in a part of the trace. With a replay, also counts its iterations there,
- * but only where the curve covers the load.
+ * Predicts the throughput in a part of the trace. With a replay, also counts its iterations in the
+ * time for which the curve covers the load.
  */
 static struct prediction predict(
     struct source *source, const struct ssreport_run *replay, double from, double to) {
@@ -225,7 +217,7 @@ static struct prediction predict(
     const struct ssreport_curve *curve = &source->curve;
     struct prediction prediction = {0};
     double *weights = source->weights, *sums = source->weights + curve->count;
-    double open = NAN, until = NAN; /* the covered time that has not been measured yet */
+    double open = NAN, until = NAN; /* covered time that is not yet measured */
     for (size_t i = 0; i < curve->count; i++)
         sums[i] = 0;
     for (size_t i = 0; i < trace->count; i++) {
@@ -237,7 +229,10 @@ static struct prediction predict(
         if (piece->free || piece->load < source->least - SAME_NUMBER ||
             piece->load > source->most + SAME_NUMBER)
             continue;
-        /* Between the outermost target and its load, use that load. */
+        /*
+         * A load between the outermost target and the load reached there is predicted as the load
+         * reached.
+         */
         double load = fmin(fmax(piece->load, curve->least), curve->most);
         ssreport_curve_weigh(curve, load, weights);
         for (size_t j = 0; j < curve->count; j++)

@@ -3,8 +3,8 @@
 #define SSREPORT_PREDICT_H
 
 /*
- * Predicts the throughput over a trace from a curve of throughput against load, and compares it
- * with replays.
+ * Predicts the throughput over a trace from a curve of throughput against load, and compares the
+ * prediction with replays.
  */
 
 #include <showstopper/error.h>
@@ -12,8 +12,8 @@
 #include "report.h"
 
 /*
- * Fills the prediction for a trace: a row for each workload, method, environment and set with a
- * curve, and one for each replay of the trace. Fails if the trace cannot be read, or if memory is
+ * Fills the table prediction: a row for each workload, method, environment and set with a curve,
+ * and one for each replay of the trace. Fails if the trace cannot be read, or if memory is
  * exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_report_predict(

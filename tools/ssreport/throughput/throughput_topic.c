@@ -70,7 +70,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
 }
 
-/* Asks about the method that is furthest from the baseline, and answers with it. */
+/* The answer is the method that deviates most from the baseline. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct table_sheet *sheet = ssreport_table(report, "methods-deviation");
     double furthest = NAN;

@@ -11,8 +11,8 @@
 #include "json_document.h"
 
 /*
- * Each record is shown as a process, with the run as its main thread and the instances as further
- * threads. Viewers expect process and thread IDs to be unique, as on Linux.
+ * Viewers show each record as a process, with the run as its main thread and the instances as
+ * further threads. They require process and thread IDs to be unique, as on Linux.
  */
 #define RUN                 0
 #define INSTANCE_OF(number) ((unsigned)(number) + 1)
@@ -22,24 +22,22 @@
 struct timeline {
     FILE *stream;
     double origin;     /* time 0, in seconds since 1970 */
-    double unknown;    /* assumed start of records without one, in seconds since 1970 */
-    double earliest;   /* first event, in seconds after the origin */
-    size_t events;     /* number written so far */
-    size_t spans;      /* number begun so far */
+    double unknown;    /* start of records with an unknown start, in seconds since 1970 */
+    double earliest;   /* time of the first event, in seconds after the origin */
+    size_t events;     /* number of events written */
+    size_t spans;      /* number of spans begun */
     unsigned process;  /* ID of this record's process */
-    double start;      /* of this record, in seconds after the origin */
-    double *state_end; /* of each instance, the end of its last state */
+    double start;      /* start of this record, in seconds after the origin */
+    double *state_end; /* end of the last state of each instance */
     size_t instances;
 };
-
-/* ---- events ---- */
 
 /* Rounds to nanoseconds, so that a slice's beginning and length add up to its end as printed. */
 static double microseconds(double seconds) {
     return round(1e9 * seconds) / 1e3;
 }
 
-/* Begins an event, at seconds after the origin. The caller ends it with "}". */
+/* Begins an event at `at` seconds after the origin. The caller ends it with "}". */
 static void begin_event(struct timeline *timeline, char phase, unsigned track, double at) {
     timeline->earliest = fmin(timeline->earliest, at);
     fprintf(timeline->stream, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f",
@@ -68,7 +66,7 @@ static void write_slice(
         microseconds(to) - microseconds(from), name);
 }
 
-/* Writes a span, which may overlap others of the same name, unlike the slices of a track. */
+/* Unlike slices, spans of the same name may overlap. */
 static void write_span(
     struct timeline *timeline, unsigned track, double from, double to, const char *name) {
     size_t id = timeline->spans++;
@@ -92,7 +90,7 @@ struct series {
     double value; /* NaN: left out */
 };
 
-/* Writes a counter with several values, which are drawn in one track. */
+/* Writes a counter with several values, which viewers draw in one track. */
 static void write_counter(struct timeline *timeline, double at, const char *name,
     const struct series *series, size_t count) {
     size_t known = 0;
@@ -111,8 +109,6 @@ static void write_counter(struct timeline *timeline, double at, const char *name
     }
     fputs("}}", timeline->stream);
 }
-
-/* ---- records of showstopper ---- */
 
 /* Converts a time on the run's clock, which stops in pauses, to seconds after the origin. */
 static double wall_of(
@@ -168,8 +164,10 @@ static bool take_state(void *context, const struct sstrace_field *fields) {
         !sstrace_field_number(&fields[0], false, &begin) ||
         !extend_instances(timeline, (size_t)instance + 1))
         return false;
-    /* Recorded times are rounded, so a state may begin before the last one ends. Viewers drop
-     * slices that overlap. */
+    /*
+     * Recorded times are rounded, so a state may begin before the previous one ends. Viewers drop
+     * overlapping slices.
+     */
     double *end = &timeline->state_end[(size_t)instance];
     double from = fmax(timeline->start + begin, *end);
     *end = fmax(timeline->start + begin + length, from);
@@ -178,7 +176,7 @@ static bool take_state(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Copies states line by line, because the file of decisions may not fit into memory. */
+/* Reads states line by line, because the file may not fit into memory. */
 static void write_states(struct timeline *timeline, const char *folder) {
     static const char *const columns[] = {
         "elapsed_seconds", "executor", "state", "real_seconds", NULL};
@@ -187,7 +185,7 @@ static void write_states(struct timeline *timeline, const char *folder) {
     struct ssreport_notes notes = {0};
     struct ss_error error = {0};
     if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
-        return; /* without decisions, as was noted when the record was read */
+        return; /* reading the record has already noted this */
 }
 
 static void write_stages(struct timeline *timeline, const char *folder) {
@@ -238,8 +236,6 @@ static void write_run(struct timeline *timeline, const struct ssreport_record *r
     name_instances(timeline);
 }
 
-/* ---- records of ssrequest ---- */
-
 static void write_requests(struct timeline *timeline, const struct ssreport_responses *responses) {
     begin_process(timeline, responses->begin, responses->title);
     for (size_t i = 0; i <= responses->count && responses->count > 0; i++) {
@@ -259,11 +255,9 @@ static void write_requests(struct timeline *timeline, const struct ssreport_resp
     }
 }
 
-/* ---- all ---- */
-
 /*
  * Returns the start of the first record, in whole seconds since 1970. Times are relative to it,
- * because viewers store microseconds as doubles, which round those since 1970.
+ * because viewers store microseconds as doubles, which cannot represent those since 1970 exactly.
  */
 static double find_origin(const struct ssreport_report *report) {
     double origin = INFINITY;
@@ -275,8 +269,8 @@ static double find_origin(const struct ssreport_report *report) {
 }
 
 /*
- * Writes all records, with times relative to `origin`. Returns the time of the first event, or 0 if
- * none is before the origin.
+ * Writes all records, with times relative to `origin`. Returns the time of the first event if it is
+ * before the origin, otherwise 0.
  */
 static double write_records(
     FILE *stream, const struct ssreport_report *report, double origin, double unknown) {
@@ -293,11 +287,11 @@ int ssreport_timeline_write(
     FILE *stream, const struct ssreport_report *report, struct ss_error *error) {
     double origin = find_origin(report);
     if (report->run_count + report->response_count == 0)
-        return ss_error_fail(error,
-            "--perfetto needs a record of showstopper or ssrequest: no given folder holds one");
+        return ss_error_fail(error, "--perfetto needs a record of showstopper or ssrequest: none "
+                                    "of the given folders holds one");
     /*
-     * Perfetto drops events before time 0, such as those of a warm-up, which precedes the start of
-     * control. The first pass only finds out when the first event is.
+     * Perfetto drops events before time 0, such as the warm-up, which precedes the start of
+     * control. Find the first event in a first pass.
      */
     FILE *nowhere = fopen("/dev/null", "we");
     if (!nowhere)

@@ -7,7 +7,7 @@
 #include "html_page.h"
 #include "options/option.h"
 
-/* The maximum number of records that the terminal names. */
+/* Maximum number of records that the terminal names. */
 #define NAMED_MAX 4
 
 // clang-format off
@@ -105,7 +105,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     size_t named = 0, all = ssreport_verdicts_count(report, "invalid") +
                             ssreport_verdicts_count(report, "doubtful");
     if (table_rows(sheet) == 1)
-        return; /* the finding says it */
+        return; /* the finding names it */
     for (size_t row = 0; row < table_rows(sheet) && named < NAMED_MAX; row++) {
         if (is_word(sheet, row, "valid"))
             continue;
