@@ -23,7 +23,7 @@
 /* Polling interval in milliseconds for the end of another call's clean-up. */
 #define CLEAN_INTERVAL 10
 
-/* Where --ram keeps files, unless --ram-folder names a folder. */
+/* The folder of --ram without --ram-folder. */
 #define MEMORY "/dev/shm"
 
 /* The state of a run in this call. */
@@ -72,8 +72,6 @@ static void say_refused(struct batch *batch, const char *name, const char *why) 
     say(batch, name, text);
 }
 
-/* ---- undoing ---- */
-
 struct after_context {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_study *study;
@@ -101,10 +99,7 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
     };
 }
 
-/*
- * Undoes the call. Runs in the keeper. An `after` that fails stays in the journal, for the next
- * call.
- */
+/* An `after` that fails stays in the journal for the next call. */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
     struct ss_error ignored = {0};
@@ -113,8 +108,6 @@ static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     if (ssbatch_call_undo(&batch->study, batch->call.mark, &undoer, &ignored) < 0)
         return;
 }
-
-/* ---- the plan ---- */
 
 static int add_run(struct batch *batch, const char *name, struct ss_error *error) {
     const struct ssbatch_run *run = ssbatch_plan_find(&batch->plan, name);
@@ -152,7 +145,7 @@ static int choose_only(struct batch *batch, struct ss_error *error) {
     return names ? 0 : -1;
 }
 
-/* Reads the plan that the study keeps, and makes room for a list of its runs. */
+/* Also allocates `runs` and `turns` for all runs of the plan. */
 static int read_kept(struct batch *batch, struct ss_error *error) {
     if (ssbatch_kept_plan_read(&batch->plan, &batch->study, error) < 0)
         return -1;
@@ -184,8 +177,7 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
 }
 
 /*
- * The call that merged the plan may have been killed before the plan was on disk, so syncs the
- * folder again.
+ * The call that wrote the plan may have been killed before it synced the folder, so this one does.
  */
 static int open_kept(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
@@ -214,12 +206,7 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     return 0;
 }
 
-/* ---- results ---- */
-
-/*
- * Checks whether a run has its result. Returns 1 if so, 0 if the run is to be carried out, -1 with
- * the error set.
- */
+/* Returns 1 if the run has a result, 0 if it must be carried out, -1 with the error set. */
 static int has_result(
     struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
     char identity[SSBATCH_SHA256_TEXT], why[300];
@@ -274,8 +261,6 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
     return 0;
 }
 
-/* ---- the runs ---- */
-
 static bool is_disturbed(const struct batch *batch, const struct ssbatch_attempt *attempt) {
     return attempt->others * 100 > batch->options->others;
 }
@@ -321,7 +306,10 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
 
 static int carry_needed(struct batch *batch, size_t index, struct ss_error *error);
 
-/* Carries out the runs that this one needs. Returns whether all of them are done. */
+/*
+ * Carries out the runs that this one needs. Returns 1 if all of them are done or skipped, 0 if not,
+ * -1 with the error set.
+ */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     char text[400];
     for (size_t i = 0; i < run->need_count; i++) {
@@ -329,7 +317,7 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
         enum turn turn = TURN_FAILED;
         size_t j = 0;
         if (!needed)
-            continue; /* the need is a value, which is known */
+            continue; /* the value of a `once` line, which has run before */
         while (j < batch->count && batch->runs[j] != needed)
             j++;
         if (j == batch->count) { /* the need is not a run of this call */
@@ -394,8 +382,6 @@ static int carry_needed(struct batch *batch, size_t index, struct ss_error *erro
     return 0;
 }
 
-/* ---- the study's own lines ---- */
-
 static int note_study(struct batch *batch, struct ss_error *error) {
     char *text = NULL;
     size_t size;
@@ -453,8 +439,6 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     return status;
 }
 
-/* ---- the call ---- */
-
 static int open_call(struct batch *batch, struct ss_error *error) {
     if (!getcwd(batch->folder, sizeof batch->folder))
         return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
@@ -470,7 +454,7 @@ static int open_call(struct batch *batch, struct ss_error *error) {
     return 0;
 }
 
-/* Undoes what dead calls have left, even if no run is left to carry out. */
+/* Also undoes what dead calls have left, even if no run is pending. */
 static int carry_pending(struct batch *batch, struct ss_error *error) {
     struct after_context after = {&batch->spawner, &batch->study};
     struct ss_error left = {0};
@@ -571,8 +555,6 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
         ss_signals_raise_default(signal);
     return result;
 }
-
-/* ---- --clean ---- */
 
 int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_error *error) {
     struct batch *batch = calloc(1, sizeof *batch);

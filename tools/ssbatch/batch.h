@@ -4,7 +4,7 @@
 
 #include "batch_options.h"
 
-/* A way to call ssbatch. `status` becomes 1 if a run failed, was refused, or cannot start. */
+/* `status` becomes 1 if a run failed, was refused, or cannot start. */
 typedef int ssbatch_action(
     const struct ssbatch_options *options, int *status, struct ss_error *error);
 

@@ -4,7 +4,6 @@
 
 #include "options/arguments.h"
 
-/* The command line. */
 struct ssbatch_options {
     const char *study; /* never NULL, except for --help and --version */
     const char *plan;  /* NULL: standard input */
@@ -18,7 +17,7 @@ struct ssbatch_options {
     int go_on;
     int retries_disturbed;
     int in_memory;
-    const char *memory; /* where --ram keeps files; NULL: the default */
+    const char *memory; /* folder of --ram; NULL: /dev/shm */
     int dry_run;
     int list;
     int csv;

@@ -29,8 +29,6 @@ int ssbatch_open_log(const struct ssbatch_study *study) {
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
-/* ---- records ---- */
-
 static bool has_trace(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         const struct ssbatch_line *line = &stage->lines->items[i];
@@ -48,8 +46,6 @@ static int judge_record(
         return ss_error_wrap(error, "%s", act->base);
     return 0;
 }
-
-/* ---- before ---- */
 
 static bool has_after(const struct ssbatch_lines *lines) {
     for (size_t i = 0; i < lines->count; i++) {
@@ -138,8 +134,6 @@ static int prepare(struct carried *carried, struct ss_error *error) {
     return make_memory(carried, error);
 }
 
-/* ---- after ---- */
-
 static const char *record_of(const struct ssbatch_stage *stage, const struct ssbatch_act *act) {
     char path[SSBATCH_PATH + 100];
     struct stat status;
@@ -191,7 +185,7 @@ static int write_document(
     return 0;
 }
 
-/* Moves the result out of memory. */
+/* Removes empty files, and copies the result out of memory. */
 static int collect(const struct carried *carried, struct ss_error *error) {
     ssbatch_disk_remove_empty(carried->out);
     if (!carried->carrier->memory)
@@ -223,7 +217,7 @@ static struct use read_use(const struct carried *carried) {
     return use;
 }
 
-/* Returns the CPU time of other processes as a part of the machine; NaN if unknown. */
+/* Returns the CPU time of other processes as a fraction of the machine's; NaN if unknown. */
 static double share_of_others(const struct carried *carried, struct use before, ss_time elapsed) {
     const struct ssbatch_spawner *spawner = carried->carrier->spawner;
     struct use after = read_use(carried);

@@ -17,7 +17,7 @@ struct ssbatch_carrier {
     struct ssbatch_values *values;
     struct ssbatch_stage *outer; /* the study's lines, or NULL */
     const char *folder;          /* the current folder */
-    const char *redo;            /* carried out although they are done; see ssbatch_is_listed() */
+    const char *redo;            /* names of runs to repeat; see ssbatch_is_listed() */
     const char *memory;          /* where records are written first; NULL: in the study */
 };
 
@@ -30,7 +30,7 @@ struct ssbatch_attempt {
     int exit_status;   /* exit status of the first `main` that failed; 0: none did */
     double seconds;
     int64_t begin;
-    double others; /* CPU time of other processes, as a part of the machine; NaN: unknown */
+    double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */
 };
 
 /*

@@ -6,7 +6,7 @@
 
 /* A table of attempts with the columns of GNU parallel's --joblog. */
 struct ssbatch_joblog {
-    FILE *file; /* NULL: none */
+    FILE *file; /* NULL: --joblog was not given */
     size_t rows;
 };
 

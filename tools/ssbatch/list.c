@@ -32,8 +32,6 @@ struct table {
     size_t counts[SSBATCH_STATUSES];
 };
 
-/* ---- rows ---- */
-
 /* Returns whether a line has a row: each `main`, and each `beside` with columns. */
 static bool has_row(const struct ssbatch_line *line) {
     return line->kind == SSBATCH_MAIN || (line->kind == SSBATCH_BESIDE && line->columns.count > 0);
@@ -74,8 +72,6 @@ static struct row read_row(const struct ssbatch_run *run, const struct json_obje
     };
 }
 
-/* ---- text ---- */
-
 static void print_number(FILE *stream, double value, int decimals) {
     if (isnan(value))
         fprintf(stream, " %9s", "-");
@@ -99,14 +95,12 @@ static void print_text_end(const struct table *table) {
         table->counts[SSBATCH_TO_COME]);
 }
 
-/* ---- CSV and JSON ---- */
-
 static const char *column_of(const struct row *row, const char *key) {
     const char *value = row->line ? ssbatch_columns_get(&row->line->columns, key) : NULL;
     return value ? value : ssbatch_columns_get(&row->run->columns, key);
 }
 
-/* The names of the columns that precede those of the plan. */
+/* The columns before those of the plan. */
 static const char *const names[] = {
     "run", "role", "status", "reason", "begin", "end", "host", "version", "record"};
 
@@ -175,8 +169,6 @@ static void print_json_row(struct table *table, const struct row *row) {
     ss_json_close(json, '}');
     ss_json_close(json, '}');
 }
-
-/* ---- the table ---- */
 
 static int add_keys(
     struct table *table, const struct ssbatch_columns *columns, struct ss_error *error) {

@@ -38,8 +38,6 @@ int ssbatch_kept_plan_read(
     return ssbatch_plan_read(plan, file, path, error);
 }
 
-/* ---- the study's own lines ---- */
-
 static char *print_study(const struct ssbatch_plan *plan) {
     char *text = NULL;
     size_t size;
@@ -82,8 +80,6 @@ static const struct ssbatch_plan *choose_study(
         other->name);
     return NULL;
 }
-
-/* ---- runs ---- */
 
 static int is_other(const struct ssbatch_plan *kept, const struct ssbatch_run *before,
     const struct ssbatch_plan *plan, const struct ssbatch_run *after, struct ss_error *error) {

@@ -15,12 +15,13 @@ struct ssbatch_refusals {
 SS_NONNULL(2) bool ssbatch_is_listed(const char *list, const char *name);
 
 /*
- * Reads a plan from a file, or from standard input if `path` is NULL. Free the plan in either case.
+ * Reads a plan from a file, or from standard input if `path` is NULL. Free the plan even on
+ * failure.
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_given_plan_read(
     struct ssbatch_plan *plan, const char *path, struct ss_error *error);
 
-/* Reads the plan that the study keeps; an absent plan is empty. Free the plan in either case. */
+/* Reads the plan that the study keeps; an absent plan is empty. Free the plan even on failure. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error);
 

@@ -10,7 +10,7 @@
 
 /*
  * Prints the progress of the study: one line that is rewritten on a terminal, otherwise a line for
- * each run. The time left is the planned one, scaled by how long the runs took so far.
+ * each run. The remaining time is the planned time, scaled by how long earlier runs took.
  */
 struct ssbatch_progress {
     FILE *stream; /* NULL: quiet */
@@ -21,7 +21,6 @@ struct ssbatch_progress {
     bool shown;            /* a line is on the terminal */
 };
 
-/* Shows that a run begins. */
 SS_NONNULL()
 void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name);
 

@@ -23,7 +23,7 @@ static const char *value_of(char *const *word, const char *option) {
     return (*word)[length] ? NULL : word[1];
 }
 
-/* Returns the options of showstopper, which may run in an environment; NULL if it does not. */
+/* Returns the words after `showstopper`, which may follow other words; NULL without it. */
 static char *const *options_of_showstopper(char *const *words) {
     for (; *words; words++) {
         const char *slash = strrchr(*words, '/');
@@ -45,7 +45,6 @@ bool ssbatch_follows_trace(char *const *words) {
     return false;
 }
 
-/* Returns whether showstopper is attached to processes that ran before. */
 static bool is_attached(char *const *words) {
     char *const *word = options_of_showstopper(words);
     while (word && *word && strcmp(*word, "--") != 0 && !value_of(word, "--attach") &&

@@ -260,7 +260,7 @@ static void lines_that_cannot_be_read_are_refused(void **state) {
         "plan:1: the plan ends with a backslash, which continues a line: the next line is missing");
     assert_refused("plan 2\n", "plan:1: the plan has version '2', but this program reads only "
                                "version 1: use the program that the plan was written for");
-    assert_refused("plan\n", "plan:1: expected the version of the plan: write plan 1");
+    assert_refused("plan\n", "plan:1: expected the version of the plan: write 'plan 1'");
     assert_refused(
         "set a=1\nplan 1\n", "plan:2: the version of the plan must be in its first line");
     assert_refused("set a\n", "plan:1: 'a' is not a column: write KEY=VALUE");
@@ -338,9 +338,9 @@ static void commands_that_are_incomplete_are_refused(void **state) {
     assert_refused(
         "run a takes 1s\nmain -- ''\n", "plan:2: the line has no command: end it with -- COMMAND");
     assert_refused(
-        "main -- x\n", "plan:1: the main belongs to no run: put it below a line run NAME");
+        "main -- x\n", "plan:1: the main is outside of a run: put it below a line 'run NAME'");
     assert_refused("run a takes 1s\nmain -- x\nset b=1\nafter -- x\n",
-        "plan:4: the after belongs to no run: put it below a line run NAME");
+        "plan:4: the after is outside of a run: put it below a line 'run NAME'");
     assert_refused("once a -- x\n",
         "plan:1: a value needs a name and a pattern: write once NAME match=REGEX -- COMMAND");
     assert_refused("once a match=b -- x\n",
@@ -370,7 +370,7 @@ static void roles_must_be_unique_and_usable_in_placeholders(void **state) {
         "plan:2: './bench' follows the role 'x', but only KEY=VALUE and -- COMMAND may: write -- "
         "before the command");
     assert_refused("once run match=(.) -- x\n",
-        "plan:1: 'run' has a meaning in commands, {run}: choose another name");
+        "plan:1: 'run' is the placeholder {run} in commands: choose another name");
     ssbatch_plan_free(parse(
         "run a takes 1s\nmain x -- x\nrun b takes 1s\nbefore -- x\nbefore -- x\nmain x -- x\n"));
 }

@@ -489,9 +489,10 @@ static void afters_with_placeholders_known_only_during_the_run_are_refused(void 
     (void)state;
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
     assert_int_equal(open_stage(usual, &error), -1);
-    assert_string_equal(error.message, "line 4: {srv.pid}: an `after` must not depend on what "
-                                       "happened, because it may have to run "
-                                       "when nothing else ran: name what it undoes after {run}");
+    assert_string_equal(error.message,
+        "line 4: {srv.pid} is unknown in an `after`, which may have to "
+        "run when nothing else ran: use {run} to name what it "
+        "undoes");
     close_stage();
 }
 

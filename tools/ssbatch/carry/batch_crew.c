@@ -12,7 +12,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* How long the keeper waits for a minder, which usually needs less. */
+/* How long the keeper waits for a minder to exit. */
 #define MINDER_PATIENCE (8 * SS_SECOND)
 
 /* How long killed processes may take to disappear. */
@@ -20,8 +20,6 @@
 
 /* Polling interval in milliseconds for events that do not wake a process. */
 #define BLIND_INTERVAL 10
-
-/* ---- reaping ---- */
 
 static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
     for (int i = 0; i < SSBATCH_SLOTS; i++) {
@@ -31,7 +29,7 @@ static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
     return -1;
 }
 
-/* Handles the exit of a minder, which exits with 0 once nothing is left of its command. */
+/* A minder exits with 0 once nothing is left of its command. */
 static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
     struct ssbatch_slot *slot = &crew->slots[number];
     crew->minders[number] = 0;
@@ -54,7 +52,7 @@ static void on_child(struct ssbatch_crew *crew, pid_t pid, int status) {
         on_minder_gone(crew, number, status);
     } else if (pid == crew->keeper.pid) {
         crew->keeper.pid = 0;
-        /* If memory is exhausted, dismissing the keeper tries this again. */
+        /* If this fails, ss_keeper_dismiss() tries again. */
         if (!WIFEXITED(status) && ss_keeper_start(&crew->keeper) < 0)
             crew->keeper.pid = 0;
     }
@@ -75,8 +73,6 @@ static void take_signals(struct ssbatch_crew *crew) {
             crew->ended_by = number;
     }
 }
-
-/* ---- the spawner ---- */
 
 static int wait_for_events(void *context, ss_time deadline) {
     struct ssbatch_crew *crew = context;
@@ -106,7 +102,7 @@ static int find_free(const struct ssbatch_crew *crew) {
     return -1;
 }
 
-/* Waits until the command has been executed, or has failed to be. */
+/* Waits until the command has been executed or exec has failed. */
 static void await_exec(int executed) {
     char byte;
     while (read(executed, &byte, 1) < 0 && errno == EINTR) {
@@ -277,8 +273,6 @@ struct ssbatch_spawner ssbatch_crew_spawner(struct ssbatch_crew *crew) {
     };
 }
 
-/* ---- processes of a dead call ---- */
-
 struct search {
     const char *mark;
     bool kill;
@@ -312,8 +306,6 @@ size_t ssbatch_crew_end_marked(const char *mark) {
         poll(NULL, 0, 2 * BLIND_INTERVAL);
     }
 }
-
-/* ---- the keeper ---- */
 
 static void await_minders(const struct ssbatch_crew *crew) {
     for (int i = 0; i < SSBATCH_SLOTS; i++) {

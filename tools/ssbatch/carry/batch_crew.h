@@ -26,7 +26,7 @@
 /* The maximum number of commands at the same time, including those that left a daemon. */
 #define SSBATCH_SLOTS 64
 
-/* The variable in the environment of all commands; its value names this call. */
+/* Set in the environment of all commands; its value is the mark of the call. */
 #define SSBATCH_MARK "SSBATCH_CALL"
 
 #define SSBATCH_MARK_ROOM 128
@@ -64,8 +64,8 @@ SS_NONNULL() struct ssbatch_spawner ssbatch_crew_spawner(struct ssbatch_crew *cr
 SS_NONNULL() void ssbatch_crew_close(struct ssbatch_crew *crew);
 
 /*
- * Ends the processes of another call, which is dead: waits for guardians among them and kills the
- * rest. Returns how many processes are left.
+ * Ends the processes of a dead call: waits for guardians among them, then kills the rest. Returns
+ * the number of processes that are still alive.
  */
 SS_NONNULL() size_t ssbatch_crew_end_marked(const char *mark);
 

@@ -16,7 +16,7 @@ struct ssbatch_values {
     size_t count, room;
 };
 
-/* Returns the value of this name; NULL if absent. */
+/* Returns NULL if the name is unknown. */
 SS_NONNULL() const char *ssbatch_values_get(const struct ssbatch_values *values, const char *name);
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_values_set(
     struct ssbatch_values *values, const char *name, const char *value, struct ss_error *error);

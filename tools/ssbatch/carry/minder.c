@@ -23,8 +23,6 @@ struct watch {
     sigset_t signals;
 };
 
-/* ---- descendants ---- */
-
 struct family {
     pid_t *pids;
     size_t count, room;
@@ -62,8 +60,6 @@ void ssbatch_signal_descendants(
     }
     free(children.pids);
 }
-
-/* ---- the command ---- */
 
 static int set_temporary(const char *scratch) {
     char path[4400];
@@ -205,8 +201,8 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
         atomic_store(&slot->why, errno);
         _exit(SS_ERROR_FAILED);
     }
-    setpgid(watch.command,
-        watch.command); /* called in the command, too, because either process may run first */
+    /* The command makes the same call, because either process may run first. */
+    setpgid(watch.command, watch.command);
     atomic_store(&slot->pid, watch.command);
     close(executed);
     while (has_family(&watch)) {

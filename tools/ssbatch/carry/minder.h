@@ -13,9 +13,9 @@
 #include "spawner.h"
 
 /*
- * A minder is the parent of one command. As a subreaper it knows all processes that the command
- * starts, even daemons, and ends them at SIGTERM or when ssbatch dies. ssbatch and its keeper see
- * the state of command and minder in shared memory.
+ * A minder is the parent of one command and a subreaper, so that all processes that the command
+ * starts, even daemons, are its descendants. It ends them at SIGTERM or when ssbatch dies. ssbatch
+ * and its keeper read the state of command and minder from shared memory.
  */
 struct ssbatch_slot {
     _Atomic int32_t minder; /* 0: the slot is free */
@@ -46,8 +46,8 @@ struct ssbatch_minder {
 _Noreturn void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) SS_NONNULL();
 
 /*
- * Signals the living descendants of this process, except the children for which `is_spared` returns
- * true and the descendants of those.
+ * Signals the living descendants of this process. Spares children for which `is_spared` returns
+ * true, and their descendants.
  */
 void ssbatch_signal_descendants(
     int signal, bool (*is_spared)(void *context, pid_t pid), void *context);

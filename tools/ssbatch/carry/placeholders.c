@@ -89,8 +89,8 @@ static char *find(void *context, const char *placeholder, struct ss_error *error
     bool of_role = !moment && strchr(placeholder, '.');
     if (finding->fixed && (moment || of_role)) {
         ss_error_fail(error,
-            "{%s}: an `after` must not depend on what happened, because it may have to run when "
-            "nothing else ran: name what it undoes after {run}",
+            "{%s} is unknown in an `after`, which may have to run when nothing else ran: use {run} "
+            "to name what it undoes",
             placeholder);
         return NULL;
     }

@@ -47,15 +47,15 @@ struct ssbatch_spawner {
      */
     void (*end)(void *context, int number, ss_time grace);
 
-    /* Forgets a command that is gone. */
+    /* Releases the number of a command that is gone. */
     void (*forget)(void *context, int number);
 
     /* Ends the descendants of commands whose minder was killed. */
     void (*clear)(void *context);
 
     /*
-     * Sleeps until `deadline`, or until an event. Returns the signal that interrupts the study, or
-     * 0; after a signal always the same signal.
+     * Sleeps until `deadline` or an event. Returns 0 or, in this and all later calls, the signal
+     * that interrupted the study.
      */
     int (*wait)(void *context, ss_time deadline);
 

@@ -16,7 +16,7 @@
 
 #define PATH_ROOM 4400
 
-/* Polling interval for the output or the file by which a `beside` shows that it is ready. */
+/* Polling interval while a `beside` is not ready. */
 #define READY_INTERVAL (10 * SS_MILLISECOND)
 
 /* Time that ended commands may take to disappear after their grace period. */
@@ -25,10 +25,8 @@
 /* A pattern must match within this many bytes of output. */
 #define OUTPUT_MAX (1 << 20)
 
-/* Only this many bytes at the end of standard error are read, for its last line. */
+/* The last line of standard error is searched in this many bytes at its end. */
 #define ERRORS_MAX 4096
-
-/* ---- set up ---- */
 
 static void name_files(struct ssbatch_act *act, size_t index) {
     if (act->line->role)
@@ -83,8 +81,6 @@ void ssbatch_stage_free(struct ssbatch_stage *stage) {
     free(stage->acts);
     stage->acts = NULL;
 }
-
-/* ---- commands ---- */
 
 static const char *call_act(const struct ssbatch_act *act) {
     return act->line->role ? act->line->role : ssbatch_kind_name(act->line->kind);
@@ -208,8 +204,6 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
     return check_besides(stage, stage);
 }
 
-/* ---- readiness ---- */
-
 /* Returns whether a line of the output matches the pattern; if so, keeps its group 1. */
 static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *act) {
     char path[PATH_ROOM];
@@ -259,8 +253,6 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     }
     return 0;
 }
-
-/* ---- the lines ---- */
 
 /* Fails the run if a command that has ended printed no line that matches its pattern. */
 static int check_output(struct ssbatch_stage *stage, struct ssbatch_act *act) {
@@ -364,8 +356,6 @@ int ssbatch_stage_run(struct ssbatch_stage *stage) {
     }
     return 0;
 }
-
-/* ---- the end ---- */
 
 /* Waits until nothing is left of an act that is being ended. */
 static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {

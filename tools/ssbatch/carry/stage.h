@@ -15,7 +15,7 @@ struct ssbatch_act {
                                      BASE.stderr */
     char **words;                 /* the words with placeholders replaced; NULL until then; owned */
     bool started, ended;
-    bool asked;       /* the command has been told to end */
+    bool asked;       /* ssbatch began to end the command */
     bool judged;      /* the output and the record of this `main` have been checked */
     int number;       /* its number at the spawner; -1 if nothing is left of the command */
     pid_t pid;        /* pid of the command */
@@ -39,7 +39,7 @@ struct ssbatch_stage {
     const char *scratch;           /* the folder for temporary files, which exists */
     const char *folder;            /* the current folder of commands */
     struct ssbatch_stage *outer;   /* for a run: the study's lines; may be NULL */
-    struct ssbatch_values *values; /* values; those of `once` lines are added */
+    struct ssbatch_values *values; /* receives those of `once` lines */
     ss_time limit;                 /* how long the stage may take; 0: no limit */
 
     /* Judges what a `main` recorded, as soon as it has succeeded; may be NULL. */
@@ -56,13 +56,13 @@ struct ssbatch_stage {
 };
 
 /*
- * Prepares the lines, and replaces the placeholders of each `after`, which must be known before the
- * run. The caller has set the first members. Free the stage in either case.
+ * Prepares the lines. Replaces the placeholders of each `after` now, because it may have to run
+ * when nothing else ran. The caller has set the public members. Free the stage even on failure.
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_stage_open(
     struct ssbatch_stage *stage, struct ss_error *error);
 
-/* Writes the journal that undoes this stage: each `after` of it. */
+/* Writes the lines of a journal that undo this stage. */
 SS_NONNULL() void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream);
 
 /* Carries out every line but `after`s. Returns -1 with the reason in `why`. */

@@ -30,8 +30,6 @@ static int find_key(const char *name) {
     return -1;
 }
 
-/* ---- the catalogue ---- */
-
 void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue) {
     for (size_t i = 0; i < catalogue->text_count; i++)
         free(catalogue->texts[i]);
@@ -77,8 +75,6 @@ const struct ssbatch_workload *ssbatch_catalogue_find(
     return NULL;
 }
 
-/* ---- checks of values ---- */
-
 static bool is_number(const char *text) {
     size_t digits = strspn(text, "0123456789");
     const char *rest = text + digits;
@@ -87,7 +83,7 @@ static bool is_number(const char *text) {
     return digits > 0 && !*rest;
 }
 
-/* Checks a time. A number without a unit is in seconds. */
+/* A number without a unit is in seconds. */
 static int check_time(const char *value, struct ss_error *error) {
     ss_time time;
     return is_number(value) ? 0 : ss_units_time(value, &time, error);
@@ -192,8 +188,6 @@ int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
     workload->values[SSBATCH_REPEAT] = definition->repeat ? "yes" : NULL;
     return 0;
 }
-
-/* ---- reading ---- */
 
 struct reader {
     struct ssbatch_catalogue *catalogue;
@@ -392,8 +386,6 @@ int ssbatch_catalogue_read(
     drop_known(catalogue, reader.first);
     return 0;
 }
-
-/* ---- where catalogues are ---- */
 
 static int read_named_by_environment(struct ssbatch_catalogue *catalogue, struct ss_error *error) {
     const char *list = getenv("SHOWSTOPPER_CATALOGUE");

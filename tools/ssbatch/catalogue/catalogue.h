@@ -38,7 +38,7 @@ struct ssbatch_definition {
     const char *name;
     const char *command;   /* quoted words */
     const char *iteration; /* NULL: no expression for iterations */
-    bool repeat;           /* also with an expression */
+    bool repeat;           /* --repeat, even with an expression */
 };
 
 /* Workloads of one or more files. Zero-initialized: empty. */
@@ -58,15 +58,15 @@ int ssbatch_catalogue_define(struct ssbatch_catalogue *catalogue,
 
 /*
  * Adds the workloads of a file, except names that the catalogue already has, so that the first file
- * that defines a name wins. Messages begin with "FILE:LINE: ". Free the catalogue in either case.
+ * that defines a name wins. Messages begin with "FILE:LINE: ". Free the catalogue even on failure.
  */
 SS_NONNULL(1, 2)
 int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error);
 
 /*
- * Adds the files to search after those of --catalogue: first those in the variable
- * SHOWSTOPPER_CATALOGUE, then the user's, then the installed one.
+ * Adds the workloads of the default catalogues: those that SHOWSTOPPER_CATALOGUE lists, then the
+ * user's, then the installed one. Call this after reading those of --catalogue.
  */
 SS_NONNULL(1)
 int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error);

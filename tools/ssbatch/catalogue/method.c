@@ -14,7 +14,10 @@
 #define RBPID(name) "-d averageq -D {tau} -c rbpid{pi} -s " name
 #define GEOM(name)  "-d averageq -D {tau} -c geom -s " name
 
-/* Allows for rounding errors of a load times a number of CPUs that ends in a half. */
+/*
+ * Added before rounding, because the product of a load and a number of CPUs may be slightly below a
+ * half.
+ */
 #define ROUNDING 1e-9
 
 static const struct ssbatch_method methods[] = {
@@ -52,7 +55,7 @@ bool ssbatch_method_has_rounds(const struct ssbatch_method *method) {
     return strstr(method->modules, "{tau}") != NULL;
 }
 
-/* Rounds a non-negative number of instances. */
+/* Rounds to at least 1. */
 static uint64_t round_copies(double number) {
     return number < 1 ? 1 : (uint64_t)(number + 0.5);
 }

@@ -15,7 +15,7 @@ enum ssbatch_copies {
     SSBATCH_COPIES_GIVEN,
     SSBATCH_COPIES_ONE,
     SSBATCH_COPIES_WHOLE,    /* the load times the number of CPUs, rounded */
-    SSBATCH_COPIES_MEASURED, /* as many as make up the load, given the load of one */
+    SSBATCH_COPIES_MEASURED, /* the load divided by the load of one instance */
 };
 
 /* Limits on the instances other than showstopper's. */
@@ -28,8 +28,7 @@ enum ssbatch_limiter {
 struct ssbatch_method {
     const char *name;
     const char *feedback; /* options of showstopper */
-    const char
-        *modules; /* likewise, with {tau}; {cdc} and {pi} are those of struct ssbatch_control */
+    const char *modules;  /* likewise; {tau}, {cdc} and {pi} come from struct ssbatch_control */
     enum ssbatch_copies copies;
     enum ssbatch_limiter limiter;
 };
@@ -40,9 +39,9 @@ struct ssbatch_control {
     const char *tau;      /* mean length of a round; NULL if the method has none */
     const char *cdc;      /* further options of the dithering of a constant duty; NULL: none */
     const char *pi;       /* options of the control rbpid; NULL: none */
-    const char *feedback; /* replaces the feedback of the method; NULL: does not */
+    const char *feedback; /* replaces the feedback of the method; NULL: keeps it */
     double target;        /* the load, from 0 to 1 */
-    uint64_t cpus;        /* number of CPUs, which are a load of 1 together */
+    uint64_t cpus;        /* number of CPUs that together are a load of 1 */
     uint64_t instances;   /* unless the method sets the number */
     double one;           /* load of one instance; NaN: unknown */
 };
@@ -51,7 +50,7 @@ struct ssbatch_control {
 SS_NONNULL(1)
 const struct ssbatch_method *ssbatch_method_find(const char *name, struct ss_error *error);
 
-/* Returns whether the method has rounds of a given length. */
+/* Returns whether the method requires `tau`. */
 SS_NONNULL() bool ssbatch_method_has_rounds(const struct ssbatch_method *method);
 
 /* Returns the number of instances, at least 1. */

@@ -31,9 +31,10 @@ static bool is_decimal(const char *text) {
     return text[1] && !text[1 + strspn(text + 1, "0123456789")];
 }
 
-/* ---- times ---- */
-
-/* Reads a time with a unit, and warns if it is below `sensible`, as if meant in minutes. */
+/*
+ * Reads a time with a unit. Warns if it is in `m` and below `sensible`: the user probably meant
+ * minutes.
+ */
 static int read_time(const struct ssbatch_option_value *value, const char *text, ss_time sensible,
     ss_time *time, struct ss_error *error) {
     struct ss_units_doubt doubt;
@@ -103,9 +104,10 @@ static int print_round(FILE *stream, const struct ssbatch_option_value *value, c
     return 0;
 }
 
-/* ---- loads ---- */
-
-/* Returns whether a number without a sign is a load in percent: 2 to 100. */
+/*
+ * Returns whether the text is a number from 2 to 100 without a percent sign, which is a load in
+ * percent.
+ */
 static bool is_bare_percent(const char *text) {
     double number = is_decimal(text) && *text != '0' ? strtod(text, NULL) : 0;
     return number >= 2 && (number < 100 || strcmp(text, "100") == 0);
@@ -151,8 +153,6 @@ static int print_target(FILE *stream, const struct ssbatch_option_value *value, 
     return print_load(stream, value, text, error);
 }
 
-/* ---- lists ---- */
-
 /* Prints the items of a list, and skips empty ones. */
 static int print_list(FILE *stream, const struct ssbatch_option_value *value, printer *print_item,
     struct ss_error *error) {
@@ -183,8 +183,6 @@ static int print_loads(FILE *stream, const struct ssbatch_option_value *value, c
     (void)text;
     return print_list(stream, value, print_target, error);
 }
-
-/* ---- numbers ---- */
 
 static int refuse_number(const char *text, struct ss_error *error) {
     return ss_error_fail(
@@ -221,8 +219,6 @@ static int print_percent(FILE *stream, const struct ssbatch_option_value *value,
     fprintf(stream, "%s", number);
     return 0;
 }
-
-/* ---- CPUs ---- */
 
 /* Writes the number of CPUs in a list. All of them must be available. */
 static int print_cpus(FILE *stream, const struct ssbatch_option_value *value, const char *text,
@@ -269,8 +265,6 @@ static int print_sets(FILE *stream, const struct ssbatch_option_value *value, co
     return 0;
 }
 
-/* ---- stairs ---- */
-
 /* Splits "HIGH:LOW:STEP" in place. */
 static int split_levels(char *text, char *parts[3]) {
     for (int i = 0; i < 3; i++) {
@@ -287,7 +281,7 @@ static int split_levels(char *text, char *parts[3]) {
 
 /*
  * Writes the levels HIGH:LOW:STEP in percent, and the number of steps down and up again. Levels
- * without a sign are in percent, even below 2.
+ * without a percent sign are in percent, even below 2.
  */
 static int print_stairs(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {

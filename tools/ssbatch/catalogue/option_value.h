@@ -9,7 +9,6 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-/* The value of an option. */
 struct ssbatch_option_value {
     const char *type;    /* a type listed in ssbatch(1) */
     const char *text;    /* as written by the user */

@@ -11,8 +11,6 @@
 
 #define NONE SIZE_MAX
 
-/* ---- the pairs ---- */
-
 void ssbatch_pairs_free(struct ssbatch_pairs *pairs) {
     free(pairs->names);
     free(pairs->items);
@@ -118,8 +116,6 @@ int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *work
         return add_symmetric(pairs, workloads, error);
     return add_list(pairs, form, error);
 }
-
-/* ---- the order ---- */
 
 /*
  * Pairs are the edges of a bipartite graph: each name is a node in front and a node at the back.
@@ -251,7 +247,7 @@ static size_t common_divisor(size_t a, size_t b) {
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* Prints a group. It passes through all places, with each pair in another place in each pass. */
+/* Prints each pair of a group once in each place, in a different place on each pass. */
 static void print_group(FILE *stream, const struct ssbatch_pairs *pairs, const struct graph *graph,
     size_t group, char *const *places, uint64_t round) {
     const struct edge *members = &graph->members[group * graph->nodes];

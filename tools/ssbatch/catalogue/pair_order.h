@@ -36,12 +36,11 @@ int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *work
 void ssbatch_pairs_free(struct ssbatch_pairs *pairs);
 
 /*
- * Writes a line "FRONT BACK PLACE ROUND" for each pair in each place and round. The order is
- * balanced, so that neither the interruption of a study nor a change of the machine favors a
- * workload: after any line, the numbers of times that each name was in front in each place differ
- * by at most one, and so do those at the back. This requires that all names are in equally many
- * pairs, and each is as often in front as at the back; otherwise counts differ accordingly.
- * `places` ends with NULL.
+ * Writes a line "FRONT BACK PLACE ROUND" for each pair in each place and round, in a balanced
+ * order, so that neither the interruption of a study nor a change of the machine favors a workload:
+ * after any line, the number of times in front in a place differs by at most one between names, and
+ * so does the number of times at the back. If names are in unequal numbers of pairs, or not equally
+ * often in front and at the back, counts differ accordingly. `places` ends with NULL.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_pairs_print(FILE *stream, const struct ssbatch_pairs *pairs, char *const *places,

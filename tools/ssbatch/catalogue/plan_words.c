@@ -190,8 +190,6 @@ bool ssbatch_plan_words_requested(char *const *words) {
     return false;
 }
 
-/* ---- workloads ---- */
-
 static int read_catalogue(
     const struct request *request, struct ssbatch_catalogue *catalogue, struct ss_error *error) {
     if (request->defined.name && ssbatch_catalogue_define(catalogue, &request->defined, error) < 0)
@@ -271,8 +269,6 @@ static int print_workload(FILE *stream, const struct request *request,
     return print_words(stream, request, workload, error);
 }
 
-/* ---- a workload under a method ---- */
-
 /* Returns the value `one` found by a study, or NaN. */
 static double read_found(const char *study) {
     char path[4200], name[256], value[256];
@@ -299,7 +295,8 @@ static int read_one(const struct request *request, const struct ssbatch_workload
     else if (ss_units_number(request->one, &control->one, NULL) < 0)
         control->one = read_found(request->one);
     return control->one <= 0
-               ? ss_error_fail(error, "%s: one instance makes no load", workload->name)
+               ? ss_error_fail(
+                     error, "--one: the load of one instance of %s must be above 0", workload->name)
                : 0;
 }
 
@@ -326,8 +323,6 @@ static int print_planned(FILE *stream, const struct request *request,
     run.columns = request->rest;
     return ssbatch_planned_run_print(stream, &run, error);
 }
-
-/* ---- what is requested ---- */
 
 /* Checks values that become parts of words and of the name of a folder. */
 static int check_use(const struct request *request, struct ss_error *error) {
@@ -385,8 +380,6 @@ static int print_from_catalogue(
     return status;
 }
 
-/* ---- pairs ---- */
-
 static int print_pair_lists(
     FILE *stream, const struct request *request, char **lists[3], struct ss_error *error) {
     struct ssbatch_pairs pairs = {0};
@@ -428,8 +421,6 @@ static int check_pairs(const struct request *request, struct ss_error *error) {
         return ss_error_fail(error, "the pairs have no place: add --places NAME,...");
     return 0;
 }
-
-/* ---- the command line ---- */
 
 static int print_value(FILE *stream, const struct request *request, struct ss_error *error) {
     const struct ssbatch_option_value value = {.type = request->type,

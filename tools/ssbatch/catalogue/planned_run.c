@@ -12,8 +12,6 @@
 /* The control group of a run with a quota. ssbatch replaces both placeholders. */
 #define GROUP "'{place}.{run}'"
 
-/* ---- words with placeholders ---- */
-
 static void put_number(FILE *stream, double number) {
     if (!isnan(number))
         fprintf(stream, "%.10g", number);
@@ -61,8 +59,6 @@ static void put_word(FILE *stream, const char *word) {
     fputc(' ', stream);
     ss_words_quote_line(stream, word);
 }
-
-/* ---- columns and options ---- */
 
 static void put_column(FILE *stream, const char *key, const char *value) {
     if (!value || !*value)
@@ -114,8 +110,6 @@ static int put_options(
     return 0;
 }
 
-/* ---- the command ---- */
-
 /* Returns whether the installed cpulimit accepts fractions of a percent, and -i for children. */
 static bool cpulimit_knows_parts(void) {
     char text[4096];
@@ -129,8 +123,8 @@ static bool cpulimit_knows_parts(void) {
 }
 
 /*
- * There are two programs named cpulimit: one takes parts of a percent, and -i for children; the
- * other takes whole percents, and -m.
+ * Two programs are named cpulimit. One accepts fractions of a percent, and -i to include children;
+ * the other only whole percents, and -m.
  */
 static void put_cpulimit(FILE *stream, const struct ssbatch_planned_run *run) {
     const struct ssbatch_control *control = run->control;
@@ -204,7 +198,7 @@ static char **read_words(const struct ssbatch_planned_run *run, struct ss_error 
 }
 
 /*
- * Drops the output of ssburn, because its iterations are in the record; keeps that of other
+ * Drops the output of ssburn, because its iterations are in the record. Keeps the output of other
  * commands.
  */
 static void put_output(FILE *stream, const struct ssbatch_planned_run *run, char *const *words) {
@@ -239,8 +233,6 @@ static int put_showstopper(
     fputc('\n', stream);
     return 0;
 }
-
-/* ---- lines ---- */
 
 static const char *published_of(const struct ssbatch_workload *workload) {
     return workload->values[SSBATCH_PUBLISHED];

@@ -55,9 +55,10 @@ static const char *last_part(const struct ssbatch_workload *workload) {
     return slash ? slash + 1 : workload->name;
 }
 
-/* ---- texts with placeholders ---- */
-
-/* The target of the text: a command of showstopper, which replaces %, or a shell. */
+/*
+ * How placeholders are replaced: in a command of showstopper, which replaces %, or in a shell
+ * script.
+ */
 struct filling {
     const struct ssbatch_workload *workload;
     const struct ssbatch_use *use;
@@ -65,7 +66,9 @@ struct filling {
     bool for_shell;       /* the shell expands variables */
 };
 
-/* Writes a text so that neither the plan nor, outside of a shell, showstopper changes it. */
+/*
+ * Doubles { for the plan and, outside of a shell, % for showstopper, so that both stay as they are.
+ */
 static void put_plain(FILE *stream, const char *text, bool for_shell) {
     for (; *text; text++) {
         if (*text == '{' || (*text == '%' && !for_shell))
@@ -195,8 +198,6 @@ static void put_folder(FILE *stream, const struct filling *filling) {
     fputs("{scratch}/data/", stream);
     put_filled(stream, form ? form : "{side}-{instance}", filling);
 }
-
-/* ---- words of a plan ---- */
 
 /* Writes a word with its placeholders replaced, after a blank. */
 static int print_word(
@@ -345,8 +346,6 @@ void ssbatch_workload_print_once(
     fputc('\n', stream);
 }
 
-/* ---- what is missing ---- */
-
 /* Writes a need with its variables replaced by their values. */
 static void put_expanded(FILE *stream, const char *need) {
     while (*need) {
@@ -366,7 +365,7 @@ static bool can_be_executed(const char *program) {
     return ss_commands_check(&commands, NULL) == 0;
 }
 
-/* Writes `before` and the need if the machine lacks it. Returns whether it is lacking. */
+/* If the machine lacks the need, writes `before` and what is missing, and returns true. */
 static bool print_lack(FILE *stream, const char *before, const char *need) {
     size_t variable = variable_length(need);
     char expanded[PATH_MAX] = "";
@@ -432,8 +431,6 @@ const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload) {
     note += sizeof mark - 1;
     return note + strspn(note, " \t");
 }
-
-/* ---- the list ---- */
 
 static void list_workload(FILE *stream, const struct ssbatch_workload *workload) {
     const char *note = value_of(workload, SSBATCH_NOTE);

@@ -39,7 +39,7 @@ static int check_missing(const struct ssbatch_workload_checks *checks,
     return 0;
 }
 
-/* Returns a time in seconds. A number without a unit is in seconds. */
+/* A number without a unit is in seconds. */
 static double seconds_of(const char *text) {
     ss_time time;
     return ss_units_time(text, &time, NULL) == 0 ? ss_time_seconds(time) : strtod(text, NULL);
@@ -54,7 +54,10 @@ static void warn_of_warmup(
         time, isalpha((unsigned char)time[strlen(time) - 1]) ? "" : "s");
 }
 
-/* A command of the command line may be endless, so the user should know what is counted. */
+/*
+ * Returns whether only exits of a typed command count as iterations. The user gets a note, because
+ * the command may never exit.
+ */
 static bool counts_only_ends(const struct ssbatch_workload *workload) {
     return workload->typed && !workload->values[SSBATCH_ITERATION] &&
            !workload->values[SSBATCH_REPEAT];
@@ -92,8 +95,6 @@ int ssbatch_workloads_check(FILE *stream, const struct ssbatch_workload_checks *
     }
     return 0;
 }
-
-/* ---- published workloads ---- */
 
 /* Returns the stand-in for a program; NULL if absent. */
 static const char *find_stand_in(

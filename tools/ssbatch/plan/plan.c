@@ -33,8 +33,6 @@ struct ssbatch_run *ssbatch_plan_find(const struct ssbatch_plan *plan, const cha
     return found ? *found : NULL;
 }
 
-/* ---- release ---- */
-
 static void free_lines(struct ssbatch_lines *lines) {
     for (size_t i = 0; i < lines->count; i++) {
         struct ssbatch_line *line = &lines->items[i];
@@ -61,12 +59,7 @@ void ssbatch_plan_free(struct ssbatch_plan *plan) {
     *plan = (struct ssbatch_plan){0};
 }
 
-/* ---- output ---- */
-
-/*
- * Prints a column. Writes KEY='a b', which a shell reads like 'KEY=a b' and which is easier to
- * read.
- */
+/* Quotes only the value: KEY='a b' is easier to read than 'KEY=a b', and equivalent in a shell. */
 static void print_pair(FILE *stream, const char *key, const char *value) {
     fprintf(stream, " %s=", key);
     ss_words_quote_line(stream, value);
@@ -145,8 +138,6 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
         print_line(stream, &run->lines.items[i], &run->lines.items[i].columns);
     }
 }
-
-/* ---- identity ---- */
 
 /* Returns the column with the smallest key above `key`, or NULL. */
 static const struct ssbatch_column *next_column(

@@ -49,8 +49,7 @@ struct ssbatch_line {
     unsigned number;        /* number of the line in the plan, from 1 */
     const char *role;       /* for `once`, the name of the value, never NULL; otherwise the role,
                                NULL if absent */
-    const char *pattern;    /* text of ready= or match=; NULL if absent. That of a value has a group
-                               1 */
+    const char *pattern;    /* text of ready= or match=; NULL if absent. match= has a group */
     regex_t *regex;         /* the pattern, compiled; NULL if absent; owned */
     const char *ready_file; /* before replacement; NULL if absent. Only a `beside` has one */
     bool has_ok;            /* ok= was given; otherwise only status 0 means success */
@@ -73,7 +72,7 @@ struct ssbatch_run {
     const char *reason; /* why the plan skips the run; NULL if it does not */
     ss_time takes;
     ss_time limit; /* 0: none; never below `takes` */
-    bool keep;     /* the folder of the run survives attempts */
+    bool keep;     /* later attempts reuse the folder of the run */
 
     /* Names of values (once) and earlier runs, none of them skipped; the list is owned. */
     const char **needs;
@@ -105,7 +104,7 @@ struct ssbatch_plan {
 
 /*
  * Reads a plan up to the end of the stream. Messages begin with "NAME:LINE: ". Returns -1 with the
- * error set. Free the plan in either case; it need not be initialized. Do not copy the plan,
+ * error set. Free the plan even on failure; it need not be initialized. Do not copy the plan,
  * because it points into itself.
  */
 SS_NONNULL(1, 2, 3)

@@ -17,7 +17,7 @@
 struct reader {
     struct ssbatch_plan *plan;
     FILE *stream;
-    const char *name;                /* name of the plan */
+    const char *name;                /* the file, for messages */
     unsigned line;                   /* number of the line where the words begin, from 1 */
     unsigned read;                   /* number of lines read so far */
     bool begun;                      /* a line with words was read */
@@ -26,8 +26,6 @@ struct reader {
     char *piece, *text;              /* a line, and a line with its continuations */
     size_t piece_room, length, text_room;
 };
-
-/* ---- lines ---- */
 
 /* Reads a line into `piece`, without its end. Returns 1, 0 at the end of the plan, or -1. */
 static int read_piece(struct reader *reader, struct ss_error *error) {
@@ -90,8 +88,6 @@ static char **read_words(struct reader *reader, struct ss_error *error) {
     return words;
 }
 
-/* ---- names ---- */
-
 /* Checks a name. A comma would end the name in a list, and a % or { in a command is replaced. */
 static int check_name(const char *name, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -115,7 +111,7 @@ static int check_name(const char *name, struct ss_error *error) {
     return 0;
 }
 
-/* Checks the role of a command or the name of a value, with which placeholders begin. */
+/* Checks the role of a command or the name of a value, both of which are used in placeholders. */
 static int check_role(const char *role, struct ss_error *error) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -131,7 +127,7 @@ static int check_role(const char *role, struct ss_error *error) {
     for (size_t i = 0; i < sizeof placeholders / sizeof *placeholders; i++) {
         if (strcmp(role, placeholders[i]) == 0)
             return ss_error_fail(
-                error, "'%s' has a meaning in commands, {%s}: choose another name", role, role);
+                error, "'%s' is the placeholder {%s} in commands: choose another name", role, role);
     }
     return 0;
 }
@@ -164,8 +160,6 @@ static int check_role_is_free(
         used = find_role(&plan->runs[i].lines, role);
     return used ? refuse_used_role(used, error) : 0;
 }
-
-/* ---- columns ---- */
 
 /* Columns of the table of runs that ssbatch fills in itself. */
 static const char *const own_columns[] = {
@@ -208,8 +202,6 @@ static int copy_columns(
     return 0;
 }
 
-/* ---- KEY=VALUE ---- */
-
 struct pair {
     char *key, *value;
 };
@@ -224,7 +216,6 @@ static bool split_pair(char *word, struct pair *pair) {
     return true;
 }
 
-/* Adds a pair to the columns of this line. */
 static int add_own_column(struct reader *reader, const struct pair *pair, struct ss_error *error) {
     if (check_key(pair->key, error) < 0)
         return -1;
@@ -234,13 +225,11 @@ static int add_own_column(struct reader *reader, const struct pair *pair, struct
     return set_column(&reader->own, pair->key, pair->value, error);
 }
 
-/* ---- plan, set ---- */
-
 static int read_version(struct reader *reader, char **words, struct ss_error *error) {
     if (reader->begun)
         return ss_error_fail(error, "the version of the plan must be in its first line");
     if (!words[1] || words[2])
-        return ss_error_fail(error, "expected the version of the plan: write plan 1");
+        return ss_error_fail(error, "expected the version of the plan: write 'plan 1'");
     if (strcmp(words[1], "1") != 0)
         return ss_error_fail(error,
             "the plan has version '%s', but this program reads only version 1: use the program "
@@ -264,8 +253,6 @@ static int read_set(struct reader *reader, char **words, struct ss_error *error)
     return copy_columns(&reader->set, &reader->own, error);
 }
 
-/* ---- run, skip ---- */
-
 static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *error) {
     if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
         return ss_error_memory(error);
@@ -273,7 +260,7 @@ static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *
     return 0;
 }
 
-/* Splits A,B in place and adds the names. The end of the plan checks that they exist. */
+/* Splits A,B in place and adds the names. Whether they exist is checked at the end of the plan. */
 static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error) {
     char *rest;
     for (char *need = strtok_r(list, ",", &rest); need; need = strtok_r(NULL, ",", &rest)) {
@@ -389,8 +376,6 @@ static int read_skip(struct reader *reader, char **words, struct ss_error *error
     reader->in_run = false;
     return copy_columns(&run->columns, &reader->own, error);
 }
-
-/* ---- commands ---- */
 
 static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error) {
     memset(line->ok, 0, sizeof line->ok);
@@ -541,7 +526,7 @@ static int read_command(
     struct ssbatch_run *run = last_run(reader);
     if (!run && (reader->plan->run_count > 0 || kind == SSBATCH_MAIN))
         return ss_error_fail(
-            error, "the %s belongs to no run: put it below a line run NAME", words[0]);
+            error, "the %s is outside of a run: put it below a line 'run NAME'", words[0]);
     struct ssbatch_lines *lines = run ? &run->lines : &reader->plan->study;
     if (add_line(reader, kind, words, lines, error) < 0)
         return -1;
@@ -565,8 +550,6 @@ static int read_main(struct reader *reader, char **words, struct ss_error *error
 static int read_after(struct reader *reader, char **words, struct ss_error *error) {
     return read_command(reader, SSBATCH_AFTER, words, error);
 }
-
-/* ---- the plan ---- */
 
 static const char *const line_names[] = {
     "run", "before", "beside", "main", "after", "set", "once", "skip", "plan"};
@@ -601,8 +584,6 @@ static int read_lines(struct reader *reader, struct ss_error *error) {
     }
     return status;
 }
-
-/* ---- checks of the whole plan ---- */
 
 /* Orders runs by name, and runs with the same name by line. */
 static int compare_runs(const void *one, const void *other) {

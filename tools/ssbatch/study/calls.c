@@ -98,8 +98,6 @@ void ssbatch_call_close(struct ssbatch_call *call) {
     close(call->lock);
 }
 
-/* ---- undoing ---- */
-
 struct undoing {
     const struct ssbatch_undoer *undoer;
     char folder[SSBATCH_PATH]; /* where the commands were called */
@@ -140,7 +138,10 @@ static int undo_journal(
     return undoing.failed ? -1 : 0;
 }
 
-/* Undoes the journals of the runs or, with `of_study`, the study's, which comes last. */
+/*
+ * Undoes the journals of the runs or, with `of_study`, the journal of the study. Undo the study
+ * last.
+ */
 static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char folder[SSBATCH_PATH], path[SSBATCH_PATH];
@@ -171,8 +172,6 @@ int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
     return status;
 }
 
-/* ---- dead calls ---- */
-
 struct owner {
     char boot[9];
     pid_t pid;
@@ -202,8 +201,8 @@ static bool is_this_boot(const struct ssbatch_study *study, const struct owner *
 }
 
 /*
- * Returns the lock, -1 with the error set, or SSBATCH_HELD if the call lives. The lock of a call
- * that lives is not tried: the call may be about to take it.
+ * Returns the descriptor of the lock, -1 with the error set, or SSBATCH_HELD if the call is alive.
+ * Does not try to lock a call that is alive, because that call may be about to lock it.
  */
 static int lock_call(const struct ssbatch_study *study, const char *mark, const struct owner *owner,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {

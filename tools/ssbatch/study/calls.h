@@ -32,7 +32,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
     const struct ssbatch_call *call, const char *name, struct ss_error *error);
 
-/* Makes a folder for temporary files of the call. The folder is removed with that of the call. */
+/* Makes a folder for temporary files inside the call's folder. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_folder(
     const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error);
 

@@ -67,7 +67,6 @@ int ssbatch_disk_make_folder(
     return sync_parent(disk, path, error); /* the folder may exist but not be on disk yet */
 }
 
-/* A function that is called for each entry of a folder. */
 typedef int visitor(
     const void *context, const char *path, const struct stat *status, struct ss_error *error);
 

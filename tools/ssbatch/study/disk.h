@@ -47,7 +47,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_rename(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_unlink(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
-/* Writes a whole file: under another name, which is synced and renamed; then syncs its folder. */
+/* Writes a file under a temporary name, syncs it, renames it, and syncs its folder. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
     const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error);
 

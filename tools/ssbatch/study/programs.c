@@ -42,7 +42,7 @@ static bool is_same(const struct ssbatch_program *program, const struct stat *st
            program->size == status->st_size && program->changed == time_of(status);
 }
 
-/* Reads a program. Returns NULL if it cannot be read: it then cannot be recognized later. */
+/* Returns NULL if the program cannot be read; a later change of it then goes unnoticed. */
 static const struct ssbatch_program *read_program(
     struct ssbatch_programs *programs, const char *path, const struct stat *status) {
     for (size_t i = 0; i < programs->count; i++) {

@@ -33,7 +33,7 @@ SS_NONNULL(1, 2, 3)
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
     void (*see)(void *context, const struct ssbatch_program *program), void *context);
 
-/* Calls `see` for the first word of each line in which that word is not the name of a program. */
+/* Calls `see` for each line whose first word is not a program. */
 SS_NONNULL(1, 2)
 void ssbatch_programs_missing(const struct ssbatch_lines *lines,
     void (*see)(void *context, const struct ssbatch_line *line), void *context);

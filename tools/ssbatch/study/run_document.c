@@ -17,8 +17,6 @@ const char *ssbatch_status_name(enum ssbatch_status status) {
     return status_names[status];
 }
 
-/* ---- writing ---- */
-
 static void write_columns(struct ss_json *json, const struct ssbatch_columns *columns) {
     ss_json_open(json, "columns", '{');
     for (size_t i = 0; i < columns->count; i++)
@@ -111,8 +109,6 @@ char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct
     ss_error_memory(error);
     return NULL;
 }
-
-/* ---- reading ---- */
 
 struct json_object *ssbatch_run_document_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {

@@ -38,7 +38,7 @@ struct ssbatch_done {
     size_t line_count;
     int64_t begin, end; /* nanoseconds since 1970 */
     double seconds;
-    double others;     /* CPU time of other processes, as a part of the machine; NaN: unknown */
+    double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */
     uint64_t attempts; /* number of attempts in this call */
 };
 

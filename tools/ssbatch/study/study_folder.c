@@ -27,7 +27,10 @@ static int make_folder(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
 }
 
-/* Folders in .study are on disk with the plan, before any run begins. */
+/*
+ * Does not sync the folders in .study: ssbatch_merge() syncs them with the plan, before any run
+ * begins.
+ */
 static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
     char inner[SSBATCH_PATH], runs[SSBATCH_PATH], calls[SSBATCH_PATH];
     ssbatch_study_file(study, "runs", runs);
@@ -153,8 +156,6 @@ void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *nam
     flock(lock, LOCK_UN);
     close(lock);
 }
-
-/* ---- attempts ---- */
 
 static bool exists(const char *path) {
     struct stat status;

@@ -11,13 +11,13 @@
 #include "disk.h"
 
 /*
- * The folder of a study. What has no dot in front is finished:
+ * The folder of a study. Names without a leading dot are results:
  *
- *   NAME/run.json    a run that was carried out or skipped, beside its records and output
+ *   NAME/run.json    a run that was carried out or skipped, with its records and output
  *   .NAME.part/      temporary files of a run that is being carried out, or was interrupted;
  *                    .NAME.part/result becomes NAME
  *   .study/plan      the plan, with all runs that were ever added
- *   .study/values    what the commands of `once` printed
+ *   .study/values    the values of `once` lines
  *   .study/lock      locked while the plan is merged
  *   .study/runs/NAME locked while a run is carried out; names the host and the process
  *   .study/calls/    what calls have to undo, see calls.h
@@ -83,8 +83,6 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
-
-/* ---- attempts ---- */
 
 /*
  * Makes the hidden folder of a run, with the folder of its result. With `keep`, reuses those of an
