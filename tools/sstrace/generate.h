@@ -2,8 +2,6 @@
 #ifndef SSTRACE_GENERATE_H
 #define SSTRACE_GENERATE_H
 
-/* Generates traces. */
-
 #include <stdio.h>
 
 #include <showstopper/contract.h>
@@ -18,11 +16,10 @@ struct sstrace_generator {
     int (*generate)(const void *config, struct ss_trace_sink *sink, struct ss_error *error);
 };
 
-/* A request for a generated trace. */
 struct sstrace_generation {
     const struct sstrace_generator *generator; /* NULL: a trace is read instead */
     const char *text;                          /* "MAIN,name=value,..." */
-    int symmetric;                             /* the staircase's own option of this name */
+    int symmetric;                             /* --symmetric */
 };
 
 /* Returns the generator of this name; NULL if the name is unknown. */
@@ -33,7 +30,6 @@ const struct sstrace_generator *sstrace_generator_find(const char *name);
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_generate(const struct sstrace_generation *generation,
     struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* Prints the parameters of all generators. */
 SS_NONNULL()
 void sstrace_generators_print(FILE *stream);
 

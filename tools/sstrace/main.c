@@ -11,8 +11,6 @@
 #include "trace_options.h"
 #include "trace_statistics.h"
 
-/* ---- source, transformations, sink ---- */
-
 /* Runs the source through the stages into `end`. */
 static int run_stages(
     const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error) {

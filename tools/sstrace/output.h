@@ -12,12 +12,13 @@
 /* Returns "svg" or "png", the suffix of the path; NULL for any other, or if the path is NULL. */
 const char *sstrace_picture_kind(const char *path);
 
-/* Writes the trace to the output of the request: a file, whole or not at all, or standard output.
+/*
+ * Writes the trace to the output of the request: a file, whole or not at all, or standard output.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_output_write(
     const struct sstrace_request *request, struct sstrace_spool *spool, struct ss_error *error);
 
-/* Writes the trace to a stream. Failures of the stream itself are the caller's to check. */
+/* Writes the trace to a stream. The caller checks the stream for errors. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_output_print(const struct sstrace_request *request,
     struct sstrace_spool *spool, FILE *stream, struct ss_error *error);
 

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_PIPELINE_H
 #define SSTRACE_PIPELINE_H
 
-/* The changes of a command line, as stages in a row. */
+/* The transformations of a command line, as a chain of stages. */
 
 #include <showstopper/contract.h>
 
@@ -15,7 +15,9 @@ struct sstrace_pipeline {
     size_t begin, count; /* the stages from `begin` up to `count` are open */
 };
 
-/* Builds the stages from the last one, which gives its output to `end`. Close them even on failure.
+/*
+ * Builds the stages, beginning with the last one, which gives its output to `end`. Close them even
+ * on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_pipeline_open(struct sstrace_pipeline *pipeline,
     const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error);

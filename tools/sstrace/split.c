@@ -38,8 +38,6 @@ struct machines {
     int64_t origin; /* time zero of all traces */
 };
 
-/* ---- one pass over the table ---- */
-
 /* Returns the FNV-1a hash of a name. */
 static uint64_t hash(const char *name) {
     uint64_t value = UINT64_C(0xcbf29ce484222325);
@@ -107,8 +105,6 @@ static struct sstrace_samples *find_samples(struct sstrace_split *split, const c
     return &machines->latest->samples;
 }
 
-/* ---- the end of the table ---- */
-
 /* How often a problem was found, and on how many machines. */
 struct found {
     uint64_t count, machines;
@@ -174,8 +170,6 @@ static int end_table(struct sstrace_split *split, struct sstrace_input *input) {
     print_warnings(machines, input->name);
     return 0;
 }
-
-/* ---- the folder ---- */
 
 int sstrace_split_name(
     char file[FILE_NAME], const char *machine, const char *suffix, struct ss_error *error) {

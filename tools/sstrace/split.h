@@ -15,7 +15,7 @@
 SS_MUST_USE SS_NONNULL(1) int sstrace_split_run(
     const struct sstrace_request *request, struct ss_error *error);
 
-/* Writes the name of the file of a machine. Fails if it would be longer than a name may be. */
+/* Writes the name of a machine's file. Fails if it is too long for a file system. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_split_name(
     char file[256], const char *machine, const char *suffix, struct ss_error *error);
 

@@ -46,8 +46,6 @@ static int take_time(struct sstrace_request *request, const struct ss_argument *
     return 0;
 }
 
-/* ---- transformations ---- */
-
 static struct sstrace_transform *add_transform(
     struct sstrace_request *request, enum sstrace_transform_kind kind, struct ss_error *error) {
     if (request->transform_count == SSTRACE_TRANSFORMS_MAX) {
@@ -154,8 +152,6 @@ static int add_steps(
     return add_transform(config, SSTRACE_STEPS, error) ? 0 : -1;
 }
 
-/* ---- generators ---- */
-
 static int set_generator(
     void *config, const struct ss_argument *row, char *text, struct ss_error *error) {
     struct sstrace_generation *generation = &((struct sstrace_request *)config)->generation;
@@ -167,8 +163,6 @@ static int set_generator(
     generation->text = text;
     return 0;
 }
-
-/* ---- table of options ---- */
 
 #define AT(member) .offset = offsetof(struct sstrace_request, member)
 

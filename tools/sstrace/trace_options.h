@@ -2,8 +2,6 @@
 #ifndef SSTRACE_REQUEST_H
 #define SSTRACE_REQUEST_H
 
-/* The command line. */
-
 #include <showstopper/contract.h>
 
 #include "generate.h"

@@ -221,7 +221,7 @@ static const struct refusal refusals[] = {
     {"time,load\n0,10\n", {.load_column = "cpu"}, "in:1:1: there is no column 'cpu': the columns are time, load, in"},
     {"time,load\n0,10\n", {.load_column = "3"}, "there is no column '3'"},
     {"0,10\n", {.time_column = "time"}, "there is no column 'time': the columns have no names, only numbers 1 to 2"},
-    {"time,load\n0,10\n", {.select = "a"}, "in:1:1: no column is clearly that of --select"},
+    {"time,load\n0,10\n", {.select = "a"}, "in:1:1: no column clearly names the series for --select"},
     {"time,load\n0,10\n", {.load_column = "2", .idle_column = "2"}, "not both"},
     {"time,load\n0,10\n", {.separator = "ab"}, "'ab' cannot separate fields"},
     {"time,load\n0,10\n", {.separator = ""}, "'' cannot separate fields"},

@@ -2,8 +2,6 @@
 #ifndef SSTRACE_IMPORT_H
 #define SSTRACE_IMPORT_H
 
-/* Imports the output of monitoring tools as traces. */
-
 #include "samples.h"
 
 /* The options that a format supports, as bits. All formats support --gaps. */

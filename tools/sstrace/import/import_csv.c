@@ -118,7 +118,7 @@ static int choose_series(struct csv *csv) {
     csv->series_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_SERIES).number;
     if (csv->options->select && !csv->series_number)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "no column is clearly that of --select: give --series-column");
+            "no column clearly names the series for --select: give --series-column");
     return 0;
 }
 

@@ -66,8 +66,8 @@ static const struct layout azure = {
 };
 
 /*
- * For the other tables of this trace, the documentation says that times are the starts of
- * measurements.
+ * The documentation says that times are the starts of measurements for the other tables of this
+ * trace, but not for this one, for which the same is assumed.
  */
 static const struct layout alibaba_2017 = {
     .time = 1,

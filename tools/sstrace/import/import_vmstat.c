@@ -88,7 +88,7 @@ static int read_load(struct vmstat *it, const struct row *row, double *load) {
     return 0;
 }
 
-/* Adds a sample with a time: the line describes the time before that. */
+/* Adds a sample that ended at the time of the line. */
 static int add_at(struct vmstat *it, const struct row *row, double load) {
     struct sstrace_sample sample = {.load = load};
     const char *text = row->before_last.text;

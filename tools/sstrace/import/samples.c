@@ -273,7 +273,6 @@ static int rebase(struct sstrace_samples *samples, struct sstrace_input *input, 
     return 0;
 }
 
-/* Adds a sample to a series. */
 static int add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
     const struct sstrace_sample *sample) {
     struct sstrace_sample it = *sample;

@@ -26,7 +26,7 @@ static bool is_ambiguous(const char *text, size_t length) {
     return length >= 5 && length <= 7 && text[length - 4] == ',' && *text != '0';
 }
 
-/* Decides what the comma of a number means. Returns false if that is uncertain. */
+/* Decides whether the comma of a number is a decimal point. Returns false if that is uncertain. */
 static bool decides_comma(struct sstrace_scale *scale, const struct sstrace_field *field) {
     if (!scale->comma || !memchr(field->text, ',', field->length))
         return true;

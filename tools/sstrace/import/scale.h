@@ -9,7 +9,6 @@
 #include "fields.h"
 #include "samples.h"
 
-/* How numbers are converted to loads. */
 struct sstrace_scale {
     double full; /* the number at full load: 100, 1, or 100 times the CPUs */
     bool idle;   /* the number is idle time */

@@ -24,7 +24,7 @@ static const struct sstrace_json_place places[] = {
 
 #define NAME 4096
 
-/* The limit of values that precede the name of their series, and wait for it. */
+/* Maximum number of values that wait for the name of their series. */
 #define WAITING_MAX ((size_t)1 << 22)
 
 struct waiting {

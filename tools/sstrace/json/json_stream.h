@@ -12,7 +12,7 @@
 #include "input.h"
 
 #define SSTRACE_JSON_DEPTH 64
-/* Size limit of strings and keys, with the final 0; longer ones are truncated */
+/* Size limit of strings and keys, with the final 0; longer ones are truncated. */
 #define SSTRACE_JSON_TEXT 1024
 
 enum sstrace_json_kind {

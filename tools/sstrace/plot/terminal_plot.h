@@ -34,8 +34,8 @@ struct sstrace_columns {
 };
 
 /*
- * Opens a sink for the trace. Draw the sink after the trace has ended, then close it. `count` is at
- * least 1, and is limited to SSTRACE_COLUMNS_MAX. Fails only if memory is exhausted.
+ * Opens a sink for the trace. Draw the columns after the trace has ended, then close them. `count`
+ * is at least 1, and is limited to SSTRACE_COLUMNS_MAX. Fails only if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);
@@ -62,8 +62,8 @@ void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
 
 /*
- * Returns the next longer round step for marks on an axis. After 0 comes the shortest step, after
- * the longest 0.
+ * Returns the next longer step between marks of an axis: the shortest one after 0, and 0 after the
+ * longest.
  */
 ss_time sstrace_plot_step_after(ss_time step);
 

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_SPOOL_H
 #define SSTRACE_SPOOL_H
 
-/* A trace in a temporary file, in which it stays until it is known to be complete. */
+/* A trace that stays in a temporary file until it is known to be complete. */
 
 #include <stdio.h>
 

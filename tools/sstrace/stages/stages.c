@@ -24,8 +24,6 @@ static int take_each(
     return sstrace_give(stage, changed, error);
 }
 
-/* ---- clip ---- */
-
 /*
  * Returns the record at time `at`, which must be after the previous record and not after this one.
  */
@@ -80,8 +78,6 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
     return stage->next->end(stage->next, error);
 }
 
-/* ---- repeat ---- */
-
 static int take_repeat(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
@@ -121,8 +117,6 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     }
     return stage->next->end(stage->next, error);
 }
-
-/* ---- the last stage ---- */
 
 static int take_last(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {

@@ -3,8 +3,6 @@
 
 #include "stages.h"
 
-/* ---- steps ---- */
-
 int sstrace_take_steps(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
@@ -17,8 +15,6 @@ int sstrace_take_steps(
     stage->any = true;
     return sstrace_give(stage, *record, error);
 }
-
-/* ---- clamp ---- */
 
 static double clamp(const struct sstrace_stage *stage, double load) {
     return fmin(fmax(load, stage->how.min), stage->how.max);
@@ -54,8 +50,6 @@ int sstrace_take_clamp(
     clamped.load = clamp(stage, record->load);
     return sstrace_give(stage, clamped, error);
 }
-
-/* ---- resample ---- */
 
 /*
  * Passes on the mean load of the window that ends at `to`, if it is not empty. It is shorter than
