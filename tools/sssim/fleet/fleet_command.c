@@ -55,13 +55,11 @@ static void print_help(FILE *stream) {
         "  ssreport -o report rehearsal\n");
 }
 
-/* ---- traces ---- */
-
 static int is_trace(const struct dirent *entry) {
     return *entry->d_name != '.';
 }
 
-/* Lists the traces. Their paths become module options, which commas separate. */
+/* Lists the traces. Refuses paths with a comma, because commas separate module options. */
 static int find_traces(struct fleet *fleet, struct ss_error *error) {
     const char *folder = fleet->options->traces;
     char path[PATH_MAX];
@@ -91,9 +89,7 @@ static const char *trace_of(const struct fleet *fleet, uint64_t number) {
     return fleet->trace_count > 0 ? fleet->traces[number % fleet->trace_count] : NULL;
 }
 
-/* ---- the simulation, in several processes ---- */
-
-/* Simulates every `jobs`-th node. Returns the exit status of the process. */
+/* Simulates every `jobs`-th node from `first` on. Returns the exit status of the process. */
 static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
     for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
         struct ss_error error = {0};
@@ -137,8 +133,6 @@ static int run_nodes(struct fleet *fleet, struct ss_error *error) {
             "a process that simulates nodes was killed: if memory is short, use fewer --jobs");
     return error->status ? -1 : 0;
 }
-
-/* ---- results ---- */
 
 static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) {
     const struct fleet_node *node = &fleet->nodes[number];
@@ -189,8 +183,8 @@ static int compare(const void *one, const void *other) {
 }
 
 /*
- * Finds the interval of the whole's error in 90 % of the fleets of this size whose nodes are drawn
- * from the simulated ones.
+ * Finds the 90 % bootstrap interval of the fleet's mean error: nodes are drawn from the simulated
+ * ones.
  */
 static void find_interval(const struct fleet *fleet, double interval[2]) {
     static double errors[DRAWS];

@@ -19,8 +19,6 @@
 /* Words other than the user's: the program, the seed, the trace, and the final NULL. */
 #define WORDS_OWN 8
 
-/* ---- chance ---- */
-
 /* Returns a normal random number with mean 0. */
 static double draw_normal(uint64_t *state, double deviation) {
     double radius = sqrt(chance_draw_exponential(state, 2));
@@ -40,15 +38,13 @@ void fleet_node_draw(
     node->fails = fails ? moment : 1;
 }
 
-/* ---- the record ---- */
-
 struct recording {
     struct fleet_node *node;
     FILE *stream;  /* NULL: nothing is recorded */
     double warmup; /* in seconds */
     double interval;
     double last;         /* end of the monitor's previous sample, in seconds of control */
-    double begin;        /* begin of the next sample of the record, likewise */
+    double begin;        /* start of the record's next sample, likewise */
     double load, target; /* sums since `begin`, weighted by time */
 };
 
@@ -113,8 +109,6 @@ static int open_record(
         recording->stream);
     return write_plan(folder, cpus, error);
 }
-
-/* ---- the run ---- */
 
 static size_t count_words(char *const *words) {
     size_t count = 0;

@@ -23,7 +23,6 @@ struct fleet_node {
     double load, target; /* means over that time, 0 to 1 */
 };
 
-/* Draws the random properties of the node with this number. */
 SS_NONNULL(1, 2)
 void fleet_node_draw(struct fleet_node *node, const struct fleet_options *options, uint64_t number);
 

@@ -7,7 +7,6 @@
 
 #include "options/arguments.h"
 
-/* The command line of `sssim fleet`. */
 struct fleet_options {
     uint64_t nodes;
     const char *traces;  /* a folder of traces; NULL: `words` set the target */
@@ -26,7 +25,7 @@ struct fleet_options {
 
 extern const struct ss_argument fleet_rows[];
 
-/* Parses a command line; argv[0] is the command's name. Free the store in any case. */
+/* Parses a command line; argv[0] is the command's name. Free the store even on failure. */
 SS_MUST_USE SS_NONNULL(1, 2) int fleet_options_parse(
     struct fleet_options *options, char **argv, struct ss_error *error);
 

@@ -7,7 +7,6 @@
 
 #include <showstopper/random.h>
 
-/* Returns a number from the exponential distribution with this mean. */
 static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return mean * ss_random_exponential(ss_random_next(state));
 }

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Maximum speed of a step. */
 #define SPEED_MAX 100
 
 /* Parses "CORES:SPEED" at `text`. Returns its end; NULL if invalid. */
@@ -57,7 +56,7 @@ static double frequency_of(const struct cores *cores, double busy) {
     return 1;
 }
 
-/* Returns the work per unit of time of all busy CPUs, a whole number. */
+/* Returns the work of all busy CPUs per unit of time. `busy` is a whole number. */
 static double work_of(const struct cores *cores, double cpus, double busy) {
     double doubled = count_doubled(cores, cpus, busy);
     double used = busy - doubled, below = floor(used), part = used - below;

@@ -8,7 +8,6 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* Maximum number of frequency steps. */
 #define CORES_STEPS_MAX 64
 
 /* The speed while at most this many cores are busy. */

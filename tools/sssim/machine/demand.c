@@ -61,8 +61,6 @@ static const struct table tables[] = {
     [DEMAND_QUEUE] = {NULL, 2},
 };
 
-/* ---- the mix ---- */
-
 static const char *const names[] = {
     [DEMAND_SERIAL] = "serial",
     [DEMAND_PARALLEL] = "parallel",
@@ -148,8 +146,6 @@ const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_
         place -= class->weight;
     return class;
 }
-
-/* ---- one instance ---- */
 
 static void take_phase(struct demand *demand) {
     const struct phase *phase = &tables[demand->class->kind].phases[demand->phase];

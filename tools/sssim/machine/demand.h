@@ -78,7 +78,6 @@ void demand_resume(struct demand *demand, ss_time start_lateness);
 SS_NONNULL()
 void demand_skip(struct demand *demand, ss_time stopped);
 
-/* Advances to the next phase. */
 SS_NONNULL()
 void demand_next(struct demand *demand);
 

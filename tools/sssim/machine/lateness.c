@@ -25,7 +25,7 @@ static const struct quantile quantiles[] = {
     {1, 50000, 50000},
 };
 
-/* Returns a quantile. Interpolates logarithms, because the tail is long. */
+/* Interpolates logarithms, because the tail is long. */
 ss_time lateness_recorded(double chance, bool idle) {
     size_t i = 1;
     while (chance >= quantiles[i].chance && i + 1 < sizeof quantiles / sizeof *quantiles)

@@ -70,7 +70,7 @@ static double lesser(double a, double b) {
     return a < b ? a : b;
 }
 
-/* Returns the CPUs that currently run tasks of the group. */
+/* Returns the number of CPUs that currently run tasks of the group. */
 static double group_cpus(const struct machine *machine) {
     double threads = machine_group_threads(machine);
     double wanted = machine_wanted_cpus(machine);

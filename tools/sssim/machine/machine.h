@@ -101,7 +101,6 @@ void machine_close(struct machine *machine);
 SS_NONNULL()
 void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
 
-/* Returns the number of idle CPUs. */
 SS_NONNULL()
 double machine_idle_cpus(const struct machine *machine);
 
@@ -114,8 +113,8 @@ SS_NONNULL()
 double machine_share(const struct machine *machine);
 
 /*
- * Returns the probability that any other runnable thread runs at an instant at which a given one
- * does.
+ * Returns the probability that another runnable thread runs at an instant at which a given thread
+ * runs.
  */
 SS_NONNULL()
 double machine_part_beside(const struct machine *machine);
@@ -159,11 +158,10 @@ void machine_set_background(struct machine *machine, double background, ss_time 
 SS_NONNULL()
 void machine_read(struct machine *machine, ss_time now, struct ss_counters *counters);
 
-/* Reads the exact counters. */
 SS_NONNULL()
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
-/* Do the same for the counters of the group. */
+/* Read the counters of the group, as the machine shows them and exactly. */
 SS_NONNULL()
 void machine_read_group(struct machine *machine, ss_time now, struct ss_counters *counters);
 SS_NONNULL()

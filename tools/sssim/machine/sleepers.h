@@ -27,8 +27,8 @@ SS_NONNULL()
 void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due);
 
 /*
- * Returns the sleeper that wakes first. Those due at the same time are ordered by number, so that
- * the order does not depend on the past.
+ * Returns the sleeper that wakes first. Sleepers that are due at the same time are ordered by
+ * number, so that the order does not depend on earlier changes.
  */
 static inline uint32_t sleepers_first(const struct sleepers *sleepers) {
     return sleepers->order[0];

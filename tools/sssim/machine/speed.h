@@ -9,7 +9,7 @@
 
 /*
  * The varying speed of a machine: constant within windows of equal length, lognormal with mean 1,
- * and autoregressive between windows. Two trials with the same options see the same speed at the
+ * and autoregressive between windows. Two trials with the same options have the same speed at the
  * same time.
  */
 
@@ -34,7 +34,6 @@ struct speed {
 SS_NONNULL()
 void speed_open(struct speed *speed, const struct speed_options *options, ss_time start);
 
-/* Enters the next window. */
 SS_NONNULL()
 void speed_next(struct speed *speed);
 

@@ -9,9 +9,9 @@
 #include <showstopper/time.h>
 
 /*
- * CPU time as a real kernel accounts for it and shows it. It depends on which CPUs are busy: the
- * ones with the lowest numbers. Ticks between two changes of a CPU are counted by arithmetic, so a
- * tick costs nothing.
+ * CPU time as Linux accounts for it, and shows it in /proc/stat. The busy CPUs are the ones with
+ * the lowest numbers. Ticks between two changes of a CPU are counted by arithmetic, so a tick costs
+ * nothing.
  */
 
 /* One CPU. All times are in nanoseconds. */

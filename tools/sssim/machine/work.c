@@ -62,8 +62,6 @@ void work_close(struct work *work) {
     *work = (struct work){0};
 }
 
-/* ---- the pace ---- */
-
 static double add_up(double sum, double pace, double length) {
     return sum + pace * length;
 }
@@ -90,8 +88,6 @@ static double done_between(
     };
     return one->threads * memory_work(&one->use, &sums);
 }
-
-/* ---- iterations ---- */
 
 static void keep_iteration(struct work *work, const struct work_iteration *iteration) {
     if (SS_GROW(work->ended, work->ended_count + 1, work->ended_room))

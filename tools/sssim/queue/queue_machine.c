@@ -13,8 +13,6 @@
 #define SAVED_BY_FEW 0.05
 #define SAVED_BY_ALL 0.18
 
-/* ---- tables ---- */
-
 /* Reads two columns of numbers and passes each row to `take`. Stops if `take` fails. */
 static int read_columns(const char *path, const char *const names[3],
     int (*take)(void *context, const double values[2], struct ss_error *error), void *context,
@@ -47,8 +45,6 @@ static int read_columns(const char *path, const char *const names[3],
         return ss_error_fail(error, "%s", closing.message);
     return result < 0 ? ss_error_fail(error, "%s", reading.message) : 0;
 }
-
-/* ---- speed ---- */
 
 double queue_frequency_speed(double frequency, double base, double beta) {
     return 1 / (beta * base / frequency + 1 - beta);
@@ -137,8 +133,6 @@ int queue_contention_read(
     free(list.points);
     return result;
 }
-
-/* ---- power ---- */
 
 static int take_watts(void *context, const double values[2], struct ss_error *error) {
     struct queue_power *power = context;

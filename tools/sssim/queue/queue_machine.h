@@ -10,8 +10,6 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-/* ---- speed ---- */
-
 /*
  * Returns the speed at frequency f relative to that at the base frequency: work takes beta base / f
  * + 1 - beta times as long.
@@ -42,8 +40,6 @@ SS_MUST_USE SS_NONNULL(1, 2, 5) int queue_contention_fit(struct queue_contention
 SS_MUST_USE SS_NONNULL() int queue_contention_read(
     struct queue_contention *contention, const char *path, struct ss_error *error);
 
-/* ---- power ---- */
-
 struct queue_watts {
     double busy, watts;
 };
@@ -54,7 +50,7 @@ struct queue_power {
     size_t count, room;
 };
 
-/* Reads columns `busy` and `watts` of a file. Free `power` in any case. */
+/* Reads columns `busy` and `watts` of a file. Free `power` even on failure. */
 SS_MUST_USE SS_NONNULL() int queue_power_read(
     struct queue_power *power, const char *path, struct ss_error *error);
 SS_NONNULL() void queue_power_free(struct queue_power *power);
@@ -78,7 +74,6 @@ struct queue_meter {
 /* Adds the time up to `now`, in which `busy` CPUs were busy. */
 SS_NONNULL() void queue_meter_advance(struct queue_meter *meter, uint32_t busy, ss_time now);
 
-/* Resets the sums. */
 SS_NONNULL() void queue_meter_clear(struct queue_meter *meter);
 
 #endif

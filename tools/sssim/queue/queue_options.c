@@ -84,8 +84,6 @@ const struct ss_argument queue_rows[] = {
 };
 // clang-format on
 
-/* ---- options that depend on each other ---- */
-
 static int check_settle(const struct queue_options *options, struct ss_error *error) {
     if (options->settle > 0 && options->given.shape != SSREQUEST_CONSTANT)
         return ss_error_fail(
@@ -236,8 +234,6 @@ void queue_options_close(struct queue_options *options) {
     queue_power_free(&options->power);
     ss_option_store_free(&options->store);
 }
-
-/* ---- the run ---- */
 
 /*
  * Returns a duration that suffices for --requests under every kind of arrival: the number of

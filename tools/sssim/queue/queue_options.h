@@ -8,7 +8,6 @@
 #include "queue_run.h"
 #include "rate_options.h"
 
-/* The command line of `sssim queue`. */
 struct queue_options {
     struct ssrequest_given given; /* after ssrequest_given_settle() */
     int arrival;                  /* enum ssrequest_arrival */
@@ -45,7 +44,7 @@ struct queue_options {
 
 extern const struct ss_argument queue_rows[];
 
-/* Parses a command line; argv[0] is the command's name. Close the options in any case. */
+/* Parses a command line; argv[0] is the command's name. Close the options even on failure. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_options_parse(
     struct queue_options *options, char **argv, struct ss_error *error);
 

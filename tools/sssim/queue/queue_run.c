@@ -44,8 +44,6 @@ static uint32_t generator_sleeper(const struct run *run) {
     return timeout_sleeper(run) + 1;
 }
 
-/* ---- requests in progress ---- */
-
 static void set_timeout(struct run *run) {
     ss_time due = SS_TIME_NEVER;
     if (run->oldest != NO_SLOT)
@@ -99,8 +97,6 @@ static void finish(struct run *run, uint32_t slot, enum ssrequest_outcome outcom
     ssrequest_generator_finish(run->generator, run->flights[slot].one, outcome, 0, now);
     sleepers_set(&run->sleepers, generator_sleeper(run), now);
 }
-
-/* ---- events ---- */
 
 static int follow_throttle(struct run *run, ss_time now, struct ss_error *error) {
     if (queue_throttle_wake(&run->throttle, error) < 0)
@@ -168,8 +164,6 @@ static int go_on(struct run *run, struct ss_error *error) {
             error, "--settle leaves no request to count: all requests were sent before it ended");
     return 0;
 }
-
-/* ---- the run ---- */
 
 static int open_service(struct run *run, struct ss_error *error) {
     const struct queue_run_options *options = run->options;

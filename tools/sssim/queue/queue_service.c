@@ -36,8 +36,6 @@ static uint32_t server_of(const struct queue_service *service, const struct queu
     return (uint32_t)((size_t)(worker - service->workers) / service->options.workers);
 }
 
-/* ---- jobs ---- */
-
 static ss_time draw_length(const struct queue_service *service, uint32_t server, uint64_t number) {
     const struct queue_service_options *options = &service->options;
     double length = (double)options->work;
@@ -68,8 +66,6 @@ static void free_jobs(struct queue_job *job) {
         job = next;
     }
 }
-
-/* ---- workers ---- */
 
 static void set_alarm(struct queue_service *service, const struct queue_worker *worker, bool runs) {
     ss_time due = SS_TIME_NEVER;
@@ -137,8 +133,6 @@ void queue_service_let_run(struct queue_service *service, uint32_t number, bool 
     }
 }
 
-/* ---- requests ---- */
-
 static struct queue_worker *find_idle(const struct queue_service *service, uint32_t server) {
     struct queue_worker *workers = workers_of(service, server);
     for (uint32_t i = 0; i < service->options.workers; i++) {
@@ -170,8 +164,6 @@ void queue_service_give_up(struct queue_service *service, uint32_t slot) {
     service->jobs[slot]->slot = NO_SLOT;
     service->jobs[slot] = NULL;
 }
-
-/* ---- the service ---- */
 
 int queue_service_open(struct queue_service *service, const struct queue_service_options *options,
     struct sleepers *sleepers, uint32_t first, uint64_t slots, struct ss_error *error) {

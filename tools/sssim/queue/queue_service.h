@@ -31,7 +31,7 @@ struct queue_service_options {
     uint32_t servers;
     uint32_t workers;     /* number of workers of each server */
     const double *speeds; /* speed of each server, more than 0; NULL: all are 1 */
-    ss_time work;         /* CPU time of a request at speed 1, or the mean of it */
+    ss_time work;         /* CPU time of a request at speed 1, or its mean */
     int spread;           /* enum queue_spread */
     int given_up;         /* enum queue_given_up */
     uint64_t seed;
@@ -55,7 +55,7 @@ struct queue_service {
 
 /*
  * Opens a service whose workers are the sleepers with numbers from `first`. Slots are below
- * `slots`. Close the service in any case.
+ * `slots`. Close the service even on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_service_open(struct queue_service *service,
     const struct queue_service_options *options, struct sleepers *sleepers, uint32_t first,
@@ -89,7 +89,6 @@ bool queue_service_wake(
 SS_NONNULL()
 void queue_service_give_up(struct queue_service *service, uint32_t slot);
 
-/* Stops or continues a server. */
 SS_NONNULL()
 void queue_service_let_run(struct queue_service *service, uint32_t server, bool runs, ss_time now);
 

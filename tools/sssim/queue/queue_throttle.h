@@ -28,8 +28,8 @@ struct queue_throttle_options {
 };
 
 /*
- * Opens the throttle. The seed determines the point of a round at which requests begin. Close it in
- * any case.
+ * Opens the throttle. The seed determines the point of a round at which requests begin. Close it
+ * even on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_throttle_open(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error);
@@ -41,7 +41,7 @@ void queue_throttle_close(struct queue_throttle *throttle);
 SS_NONNULL()
 ss_time queue_throttle_next(const struct queue_throttle *throttle);
 
-/* Stops or continues servers. Call this when queue_throttle_next() says. */
+/* Stops or continues servers. Call this at the time that queue_throttle_next() returned. */
 SS_MUST_USE SS_NONNULL(1) int queue_throttle_wake(
     struct queue_throttle *throttle, struct ss_error *error);
 

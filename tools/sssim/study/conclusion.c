@@ -44,7 +44,10 @@ static bool has_choices(const struct grid *grid) {
     return false;
 }
 
-/* Returns whether two runs have the same choice or, without choices, are the same run. */
+/*
+ * Returns whether two runs have the same values of all choices or, without `choices`, of all
+ * conditions.
+ */
 static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t other) {
     for (size_t i = 0; i < grid->count; i++) {
         if (choices != is_choice(grid->axes[i].name))

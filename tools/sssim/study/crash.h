@@ -8,7 +8,7 @@
 
 /*
  * Makes a crash inside a module report the module's path before it ends the program. `set` may be
- * filled in later, and must outlive the program's work.
+ * filled in later, and must live until the program ends.
  */
 SS_NONNULL()
 void crash_name_modules(const struct ss_module_set *set);

@@ -22,7 +22,7 @@ struct grid {
     size_t count; /* number of axes; 0: no sweep */
 };
 
-/* Adds the axis that "NAME=VALUE,..." describes. Close the grid in any case. */
+/* Adds the axis that "NAME=VALUE,..." describes. Close the grid even on failure. */
 SS_MUST_USE SS_NONNULL(1, 2) int grid_add_axis(
     struct grid *grid, const char *text, struct ss_error *error);
 

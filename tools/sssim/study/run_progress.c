@@ -11,7 +11,10 @@
 
 #define BETWEEN_DRAWINGS (250 * SS_MILLISECOND)
 
-/* How often to read the real clock: a reading costs as much as several events. */
+/*
+ * Number of events between readings of the real clock, each of which costs as much as several
+ * events.
+ */
 #define EVENTS_BETWEEN_LOOKS 4096
 
 void progress_open(struct progress *progress, size_t runs) {

@@ -10,7 +10,6 @@
 #include "study.h"
 #include "trial.h"
 
-/* The command line. */
 struct simulation {
     uint64_t cpus;
     uint64_t instances; /* 0: one for each CPU */
@@ -60,10 +59,9 @@ struct simulation {
     struct demand_mix front_mix;
 };
 
-/* The options, in the order of the help. */
 extern const struct ss_argument simulation_rows[];
 
-/* Parses a command line, which includes argv[0]. Close the simulation in any case. */
+/* Parses a command line, which includes argv[0]. Close the simulation even on failure. */
 SS_MUST_USE SS_NONNULL(1, 2) int simulation_parse(
     struct simulation *simulation, char **argv, struct ss_error *error);
 

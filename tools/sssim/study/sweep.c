@@ -11,8 +11,6 @@
 #include "run_progress.h"
 #include "simulation.h"
 
-/* ---- one run ---- */
-
 /* The command line of a run. The swept options come last, so that they take precedence. */
 struct words {
     char **argv;
@@ -82,8 +80,6 @@ static int simulate(char **argv, struct progress *progress, struct trial_figures
     return status;
 }
 
-/* ---- the output ---- */
-
 static void print_number(double value) {
     putchar(',');
     if (!isnan(value))
@@ -152,8 +148,6 @@ static void print_table_row(
     print_cell(11, 3, 100 * figures->own_cpu);
     putchar('\n');
 }
-
-/* ---- all runs ---- */
 
 /* Moves to the next run; the last axis varies fastest. Returns false after the last run. */
 static bool go_on(const struct grid *grid, size_t *place) {

@@ -38,7 +38,10 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
     return due_after(trial, number, demand->left);
 }
 
-/* Returns the number of threads that a stop does not reach at once, and sets when it does. */
+/*
+ * Returns the number of threads that a stop does not reach at once, and sets `until` to when it
+ * reaches them.
+ */
 static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *until) {
     ss_time length = trial->options.stop_lateness;
     uint32_t width = trial->machine.instances[number].width;

@@ -11,8 +11,6 @@
 /* The clock starts above zero, as on a real machine. */
 #define START (1000 * SS_SECOND)
 
-/* ---- the executors ---- */
-
 static ss_time draw_lateness(struct trial *trial) {
     double mean = (double)trial->options.lateness;
     switch (trial->options.lateness_law) {
@@ -131,8 +129,6 @@ void trial_leave(struct trial *trial, uint32_t number) {
     sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
 }
 
-/* ---- the monitor ---- */
-
 static bool counts_group(const struct trial *trial) {
     return trial->source == SS_SOURCE_CGROUP || trial->source == SS_SOURCE_OWN;
 }
@@ -245,8 +241,6 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
         .throughput = find_throughput(trial),
     };
 }
-
-/* ---- the trial ---- */
 
 static int load_module(struct trial *trial, enum ss_kind kind, struct ss_error *error) {
     const struct trial_options *options = &trial->options;

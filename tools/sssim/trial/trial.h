@@ -23,7 +23,6 @@
  * options give exactly the same numbers.
  */
 
-/* One sample of the monitor. */
 struct trial_sample {
     double elapsed; /* seconds from the beginning of the trial to the end of the sample */
     double target;  /* NaN without control, that is in warm-up and in `free` sections */
@@ -31,7 +30,6 @@ struct trial_sample {
     double duty; /* see duty.h; NaN if `target` is NaN */
 };
 
-/* How late wake-ups are. */
 enum trial_lateness {
     TRIAL_LATENESS_FIXED,
     TRIAL_LATENESS_EXPONENTIAL,
