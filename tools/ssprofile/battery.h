@@ -27,8 +27,8 @@ struct ssprofile_battery {
 };
 
 /*
- * Reads a file. If a line is invalid, fails with status 2 and "FILE:LINE: ...". Free the battery in
- * any case.
+ * Reads a file. If a line is invalid, fails with status 2 and "FILE:LINE: ...". Free the battery
+ * even on failure.
  */
 SS_NONNULL(1, 2)
 int ssprofile_battery_read(

@@ -23,8 +23,6 @@
 
 #define SAMPLE_EACH 100 /* in milliseconds */
 
-/* ---- interruption ---- */
-
 static volatile sig_atomic_t interrupted, signal_count;
 
 static void count_signal(int signal) {
@@ -43,8 +41,6 @@ static void catch_signals(void) {
 bool ssprofile_is_interrupted(void) {
     return interrupted != 0;
 }
-
-/* ---- the runner ---- */
 
 static void warn_of_quota(void) {
     struct ss_quota quota = {0};
@@ -70,8 +66,8 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
 }
 
 /*
- * Asks ssactuate once whether it can set the frequency, so that a measurement fails before its
- * first benchmark.
+ * Runs `ssactuate get frequency` once, so that a measurement fails before its first benchmark if
+ * the frequency cannot be set.
  */
 static int check_frequency(struct ssprofile_runner *runner, struct ss_error *error) {
     char program[] = "ssactuate", verb[] = "get", knob[] = "frequency", root[] = "--root";
@@ -112,9 +108,7 @@ void ssprofile_runner_close(struct ssprofile_runner *runner) {
     runner->idle_latency = -1;
 }
 
-/* ---- a command ---- */
-
-/* Pins this process to a CPU. Returns 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 static int pin_to_cpu(uint32_t cpu) {
     SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
     if (!set)
@@ -224,7 +218,7 @@ static void read_output(int file, char *text, pid_t child, struct ssprofile_freq
         text[i] = text[i] ? text[i] : '?';
 }
 
-/* How much of a benchmark's output a message repeats. */
+/* Maximum length of a benchmark's output in a message. */
 #define SHOWN_MAX 160
 
 static void first_line(char line[SHOWN_MAX], const char *output) {

@@ -16,7 +16,7 @@
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;             /* where to read the CPU's frequency; NULL: nowhere */
+    const char *sys;             /* /sys, for the CPU's frequency; NULL: not read */
     char bin[4096];              /* folder of showstopper's programs, first in PATH */
     bool has_frequency;          /* ssactuate can set it */
     struct ss_limit_group group; /* control group for quotas, created on first use */
@@ -33,7 +33,7 @@ SS_NONNULL(2) int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error);
 SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
 void ssprofile_runner_close(struct ssprofile_runner *runner);
 
-/* Returns whether one of these signals has arrived. */
+/* Returns whether SIGINT, SIGTERM or SIGHUP has arrived. */
 bool ssprofile_is_interrupted(void);
 
 /*

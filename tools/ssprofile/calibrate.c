@@ -110,7 +110,7 @@ struct calibration {
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
     struct ssprofile_throttle throttle; /* the throttle, with another setting in each test */
-    char sys[4300];                     /* where the frequencies are */
+    char sys[4300];                     /* /sys, for frequencies */
     size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
     struct table_sheet sheets[SHEETS], findings;
@@ -120,12 +120,10 @@ struct calibration {
     struct ssprofile_profile here;
     unsigned repetitions;
     struct ssprofile_log_mean log;
-    double mean; /* figures of the ratios of durations at this setting to those on the base */
+    double mean; /* this and `figures`: ratios of durations at this setting to those on the base */
     struct ssprofile_figures figures;
     double scatter;
 };
-
-/* ---- one setting ---- */
 
 static int begin_setting(struct calibration *calibration, double setting, struct ss_error *error) {
     struct ssprofile_throttle throttle = calibration->throttle;
@@ -339,8 +337,6 @@ static void say_distance(struct calibration *calibration, size_t row) {
         exp(mean), exp(mean - half), exp(mean + half));
 }
 
-/* ---- the methods ---- */
-
 static unsigned repetitions_of(const struct request *request) {
     return request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
 }
@@ -470,8 +466,6 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
     return end_closed(calibration, &state, verdict, error);
 }
 
-/* ---- the command ---- */
-
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
     /* Tables from other sources are used unchanged. */
@@ -580,7 +574,6 @@ static int write_files(struct calibration *calibration, struct ss_error *error) 
     return result;
 }
 
-/* Prints the frequency of the chosen setting. */
 static void print_frequency(const struct calibration *calibration, char text[32]) {
     struct ssprofile_throttle throttle = calibration->throttle;
     struct ss_error ignored = {0};

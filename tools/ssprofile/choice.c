@@ -67,8 +67,8 @@ static void name_profiles(
 }
 
 /*
- * Returns whether a profile matches, which then is a candidate. If no machine is chosen, the limits
- * decide, if any; otherwise the machine called `name` does, whatever its limits.
+ * Returns whether a profile is a candidate. Without a chosen machine, its limits must match, if any
+ * are chosen; otherwise its machine must be `name`, and its limits do not matter.
  */
 static bool matches(const struct ssprofile_choice *choice, const struct ssprofile_profile *profile,
     const char *name) {

@@ -75,8 +75,6 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-/* ---- sheets ---- */
-
 enum { RANGES, PUBLISHED, REDUCTIONS, LEFT_OUT, RATIOS, HISTOGRAM, SHEETS };
 
 static const struct table_column ratio_columns[] = {{"target", "Target"},
@@ -103,7 +101,6 @@ static const struct table_column left_out_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"why", "Why"},
     {"base_spread_percent", "Base spread, %", 2}, {"target_spread_percent", "Spread, %", 2}};
 
-/* The columns of the table `variability`. */
 static const struct table_column published_columns[] = {{"base", "Base"}, {"target", "Target"},
     {"limits", "Limits"}, {"benchmarks", "Benchmarks", 0}, {"least", "Least", 2},
     {"most", "Most", 2}, {"length", "Length", 2}, {"median", "Median", 2}, {"mean", "Mean", 2},
@@ -163,8 +160,6 @@ static int fill_histogram(
     return 0;
 }
 
-/* ---- sides ---- */
-
 struct side {
     struct ssprofile_choice choice;
     struct ssprofile_results results;
@@ -189,8 +184,8 @@ struct comparison {
 };
 
 /*
- * Keeps only benchmarks that both have, because others would change the range. Names point into the
- * base's profile, so the same benchmark has the same address, and are in its order, so each search
+ * Keeps only benchmarks that both have, because others would change the range. Both lists point to
+ * names in the base's profile, in its order; so names are compared by address, and each search
  * begins after the last match.
  */
 static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_ratios *from,

@@ -23,8 +23,6 @@ double ssprofile_frequency_mean(const struct ssprofile_frequency *frequency) {
     return frequency->samples > 0 ? 1000 * frequency->sum / frequency->samples : NAN;
 }
 
-/* ---- levels ---- */
-
 /* Opens a file of the CPU's policy: the CPU links to it, or the policy has the CPU's number. */
 static FILE *open_policy_file(const char *sys, uint32_t cpu, const char *name) {
     for (int i = 0; i < 2; i++) {

@@ -52,8 +52,6 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-/* ---- the documents ---- */
-
 static const char *const kinds[] = {"calibrate", "compare", "predict", "sweep"};
 
 static const struct table_column range_columns[] = {{"target", "target"},
@@ -142,8 +140,6 @@ static int read_sections(struct index *index, struct ss_error *error) {
             index->request->words[0]);
     return result;
 }
-
-/* ---- the page ---- */
 
 static void print_paragraph(FILE *page, const char *before, const char *text) {
     fprintf(page, "<p>%s", before);

@@ -126,8 +126,6 @@ struct measurement {
     ss_time begin;
 };
 
-/* ---- results so far ---- */
-
 static const char runs_heading[] =
     "order,limits,benchmark,class,repetition,begin,seconds,frequency_hz\n";
 
@@ -180,8 +178,6 @@ static bool is_done(const struct job *job, unsigned repetition) {
     return false;
 }
 
-/* ---- rows ---- */
-
 static int append_row(
     struct ssprofile_append_log *table, FILE *stream, char **row, struct ss_error *error) {
     int result =
@@ -229,8 +225,6 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
     fputc('\n', stream);
     return append_row(&measurement->runs, stream, &row, error);
 }
-
-/* ---- description ---- */
 
 /* Writes a file of the folder. Fails if the file exists with other content. */
 static int keep_file(
@@ -316,8 +310,6 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
         fprintf(stderr, "ssprofile: warning: no platform.json: %s\n", why.message);
     return 0;
 }
-
-/* ---- the runs ---- */
 
 static void print_progress(
     struct measurement *measurement, const struct job *job, unsigned repetition, double result) {
@@ -484,7 +476,7 @@ static int set_results_aside(const struct request *request, struct ss_error *err
     return 0;
 }
 
-/* Fails if so few benchmarks are stable that the profile is of no use. */
+/* With --min-stable, fails if too few benchmarks are stable, and renames the results. */
 static int check_stable(
     const struct request *request, size_t count, size_t unstable, struct ss_error *error) {
     size_t stable = count - unstable;

@@ -24,8 +24,6 @@ static void find_bounds(
     }
 }
 
-/* ---- histogram ---- */
-
 #define PANEL_TOP    40 /* in units of the picture: the line of text above a panel */
 #define PANEL_HEIGHT 140
 #define PANEL_END    70 /* labels and the name of the axis, below the last panel */
@@ -117,8 +115,6 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
     }
     fputs("unset multiplot\n", script);
 }
-
-/* ---- dots ---- */
 
 #define ROW_HEIGHT   15
 #define ROWS_NAMED   150 /* with more rows, names would be illegible */
@@ -296,8 +292,6 @@ void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, si
     fputc('\n', script);
 }
 
-/* ---- the path of a calibration ---- */
-
 static double number_of(const struct table_sheet *sheet, size_t row, const char *name) {
     return table_cell_at(sheet, row, name)->number;
 }
@@ -363,8 +357,6 @@ void ssprofile_draw_path(
     draw_values(script, by_cost);
     fputs("unset multiplot\n", script);
 }
-
-/* ---- the boxes of a sweep ---- */
 
 #define MEGAHERTZ_MIN 2 /* a setting above this is a frequency */
 

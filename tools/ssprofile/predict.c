@@ -62,8 +62,6 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-/* ---- a table of ratios ---- */
-
 struct entry {
     char *benchmark, *class;
     double ratio;
@@ -180,8 +178,6 @@ static int leave_out_profile(
     return 0;
 }
 
-/* ---- output ---- */
-
 enum { INTERVALS, VERIFICATION, SHEETS };
 
 static const struct table_column interval_columns[] = {{"left_out", "Left out at each end", 0},
@@ -251,8 +247,6 @@ static void print_all(const struct table_sheet *sheets, const struct table_sheet
     for (int i = 0; i < SHEETS; i++)
         ssprofile_print_text(stdout, &sheets[i]);
 }
-
-/* ---- the picture ---- */
 
 static int copy_ratios(struct ssprofile_ratios *ratios, const struct table *table) {
     *ratios = (struct ssprofile_ratios){.items = calloc(table->count + 1, sizeof *ratios->items)};

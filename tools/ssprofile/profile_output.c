@@ -17,8 +17,6 @@
 #include "options/option.h"
 #include "picture.h"
 
-/* ---- text ---- */
-
 static void show_cell(char text[512], const struct table_sheet *sheet, size_t at) {
     const struct table_cell *cell = &sheet->cells[at];
     const struct table_column *column = &sheet->columns[at % sheet->column_count];
@@ -76,8 +74,6 @@ void ssprofile_print_findings(FILE *stream, const struct table_sheet *findings) 
     }
 }
 
-/* ---- pictures ---- */
-
 FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     const char *explanation, const char *caption, ...) {
     if (pictures->count == SSPROFILE_PICTURES_MAX)
@@ -99,8 +95,6 @@ void ssprofile_pictures_free(struct ssprofile_pictures *pictures) {
         fclose(pictures->items[i].script);
     pictures->count = 0;
 }
-
-/* ---- files ---- */
 
 static void print_json_sheet(struct ss_json *json, const struct table_sheet *sheet) {
     ss_json_open(json, sheet->name, '[');

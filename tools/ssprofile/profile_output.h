@@ -43,11 +43,6 @@ FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     const char *explanation, const char *caption, ...);
 void ssprofile_pictures_free(struct ssprofile_pictures *pictures);
 
-/*
- * Makes a folder and writes a CSV file for each sheet that has rows, NAME.json with all sheets, and
- * NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures, the page and a
- * line on standard error say why.
- */
 struct ssprofile_output {
     const char *folder;
     const char *name; /* name of the files, such as "compare" */
@@ -60,6 +55,11 @@ struct ssprofile_output {
     const struct ssprofile_warnings *warnings; /* NULL if absent */
 };
 
+/*
+ * Makes a folder and writes a CSV file for each sheet that has rows, NAME.json with all sheets, and
+ * NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures, the page and a
+ * line on standard error say why.
+ */
 int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error);
 
 #endif

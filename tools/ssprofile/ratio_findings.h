@@ -53,7 +53,8 @@ const char *ssprofile_spread_change(double before, double after, double scatter)
 SS_NONNULL()
 void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_series *target);
 
-/* States how many ratios differ from 1 by at most `part`, and names the others, as far as they fit.
+/*
+ * States how many ratios differ from 1 by at most `part`, and names the others, as far as they fit.
  */
 SS_NONNULL()
 void ssprofile_say_within(

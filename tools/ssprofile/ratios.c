@@ -17,8 +17,6 @@
 
 #define SPREAD_CONFIDENCE 0.95
 
-/* ---- one benchmark ---- */
-
 /* Returns the mean of all results, or of their inverses. */
 static double mean_of(const struct ssprofile_benchmark *benchmark, bool inverse) {
     double sum = 0;
@@ -66,8 +64,6 @@ static struct ssprofile_ratio ratio_of(
                               : mean_of(target, false) * mean_of(base, true);
     return ratio;
 }
-
-/* ---- choice of benchmarks ---- */
 
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class) {
@@ -252,8 +248,6 @@ void ssprofile_ratios_free(struct ssprofile_ratios *ratios) {
     *ratios = (struct ssprofile_ratios){0};
 }
 
-/* ---- statistics ---- */
-
 struct ssprofile_figures ssprofile_figures_of(const double *ratios, size_t count) {
     struct ssprofile_figures figures = {count, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     SS_OWNED(free) double *sorted = calloc(count + 1, sizeof *sorted);
@@ -351,8 +345,6 @@ struct ssprofile_log_mean ssprofile_ratios_log_mean(
         mean.half = 0;
     return mean;
 }
-
-/* ---- prediction ---- */
 
 /*
  * Another exchangeable value is equally likely to fall into each of the count + 1 gaps between the

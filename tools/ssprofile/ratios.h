@@ -50,7 +50,6 @@ struct ssprofile_matching {
     double unstable;                         /* largest spread to include; INFINITY: no limit */
 };
 
-/* Returns whether a benchmark is included, by its name and class. */
 SS_NONNULL()
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class);
@@ -71,7 +70,7 @@ SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark
 /*
  * Computes the ratios of all benchmarks that both sides have, in the order of the base. Adds a
  * warning for each benchmark that is left out. Names point into the profiles. Returns -1 if memory
- * is exhausted, or if no benchmark is left; free the ratios in any case.
+ * is exhausted, or if no benchmark is left; free the ratios even on failure.
  */
 SS_NONNULL()
 int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
@@ -79,8 +78,6 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
     struct ss_error *error);
 
 void ssprofile_ratios_free(struct ssprofile_ratios *ratios);
-
-/* ---- statistics ---- */
 
 struct ssprofile_figures {
     size_t count;
@@ -158,8 +155,6 @@ SS_NONNULL()
 struct ssprofile_log_mean ssprofile_ratios_log_mean(
     const struct ssprofile_ratios *ratios, double confidence);
 
-/* ---- prediction ---- */
-
 /* An interval for the ratio of another benchmark of the same kind, by order statistics. */
 struct ssprofile_interval {
     size_t left_out; /* number of ratios outside of the interval, at each end */
@@ -167,9 +162,7 @@ struct ssprofile_interval {
     double coverage; /* the probability that the interval contains another exchangeable ratio */
 };
 
-/*
- * Returns the interval. Ratios must be in ascending order, and `left_out` at most (count - 1) / 2.
- */
+/* Ratios must be in ascending order, and `left_out` at most (count - 1) / 2. */
 SS_READS(1, 2)
 struct ssprofile_interval ssprofile_interval_of(
     const double *sorted, size_t count, size_t left_out);

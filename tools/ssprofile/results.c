@@ -43,8 +43,6 @@ struct row {
 
 #define WARN(reader, format, ...) WARN_OF(reader, (reader)->csv.input->line, format, __VA_ARGS__)
 
-/* ---- rows so far ---- */
-
 /* Maps the key of a profile, benchmark or repetition to its index. */
 struct known {
     size_t number;
@@ -195,8 +193,6 @@ static void keep_row(struct reader *reader, struct row *row) {
     add_repetition(reader, profile, benchmark, row);
 }
 
-/* ---- checks of a row ---- */
-
 static bool parse_boolean(const char *text, bool *value) {
     *value = strcasecmp(text, "true") == 0;
     return *value || strcasecmp(text, "false") == 0;
@@ -279,8 +275,6 @@ static void read_row(struct reader *reader) {
         (!reader->csv.unended || check_end(reader, &row)))
         keep_row(reader, &row);
 }
-
-/* ---- a file ---- */
 
 static int read_rows(struct reader *reader) {
     struct sstrace_input *input = reader->csv.input;
@@ -370,8 +364,6 @@ int ssprofile_results_read(
         return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
     return read_descriptor(results, descriptor, path, ssprofile_origin_of(path).measured, error);
 }
-
-/* ---- profiles ---- */
 
 int ssprofile_profile_add(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result) {

@@ -51,7 +51,7 @@ struct ssprofile_results {
  * Reads a file. Skips invalid rows, each with a warning. A last line without a newline is skipped
  * if there is a profile.json in the same folder, because the file was then being written. In any
  * other file the last line counts if it has all fields. Returns -1 if the file is not a table of
- * results, cannot be read, or has no valid row; free the results in any case.
+ * results, cannot be read, or has no valid row; free the results even on failure.
  */
 SS_NONNULL(1, 2)
 int ssprofile_results_read(

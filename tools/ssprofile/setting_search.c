@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-/* ---- the published search ---- */
-
 double ssprofile_search_cost(double mean) {
     return mean >= 1 ? mean : 2 - mean;
 }
@@ -58,8 +56,6 @@ void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, dou
         turn(search);
     }
 }
-
-/* ---- the closed method ---- */
 
 /* Bounds of the slope of ln r over ln q, which is 1 if speed is proportional to the setting. */
 #define SLOPE_MIN 0.25

@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- the published search ---- */
-
 #define SSPROFILE_SETTING_MIN 1000 /* out of 10000, which is full speed */
 #define SSPROFILE_SETTING_MAX 10000
 #define SSPROFILE_TESTS       16
@@ -39,8 +37,6 @@ void ssprofile_search_begin(struct ssprofile_search *search);
 int ssprofile_search_next(struct ssprofile_search *search);
 
 void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, double cost);
-
-/* ---- the closed method ---- */
 
 #define SSPROFILE_CLOSED_TESTS 8    /* maximum number of settings */
 #define SSPROFILE_CLOSED_HALF  0.01 /* maximum half width of the interval */

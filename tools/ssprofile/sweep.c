@@ -76,8 +76,6 @@ static const struct table_column columns[] = {{"limits", "Throttle"}, {"setting"
     {"median", "Median", 4}, {"upper_quartile", "Upper quartile", 4}, {"most", "Most", 4},
     {"median_to_setting", "Median/setting", 4}};
 
-/* ---- one setting ---- */
-
 /* Adds the box of a setting: speeds of all benchmarks relative to those without a throttle. */
 static int add_box(struct table_sheet *sheet, const struct ssprofile_ratios *ratios,
     const char *limits, struct ss_error *error) {
@@ -141,8 +139,6 @@ static int add_boxes(const struct request *request, const struct ssprofile_resul
     return 0;
 }
 
-/* ---- findings ---- */
-
 static double number_at(const struct table_sheet *sheet, size_t row, const char *name) {
     return table_cell_at(sheet, row, name)->number;
 }
@@ -198,8 +194,6 @@ static int report(
     table_free(&findings);
     return result;
 }
-
-/* ---- the command ---- */
 
 /* Writes "without,duty=10%,duty=20%". */
 static int list_throttles(

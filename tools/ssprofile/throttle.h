@@ -43,7 +43,7 @@ struct ssprofile_throttle {
 /* Returns the name of a kind: "without", "duty" and so on. */
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind);
 
-/* Parses "without", "duty=40%" or "frequency=1.4GHz". Leaves period and quantum alone. */
+/* Parses "without", "duty=40%" or "frequency=1.4GHz". Leaves period and quantum unchanged. */
 SS_NONNULL(1, 2)
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
@@ -51,14 +51,13 @@ int ssprofile_throttle_parse(
 /*
  * Chooses the available frequency nearest to the setting, or computes the setting of a given
  * frequency; `sys` is "/sys" or a copy. Fails if the machine does not have the frequency. Leaves
- * other kinds alone.
+ * other kinds unchanged.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssprofile_throttle_resolve(
     struct ssprofile_throttle *throttle, const char *sys, uint32_t cpu, struct ss_error *error);
 
 /*
- * Prints the name of a throttle in results.csv: "without", "quota-4000", or "frequency-1400" for
- * MHz.
+ * Prints the name of a throttle in results.csv: "without", "quota-4000", or "frequency-1400" (MHz).
  */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
@@ -66,12 +65,15 @@ SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
 
 /*
- * Converts such a name to the form that ssprofile_throttle_parse() reads. Returns false for other
- * names.
+ * Converts a name in results.csv to the form that ssprofile_throttle_parse() reads. Returns false
+ * for other names.
  */
 SS_NONNULL() bool ssprofile_throttle_word(char text[64], const char *name);
 
-/* Returns the setting in such a name, 0 to 1, or its frequency in MHz; NaN for other names. */
+/*
+ * Returns the setting in a name in results.csv, 0 to 1, or its frequency in MHz; NaN for other
+ * names.
+ */
 SS_NONNULL() double ssprofile_throttle_setting_of(const char *name);
 
 #define SSPROFILE_THROTTLE_WORDS 32

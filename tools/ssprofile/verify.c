@@ -72,8 +72,6 @@ static void print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-/* ---- the comparison ---- */
-
 /* A machine under a throttle: MACHINE:LIMITS. */
 struct subject {
     char name[600], machine[600], throttle[64]; /* `throttle` is written as for --under */
@@ -88,7 +86,7 @@ static int split_subject(struct subject *subject, const char *name, struct ss_er
     if (colon && ssprofile_throttle_word(subject->throttle, colon + 1))
         return 0;
     return ss_error_fail(error,
-        "%s: these limits are no throttle that can be set here: choose "
+        "%s: these limits are not a throttle that can be set here: choose "
         "another target",
         name);
 }
@@ -139,8 +137,6 @@ static int read_comparison(const struct request *request, struct subject *base,
     json_object_put(document);
     return result;
 }
-
-/* ---- the steps ---- */
 
 static void path_in(char path[4300], const struct request *request, const char *name) {
     snprintf(path, 4300, "%.4000s/%s", request->words[1], name);
