@@ -163,7 +163,7 @@ int ssactuate_options_parse(struct ssactuate_options *options, const struct ssac
         count++;
     if (argv[count]) {
         options->command = argv + count + 1;
-        argv[count] = NULL; /* the command's words are not ours */
+        argv[count] = NULL; /* the rest belongs to the command */
     }
     options->words = calloc(count + 1, sizeof *options->words);
     if (!options->words)

@@ -37,8 +37,6 @@ struct run {
     bool warned;                    /* that threads share CPUs */
 };
 
-/* ---- the words of the command ---- */
-
 /* Prepends showstopper and its options to the command. Returns NULL if memory is exhausted. */
 static char **throttle_words(const struct run *run, const char *program) {
     static char duty[32], round[64];
@@ -71,8 +69,6 @@ static int make_words(struct run *run, struct ss_error *error) {
     run->words = run->throttled;
     return run->words ? 0 : ss_error_memory(error);
 }
-
-/* ---- the knobs ---- */
 
 static int set_files(struct run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->plan.count; i++) {
@@ -141,8 +137,6 @@ static int turn(struct run *run, struct ss_error *error) {
     return set_files(run, error);
 }
 
-/* ---- the command ---- */
-
 static struct ssactuate_child child_of(const struct run *run) {
     return (struct ssactuate_child){
         .words = run->words,
@@ -172,7 +166,10 @@ static void reap(struct run *run) {
     }
 }
 
-/* Passes a signal on to the command or to all copies (0: the terminal has sent it to them). */
+/*
+ * Passes a signal on to the command or to all copies. If `number` is 0, they have already received
+ * it from the terminal.
+ */
 static void send_signal(struct run *run, int number) {
     if (run->plan.instances == 0 && number > 0)
         kill(run->child.pid, number);

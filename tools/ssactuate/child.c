@@ -12,8 +12,6 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* ---- start ---- */
-
 /* Why the command was not executed. */
 struct failure {
     enum { IN_GROUP, IN_AFFINITY, IN_EXECUTION } step;
@@ -117,8 +115,6 @@ void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
 bool ssactuate_is_from_terminal(int number) {
     return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
-
-/* ---- binding ---- */
 
 /* A visit to all threads of a process's descendants. */
 struct visit {

@@ -6,7 +6,6 @@
 #include "binding.h"
 #include "keeper/signals.h"
 
-/* A command that is started, confined and watched. */
 struct ssactuate_child {
     char *const *words;
     const struct ss_limit_group *group; /* NULL: the group of this process */
@@ -47,7 +46,6 @@ SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct
 /* Returns whether this signal comes from the terminal, which sends it to the command as well. */
 bool ssactuate_is_from_terminal(int number);
 
-/* Binds a thread to one CPU. */
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 
 /*

@@ -25,8 +25,6 @@
 #define START_PATIENCE (60 * SS_SECOND)
 #define END_PATIENCE   (10 * SS_SECOND)
 
-/* ---- opening and closing ---- */
-
 int ssactuate_copies_open(struct ssactuate_copies *copies, struct ss_error *error) {
     bool has_port = false;
     for (char *const *word = copies->command; *word; word++)
@@ -63,8 +61,6 @@ void ssactuate_copies_close(struct ssactuate_copies *copies) {
 void ssactuate_copies_want(struct ssactuate_copies *copies, size_t wanted) {
     copies->wanted = wanted;
 }
-
-/* ---- ports and words ---- */
 
 static struct sockaddr_in loopback(unsigned port) {
     return (struct sockaddr_in){.sin_family = AF_INET,
@@ -143,8 +139,6 @@ static int make_words(struct ssactuate_copies *copies, size_t number, struct ssa
     return 0;
 }
 
-/* ---- start and end of a copy ---- */
-
 static void set_state(struct ssactuate_copy *copy, enum ssactuate_copy_state state) {
     copy->state = state;
     copy->since = ss_platform_now();
@@ -163,7 +157,7 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
     copy->child.words = copy->words;
     if (ssactuate_child_fork(&copy->child, error) < 0)
         return -1;
-    /* Publish the copy before exec, so that the keeper knows every copy that runs a command. */
+    /* Publish the copy before exec, so that the keeper can end every copy that runs a command. */
     copies->kept[number].started = ss_platform_process_started(copy->child.pid);
     copies->kept[number].pid = copy->child.pid;
     if (copies->forked)
@@ -242,9 +236,7 @@ bool ssactuate_copies_are_over(const struct ssactuate_copies *copies) {
     return copies->ending && count_in(copies, SSACTUATE_ABSENT) == SSACTUATE_INSTANCES_MAX;
 }
 
-/* ---- the generator ---- */
-
-/* A new socket belongs to a new generator, which does not know the URLs yet. */
+/* A new socket belongs to a new generator, which has not received the URLs yet. */
 static void look_for_generator(struct ssactuate_copies *copies) {
     struct stat found;
     uint64_t identity[3] = {0};
@@ -278,14 +270,12 @@ static void tell_generator(struct ssactuate_copies *copies) {
     }
 }
 
-/* Returns whether a leaving copy has no unfinished requests, as far as the generator knows. */
+/* Returns whether a leaving copy has no unfinished requests, according to the generator. */
 static bool is_unused(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
     if (!copies->control || !copies->has_generator)
         return true;
     return copies->is_told && ssactuate_generator_unfinished(copies->control, copy->url) == 0;
 }
-
-/* ---- changes ---- */
 
 /* Prints the URLs of the serving copies if they have changed. */
 static int announce(struct ssactuate_copies *copies, struct ss_error *error) {
@@ -375,8 +365,6 @@ int ssactuate_copies_timeout(const struct ssactuate_copies *copies) {
         return INTERVAL;
     return copies->control && !copies->ending ? CONTROL_INTERVAL : -1;
 }
-
-/* ---- the keeper ---- */
 
 static bool kept_lives(const struct ssactuate_kept_copy *kept) {
     return kept->pid > 0 && ss_platform_process_lives(kept->pid, kept->started);

@@ -4,7 +4,6 @@
 
 #include "child.h"
 
-/* The states of a copy. */
 enum ssactuate_copy_state {
     SSACTUATE_ABSENT,
     SSACTUATE_STARTING, /* accepts no connections yet */
@@ -22,7 +21,7 @@ struct ssactuate_copy {
     struct ssactuate_child child;
 };
 
-/* A copy as the keeper knows it, in shared memory. */
+/* Identifies a copy for the keeper, in shared memory. */
 struct ssactuate_kept_copy {
     uint64_t started;
     pid_t pid; /* 0: absent */
@@ -51,7 +50,7 @@ struct ssactuate_copies {
 
     char *urls;         /* URLs of the serving copies, separated by blanks; NULL until all serve */
     bool has_generator; /* a generator listened at the last attempt */
-    bool is_told;       /* the generator knows these URLs */
+    bool is_told;       /* the generator has accepted these URLs */
     bool has_failed;    /* the generator refused the latest URLs */
     uint64_t told[3];   /* identity of the socket of the last generator */
 };
@@ -78,8 +77,8 @@ SS_NONNULL() int ssactuate_copies_timeout(const struct ssactuate_copies *copies)
 SS_NONNULL() void ssactuate_copies_reaped(struct ssactuate_copies *copies, pid_t pid, int status);
 
 /*
- * Sends this signal to all copies (0: they already got it). advance() kills those that do not exit
- * in time.
+ * Sends this signal to all copies, or none if it is 0, because they have already received it.
+ * advance() kills those that do not exit in time.
  */
 SS_NONNULL() void ssactuate_copies_end(struct ssactuate_copies *copies, int signal);
 

@@ -25,7 +25,7 @@
 /* How often to look for threads to bind, in milliseconds. */
 #define BIND_INTERVAL 20
 
-/* The same for a running process group: each look reads all processes of the machine. */
+/* For a running process group, less often: each look reads all processes of the machine. */
 #define LOOK_INTERVAL 200
 
 /* How long the side may take to end after the command has. */
@@ -76,8 +76,6 @@ struct follow {
     bool failing;      /* the latest switch has failed */
     bool said_crowded; /* that threads share CPUs */
 };
-
-/* ---- rules ---- */
 
 static bool has_file(const struct ssactuate_plan *plan, const char *path) {
     for (size_t i = 0; i < plan->count; i++) {
@@ -132,7 +130,7 @@ static int choose_side(
     return ssactuate_place_choose(&follow->parties[1].place, &follow->machine, &plan, error);
 }
 
-/* Plans a rule anew: the order in which limits are set depends on their current values. */
+/* Plans a rule again, because the order in which limits are set depends on their current values. */
 static int plan_rule(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
     ssactuate_plan_free(&follow->plan);
@@ -170,7 +168,9 @@ static int set_files(struct follow *follow, struct ss_error *error) {
     return 0;
 }
 
-/* Counts orphans of both parties, which become children of this process, as the command's. */
+/*
+ * Orphans of both parties become children of this process, and count as processes of the command.
+ */
 static void move_party(const struct follow *follow, int number) {
     const pid_t spared[] = {follow->undoing.keeper.pid, follow->parties[1].child.pid};
     const pid_t none[2] = {0};
@@ -250,8 +250,6 @@ static void switch_rule(struct follow *follow, size_t rule, ss_time now, double 
     follow->failing = failed;
 }
 
-/* ---- start ---- */
-
 static int read_policy(struct follow *follow, struct ss_error *error) {
     const char *name = follow->options->policy;
     SS_OWNED(fclose) FILE *stream = fopen(name, "re");
@@ -263,7 +261,6 @@ static int read_policy(struct follow *follow, struct ss_error *error) {
     return 0;
 }
 
-/* Reads @PGID. */
 static int read_group(struct party *party, const char *text, struct ss_error *error) {
     uint64_t group;
     if (ss_units_count(text, &group, error) < 0)
@@ -443,8 +440,6 @@ static int start_both(struct follow *follow, struct ss_error *error) {
     return 0;
 }
 
-/* ---- the loop ---- */
-
 static void reap(struct follow *follow) {
     int status;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
@@ -464,7 +459,10 @@ static void reap(struct follow *follow) {
         follow->parties[0].runs = false;
 }
 
-/* Passes a signal on to the command, or to all its copies (0: the terminal sent it to them). */
+/*
+ * Passes a signal on to the command or to all copies. If `number` is 0, they have already received
+ * it from the terminal.
+ */
 static void send_signal(struct follow *follow, int number) {
     if (!follow->has_copies && number > 0)
         kill(follow->parties[0].child.pid, number);
@@ -541,8 +539,8 @@ static void bind_threads(struct follow *follow) {
 }
 
 /*
- * Warns once if the load stays unknown, such as that of a record that does not exist. A trace says
- * itself where it has no load.
+ * Warns once if the load stays unknown, for example because the record does not exist. Never warns
+ * for a trace, which may have sections without a load.
  */
 static void note_load(struct follow *follow, ss_time now, double load) {
     if (!isnan(load) || follow->policy.source == SSACTUATE_TRACE)
@@ -601,7 +599,7 @@ static int watch(struct follow *follow, struct ss_error *error) {
             continue;
         if (follow->signals_received == 0)
             sample(follow, now);
-        /* A suspended run misses many samples. */
+        /* Skip the samples that were missed while the run was suspended. */
         due += follow->policy.every * ((now - due) / follow->policy.every + 1);
     }
     if (follow->has_copies)
@@ -625,8 +623,6 @@ static void end_side(struct follow *follow) {
         reap(follow);
     }
 }
-
-/* ---- the record ---- */
 
 static void write_sides(const struct follow *follow, struct ss_json *json) {
     ss_json_open(json, "sides", '[');
@@ -690,8 +686,6 @@ static int write_record(const struct follow *follow, struct ss_error *error) {
     return ss_error_fail(
         error, "%s cannot be written: %s", ss_words_show(path).text, strerror(errno));
 }
-
-/* ---- follow ---- */
 
 static void free_follow(struct follow *follow) {
     ssactuate_load_close(&follow->load);

@@ -45,8 +45,6 @@ int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_poli
     return 0;
 }
 
-/* ---- the load ---- */
-
 static double sample_reader(struct ssactuate_load *load) {
     struct ss_counters now;
     struct ss_load between;
@@ -94,7 +92,7 @@ static double sample_side(struct ssactuate_load *load, ss_time now) {
                                           : ss_load_of_used((double)(used - before), capacity);
 }
 
-/* Finds the column "load" of a heading. */
+/* Returns the index of the column "load" in a heading, or -1. */
 static int find_column(const char *heading) {
     struct ss_words_part part;
     int column = 0;
@@ -125,7 +123,7 @@ double ssactuate_load_of_samples(const char *path) {
         return NAN;
     line[strcspn(line, "\n")] = '\0';
     int column = find_column(line);
-    /* Read only the end of a long file. The first line of that is incomplete. */
+    /* Read only the end of a long file. The first line read is incomplete. */
     if (column < 0 || (fseek(stream, -1000, SEEK_END) == 0 && getline(&line, &room, stream) <= 0))
         return NAN;
     for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {

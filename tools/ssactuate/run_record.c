@@ -12,8 +12,6 @@
 
 #define CPUFREQ "sys/devices/system/cpu/cpufreq"
 
-/* ---- the actual frequency ---- */
-
 static int open_counter(enum ss_perf_event event, pid_t command) {
     const struct ss_perf_request request = {.event = event, .thread = command, .after_exec = true};
     return ss_platform_perf.open(ss_platform_perf.context, &request);
@@ -84,15 +82,13 @@ void ssactuate_record_close(struct ssactuate_record *record) {
     *record = (struct ssactuate_record){0};
 }
 
-/* ---- limits ---- */
-
 struct limits_call {
     struct ssactuate_limits *limits;
     const struct ssactuate_place *place;
     const struct ssactuate_plan *plan;
 };
 
-/* Returns what was written to a file of a quota. The caller frees the result. */
+/* Returns the value that was written to a file of a quota. The caller frees it. */
 static char *ask_quota(const struct ssactuate_plan *plan, const char *file) {
     struct ss_limit_setting settings[SS_QUOTA_SETTINGS];
     size_t count = ss_platform_quota_settings(
@@ -148,8 +144,6 @@ void ssactuate_limits_free(struct ssactuate_limits *limits) {
     *limits = (struct ssactuate_limits){0};
 }
 
-/* ---- the record ---- */
-
 static void write_files(struct ss_json *json, const struct ssactuate_journal *journal) {
     ss_json_open(json, "files", '[');
     for (size_t i = 0; journal && i < journal->count; i++) {
@@ -179,7 +173,7 @@ static void write_place(struct ss_json *json, const struct ssactuate_result *res
     ss_json_bool(json, "cpuset", result->group && *result->group->parts[SS_LIMIT_CPUS].folder);
 }
 
-/* The group is new, so it has no values from before. */
+/* Unlike files of the machine, limits have no previous values, because the group is new. */
 static void write_limits(struct ss_json *json, const struct ssactuate_limits *limits) {
     ss_json_open(json, "limits", '[');
     for (size_t i = 0; i < limits->count; i++) {

@@ -14,8 +14,6 @@ const struct ssactuate_restorer ssactuate_restorer = {
     .remove_group = ss_platform_limit_folder_remove,
 };
 
-/* ---- the keeper ---- */
-
 /* Runs in the keeper. Keeps the journal for `ssactuate restore` if a value cannot be restored. */
 static void restore_orphaned(void *context) {
     struct ssactuate_undoing *undoing = context;
@@ -56,8 +54,6 @@ void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int 
     if (!WIFEXITED(status) && ss_keeper_start(&undoing->keeper) < 0)
         undoing->keeper.pid = 0;
 }
-
-/* ---- the journal ---- */
 
 static int lock_knobs(
     struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan, struct ss_error *error) {

@@ -15,10 +15,11 @@
 
 #define SENTENCE 600
 
-/* Beyond this standard deviation, a loss of 30 % may be chance: it is less than three of them. */
+/*
+ * Above this standard deviation, a loss of 30 % in two slots may be chance: it is less than three
+ * standard deviations.
+ */
 #define NOISE_MAX 0.12
-
-/* ---- results of one suspect ---- */
 
 /* The results of a suspect; pointers are NULL if the result is absent. */
 struct result {
@@ -49,7 +50,7 @@ static struct result result_of(const struct stages *stages, size_t suspect) {
     return result;
 }
 
-/* Ranks suspects that hurt first, the most expensive one at the top. */
+/* Orders verdicts: suspects that hurt come first. */
 static int rank_of(const struct result *result) {
     static const int ranks[] = {
         [EFFECTS_HURTS] = 0,
@@ -81,8 +82,6 @@ static struct result *sort_results(const struct stages *stages) {
         qsort(results, count, sizeof *results, compare_results);
     return results;
 }
-
-/* ---- sentences ---- */
 
 /* A number printed with two digits. */
 struct digits {
@@ -206,7 +205,9 @@ static void list_results(const struct stages *stages, const struct result *resul
     }
 }
 
-/* Passes each reason to doubt the answer to `take`, and then under which condition it is valid. */
+/*
+ * Passes each reason to doubt the answer to `take`, then the condition under which costs are valid.
+ */
 static void list_warnings(
     const struct stages *stages, void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];
@@ -267,8 +268,6 @@ void answer_print_forecast(const struct stages *stages, FILE *stream) {
             effects_percent(deviation));
 }
 
-/* ---- tables ---- */
-
 // clang-format off
 static const struct table_column suspect_columns[] = {
     {"pid", "pid"}, {"name", "name"}, {"verdict", "verdict"},
@@ -326,8 +325,6 @@ static void add_crossed(struct table_sheet *sheet, const struct stages *stages) 
     }
 }
 
-/* ---- JSON ---- */
-
 static void json_value(struct ss_json *json, const char *name, const struct effects_value *value) {
     ss_json_open(json, name, '{');
     ss_json_number(json, "value", value->value);
@@ -381,8 +378,6 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
     ss_json_close(&json, '}');
     fputc('\n', stream);
 }
-
-/* ---- the page ---- */
 
 struct telling {
     FILE *page;

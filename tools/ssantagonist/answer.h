@@ -20,7 +20,7 @@ SS_NONNULL() void answer_print_forecast(const struct stages *stages, FILE *strea
 /* Prints a line for each suspect, the most harmful first, and warnings. */
 SS_NONNULL() void answer_print(const struct stages *stages, FILE *stream);
 
-/* Prints the same, and all values, as a JSON document. */
+/* Prints the lines of answer_print() and all values as a JSON document. */
 SS_NONNULL() void answer_print_json(const struct stages *stages, FILE *stream);
 
 /* Writes report.html, suspects.csv and crossed.csv to this folder. */

@@ -20,8 +20,6 @@
 /* Slots of a suspect that is throttled alone are longer by this factor. */
 #define ALONE_SLOTS 2
 
-/* ---- results ---- */
-
 static bool is_done(const struct stages *stages, const struct stage *stage) {
     char folder[4096];
     struct ss_error error = {0};
@@ -111,8 +109,6 @@ static int read_stage(struct stages *stages, struct stage *stage, struct ss_erro
         estimate(stages, stage);
     return 0;
 }
-
-/* ---- stages ---- */
 
 static struct stage *add_stage(struct stages *stages, double depth, double slot) {
     if (stages->count == STAGES_MAX)

@@ -12,7 +12,7 @@
 
 #include "codes.h"
 
-/* This part of a slot, at its beginning, is skipped: effects must settle first. */
+/* Fraction of each slot, at its beginning, that is skipped, so that effects can settle. */
 #define SLOTS_SETTLE 0.2
 
 struct slots {

@@ -81,8 +81,6 @@ int suspects_add_group(struct suspects *suspects, const char *group, struct ss_e
     return 0;
 }
 
-/* ---- what may be throttled ---- */
-
 static bool is_ancestor(pid_t ancestor, pid_t pid) {
     while (pid > 0 && pid != ancestor)
         pid = parent_of(pid);

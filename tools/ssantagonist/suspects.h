@@ -20,7 +20,7 @@ struct suspect {
     char name[SS_PROCESS_NAME];
 };
 
-/* A list of processes. Zeroed: empty. */
+/* Zeroed: an empty list. */
 struct suspects {
     struct suspect *items;
     size_t count, room;
@@ -52,7 +52,7 @@ SS_MUST_USE SS_NONNULL() int suspects_check(
 SS_MUST_USE SS_NONNULL() int suspects_add_listeners(
     struct suspects *victims, const char *url, struct ss_error *error);
 
-/* Adds the processes that have a file open, with the same restriction. */
+/* Adds the processes that have a file open. Finds only processes that this user may examine. */
 SS_MUST_USE SS_NONNULL() int suspects_add_users(
     struct suspects *victims, const char *file, struct ss_error *error);
 

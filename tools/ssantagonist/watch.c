@@ -29,11 +29,11 @@
 /* How long to wait after a slot for its lines: ssrequest writes them at the end of each second. */
 #define LATE_SECONDS 1.5
 
-/* A command without a figure in as many launches, or any number in as many lines, has none. */
+/* A command fails if this many launches print no figure, or this many lines contain no number. */
 #define LAUNCHES_WITHOUT 3
 #define LINES_WITHOUT    100
 
-/* ssrequest runs longer than the last slot, because its end would count as a failure. */
+/* ssrequest runs this much longer than the last slot, because its end would count as a failure. */
 #define SPARE_SECONDS 10
 
 #define LINE_ROOM 4096
@@ -49,8 +49,8 @@ struct watch {
     ss_time started; /* last start of the command */
     char line[LINE_ROOM];
     size_t used;
-    bool has_figure; /* a line had one */
-    size_t launches; /* of a command that is repeated, how many have ended */
+    bool has_figure; /* a line had a figure */
+    size_t launches; /* number of launches that have ended, of a repeated command */
     size_t lines_read;
     struct slots slots;
     size_t slot;                    /* the first slot not yet written */
@@ -69,8 +69,6 @@ enum watch_kind watch_kind(const char *victim, const char *iteration) {
     return iteration && stat(victim, &status) == 0 && !S_ISDIR(status.st_mode) ? WATCH_LOG
                                                                                : WATCH_COMMAND;
 }
-
-/* ---- lines ---- */
 
 /* Returns the last number of a line; NaN if it has none. */
 static double last_number(const char *line) {
@@ -111,8 +109,6 @@ bool watch_is_lower_better(const struct watch_options *options) {
     return options->lower || watch_kind(options->victim, options->iteration) == WATCH_URL ||
            has_group(options->iteration);
 }
-
-/* ---- slots ---- */
 
 static double now(void) {
     return (double)ss_platform_wallclock() / 1e9;
@@ -162,8 +158,6 @@ static int end_slot(struct watch *watch, struct ss_error *error) {
             error, "%s: %s", ss_words_show(watch->options->output).text, strerror(errno));
     return check_loss(watch, figure, error);
 }
-
-/* ---- the command ---- */
 
 static int make_words(struct watch *watch, struct ss_error *error) {
     const struct watch_options *options = watch->options;
@@ -244,7 +238,10 @@ static int fail_without_figures(const struct watch *watch, struct ss_error *erro
             : "no line of the victim has a number: see --iteration");
 }
 
-/* Fails early if the output of a command has no figure. Lines of a log may be of other kinds. */
+/*
+ * Fails early if the output of a command has no figure. A log may contain any number of other
+ * lines.
+ */
 static int check_output(const struct watch *watch, struct ss_error *error) {
     bool ours = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
     /* Any number of lines may precede the first one that matches --iteration. */
@@ -307,8 +304,6 @@ static int read_lines(struct watch *watch, struct ss_error *error) {
         return -1;
     return check_output(watch, error);
 }
-
-/* ---- the run ---- */
 
 /*
  * Waits for lines, at most until this time, and handles them. Restarts a command that is repeated.

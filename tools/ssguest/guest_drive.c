@@ -25,7 +25,7 @@
 #define ANSWER_PATIENCE  (300 * SS_SECOND)
 #define OFF_PATIENCE     2000 /* milliseconds */
 
-/* Number of clock readings, of which the quickest one counts. */
+/* Number of clock readings. The quickest one counts. */
 #define CLOCK_ANSWERS 5
 
 /* Maximum number of attempts to set the clock: answers may be late on a busy machine. */
@@ -51,8 +51,6 @@ struct driver {
 
 /* The outcome of a wait. FOUND: the word has arrived; from wait_once(): text may have arrived. */
 enum outcome { FOUND, GONE, LATE, STOPPED };
-
-/* ---- messages of the guest ---- */
 
 static void say(const struct driver *driver, const char *word) {
     char line[80];
@@ -138,8 +136,6 @@ static enum outcome await_word(struct driver *driver, const char *word, ss_time 
     }
 }
 
-/* ---- failures ---- */
-
 /* Finds the last line of a file with printable characters. */
 static bool find_last_line(const char *folder, const char *name, char said[512]) {
     char path[4200], line[512];
@@ -181,8 +177,6 @@ static int expect(struct driver *driver, enum outcome outcome, const char *gone,
         return ss_error_fail(error, "--share: the guest has no access to %s", driver->value);
     return outcome == GONE ? fail(driver, gone, error) : ss_error_fail(error, "%s", late);
 }
-
-/* ---- virtual CPUs ---- */
 
 /* qemu names the thread of a virtual CPU "CPU NUMBER/". */
 static void see_thread(void *context, pid_t thread) {
@@ -265,8 +259,6 @@ static void write_times(const struct driver *driver, const int64_t *before, ss_t
             (double)(read_cpu_time(driver, i) - before[i]) / 1e6, wall);
 }
 
-/* ---- clocks ---- */
-
 struct reading {
     int64_t host, guest; /* microseconds */
 };
@@ -330,8 +322,6 @@ static void keep_clock(struct driver *driver, const char *when, const char *mode
         reading.host / 1000000, reading.host % 1000000, reading.guest / 1000000,
         reading.guest % 1000000, (double)(reading.guest - reading.host) / 1e6);
 }
-
-/* ---- the run ---- */
 
 static int boot(struct driver *driver, struct ss_error *error) {
     if (find_threads(driver, error) < 0 || pin_threads(driver, error) < 0)

@@ -62,8 +62,6 @@ SS_FORMAT(2, 3) static void say(const struct server *server, const char *format,
     (void)length; /* a failure means that the driver is gone, and the guest is about to be killed */
 }
 
-/* ---- the clock ---- */
-
 static void tell_time(const struct server *server) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -85,8 +83,6 @@ static void shift_clock(long long microseconds) {
             continue; /* `drive` will measure the difference again */
     }
 }
-
-/* ---- the command ---- */
 
 _Noreturn static void pump(const struct server *server, int from, int number) {
     char path[256], block[65536];
@@ -165,8 +161,6 @@ static void drain(struct server *server) {
     sync();
 }
 
-/* ---- requests ---- */
-
 static void answer(struct server *server, const char *line) {
     if (strcmp(line, "clock") == 0) {
         tell_time(server);
@@ -183,7 +177,6 @@ static void answer(struct server *server, const char *line) {
     }
 }
 
-/* Reads and answers requests. */
 static void read_requests(struct server *server) {
     char *end;
     size_t used = server->length < sizeof server->line ? server->length : 0; /* 0: not a request */

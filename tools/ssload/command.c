@@ -17,9 +17,8 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD
 
 static struct sigaction before[NUMBERS]; /* inherited dispositions, restored in the command */
 static sigset_t mask_before;
-static _Atomic uint32_t changes; /* changes to wake the sleeper */
-static _Atomic pid_t command;    /* pid of the command; 0: not started, or about to be reaped, when
-                                    the pid may be reused */
+static _Atomic uint32_t changes; /* changed to wake the sleeper */
+static _Atomic pid_t command;    /* pid; 0: not started, or about to be reaped */
 static atomic_bool over;
 
 /*

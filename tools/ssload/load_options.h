@@ -4,7 +4,7 @@
 
 #include "options/arguments.h"
 
-/* The formats, in the order of the option's choices. */
+/* In the order of the choices of --format. */
 enum ssload_format {
     SSLOAD_TABLE,
     SSLOAD_CSV,
@@ -12,7 +12,6 @@ enum ssload_format {
     SSLOAD_FITTING, /* the default: a table on a terminal, otherwise CSV */
 };
 
-/* The command line. */
 struct ssload_request {
     ss_time interval;
     uint64_t count;   /* 0: no limit */
@@ -21,7 +20,7 @@ struct ssload_request {
     const char *group;
     const char *target;
     const char *output;  /* NULL: standard output */
-    const char *metrics; /* NULL: none */
+    const char *metrics; /* NULL if not given */
     int format;          /* enum ssload_format */
     int per_cpu;
     int quiet;

@@ -35,7 +35,6 @@ struct ssload_report {
 int ssload_report_open(
     struct ssload_report *report, const struct ssload_request *request, struct ss_error *error);
 
-/* Prints the heading of the output. */
 void ssload_report_begin(struct ssload_report *report);
 
 /* Prints a row and adds the sample to the averages. */

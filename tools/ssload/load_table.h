@@ -13,8 +13,7 @@ struct ssload_table {
     bool group;        /* rows describe a control group, which lacks some columns */
     bool pressure;     /* the pressure is known */
     int decimals;      /* number of decimals of seconds in the time */
-    int screen;        /* number of lines of the terminal; 0: not a terminal, so there is one
-                          heading */
+    int screen;        /* lines of the terminal; 0: not a terminal, so only one heading */
     int lines;         /* number of lines since the heading; 0: a heading is due */
     unsigned shown;    /* a bit for each column that is shown */
     int time_width;    /* width of the time in characters */

@@ -23,8 +23,7 @@ struct measurement {
     ss_time started;
     uint64_t taken;
     bool unwritable;   /* writing a sample failed */
-    bool nobody_reads; /* a reader closed the other end while a command runs, which is not an
-                          error */
+    bool nobody_reads; /* the reader closed its end while a command runs; not an error */
 };
 
 static int read_meter(struct measurement *it, struct ss_error *error) {

@@ -41,8 +41,6 @@ int ssplace_print_group(const struct ssplace *place, struct ss_error *error) {
     return 0;
 }
 
-/* ---- entering a container ---- */
-
 /* Uses descriptors in /proc/PID, which never refer to a later process with the same pid. */
 static int enter_namespaces(const struct ssplace_process *first, int process) {
     static const char *const names[] = {

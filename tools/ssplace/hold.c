@@ -28,8 +28,6 @@ struct holder {
     bool is_ended;     /* ended by a signal */
 };
 
-/* ---- signals ---- */
-
 static int open_signals(struct holder *holder, struct ss_error *error) {
     sigset_t set;
     ss_end_signals(&set);
@@ -50,8 +48,6 @@ static void read_signals(struct holder *holder) {
     if (holder->child > 0 && waitpid(holder->child, &holder->status, WNOHANG) == holder->child)
         holder->child = 0;
 }
-
-/* ---- opening ---- */
 
 _Noreturn static void execute(
     const struct holder *holder, char *const *words, int input, int output) {
@@ -175,8 +171,6 @@ static int open_place(struct holder *holder, char *const *words, struct ss_error
         return -1;
     return holder->is_ended ? 0 : publish(holder, error);
 }
-
-/* ---- while it is open ---- */
 
 static int stay(struct holder *holder, struct ss_error *error) {
     struct pollfd signals = {holder->signals, POLLIN, 0};

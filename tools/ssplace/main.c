@@ -21,8 +21,6 @@
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 
-/* ---- verbs ---- */
-
 /* Returns the limits (bits 1 << SS_LIMIT_...) that were given. */
 static unsigned limits_of(const struct ssplace_options *options) {
     return (options->quota > 0 ? 1U << SS_LIMIT_QUOTA : 0) |
@@ -143,7 +141,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     else if (result == 0)
         result = carry_out(&options, status, error);
     if (result < 0 && error->status == SS_ERROR_FAILED)
-        error->status = 1; /* as the contract of environments says */
+        error->status = 1; /* required by tools/experiments/env/README.md */
     ssplace_options_free(&options);
     return result;
 }

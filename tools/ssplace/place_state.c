@@ -28,8 +28,6 @@
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-/* ---- names ---- */
-
 /* Returns whether a name can be part of a path, and of a host name. */
 static bool is_name(const char *name) {
     size_t length = strlen(name);
@@ -51,8 +49,6 @@ int ssplace_name(struct ssplace *place, const char *name, const struct ss_platfo
     snprintf(place->group, sizeof place->group, "showstopper-%.200s", name);
     return 0;
 }
-
-/* ---- files ---- */
 
 static void name_file(char path[4700], const struct ssplace *place, const char *file) {
     snprintf(path, 4700, "%s/%.255s", place->state, file);
@@ -102,8 +98,6 @@ int ssplace_read(
         return ss_error_fail(error, "%s: the container has exited", place->name);
     return 0;
 }
-
-/* ---- the lock ---- */
 
 /* Returns whether the descriptor refers to the folder that now has this path. */
 static bool is_current(int folder, const char *path) {
@@ -157,8 +151,6 @@ static void unlock(struct ssplace *place) {
         close(place->lock);
     place->lock = -1;
 }
-
-/* ---- closing ---- */
 
 /* Signals a process. Returns whether it exited in time. */
 static bool end_by(const struct ssplace_process *process, int signal, ss_time patience) {

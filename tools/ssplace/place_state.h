@@ -8,9 +8,9 @@
  *
  *   holder     pid and start of the process that holds it
  *   starter    pid and start of the program that opens it, or that runs its container
- *   place      exists if the place is open: pid and start of its container's first process, or
- * empty entered.N  pid and start of a process that entered a place without a control group log
- * standard error of the program that opens it
+ *   place      exists if open: pid and start of the container's first process, or empty
+ *   entered.N  pid and start of a process that entered a place without a control group
+ *   log        standard error of the program that opens it
  *
  * The environment's script keeps its own files there, and removes all of them.
  */
@@ -49,8 +49,6 @@ SS_NONNULL() void ssplace_remove(struct ssplace *place);
 /* Clears and removes a place in any state, even if a process holds it or is opening it. */
 SS_MUST_USE SS_NONNULL() int ssplace_close(
     struct ssplace *place, char *environment, struct ss_error *error);
-
-/* ---- files ---- */
 
 /* Writes a process to a file of the place. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ssplace_write_process(

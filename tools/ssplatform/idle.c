@@ -6,7 +6,7 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* The kernel allows ten states. */
+/* More than CPUIDLE_STATE_MAX of the kernel, which is 10. */
 #define STATES_MAX 16
 #define FOLDER     "sys/devices/system/cpu/cpu%u/cpuidle/state%d"
 

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "sys_tree.h"
 
-/* Writes the line of a file that has a single line. */
+/* Writes the content of a file that has a single line. */
 void ssplatform_put_line(
     struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path);
 

@@ -7,8 +7,6 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* ---- its configuration ---- */
-
 /* Returns the rest of the line that begins with "NAME="; NULL if absent. */
 static const char *configured(const char *text, const char *name) {
     size_t length = strlen(name);
@@ -58,8 +56,6 @@ static void write_configuration(struct ss_json *json, const struct sys_tree *tre
     }
     free(text);
 }
-
-/* ---- its parameters ---- */
 
 /* Kernel parameters that decide where tasks run, how fast CPUs are and how deeply they sleep. */
 static const char *const parameters[] = {
@@ -116,8 +112,6 @@ static void write_parameters(struct ss_json *json, const struct sys_tree *tree) 
     ss_json_close(json, ']');
     free(text);
 }
-
-/* ---- the parts of the document ---- */
 
 static void write_architecture(struct ss_json *json, const struct sys_tree *tree) {
     struct utsname names;

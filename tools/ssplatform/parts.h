@@ -21,8 +21,6 @@ void ssplatform_write_idle(
 void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree);
 
-/* ---- /proc/cpuinfo ---- */
-
 /* A block of lines that describes a CPU. ssplatform_processors() calls `take` with each block. */
 struct ssplatform_processor {
     uint32_t cpu;
@@ -36,8 +34,6 @@ void ssplatform_processors(const struct sys_tree *tree,
 /* Returns the value of a key; NULL if the line is absent or has no text after its colon. */
 const char *ssplatform_processor_value(
     const struct ssplatform_processor *processor, const char *key);
-
-/* ---- configuration of the kernel ---- */
 
 /* Returns the kernel's configuration, which the caller frees; NULL if unknown. */
 char *ssplatform_configuration(const struct sys_tree *tree);

@@ -60,8 +60,6 @@ void ssplatform_processors(const struct sys_tree *tree,
     free(text);
 }
 
-/* ---- the models ---- */
-
 /* The keys of each field: architectures use different keys for the same field. */
 static const struct field {
     const char *name;

@@ -6,8 +6,6 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* ---- a virtual machine ---- */
-
 struct flags {
     bool known;
     bool hypervisor;
@@ -39,8 +37,6 @@ static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) 
     ss_json_close(json, '}');
     free(type);
 }
-
-/* ---- a container ---- */
 
 /*
  * Parts of control-group paths, delimited by slashes, dots or dashes, and the containers that use
@@ -121,8 +117,6 @@ static void write_container(struct ss_json *json, const struct sys_tree *tree) {
     free(environment);
     free(groups);
 }
-
-/* ---- the parts of the document ---- */
 
 void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "machine", '{');

@@ -12,8 +12,6 @@ static bool same_cpus(const struct ss_cpus *left, const struct ss_cpus *right) {
     return memcmp(left, right, sizeof *left) == 0;
 }
 
-/* ---- sockets, cores, nodes ---- */
-
 static void write_count(
     struct ss_json *json, const char *name, hwloc_topology_t topology, hwloc_obj_type_t type) {
     ss_json_number(json, name, topology ? hwloc_get_nbobjs_by_type(topology, type) : NAN);
@@ -75,8 +73,6 @@ static bool knows_nodes(const struct sys_tree *tree, hwloc_topology_t topology) 
     free(line);
     return told && same_cpus(&nodes, &found);
 }
-
-/* ---- caches ---- */
 
 static const char *cache_type(hwloc_obj_t cache) {
     switch (cache->attr->cache.type) {

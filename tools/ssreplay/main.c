@@ -23,8 +23,6 @@
 /* `showstopper --replay` executes this program, so messages carry its name. */
 #define NAME "showstopper: --replay"
 
-/* ---- the two machines ---- */
-
 /*
  * Returns a description of this machine; NULL if showstopper-platform cannot be run or prints
  * invalid JSON.
@@ -57,8 +55,6 @@ static void print_differences(
     json_object_put(before);
     json_object_put(now);
 }
-
-/* ---- the words of the recorded command line ---- */
 
 /* Returns the text of an option --label; NULL if the word is another option. */
 static const char *label_at(char *const *word) {
@@ -99,8 +95,6 @@ static size_t count_dropped(char *const *words, char *const *given) {
         return strchr(*words, '=') ? 1 : 2;
     return strcmp(*words, "--force") == 0;
 }
-
-/* ---- the record's own copies of files ---- */
 
 /* Prints a value, escaped for a list of options. */
 static void print_escaped(FILE *stream, const char *text) {
@@ -170,8 +164,6 @@ static char *make_copy_option(const struct json_object *plan, struct json_object
     }
     return text;
 }
-
-/* ---- the command line ---- */
 
 static size_t count_words(char *const *words) {
     size_t count = 0;

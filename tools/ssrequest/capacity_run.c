@@ -13,7 +13,7 @@
 #define PRECISION  0.02
 #define REPEATS    5
 
-/* After this many failures of single requests in a row, the service is considered broken. */
+/* The search fails after this many single requests have failed in a row. */
 #define LONE_MAX 20
 
 struct finder {
@@ -32,7 +32,6 @@ static void send(void *context, struct ssrequest_one *one) {
     ssrequest_http_send(context, one);
 }
 
-/* Extends the course of the search by one trial. */
 static void extend(struct ssrequest_course *course, const struct ssrequest_course *trial) {
     if (course->begin == 0)
         course->begin = trial->begin;
@@ -49,7 +48,7 @@ static void on_period(void *context, ss_time end) {
         ssrequest_generator_end(finder->generator, end);
 }
 
-/* Runs a schedule. `beside` is NULL unless this is a trial. */
+/* `beside` is NULL unless the schedule is a trial. */
 static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
     const struct ssrequest_beside *beside, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;

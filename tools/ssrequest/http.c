@@ -27,7 +27,7 @@
  */
 #define TOO_LARGE ((CURLcode)100)
 
-/* A place for one request at a time, with a handle that is reused. */
+/* Holds one request at a time. Its handle is reused. */
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
@@ -92,14 +92,12 @@ struct ssrequest_http {
     struct origin *origins; /* origins of all aims so far */
     uint32_t origin_count, origin_room;
     uint64_t older; /* number of responses over HTTP/1 because the server declined HTTP/2 */
-    bool is_old;    /* libcurl is old, see version_for() */
+    bool is_old;    /* libcurl is older than 8.0, see version_for() */
 };
 
 static ss_time now_of(const struct ssrequest_http *http) {
     return ss_time_since(ss_platform_now(), http->begin);
 }
-
-/* ---- outcomes ---- */
 
 static enum ssrequest_outcome outcome_of_errno(int why) {
     switch (why) {
@@ -206,8 +204,6 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
     }
     return SSREQUEST_OTHER;
 }
-
-/* ---- callbacks of libcurl ---- */
 
 /*
  * Called whenever libcurl is about to send a request. Aborts the second attempt: if a reused
@@ -337,8 +333,6 @@ static int close_socket(void *context, curl_socket_t descriptor) {
     return close(descriptor);
 }
 
-/* ---- epoll ---- */
-
 static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
     struct watch *watch = &http->watches[descriptor];
     uint64_t tag = (uint64_t)watch->number << 32 | (uint32_t)descriptor;
@@ -378,8 +372,6 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
         http->timer = ss_time_add(now_of(http), (ss_time)milliseconds * SS_MILLISECOND);
     return 0;
 }
-
-/* ---- targets ---- */
 
 /*
  * Makes libcurl keep a connection from each slot to each target, as far as descriptors allow. With
@@ -435,8 +427,6 @@ void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim) 
         http->aim.targets[i].origin = find_origin(http, &http->aim.targets[i]);
     keep_connections(http);
 }
-
-/* ---- slots ---- */
 
 static void set_up(struct slot *slot) {
     CURL *easy = slot->easy;
@@ -576,8 +566,6 @@ static void unlink_slot(struct slot *slot) {
     *(slot->behind ? &slot->behind->before : &http->newest) = slot->before;
 }
 
-/* ---- requests ---- */
-
 static void act(struct ssrequest_http *http, int descriptor, int events) {
     int running;
     curl_multi_socket_action(http->multi, descriptor, events, &running);
@@ -670,8 +658,8 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
         return;
     }
     link_slot(slot);
-    act_on_time(http); /* send now, not after the whole burst has been added */
-    collect(http);     /* the request may have failed at once, or a fast response arrived */
+    act_on_time(http); /* do not wait for the other requests of a burst */
+    collect(http);     /* the request may already have ended */
 }
 
 bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events) {
@@ -727,8 +715,6 @@ uint64_t ssrequest_http_connections(const struct ssrequest_http *http) {
 uint64_t ssrequest_http_older(const struct ssrequest_http *http) {
     return http->older;
 }
-
-/* ---- opening and closing ---- */
 
 static bool add_header(struct ssrequest_http *http, const char *header) {
     struct curl_slist *longer = curl_slist_append(http->headers, header);

@@ -53,8 +53,6 @@ struct ssrequest_listener {
     struct client clients[CLIENTS];
 };
 
-/* ---- opening ---- */
-
 static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t which) {
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = which};
     return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
@@ -90,8 +88,6 @@ int ssrequest_listener_open(struct ssrequest_listener **opened, const char *path
     return 0;
 }
 
-/* ---- lines and answers ---- */
-
 static void disconnect(struct client *client) {
     if (client->connection >= 0)
         close(client->connection);
@@ -101,7 +97,7 @@ static void disconnect(struct client *client) {
     client->used = client->answer_from = client->answer_end = 0;
 }
 
-/* Sends an answer. Returns whether the whole answer was sent. */
+/* Returns whether the whole answer was sent. */
 static bool send_answer(struct client *client) {
     while (client->answer_from < client->answer_end) {
         ssize_t sent = send(client->connection, client->answer + client->answer_from,
@@ -292,8 +288,6 @@ void ssrequest_listener_serve(struct ssrequest_listener *listener) {
             serve(listener, &listener->clients[events[i].data.u32]);
     }
 }
-
-/* ---- the listener ---- */
 
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
     return listener->events;

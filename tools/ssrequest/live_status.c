@@ -13,7 +13,7 @@
 #include "screen/window.h"
 #include "show.h"
 
-/* Rows of text. Each is cut at the width of the window, because a wrapped row would take two. */
+/* Each row is cut at the width of the window, because a wrapped row would take two. */
 struct drawing {
     char *to, *end;
     int width, rows;
@@ -81,8 +81,6 @@ int ssrequest_block_print(
     add_counts(&drawing, values);
     return drawing.rows;
 }
-
-/* ---- on the terminal ---- */
 
 void ssrequest_block_open(struct ssrequest_block *block, bool quiet) {
     *block = (struct ssrequest_block){.shown = !quiet && ss_screen_has_cursor(STDERR_FILENO)};

@@ -11,7 +11,6 @@
 
 #include "rows.h"
 
-/* The maximum number of rows. */
 #define SSREQUEST_BLOCK_ROWS 4
 
 #define SSREQUEST_BLOCK_TEXT 1024

@@ -12,8 +12,8 @@
 #include "targets.h"
 
 /*
- * The functions that make and free an aim: ssrequest_aim_make() or a substitute, which runs in the
- * thread, and ssrequest_aim_free() or a substitute.
+ * make() is ssrequest_aim_make() or a substitute, and runs in the thread; discard() is
+ * ssrequest_aim_free() or a substitute.
  */
 struct ssrequest_lookup_means {
     int (*make)(const char *const *urls, uint32_t count, const char *socket,

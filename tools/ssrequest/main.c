@@ -17,7 +17,7 @@
 #include "request_output.h"
 #include "wait.h"
 
-/* The parts of a run; those that are zeroed are not open. */
+/* A zeroed part is not open. */
 struct run {
     const struct ssrequest_options *options;
     struct ssrequest_profile profile;
@@ -30,8 +30,6 @@ struct run {
     struct ssrequest_output *output;
     struct ssrequest_course course;
 };
-
-/* ---- preparation ---- */
 
 static void print_moments(struct run *run) {
     ss_time due;
@@ -149,12 +147,9 @@ static void close_all(struct run *run) {
     ssrequest_profile_free(&run->profile);
 }
 
-/* Returns whether all intended requests succeeded. */
 static bool all_succeeded(const struct ssrequest_tally *tally) {
     return tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
 }
-
-/* ---- the run ---- */
 
 static void warn_of_older(const struct run *run) {
     if (ssrequest_http_older(run->http) > 0)

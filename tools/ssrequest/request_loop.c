@@ -38,8 +38,6 @@ static ss_time own_cpu(void) {
            (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
 }
 
-/* ---- events ---- */
-
 static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_outcome outcome,
     uint64_t bytes, ss_time now) {
     struct ssrequest_loop *loop = context;
@@ -76,8 +74,6 @@ static void advance(struct ssrequest_loop *loop) {
     ssrequest_http_advance(loop->http, ssrequest_loop_now(loop));
     ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
 }
-
-/* ---- waiting ---- */
 
 static ss_time earlier(ss_time a, ss_time b) {
     return a < b ? a : b;
@@ -138,8 +134,6 @@ static void go_round(struct ssrequest_loop *loop) {
             advance(loop);
     }
 }
-
-/* ---- the run ---- */
 
 static int watch(struct ssrequest_loop *loop, int descriptor) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)descriptor};

@@ -30,7 +30,6 @@ struct ssrequest_beside {
     void *context;
 };
 
-/* The course of a run. */
 struct ssrequest_course {
     int64_t begin, end;            /* nanoseconds since 1970 */
     ss_time length;                /* time until the last request ended or was abandoned */

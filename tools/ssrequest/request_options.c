@@ -121,8 +121,6 @@ static int take_header(
     return ssrequest_messages_add_header(&options->messages, value, error);
 }
 
-/* ---- combinations of options ---- */
-
 static struct ssrequest_given given_of(const struct ssrequest_options *options) {
     return (struct ssrequest_given){
         .shape = options->shape,
@@ -189,7 +187,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
         paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
 
-/* Makes the hosts in a file of URLs the targets. */
+/* Makes the hosts of --requests-file the targets. */
 static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
     const struct ssrequest_messages *messages = &options->messages;
     if (messages->origin_count == 0)

@@ -9,13 +9,12 @@
 #include "options/arguments.h"
 #include "run_result.h"
 
-/* How connections are used, in the order of the option's choices. */
+/* In the order of the choices of --connections. */
 enum ssrequest_connections {
     SSREQUEST_REUSE,
     SSREQUEST_FRESH,
 };
 
-/* The command line. */
 struct ssrequest_options {
     const char *urls[SSREQUEST_TARGETS_MAX];
     uint32_t url_count;

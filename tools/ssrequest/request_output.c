@@ -27,8 +27,6 @@ struct ssrequest_output {
     uint32_t aimed; /* number of current targets, which are the last ones in `targets` */
 };
 
-/* ---- commands ---- */
-
 static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
     if (output->parts.options->closed)
         return ss_error_fail(
@@ -142,8 +140,6 @@ static int obey(void *context, const struct ssrequest_control *control,
     }
 }
 
-/* ---- during the run ---- */
-
 static void send(void *context, struct ssrequest_one *one) {
     struct ssrequest_output *output = context;
     ssrequest_http_send(output->parts.http, one);
@@ -194,8 +190,6 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
         .context = output,
     };
 }
-
-/* ---- opening and closing ---- */
 
 static int open_control(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_options *options = output->parts.options;

@@ -56,7 +56,7 @@ static bool begins(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* Parses the URL; `text` becomes a form that libcurl understands. */
+/* Checks the scheme, and sets `text` to a URL that libcurl accepts. */
 static int read_url(struct ssrequest_target *target, const char *url, const char *socket,
     char **text, struct ss_error *error) {
     bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
@@ -106,7 +106,7 @@ static int add_addresses(struct ssrequest_aim *aim, const char *line, struct ss_
     return 0;
 }
 
-/* A machine without /etc/hosts does not know localhost, but RFC 6761 defines its addresses. */
+/* Without /etc/hosts, localhost may not resolve. RFC 6761 defines its addresses. */
 static int add_loopback(struct ssrequest_aim *aim, const char *port, struct ss_error *error) {
     char line[64];
     snprintf(line, sizeof line, "localhost:%s:127.0.0.1,[::1]", port);

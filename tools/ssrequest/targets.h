@@ -19,7 +19,7 @@ struct ssrequest_target {
     char *lost;      /* why its host has no address; NULL if it has one */
 };
 
-/* A set of targets. Zeroed: no targets. */
+/* Zeroed: no targets. */
 struct ssrequest_aim {
     struct ssrequest_target *targets;
     uint32_t count;

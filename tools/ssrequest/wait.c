@@ -10,13 +10,11 @@
 #include "base/units.h"
 #include "platform/platform.h"
 
-/* The pause between two attempts. */
 #define PAUSE (20 * SS_MILLISECOND)
 
 /* The timeout of an attempt. Without it, a dropped first packet would use up the whole time. */
 #define ATTEMPT SS_SECOND
 
-/* Attempts to connect to one target. */
 struct attempts {
     CURL *easy;
     CURLU *url;

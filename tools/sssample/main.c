@@ -74,7 +74,7 @@ static int require_output(const struct options *options, struct ss_error *error)
     return options->output ? 0 : ss_error_fail(error, "--output is missing: see --help");
 }
 
-/* Takes samples. For --why-not, exits with status 1 instead: sampling is possible. */
+/* Takes samples. With --why-not, only sets the status to 1: sampling is possible. */
 static int sample(const struct options *options, const struct sssample_source *source, int *status,
     struct ss_error *error) {
     if (options->why_not) {

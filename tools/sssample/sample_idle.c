@@ -107,8 +107,6 @@ void sssample_idle_free(struct sssample_idle *idle) {
     free(idle->frequencies);
 }
 
-/* ---- samples ---- */
-
 /*
  * Adds the microseconds since the last sample to `spent`, by state. Skips counters that went
  * backward and CPUs that are offline.

@@ -49,8 +49,6 @@ static bool find_files(const char *root, const char *pattern, glob_t *found) {
     return glob(path, 0, NULL, found) == 0;
 }
 
-/* ---- sources ---- */
-
 /* Returns whether the folder is a whole package, such as intel-rapl:0, but not a part of it. */
 static bool is_package(const char *folder) {
     char name[64];
@@ -170,8 +168,6 @@ void sssample_power_free(struct sssample_power *power) {
         free(power->files[--power->count]);
 }
 
-/* ---- samples ---- */
-
 /* Returns the energy that a package has used since the last sample, or -1 if it is unknown. */
 static int64_t used_energy(const struct sssample_power *power, size_t index, int64_t now) {
     int64_t used = now - power->before[index], range;
@@ -278,8 +274,6 @@ static void print_sample(FILE *stream, void *source, ss_time spent) {
 struct sssample_source sssample_power_source(struct sssample_power *power) {
     return (struct sssample_source){print_columns, print_sample, power};
 }
-
-/* ---- a few seconds ---- */
 
 /* Waits a second and returns its mean power; NaN if unknown. */
 static double measure_second(struct sssample_power *power) {

@@ -17,8 +17,6 @@
 
 #define SUFFIX ".journal"
 
-/* ---- the state folder ---- */
-
 static int make_folder(const char *path, struct ss_error *error) {
     if (mkdir(path, 0755) < 0 && errno != EEXIST)
         return ss_error_fail(error, "cannot create %s: %s", path, strerror(errno));
@@ -81,8 +79,6 @@ static int sync_folder(const struct ssactuate_state *state, struct ss_error *err
     return folder < 0 || fsync(folder) < 0 ? fail(state->folder, error) : 0;
 }
 
-/* ---- writing ---- */
-
 /* Appends one line of quoted words. The last word is NULL. */
 static int append(
     struct ssactuate_journal *journal, const char *const *words, struct ss_error *error) {
@@ -128,8 +124,6 @@ int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssa
     return APPEND(journal, error, "run", pid);
 }
 
-/* ---- locks ---- */
-
 static int refuse_locked(int lock, const char *knob, struct ss_error *error) {
     char pid[32] = "";
     ssize_t length = pread(lock, pid, sizeof pid - 1, 0);
@@ -170,8 +164,6 @@ int ssactuate_journal_lock(
     return 0;
 }
 
-/* ---- entries ---- */
-
 static struct ssactuate_entry *new_entry(struct ssactuate_journal *journal) {
     if (!SS_GROW(journal->entries, journal->count + 1, journal->room))
         return NULL;
@@ -210,8 +202,6 @@ int ssactuate_journal_add_group(struct ssactuate_journal *journal, const char *f
         return ss_error_memory(error);
     return APPEND(journal, error, "group", folder, home);
 }
-
-/* ---- process groups that run already ---- */
 
 static void report(const struct ssactuate_restorer *restorer, const char *format, ...)
     SS_FORMAT(2, 3);
@@ -337,9 +327,7 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
     return sync_folder(journal->state, error);
 }
 
-/* ---- values ---- */
-
-/* Returns whether `found` is `wanted`, possibly rounded by the kernel. */
+/* Returns whether `found` equals `wanted`, apart from rounding by the kernel. */
 static bool is_made_of(
     const struct ssactuate_setting *setting, const char *found, const char *wanted) {
     char *end[2];
@@ -384,8 +372,6 @@ int ssactuate_journal_set(
         return ss_error_fail(error, "/%s is %s after it was set to %s", path, entry->got, value);
     return 0;
 }
-
-/* ---- restoring ---- */
 
 /* Returns whether the file has a value: some read as <unsupported>, which cannot be written. */
 static bool has_value(const char *text) {
@@ -515,8 +501,6 @@ void ssactuate_journal_close(struct ssactuate_journal *journal) {
     *journal = (struct ssactuate_journal){.file = -1};
 }
 
-/* ---- journals of killed runs ---- */
-
 static int read_set(struct ssactuate_journal *journal, char *const *words, struct ss_error *error) {
     struct ssactuate_entry *entry = new_entry(journal);
     if (!entry)
@@ -610,7 +594,7 @@ static int read_line(struct ssactuate_journal *journal, const char *line, struct
     return 0;
 }
 
-/* Reads the journal from its locked file. Ignores a last line without its end. */
+/* Reads the journal from its locked file. Ignores an incomplete last line. */
 static int read_journal(struct ssactuate_journal *journal, struct ss_error *error) {
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;

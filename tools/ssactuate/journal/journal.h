@@ -36,7 +36,7 @@ struct ssactuate_setting {
     bool rounded; /* a number that the kernel may round */
 };
 
-/* The kernel may change a rounded number by this part of it. */
+/* The kernel may change a rounded number by this fraction of it. */
 #define SSACTUATE_ROUNDING 0.01
 
 /* The folders of journals and locks, and the root of the files that journals describe. */
@@ -47,8 +47,9 @@ struct ssactuate_state {
 };
 
 /*
- * Returns whether this user can have a state folder; `path` is that of ssactuate_state_open(). If
- * not, runs that need a journal are refused, and there is nothing to restore.
+ * Returns whether this user can have a state folder. `path` is the argument of
+ * ssactuate_state_open(). Without a state folder, runs that need a journal are refused, and there
+ * is nothing to restore.
  */
 SS_MUST_USE bool ssactuate_state_has_folder(const char *path);
 
@@ -73,7 +74,6 @@ struct ssactuate_group {
     char folder[1024], home[1024];
 };
 
-/* The lock on a knob. */
 struct ssactuate_lock {
     char knob[64];
     int file;
@@ -178,7 +178,9 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_reload(
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_remove(
     struct ssactuate_journal *journal, struct ss_error *error);
 
-/* Releases the locks and the memory. The journal stays, if it was not removed. */
+/*
+ * Releases the locks and the memory. The file stays, unless ssactuate_journal_remove() removed it.
+ */
 SS_NONNULL() void ssactuate_journal_close(struct ssactuate_journal *journal);
 
 /* Number of journals of other runs that ssactuate_restore_dead() found. */

@@ -23,7 +23,7 @@ int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE])
 }
 
 int ssactuate_file_write(int root, const char *path, const char *value) {
-    /* O_TRUNC has no effect in /sys. */
+    /* O_TRUNC is for recorded trees. It has no effect in /sys. */
     SS_OWNED(close) int file = openat(root, path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
     return file < 0 || write(file, value, strlen(value)) < 0 ? -errno : 0;
 }

@@ -9,8 +9,6 @@
 #include "base/grow.h"
 #include "platform/platform.h"
 
-/* ---- affinity ---- */
-
 static bool get_affinity(pid_t thread, struct ss_cpus *cpus) {
     *cpus = (struct ss_cpus){0};
     return sched_getaffinity(thread, sizeof *cpus, (cpu_set_t *)(void *)cpus) >= 0;
@@ -23,7 +21,10 @@ static bool is_same(const struct ss_cpus *left, const struct ss_cpus *right) {
 /* Sets the affinity of a member. Returns 0, even if it has exited, or a negative errno. */
 static int set_affinity(const struct ssactuate_member *member, const struct ss_cpus *cpus) {
     struct ss_cpus found;
-    /* The call takes only an ID. Check it just before: it is not reused within microseconds. */
+    /*
+     * sched_setaffinity() identifies a thread by its ID alone. Check the start time just before:
+     * IDs are not reused within microseconds.
+     */
     if (ss_platform_thread_started(member->id) != member->started ||
         !get_affinity(member->id, &found) || is_same(&found, cpus))
         return 0;
@@ -51,8 +52,6 @@ bool ssactuate_running_give(struct ssactuate_running *running, const struct ss_c
 static const char *explain(int status) {
     return status == -EINVAL ? "the kernel does not allow these CPUs" : strerror(-status);
 }
-
-/* ---- members ---- */
 
 bool ssactuate_running_add(
     struct ssactuate_running *running, const struct ssactuate_member *member) {
@@ -147,8 +146,6 @@ bool ssactuate_running_look(struct ssactuate_running *running) {
     forget_ended(running);
     return running->count > 0;
 }
-
-/* ---- all members ---- */
 
 int ssactuate_running_confine(
     struct ssactuate_running *running, const struct ss_cpus *cpus, struct ss_error *error) {

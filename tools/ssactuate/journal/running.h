@@ -43,7 +43,7 @@ struct ssactuate_running {
  */
 SS_NONNULL() bool ssactuate_running_look(struct ssactuate_running *running);
 
-/* Returns whether the run has set this affinity. */
+/* Returns whether the run may have set this affinity. */
 SS_NONNULL()
 bool ssactuate_running_has_given(
     const struct ssactuate_running *running, const struct ss_cpus *cpus);

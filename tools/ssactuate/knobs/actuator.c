@@ -13,8 +13,6 @@ static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &
 
 #define COUNT (sizeof table / sizeof *table)
 
-/* ---- the machine ---- */
-
 int ssactuate_machine_open(
     struct ssactuate_machine *machine, const char *root, struct ss_error *error) {
     *machine = (struct ssactuate_machine){.root = root};
@@ -28,8 +26,6 @@ int ssactuate_machine_open(
 void ssactuate_machine_close(struct ssactuate_machine *machine) {
     sys_tree_close(&machine->tree);
 }
-
-/* ---- words ---- */
 
 static const struct ssactuate_actuator *find(const char *name, size_t length) {
     for (size_t i = 0; i < COUNT; i++) {
@@ -83,8 +79,6 @@ void ssactuate_level_print(
     else
         fprintf(output->stream, "%s=%s\n", name, level);
 }
-
-/* ---- the list ---- */
 
 /* Returns the levels as text, which the caller frees. */
 static char *write_levels(

@@ -52,8 +52,6 @@ static int split_option(const struct ssactuate_knob *knob, const char *name, cha
     return 0;
 }
 
-/* ---- pin ---- */
-
 static const struct {
     const char *name;
     enum topology_scheme scheme;
@@ -70,7 +68,7 @@ static const struct {
 
 #define SCHEMES (sizeof schemes / sizeof *schemes)
 
-/* Takes the CPUs of a list, which this process must be allowed to use. */
+/* Sets the CPUs of a list, which this process must be allowed to use. */
 static int take_list(const struct ssactuate_machine *machine, const char *text,
     struct topology_order *order, struct ss_error *error) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
@@ -121,7 +119,7 @@ static int take_scheme(const struct ssactuate_machine *machine, const char *text
     return topology_place(machine->root, &request, order, error);
 }
 
-/* Splits a level into its place and `,each`. */
+/* Returns whether the level ends with `,each`. Sets `place` to the level without it. */
 static bool split_each(const char *level, char place[200]) {
     size_t length = strlen(level), suffix = sizeof ",each" - 1;
     bool each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
@@ -151,7 +149,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     } else if (take_scheme(machine, place, side, &plan->cpus, error) < 0) {
         return -1;
     }
-    /* A mask of all CPUs is no mask. */
+    /* A mask with all usable CPUs excludes none. */
     plan->pinned = plan->cpus.count < ss_cpus_count(&cpus.usable);
     return 0;
 }
@@ -183,8 +181,6 @@ const struct ssactuate_actuator ssactuate_pin = {
     .get = get_pin,
     .set = set_pin,
 };
-
-/* ---- cpus ---- */
 
 static void print_cpus(const struct ssactuate_machine *machine, FILE *stream) {
     struct topology_usable cpus = topology_usable_read(&machine->tree);
@@ -223,8 +219,6 @@ const struct ssactuate_actuator ssactuate_cpus = {
     .get = get_cpus,
     .set = set_cpus,
 };
-
-/* ---- quota ---- */
 
 static bool probe_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {
@@ -279,8 +273,6 @@ const struct ssactuate_actuator ssactuate_quota = {
     .set = set_quota,
 };
 
-/* ---- memory ---- */
-
 static bool probe_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {
     (void)knob;
@@ -319,8 +311,6 @@ const struct ssactuate_actuator ssactuate_memory = {
     .get = get_memory,
     .set = set_memory,
 };
-
-/* ---- instances ---- */
 
 static int get_instances(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     const struct ssactuate_output *output, struct ss_error *error) {
@@ -366,8 +356,6 @@ const struct ssactuate_actuator ssactuate_instances = {
     .get = get_instances,
     .set = set_instances,
 };
-
-/* ---- duty ---- */
 
 bool ssactuate_find_showstopper(char path[4096]) {
     char own[4000];

@@ -34,8 +34,6 @@ struct policies {
     size_t count, room;
 };
 
-/* ---- reading ---- */
-
 static double read_number(
     const struct ssactuate_machine *machine, const struct policy *policy, const char *name) {
     return sys_tree_number(&machine->tree, "%s/%s", policy->folder, name);
@@ -150,8 +148,6 @@ static int keep_target(
     return kept > 0 ? 0 : ss_error_fail(error, "%s: these CPUs have no cpufreq policy", knob->text);
 }
 
-/* ---- probe ---- */
-
 static bool has_writable(const struct ssactuate_machine *machine, const struct policy *policy) {
     static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
     char path[SSACTUATE_PATH];
@@ -181,8 +177,6 @@ static bool probe(const struct ssactuate_machine *machine, const struct ssactuat
     return !*reason;
 }
 
-/* ---- turbo ---- */
-
 /* Finds the turbo switch of a policy. `inverted` means that writing 1 switches turbo off. */
 static bool find_switch(const struct ssactuate_machine *machine, const struct policy *policy,
     char path[SSACTUATE_PATH], bool *inverted) {
@@ -205,8 +199,6 @@ static const char *turbo_of(const struct ssactuate_machine *machine, const struc
         return "";
     return (strcmp(value, "1") == 0) != inverted ? ",turbo=on" : ",turbo=off";
 }
-
-/* ---- levels ---- */
 
 static void print_frequency(char text[32], double kilohertz) {
     if (isnan(kilohertz))
@@ -303,8 +295,6 @@ static int get(const struct ssactuate_machine *machine, const struct ssactuate_k
     return 0;
 }
 
-/* ---- set ---- */
-
 struct level {
     char low[32], high[32]; /* as written; equal for a single frequency */
     bool range;
@@ -378,7 +368,7 @@ static int add_limit(struct ssactuate_plan *plan, const struct policy *policy, c
     return add(plan, policy, file, value, error);
 }
 
-/* Sets the limits in the order that keeps the minimum below the maximum at all times. */
+/* Adds the limits in the order that never sets the minimum above the maximum. */
 static int add_limits(struct ssactuate_plan *plan, const struct policy *policy, uint64_t low,
     uint64_t high, struct ss_error *error) {
     bool maximum_first = (double)low > policy->maximum;
@@ -389,7 +379,7 @@ static int add_limits(struct ssactuate_plan *plan, const struct policy *policy, 
     return maximum_first ? 0 : add_limit(plan, policy, "scaling_max_freq", high, error);
 }
 
-/* Sets a single frequency by the governor `userspace`. The limits must include it. */
+/* Adds a single frequency, set by the governor `userspace`. The limits must include it. */
 static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, uint64_t kilohertz,
     struct ss_error *error) {
     if ((double)kilohertz > policy->maximum &&

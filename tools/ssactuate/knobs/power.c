@@ -17,7 +17,10 @@ static bool is_package(const char *name) {
     return strncmp(name, "intel-rapl", 10) == 0 && colon && !strchr(colon + 1, ':');
 }
 
-/* Calls `see` for each package that the knob names, until it fails. Returns their number. */
+/*
+ * Calls `see` for each package that the knob names, until `see` fails. Returns the number of
+ * packages.
+ */
 static size_t each_zone(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     int (*see)(void *context, const char *zone), void *context) {
     struct sys_tree_names names = sys_tree_list(&machine->tree, POWERCAP);
@@ -134,8 +137,6 @@ const struct ssactuate_actuator ssactuate_power = {
     .set = set,
     .has_targets = true,
 };
-
-/* ---- idle ---- */
 
 static bool probe_idle(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
     char reason[SSACTUATE_REASON]) {

@@ -15,8 +15,6 @@
 #define EVERY (1 * SS_SECOND)
 #define STAY  (10 * SS_SECOND)
 
-/* ---- lines ---- */
-
 static const struct {
     const char *name;
     bool has_argument, may_have_argument;
@@ -60,7 +58,7 @@ static int read_time(char **words, size_t count, ss_time *value, struct ss_error
     return *value > 0 ? 0 : ss_error_fail(error, "`%s` must be above 0", words[0]);
 }
 
-/* Reads a rule, and takes the words if it succeeds. */
+/* Reads a rule. Takes ownership of the words if it succeeds. */
 static int read_rule(struct ssactuate_policy *policy, char **words, size_t count, size_t line,
     struct ss_error *error) {
     bool between = strcmp(words[0], "between") == 0, below = strcmp(words[0], "below") == 0;
@@ -103,8 +101,6 @@ static int read_words(struct ssactuate_policy *policy, char **words, size_t coun
     return ss_suggest_refuse(&known, words[0], error);
 }
 
-/* ---- checks ---- */
-
 static int check_overlap(const struct ssactuate_policy *policy, struct ss_error *error) {
     for (size_t i = 0; i < policy->count; i++) {
         for (size_t j = 0; j < i; j++) {
@@ -128,7 +124,7 @@ static const char *find_word(const struct ssactuate_rule *rule, const char *knob
     return NULL;
 }
 
-/* Checks that one rule sets what another one sets: the actuator of a knob, and turbo. */
+/* Checks that a rule sets a knob that another rule sets, including turbo. */
 static int check_knob(const struct ssactuate_rule *rule, const struct ssactuate_rule *other,
     const char *knob, struct ss_error *error) {
     static const char turbo[] = ",turbo=";
@@ -191,8 +187,6 @@ void ssactuate_policy_free(struct ssactuate_policy *policy) {
     free(policy->argument);
     *policy = (struct ssactuate_policy){0};
 }
-
-/* ---- decisions ---- */
 
 static bool covers(const struct ssactuate_rule *rule, double load) {
     return (rule->open_from ? load > rule->from : load >= rule->from) &&

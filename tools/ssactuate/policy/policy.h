@@ -67,7 +67,7 @@ struct ssactuate_decision {
 SS_NONNULL()
 size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load);
 
-/* Notes that a rule applies from now on, or that a switch to another one has failed. */
+/* Records that a rule applies from now on, or that a switch to another rule has failed. */
 SS_NONNULL() void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule);
 
 #endif

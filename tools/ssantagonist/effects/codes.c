@@ -3,7 +3,7 @@
 
 #include <showstopper/random.h>
 
-/* Distance between codes: they differ even if one of them is delayed by one or two slots. */
+/* Distance between codes: any two differ, even if one is delayed by one or two slots. */
 #define SHIFT 3
 
 #define SHIFTS (CODES_LENGTH / SHIFT)

@@ -47,8 +47,6 @@ double effects_found_from(const struct codes *codes, double deviation, double de
     return found * error / depth;
 }
 
-/* ---- regressors ---- */
-
 /* Writes a constant and Legendre polynomials, for a slot's position in the study from -1 to 1. */
 static void write_drift(double *row, size_t slot, size_t slots) {
     double x = 2 * ((double)slot + 0.5) / (double)slots - 1;
@@ -94,8 +92,6 @@ static struct effects_value value_of(struct regression_sum sum, double quantile)
     return (struct effects_value){
         sum.value, {sum.value - quantile * sum.error, sum.value + quantile * sum.error}};
 }
-
-/* ---- CPU time ---- */
 
 /* Returns the mean CPU time in slots in which the suspect is not throttled. */
 static double usual_cpu(const struct codes *codes, size_t suspect, const double *cpu) {
@@ -169,8 +165,6 @@ static void estimate_return(
         one->returned = value_of(returned, effects_quantile(codes->suspects, (double)codes->slots));
 }
 
-/* ---- effects ---- */
-
 /* Divides a sum by the part of CPU time that was withheld, and combines their errors. */
 static struct effects_value per_withheld(
     struct regression_sum sum, struct regression_sum withheld, double quantile) {
@@ -222,8 +216,6 @@ static void estimate_one(struct effects *effects, const struct effects_input *in
     if (code >= input->codes->suspects && !contains_zero(&one->now))
         effects->ghost_found = true;
 }
-
-/* ---- pairs ---- */
 
 #define HALVES_DRIFT 3
 

@@ -43,7 +43,7 @@ struct effects_value {
 enum effects_verdict {
     EFFECTS_NOTHING,    /* no effect was found */
     EFFECTS_HURTS,      /* the victim is better off while the suspect is throttled */
-    EFFECTS_SHIFTS,     /* the same, but the suspect catches up later */
+    EFFECTS_SHIFTS,     /* it hurts, but catches up later */
     EFFECTS_SUPPORTS,   /* the victim is worse off while the suspect is throttled */
     EFFECTS_UNTESTABLE, /* the suspect lost too little CPU time */
 };

@@ -42,11 +42,11 @@ SS_NONNULL() double regression_freedom(const struct regression *regression);
 /* Fits the coefficients to these values, one for each row. */
 SS_NONNULL() void regression_fit(struct regression *regression, const double *values);
 
-/* Returns the coefficient of this column. */
+/* Returns the coefficient of this column, and its standard error. */
 SS_NONNULL()
 struct regression_sum regression_at(const struct regression *regression, size_t column);
 
-/* Returns the weighted sum of all coefficients. */
+/* Returns the weighted sum of all coefficients, and its standard error. */
 SS_NONNULL()
 struct regression_sum regression_sum_of(const struct regression *regression, const double *weights);
 

@@ -111,8 +111,6 @@ static bool complex_round(struct kernel_hand *hand) {
 const struct kernel kernel_complex = {
     "complex", "float", "products of complex numbers", complex_round};
 
-/* ---- Fourier ---- */
-
 #define POINTS 1024
 
 static void transform(double *re, double *im, double direction) {
@@ -165,8 +163,6 @@ static bool fft_round(struct kernel_hand *hand) {
 const struct kernel kernel_fft = {"fft", "float",
     "Fourier transforms of 1024 points, forward and inverse", fft_round, KERNEL_FIXED,
     2 * POINTS * sizeof(double)};
-
-/* ---- matrices ---- */
 
 #define SIDE 48
 

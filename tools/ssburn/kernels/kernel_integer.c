@@ -4,8 +4,6 @@
 
 #include "kernels.h"
 
-/* ---- integers ---- */
-
 #define LCG_FACTOR UINT64_C(6364136223846793005)
 #define LCG_ADDEND UINT64_C(1442695040888963407)
 #define LCG_STEPS  100000
@@ -130,8 +128,6 @@ static bool sieve_round(struct kernel_hand *hand) {
 const struct kernel kernel_sieve = {
     "sieve", "integer", "primes below 32768 by a sieve", sieve_round, KERNEL_FIXED, SIEVE};
 
-/* ---- bits ---- */
-
 static unsigned count_bits(uint32_t x) {
     x -= x >> 1 & 0x55555555;
     x = (x & 0x33333333) + (x >> 2 & 0x33333333);
@@ -184,8 +180,6 @@ static bool gray_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_gray = {"gray", "bit", "conversions to Gray code and back", gray_round};
-
-/* ---- branches ---- */
 
 /* Finds the longest Collatz chain below 10000, which begins at 6171. */
 static bool collatz_round(struct kernel_hand *hand) {
@@ -256,8 +250,6 @@ static bool interpreter_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_interpreter = {
     "interpreter", "branch", "a loop in an interpreter: indirect jumps", interpreter_round};
-
-/* ---- calls ---- */
 
 __attribute__((noinline)) static unsigned ackermann(unsigned m, unsigned n) {
     KERNEL_OPAQUE(m);

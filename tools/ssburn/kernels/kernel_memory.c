@@ -6,13 +6,11 @@
 
 #include "kernels.h"
 
-/* ---- latency ---- */
-
 #define STEPS 20000
 
 /*
- * A cache line of the walk, which is one cycle through all lines in random order. Each line knows
- * its position in the cycle.
+ * A cache line of the walk, which is one cycle through all lines in random order. Each line
+ * contains its position in the cycle.
  */
 struct line {
     uint32_t next;
@@ -57,8 +55,6 @@ const struct kernel kernel_latency_last = {"latency-last", "cache",
     "a walk through half of the last cache", walk_round, KERNEL_LAST, 0, walk_open};
 const struct kernel kernel_latency_memory = {"latency-memory", "memory",
     "a walk through memory, beyond all caches", walk_round, KERNEL_MEMORY, 0, walk_open};
-
-/* ---- bandwidth ---- */
 
 /* The number of bytes that a round streams, starting where the last round ended. */
 #define PIECE ((size_t)256 << 10)
@@ -151,8 +147,6 @@ static bool triad_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_triad_memory = {"triad-memory", "memory",
     "sums and products of streams in memory", triad_round, KERNEL_MEMORY, 0, triad_open};
-
-/* ---- random access ---- */
 
 static bool update_round(struct kernel_hand *hand) {
     uint64_t *words = hand->memory, mask = 1;

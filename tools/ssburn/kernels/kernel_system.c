@@ -44,8 +44,6 @@ static bool pipe_round(struct kernel_hand *hand) {
 const struct kernel kernel_pipe = {"pipe", "system", "sending 512 bytes through a pipe", pipe_round,
     KERNEL_NO_MEMORY, 0, pipe_open};
 
-/* ---- two threads ---- */
-
 /* Sends back what arrives, increased by one, until the other end is closed. */
 static void *echo(void *argument) {
     const int *descriptors = argument;
@@ -90,8 +88,6 @@ static bool switch_round(struct kernel_hand *hand) {
 const struct kernel kernel_switch = {"switch", "system",
     "passing a byte to another thread and back", switch_round, KERNEL_NO_MEMORY, 0, switch_open,
     switch_close};
-
-/* ---- memory and processes ---- */
 
 static bool page_round(struct kernel_hand *hand) {
     const size_t pages = 64, page = 4096;

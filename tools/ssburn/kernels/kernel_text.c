@@ -66,8 +66,6 @@ static bool string_format_round(struct kernel_hand *hand) {
 const struct kernel kernel_string_format = {"string-format", "string",
     "writing numbers as text and reading them back", string_format_round};
 
-/* ---- hashes ---- */
-
 /* Computes a CRC. A text followed by its own CRC has the same residue for all texts. */
 static uint32_t crc_bytes(uint32_t crc, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -133,8 +131,6 @@ static bool hash_table_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_hash_table = {"hash-table", "hash", "filling and searching a hash table",
     hash_table_round, KERNEL_FIXED, 4096 * sizeof(uint64_t)};
-
-/* ---- sorting ---- */
 
 #define NUMBERS 4096
 

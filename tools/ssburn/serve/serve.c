@@ -32,8 +32,6 @@ struct server {
     _Atomic uint64_t worked_time; /* CPU time of all workers, in nanoseconds */
 };
 
-/* ---- threads ---- */
-
 static void work(struct server *server, uint64_t number) {
     const struct serve_options *options = server->options;
     struct work_hand hand;
@@ -72,8 +70,6 @@ static void play_part(void *shared, uint64_t number) {
     else
         work(shared, number - 1);
 }
-
-/* ---- the server ---- */
 
 /*
  * Blocks the signals that end the server, in all threads, because they inherit the mask. Restores

@@ -43,8 +43,6 @@ struct serve_http {
     struct serve_counts counts;
 };
 
-/* ---- acceptor thread ---- */
-
 static enum MHD_Result answer(struct serve_request *request) {
     struct serve_http *http = request->http;
     if (request->answer == ANSWER_DONE)
@@ -127,7 +125,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     *own = NULL;
 }
 
-/* ---- other threads ---- */
+/* The functions above run in the acceptor thread, those below in other threads. */
 
 uint64_t serve_request_number(const struct serve_request *request) {
     return request->number;

@@ -25,8 +25,6 @@ long serve_listener_backlog(void) {
     return stream && fscanf(stream, "%ld", &max) == 1 ? max : -1;
 }
 
-/* ---- the address ---- */
-
 static int find_port(struct serve_listener *listener, const char *port, const char *address,
     struct ss_error *error) {
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM,
@@ -55,8 +53,6 @@ int serve_listener_find(struct serve_listener *listener, const char *where, cons
         "--listen: '%s' is neither a port (0 to 65535) nor a path with a slash: ./socket",
         ss_words_show(where).text);
 }
-
-/* ---- the socket ---- */
 
 static int bind_port(struct serve_listener *listener) {
     int on = 1;

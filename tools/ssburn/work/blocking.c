@@ -31,7 +31,7 @@ struct ring {
     uint64_t alone; /* units of a hop that are done under the mutex */
     uint64_t hops;  /* hops of an iteration */
     pthread_mutex_t mutex;
-    uint64_t left; /* hops left in this iteration; protected by the mutex, like the rest */
+    uint64_t left; /* hops left in this iteration; protected by the mutex, as is `more` */
     int more;      /* last result of the tally */
 };
 

@@ -20,7 +20,7 @@ struct calibrate_bench {
 SS_NONNULL()
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
 
-/* Returns how many units of the work of burn_work.h take `length`, by the clock below. */
+/* Returns how many units of the work of burn_work.h take `length`, by calibrate_thread_clock(). */
 SS_NONNULL()
 uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
 

@@ -25,8 +25,8 @@ struct nursery {
 };
 
 /*
- * Converts the exit status of a child to 0 or an errno. The first process thus learns of a failure
- * deep in the tree. EINTR means that a child was killed.
+ * Converts the exit status of a child to 0 or an errno, which passes a failure deep in the tree on
+ * to the first process. EINTR means that a child was killed.
  */
 static int status_errno(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
