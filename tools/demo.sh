@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh checkout to a machine that is held at half of its capacity.
+# Builds Showstopper in a fresh checkout, and holds this machine at half of its capacity.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec </dev/null # it may be closed, and the next file opened would then become standard input
+exec </dev/null # if standard input is closed, the next opened file would become it
 # shellcheck source=install-missing.sh
 . tools/install-missing.sh
 
@@ -12,9 +12,9 @@ usage() {
 Usage: tools/demo.sh [--duration TIME] [--load LOAD]
 Installs what is missing, builds in build/, and holds the load of this machine.
 
-  --duration TIME   for how long: 90s, 2M (minutes); default 20s
-  --load LOAD       at what load: 60%, 0.6; default 50%
-  --help            print this and end
+  --duration TIME   hold it for this long: 90s, 2M (minutes); default 20s
+  --load LOAD       hold this load: 60%, 0.6; default 50%
+  --help            print this help
 END
 }
 
@@ -46,7 +46,7 @@ build() {
 hold() {
     local command=(showstopper --load "$load" --duration "$duration" --progress always
         --iteration '^iteration' ssburn serial)
-    printf '\nssburn never rests. Its load on this machine, held at %s for %s:\n' "$load" "$duration"
+    printf '\nWithout control, ssburn keeps all CPUs busy. Its load on this machine, held at %s for %s:\n' "$load" "$duration"
     PATH=$PWD/build/bin:$PATH "${command[@]}" >/dev/null
 }
 

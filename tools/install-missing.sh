@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced. install_missing PACKAGE=PROBE... installs those Debian packages whose probe finds
-# nothing. A probe is a path, a pkg-config file (NAME.pc) or a command; of A|B one is enough.
+# To be sourced. install_missing PACKAGE=PROBE... installs the Debian packages whose probes find nothing. A probe is a path,
+# a pkg-config file (NAME.pc) or a command, or several of these, of which one must be found: A|B.
 
-# quietly COMMAND...: its output is seen only if it fails.
+# quietly COMMAND...: prints the output of the command only if it fails.
 quietly() {
     local log status=0
     log=$(mktemp)
@@ -34,7 +34,6 @@ as_root() {
     fi
 }
 
-# Runs apt-get without questions.
 apt_get() {
     as_root env ${RUNLEVEL+"RUNLEVEL=$RUNLEVEL"} DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -y -o DPkg::Lock::Timeout=300 "$@"
 }
@@ -55,20 +54,18 @@ install_missing() {
         return 1
     fi
     echo "Installing ${missing[*]}"
-    # One repository out of reach is no reason to stop: perhaps nothing of it is wanted.
+    # Continue if a repository is unreachable: the packages may come from others.
     quietly apt_get update || true
     quietly apt_get install --no-install-recommends "${missing[@]}"
 }
 
-# ---- packages with services ----
-
-# Prints the links that start services at boot, of systemd and System V.
+# list_enabled: prints the links of systemd and System V that start services at boot.
 list_enabled() {
     find /etc/systemd/system/*.wants /etc/rc[2-5].d -name '*.service' -o -name '*.timer' \
         -o -name '*.socket' -o -name 'S[0-9][0-9]*' 2>/dev/null | sort || true
 }
 
-# disable LINK: undoes such a link.
+# disable LINK: disables the service of a link that list_enabled has printed.
 disable() {
     local name=${1##*/}
     case $1 in
@@ -77,9 +74,9 @@ disable() {
     esac
 }
 
-# install_without_services PACKAGE...: installs packages, but neither starts nor enables their services.
+# install_without_services PACKAGE...: installs packages without starting or enabling their services.
 install_without_services() (
-    policy=/usr/sbin/policy-rc.d # packages ask it for permission to start services
+    policy=/usr/sbin/policy-rc.d # packages start no services if it exits with 101
     enabled=$(list_enabled)
     if [ ! -e "$policy" ]; then
         trap 'as_root rm -f "$policy"' EXIT

@@ -482,7 +482,7 @@ END
     refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
     refuses "--share requires --sets" interference --share
     refuses "--background-method: nbench: not one of" interference --background-method nbench
-    refuses "--background-method: uncontrolled: it follows no stairs" interference \
+    refuses "--background-method: uncontrolled: it cannot follow stairs" interference \
         --background-method uncontrolled
     refuses "--foreground-load requires a --foreground-method" interference --foreground-load 50%
     refuses "--foreground-tau: '7x' has an unknown unit" interference --foreground-tau 7x

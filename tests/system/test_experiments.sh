@@ -145,8 +145,8 @@ dry_run_prints_the_plan_and_its_duration() {
         )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
         )serial-1cdc-n1-55-1 serial-1cdc-n1-75-1" ] || fail "wrong list of runs"
     experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
-    prints "skipped: method=nbench: it follows no stairs"
-    prints "nbench: skipped: it follows no stairs"
+    prints "skipped: method=nbench: it cannot follow stairs"
+    prints "nbench: skipped: it cannot follow stairs"
     prints "to come: 1 h 57 min"
     experiment replay --dry-run --workloads serial
     prints "serial-default-1_18-1: 4 min 31 s"

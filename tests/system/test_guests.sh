@@ -153,7 +153,7 @@ unsupported_guest_options_are_named() {
     says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
         )name it with --guest" || fail "a missing --guest is accepted"
     plans_nothing --guest guest
-    says "skipped: environment=kvm measured_in=inside: $scratch/guest is no guest: .*" || fail "an empty guest folder is accepted"
+    says "skipped: environment=kvm measured_in=inside: $scratch/guest is not a guest: .*" || fail "an empty guest folder is accepted"
     plans_nothing --measure host
     says "skipped: environment=kvm measured_in=host: Showstopper on the host cannot start processes in a $(:
         )guest: --measure inside" || fail "--measure inside of a guest is accepted"

@@ -135,8 +135,8 @@ options_and_their_values_are_checked() {
     will_not "--workers: 0: a number" up "$dir" --workers=0
     will_not "only up and run take options" down "$dir" --port 80
     will_not "one folder only" up "$dir" other
-    will_not "letters, digits and ._+- only" up "$scratch/a b"
-    will_not "too long for the names of sockets" up "$scratch/$(printf '%085d' 0)"
+    will_not "use only letters, digits, / and ._+-" up "$scratch/a b"
+    will_not "too long for the paths of sockets" up "$scratch/$(printf '%085d' 0)"
     will_not "not a folder" up "$output"
     mkdir "$scratch/foreign"
     touch "$scratch/foreign/file"
@@ -299,12 +299,12 @@ the_wiki_runs_until_it_is_terminated() {
     does 0 down "$dir"
 }
 
-# A half-started wiki can be stopped, but not while another call is at work.
+# A half-started wiki can be stopped, but not while another call is using its folder.
 a_half_started_wiki_can_be_stopped() {
     touch "$scratch/wait-php"
     begin
-    will_not "another call is at work" up "$dir"
-    will_not "another call is at work" down "$dir"
+    will_not "another call is using" up "$dir"
+    will_not "another call is using" down "$dir"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     rm "$scratch/wait-php"

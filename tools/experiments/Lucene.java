@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexes generated documents in memory and searches them, again and again, and prints how long each time took.
+// Indexes generated documents in memory and searches them, repeatedly, and prints the time of each run.
 // Usage: java -cp lucene-core.jar Lucene.java [TIMES]
 
 import java.util.Locale;
@@ -22,7 +22,7 @@ public class Lucene {
     private static final int WORDS = 200;
     private static final int QUERIES = 300;
 
-    // Few words are frequent and many are rare, as in a language; the same at every call.
+    // As in a language, few words are frequent and many are rare.
     private static String word(Random random) {
         return "w" + (int) Math.exp(random.nextDouble() * 9);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs an SQL script again and again on a database in memory and prints how long each time took.
+// Runs an SQL script repeatedly on a database in memory, and prints the time of each run.
 // Usage: java -cp H2.jar Repeat.java SCRIPT [TIMES]
 
 import java.nio.file.Files;
@@ -16,7 +16,7 @@ public class Repeat {
             for (String sql : script.split(";")) {
                 if (sql.trim().isEmpty() || !statement.execute(sql))
                     continue;
-                // Rows are computed as they are read.
+                // Read all rows, because the database computes them only then.
                 try (ResultSet rows = statement.getResultSet()) {
                     while (rows.next())
                         rows.getString(1);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: options, and checks of their values.
+# Sourced by the experiments: parses options and checks their values.
 
 export LC_ALL=C # numbers have a point
 tool=${0##*/}
@@ -17,10 +17,10 @@ say() {
 
 declare -A is_given=() # options given on the command line, with _ instead of -
 
-# take_options FLAGS NAMES WORD...: sets FLAG to yes, and NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -.
-# Collects the values of a NAME+, one per line. Puts other words into `operands`, if that is among the names, and the
-# words after -- into `user_command`. The caller defines `usage`, and may set `no_arguments` to the advice for
-# unexpected words.
+# take_options FLAGS NAMES WORD...: parses a command line. Sets a variable for each option, with _ for -: to yes for one
+# of FLAGS, to VALUE for "--NAME VALUE" or "--NAME=VALUE", and to all values, one per line, for NAME+. Puts other words
+# into `operands`, if NAMES has that word, and the words after -- into `user_command`. The caller defines `usage`, and may
+# set `no_arguments` to the advice for unexpected words.
 take_options() {
     local flags=" $1 " names=" ${2//$'\n'/ } " word option value
     shift 2
@@ -29,7 +29,7 @@ take_options() {
         word=$1
         shift
         case $word in
-        --help) usage; exit ;; # also if it cannot be printed
+        --help) usage; exit ;;
         --)
             [ $# -gt 0 ] || fail "-- requires a command: see --help"
             user_command=("$@")
@@ -89,7 +89,7 @@ value_of() {
     ssbatch --program "$tool" --option "${2//_/-}" --value "$1" -- "$3"
 }
 
-# check TYPE NAME...: checks the values of these options, and replaces them by the result of value_of.
+# check TYPE NAME...: checks the values of these options, and replaces each by the output of value_of.
 check() {
     local name value
     for name in "${@:2}"; do
@@ -126,7 +126,7 @@ span() {
     value_of span seconds "$1"
 }
 
-# extend_path FOLDER: puts this folder first in PATH or, if it is empty, the folder of the same build.
+# extend_path FOLDER: puts this folder first in PATH or, if FOLDER is empty, the folder of this build, if any.
 extend_path() {
     local folder
     for folder in "$1" "$here/../../build/bin" "$here/../../../bin"; do
@@ -136,8 +136,8 @@ extend_path() {
     done
 }
 
-# find_helper NAME: prints the path of the program showstopper-NAME, which is not in PATH: from the same build as
-# showstopper, or as this file.
+# find_helper NAME: prints the path of the program showstopper-NAME, which is not in PATH. Looks in the build of
+# showstopper, then in that of this file.
 find_helper() {
     local showstopper folder program
     showstopper=$(type -P showstopper) || showstopper=/none

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: the environments in which the sides of a run are, and the CPUs on which they run.
-# env/README.md describes the commands in env/.
+# Sourced by the experiments: environments in which the sides of a run run, and their CPUs. env/README.md describes the
+# commands in env/.
 
 known_environments="host lxc podman kvm"
 
@@ -36,10 +36,8 @@ place_program() {
     esac
 }
 
-# ---- guests ----
-
 # name_guests ENVIRONMENTS MEASURE GUEST: prints these environments. Replaces kvm by tcg (emulation) if kvm does not
-# work here: figures of the two must never be compared.
+# work here, because figures of the two must never be compared.
 name_guests() {
     local found=kvm names=,$1,
     if [[ $names = *,kvm,* ]] && ! why_no_guest "$2" "$3" >/dev/null; then
@@ -58,14 +56,14 @@ why_no_guest() {
     elif [ -z "$2" ]; then
         echo "no guest is named: build one with make-guest and name it with --guest"
     elif [ ! -r "$2/about" ]; then
-        echo "$2 is no guest: build one with make-guest"
+        echo "$2 is not a guest: build one with make-guest"
     else
         "${here:?}/env/guest" why-not
     fi
 }
 
-# boot_seconds ENVIRONMENT COUNT TIME: prints how long it takes until this many instances run in guests at the same
-# time; 0 if the environment has no guests. TIME is the boot time, if known.
+# boot_seconds ENVIRONMENT COUNT TIME: prints the estimated time until this many instances run in guests; 0 if the
+# environment has no guests. TIME is the boot time; if it is empty, a default is used.
 boot_seconds() {
     case $1 in
     kvm) compute "${3:-6} + $2 / 10" ;;
@@ -74,9 +72,7 @@ boot_seconds() {
     esac
 }
 
-# ---- placements ----
-
-# print_sets A/B [SHARE]: prints the CPUs of both sides and their numbers. Without SHARE, fails if a CPU is in both.
+# print_sets A/B [SHARE]: prints the CPUs of both sides and their numbers. If SHARE is empty, fails if a CPU is in both.
 print_sets() {
     local words
     words=$(value_of sets sets "$1") || exit 1
@@ -86,8 +82,8 @@ print_sets() {
 }
 
 # print_placement PLACEMENT ENVIRONMENT CPUS [ROOT]: prints the CPUs of both sides and their numbers, on a machine with
-# that many CPUs. Prints the reason and fails if the environment does not support the placement. The CPUs of a side that
-# is not pinned are -, and their number is half of all CPUs.
+# this many CPUs. If the environment does not support the placement, prints the reason and fails. A side that is not
+# pinned has the CPUs -, and their number is half of all CPUs.
 print_placement() {
     local found='' half=$(($3 / 2 > 0 ? $3 / 2 : 1))
     case $1 in

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# To be sourced by the first process of a guest, a busybox shell: sets up the guest as the files in the host's folder
-# $run say, which run-in-guest has written, and becomes `showstopper-guest serve`. The host's root is mounted at /root.
+# Sourced by the first process of a guest, a busybox shell: sets up the guest by the files that run-in-guest has written
+# to the host's folder $run, and becomes `showstopper-guest serve`. The host's root is mounted at /root.
 
 given=/root${run:?}
 
-# Bind what is needed later from folders of the host that will be hidden. Only shared folders are writable.
+# Bind shared folders and copy files before mounts hide them. Of the host's folders, only shared ones are writable.
 mkdir /run /shared
 mount -t tmpfs -o mode=755 run /run
 mkdir /run/guest /run/lock
@@ -25,7 +25,7 @@ done <"$given/copies"
 cp "$given/serve" "$given/command" "$given/shares" "$given/copies" /run/guest/
 mount --move /run /root/run
 
-# The host's /tmp may contain programs, so show it; writes stay in the guest.
+# Show the host's /tmp, which may contain programs, but keep writes in the guest.
 mount -t tmpfs upper /upper
 mkdir -m 1777 /upper/files
 mkdir /upper/work

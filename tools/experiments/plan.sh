@@ -1,76 +1,73 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: their common part. Prints the lines of a plan, calls ssbatch to carry it out, and
-# reports the study.
+# Sourced by the experiments: prints the lines of a plan, calls ssbatch to carry it out, and reports the study.
 
 # shellcheck source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# ---- options ----
-
 # Options of all studies; empty if not given. Each experiment has its own defaults.
-experiment='' # its name
-shorter=''    # how to make its studies shorter
+experiment=''       # name of the experiment
+shorter=''          # how to make its studies shorter
 needs_iterations='' # yes if its results are throughputs
 output='' on='' instances='' workloads='' default_workloads='' catalogue='' list_workloads='' name='' iteration=''
 repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
 published='' plan='' energy='' energy_root=/ energy_scope='' others=10% ram=/dev/shm
 usable=() # methods that are available here
 
-# The names of these options, for take_options: those without a value, and those with one.
+# These options for take_options: flags, and options with a value.
 common_flags="dry-run quick repeat go-on list-workloads counters published"
 common_names="output bin ram instances rounds workloads workload catalogue+ name iteration memory energy
  energy-root others"
 on_usage() {
     cat <<END
-  --on LIST           run on these CPUs and measure their load, as 0-3,8; default: all
-  --instances N       default: as many as these CPUs
+  --on LIST           run on these CPUs and measure their load, such as 0-3,8; default: all
+  --instances N       number of instances; default: the number of these CPUs
 END
 }
 
 common_usage() {
     cat <<END
-  --rounds N          of all runs; default 1
-  --workloads LIST    names of the catalogue; default $default_workloads
-  --list-workloads    print the names, and what is missing here for each
-  --catalogue FILE    where names are looked up first; may be given several times
-  --memory SIZE       of an instance: what ssburn walks through, the heap of a JVM
-  --name NAME         what the command after -- is called; default: its first word
-  --iteration REGEX   a line that ends an iteration of that command, see showstopper(1)
-  --repeat            with --iteration: that command is started again when it ends. Without --iteration it always
-                      is, and each end is an iteration
+  --rounds N          repetitions of all runs; default 1
+  --workloads LIST    workloads of the catalogue; default $default_workloads
+  --list-workloads    print the names, and what each lacks on this machine
+  --catalogue FILE    a catalogue that is searched first; may be given several times
+  --memory SIZE       memory of an instance: the working set of ssburn, or the heap of a JVM
+  --name NAME         name of the command after --; default: its first word
+  --iteration REGEX   matches a line that ends an iteration of the command after --, see showstopper(1)
+  --repeat            with --iteration: start the command again when it ends. Without --iteration, it is always
+                      started again, and each end is an iteration
   --energy SOURCE     sample power once a second: auto, rapl, hwmon, battery, or any command that
                       prints watts
   --energy-root DIR   look for /sys below this folder; default /
-  --counters          record once a second what CPUs and kernel count of the instances: instructions, cache
+  --counters          record counters of CPUs and kernel for the instances once a second: instructions, cache
                       misses and so on, see showstopper(1)
-  --output DIR        where all of it is kept; default $output
-  --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
-                      there, and {scratch} in the command a folder in it for each instance
+  --output DIR        folder for all results; default $output
+  --ram DIR           folder on a RAM disk, for temporary data of runs; default /dev/shm. TMPDIR is a new folder in
+                      it, and {scratch} in the command a folder in TMPDIR for each instance
   --go-on             continue after a run that failed; without it, a run that fails ends the study
   --others LOAD       warn if other processes use more of the machine, before the study or during a run;
                       default $others
-  --bin DIR           where the programs are; default: the build of this tree, else the PATH
-  --dry-run           print the runs and how long they take, start nothing
-  --help              print this and end
+  --bin DIR           folder of the programs; default: the build of this tree, otherwise PATH
+  --dry-run           print the runs and their durations, and start nothing
+  --help              print this help
 
 A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
 seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
-Without a command after -- ssburn is run, its work calibrated once. An experiment that was
-interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
+Without a command after --, ssburn runs; its work is calibrated once. To continue an interrupted
+experiment, repeat the same call: finished runs are kept, and an unfinished one is repeated.
 $here/README.md describes the results.
 END
 }
 
 published_usage() {
     cat <<END
-  --published         as published, instead of the defaults: workloads, methods, loads, times, as many instances as
-                      CPUs; README.md has the values
+  --published         use the workloads, methods, loads and times of the published evaluation, and one instance per
+                      CPU; README.md has the values
 END
 }
 
 plan_usage() {
-    echo "  --plan              print the plan, as ssbatch(1) reads it, start nothing"
+    echo "  --plan              print the plan for ssbatch(1), and start nothing"
 }
 
 # take_study_options FLAGS NAMES WORD...: parses options like take_options, including those of all studies.
@@ -79,14 +76,12 @@ take_study_options() {
     print_plan=$plan
 }
 
-# ---- as published ----
-
-published_workloads='' # those of the published evaluation
-stand_ins=''           # workloads that represent them
+published_workloads='' # workloads of the published evaluation
+stand_ins=''           # workloads that represent the published ones
 pi_control=''          # options of the published control
 cdc_dithering=''       # options of the dithering of the published baseline
 
-# take_presets NAME=VALUE...: sets options for --published or, with --quick, the ones named here, unless they are given.
+# take_presets NAME=VALUE...: sets the options that --published implies and, with --quick, these ones, unless given.
 take_presets() {
     if [ -n "$published" ]; then
         [ -z "${is_given[instances]-}" ] || fail "--published sets the number of instances: leave out --instances"
@@ -108,8 +103,6 @@ take_published() {
     done <"$here/published/settings.txt"
 }
 
-# ---- programs and the catalogue ----
-
 # find_programs: finds the programs, and resolves the CPUs of --on.
 find_programs() {
     local program
@@ -126,19 +119,19 @@ find_programs() {
     : "${instances:=$cpus}"
 }
 
-known=()                  # the options of ssbatch about what the catalogue does not have
-method_options=()         # its options about methods
-declare -A memory_of=()   # memory of the sides of a run, by role
+known=()                # options of ssbatch for workloads outside the catalogue
+method_options=()       # options of ssbatch for methods
+declare -A memory_of=() # memory of the sides of a run, by role
 
-# ask OPTION...: prints ssbatch's answer about workloads, for the memory of the side `role`.
+# ask OPTION...: calls ssbatch with these options, the known workloads, and the memory of the side `role`.
 ask() {
     local own=${memory_of[${role:-only}]:-$memory}
     ssbatch --program "$tool" "${known[@]}" ${dry_run:+--even-if-missing} ${role:+--role "$role"} \
         ${own:+--memory "$own"} "$@"
 }
 
-# check_workloads: sets `workloads` to the named ones or the command after --; otherwise to the published or
-# default ones.
+# check_workloads: sets `workloads` to those of --workloads, the command after --, the published or the default ones, in
+# this order.
 check_workloads() {
     local file files=()
     [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
@@ -190,7 +183,7 @@ check_names() {
     ask --option "$1" --check-workloads "$2" --warmup "$warmup" ${needs_iterations:+--counted} >/dev/null || exit 1
 }
 
-# require_throughput TABLE COLUMN: fails if the report of the study has no throughput.
+# require_throughput TABLE COLUMN: fails if the column, a throughput, is empty in the report of the study.
 require_throughput() {
     ! command -v ssreport >/dev/null || ssreport --table "$1" --column "$2" "$output" >/dev/null 2>&1 ||
         fail "no iteration ended in any run, so there is no throughput: give the runs more time, or see --iteration"
@@ -202,7 +195,7 @@ check_url() {
         fail "--$1: $2: requests fail; to see why, call: ssrequest --rate 10 --duration 0.1s $2"
 }
 
-declare -A remembered=() # what functions printed, by the keys of print_once
+declare -A remembered=() # output of functions, by the keys of print_once
 
 # print_once KEY FUNCTION WORD...: prints the output of the function, which is called only once for each key.
 print_once() {
@@ -210,27 +203,26 @@ print_once() {
     [ -z "${remembered[$1]}" ] || printf '%s\n' "${remembered[$1]}"
 }
 
-# ---- methods, loads and rounds ----
-
 known_methods="nbench nbench-fit cdc 1cdc pi-even pi-uneven geom-even geom-uneven default cpulimit quota"
 
 methods_usage() {
     cat <<END
-                      nbench      the target times the number of CPUs, rounded: so many instances,
-                                  uncontrolled, as published
-                      nbench-fit  as many uncontrolled instances as give the load, by the load of one
+                      nbench      uncontrolled instances, as published: the target times the number of
+                                  CPUs, rounded
+                      nbench-fit  the number of uncontrolled instances whose load is nearest to the
+                                  target, computed from the load of one instance
                       cdc         a constant duty cycle: control fixed, without feedback
-                      1cdc        the same with one instance
+                      1cdc        cdc with one instance
                       pi-even pi-uneven geom-even geom-uneven
                                   controls rbpid and geom with both spaces, as published (feedback
                                   realtime, dithering averageq)
-                      default     showstopper without options for modules
-                      cpulimit    one for each instance
+                      default     showstopper with its default modules
+                      cpulimit    a cpulimit for each instance
                       quota       a control group with a CPU quota for all instances
 END
 }
 
-# list_taus METHOD: prints the lengths of a round to try with the method; `own` if it has no rounds, or a fixed length.
+# list_taus METHOD: prints the lengths of a round to measure with the method; `own` if it has no rounds or a fixed length.
 list_taus() {
     case $1 in
     independent | cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
@@ -262,18 +254,16 @@ check_methods() {
     done
 }
 
-# ---- lines of a plan ----
-
-print_plan=''         # --plan
-declare -A planned=() # the columns of each run, by its name
+print_plan=''         # value of --plan
+declare -A planned=() # first line of each run, by its name
 places=''             # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
-explained_first=''    # yes if ssreport's summary is not printed above them
-skipped=()            # the lines of what is unavailable here
+explained_first=''    # yes to print no summary of ssreport above these lines
+skipped=()            # `skip` lines of the plan
 advice=", --go-on also tries the others"
-shuffle=''             # the seed of the order of runs within a round; empty: as planned
-roles=('')            # of the workloads; '': there is only one
-role=''               # one of them
+shuffle=''            # seed of the order of runs within a round; empty: as planned
+roles=('')            # roles of the workloads; '' if there is only one
+role=''               # current role, see ask
 
 # line WORD...: prints a line of a plan, quoted as necessary.
 line() {
@@ -286,8 +276,8 @@ literal() {
     printf '%s\n' "${1//"{"/"{{"}"
 }
 
-# is_new RUN: RUN is the first line of a run. Fails if the run is already planned; exits if it was planned with
-# other columns.
+# is_new LINE: records the first line of a run. Fails if the run is already planned with this line; exits if it is
+# planned with another one.
 is_new() {
     local words
     read -ra words <<<"$1"
@@ -299,8 +289,8 @@ is_new() {
     planned[${words[1]}]=$1
 }
 
-# plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, and fails if it is planned already. Leaves out
-# columns without a value. Replaces / in the name, which workloads may contain, by a point.
+# plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, without columns whose value is empty. Fails if the run
+# is already planned. Replaces / in the name, which names of workloads may contain, by a dot.
 plan_run() {
     local words=(run "${1//\//.}" takes "$2s") pair
     for pair in "${@:3}"; do
@@ -323,8 +313,8 @@ plan_folders() {
     ask --workload "$1" --print setup --instances "$2"
 }
 
-# plan_study NAME...: prints the lines of the whole study: values that are found once, and what all runs must have in
-# common, which is these variables and the definitions of the workloads in all roles.
+# plan_study NAME...: prints the lines of the whole study: values that are found once, and `settings`, which must be the same
+# for all runs: these variables, and checksums of the definitions of the workloads in all roles.
 plan_study() {
     local variable workload role once settings='' values='' sum
     for variable; do
@@ -346,9 +336,7 @@ plan_study() {
     [ ${#skipped[@]} -eq 0 ] || printf '%s\n' "${skipped[@]}"
 }
 
-# ---- a run ----
-
-# find_energy: sets `energy_scope` to the scope of --energy's source; empty without a source.
+# find_energy: sets `energy_scope` to the scope of the source of --energy; empty if there is no source.
 find_energy() {
     local sampler
     [ -n "$energy" ] || return 0
@@ -385,14 +373,12 @@ plan_method() {
     ! is_new "${run%%$'\n'*}" || echo "$run"
 }
 
-# ---- the load of one instance, which nbench-fit needs to know ----
-
-# study_of_one WORKLOAD: prints the folder of the study that measures it.
+# study_of_one WORKLOAD: prints the folder of the study that measures the load of one instance, for nbench-fit.
 study_of_one() {
     echo "$output/one-load/${1//\//.}"
 }
 
-# plan_one WORKLOAD: prints the plan of a study that measures it.
+# plan_one WORKLOAD: prints the plan of the study that measures the load of one instance.
 plan_one() {
     local time=10
     [ -z "$quick" ] || time=2
@@ -414,10 +400,8 @@ list_unknown() {
     done
 }
 
-# ---- ssbatch and ssreport ----
-
-# batch OPTION...: calls ssbatch, passes signals on to it, and then ends by the same signal. Job control lets this shell
-# notice Ctrl-C. If this script is killed, ssbatch ends, too.
+# batch OPTION...: calls ssbatch. Passes signals on to it, and then ends by the same signal. Job control puts ssbatch into
+# a process group of its own, so that Ctrl-C reaches this shell first. If this script is killed, ssbatch ends, too.
 batch() {
     local status caught='' pid words=(ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM ssbatch)
@@ -452,7 +436,7 @@ check_output() {
     ram=$(cd "$ram" && pwd)
 }
 
-# fail_incomplete: fails, with the reason why runs are missing, and says whether calling again helps.
+# fail_incomplete: fails because runs are missing. The message says whether they failed, and whether to repeat the call.
 fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
@@ -471,8 +455,8 @@ look_at_machine() {
             "it. To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
 }
 
-# carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits
-# unless there are results; `failures` says whether some runs failed.
+# carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits unless there are
+# results. Sets `failures` to yes if some runs failed.
 carry_out_plan() {
     local plan unknown workload status=0
     [[ $output = /* ]] || output=$PWD/$output
@@ -542,7 +526,7 @@ report_study() {
                 print_table "${table%:*}" md
             done
             if [ -n "$published" ]; then
-                printf '\n%s\n\n' "What was published, and how many of its values are in tables of this study:"
+                printf '\n%s\n\n' "Published values, and how many of them are in tables of this study:"
                 print_table published md
             fi
             if [ -n "$energy" ]; then
@@ -552,7 +536,7 @@ report_study() {
             fi
         } | tee "$output/report.md"
     else
-        say "There is no table, because ssreport is not installed"
+        say "No tables are written, because ssreport is not installed"
     fi
     say "Results: $output"
     [ -z "$failures" ] || fail_incomplete

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by experiments on a service: starts the service, and sends requests to it. The experiments read the
-# variables that these functions set.
+# Sourced by experiments on a service: starts the service, and sends requests to it. The experiments read the variables
+# that these functions set.
 # shellcheck disable=SC2034
 
 # shellcheck source=plan.sh
@@ -9,12 +9,12 @@
 
 service='' rates='' steps='' warmup='' seconds='' arrival='' seed='' cap='' when_full='' timeout='' own_cpu='' work=''
 spread='' workers='' wiki=''
-own_wiki=''     # yes if the study makes the wiki and removes it
-service_cpus='' # the CPUs of the service, as 0-3,8; empty: any
-on_cpus=()      # the prefix of its command that selects them
-step=()         # the parts of --steps: maximum, step, seconds of a step
+own_wiki=''     # yes if the study creates and removes the wiki
+service_cpus='' # CPUs of the service, such as 0-3,8; empty: any
+on_cpus=()      # prefix of the service's command that selects these CPUs
+step=()         # parts of --steps: maximum, step, seconds of a step
 
-# The names of these options, for take_options.
+# Options of experiments on a service, for take_options.
 service_names="service rates steps warmup seconds arrival seed cap when-full timeout own-cpu work spread workers wiki"
 
 service_defaults() {
@@ -23,19 +23,17 @@ service_defaults() {
 
 service_usage() {
     cat <<END
-  --seed N            of arrivals; round n has this number plus n; default $seed
-  --when-full KIND    what becomes of requests beyond --cap: delay or drop; default $when_full
-  --timeout TIME      of a request; default $timeout
-  --own-cpu LIST      the CPUs of the generator, as 3 or 0-1; default: any
-  --work TIME         of serve: CPU time of a request; default $work
-  --spread KIND       of serve: constant or exponential; default $spread
-  --workers N         of serve and mediawiki: requests worked on at a time; default 1 for serve
+  --seed N            seed of arrivals; round n uses N + n; default $seed
+  --when-full KIND    delay or drop requests beyond --cap; default $when_full
+  --timeout TIME      timeout of a request; default $timeout
+  --own-cpu LIST      CPUs of the generator, such as 3 or 0-1; default: any
+  --work TIME         for serve: CPU time of a request; default $work
+  --spread KIND       for serve: constant or exponential work; default $spread
+  --workers N         for serve and mediawiki: requests worked on at a time; default 1 for serve
 END
 }
 
-# ---- the plan ----
-
-# serve_words ADDRESS WORKERS: sets `words` to the command of serve, whose work is calibrated once.
+# serve_words ADDRESS WORKERS: sets `words` to the command of serve. {units} is calibrated once: see plan_service_study.
 serve_words() {
     words=("${on_cpus[@]}" ssburn serve --listen "$1" --workers "$2" --spread "$spread" --units '{units}')
 }
@@ -45,8 +43,8 @@ wiki_words() {
     words=("${on_cpus[@]}" "$here/services/mediawiki" run "$1" ${2:+--workers "$2"} "${@:3}")
 }
 
-# plan_service: prints the line that starts the service, anew for each run, so that all runs find it in the same
-# state. Sets `url` and `pids`, with placeholders of a plan.
+# plan_service: prints the line that starts the service. Each run starts a new one, so that all begin in the same state.
+# Sets `url` and `pids`, which may contain placeholders of plans.
 plan_service() {
     local words ready='^listening on (.+)$'
     url=$(literal "$service") pids=${attach-}
@@ -75,8 +73,8 @@ choose_sending() {
         ${own_cpu:+--own-cpu "$own_cpu"})
 }
 
-# choose_shape KIND VALUE: sets `shape` to the options of ssrequest for this rate or for steps, `what` to the
-# part of a run's name, and the times `length`, `counted` and `warmup_seconds`.
+# choose_shape KIND VALUE: sets `shape` to the options of ssrequest for this rate or for steps, `what` to a part of the
+# run's name, and the times `length`, `counted` and `warmup_seconds`.
 choose_shape() {
     if [ "$1" = rate ]; then
         what=r$2 length=$(compute "$warmup + $seconds + 3") warmup_seconds=$warmup counted=$seconds
@@ -87,8 +85,8 @@ choose_shape() {
     fi
 }
 
-# plan_requests URL OPTION...: prints the lines that send requests: first to warm up, at the rate `value`, then
-# to count. Failed requests are a result.
+# plan_requests URL OPTION...: prints the lines that send requests: first those of the warm-up, at the rate `value`, then
+# those that count. A run may have failed requests.
 plan_requests() {
     [ "$warmup_seconds" = 0 ] || line before warmup ok=0,1 -- ssrequest --quiet --profile constant --rate "$value" \
         --duration "${warmup}s" "${sending[@]}" "${@:2}" "$1"
@@ -102,16 +100,15 @@ steps_seconds() {
     compute "($full + ($full * ${step[1]} < ${step[0]})) * ${step[2]}"
 }
 
-# ---- the call ----
-
-# check_rates_or_steps: fails if --rates and --steps are combined. Call this before options get their defaults.
+# check_rates_or_steps: fails if --rates and --steps are combined. Call this before defaults are set.
 check_rates_or_steps() {
     [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: no command is required: see --service"
     [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates and --steps exclude each other"
     [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
 }
 
-# check_service RATES FEW: sets `name`, and `rates` unless given: for serve to RATES, or to FEW with --quick.
+# check_service RATES FEW: sets `name` and, unless rates or steps are given, `rates`: for serve to RATES, or with --quick
+# to FEW.
 check_service() {
     local usual='' few=''
     case $service in
@@ -144,7 +141,7 @@ check_answer() {
     [ "$name" != url ] || [ -n "$dry_run$print_plan" ] || ! is_open || check_url service "$service"
 }
 
-# check_service_values: checks the other options of service and requests. Call this after they got their defaults.
+# check_service_values: checks the other options of service and requests. Call this after defaults are set.
 check_service_values() {
     local program
     for program in ssrequest ssburn ssload; do
@@ -164,14 +161,14 @@ check_service_values() {
     check_times seconds timeout warmup
 }
 
-# check_workers OPTION N: fails if serve cannot have this many workers. With --help it checks its options and ends.
+# check_workers OPTION N: fails if serve cannot have this many workers. `ssburn serve --help` checks the other options.
 check_workers() {
     local reason
     [ "$service" != serve ] || reason=$(ssburn serve --workers "$2" --help 2>&1 >/dev/null) ||
         fail "--$1: ${reason#ssburn: --workers: }"
 }
 
-# check_times OPTION...: converts them to seconds. All must be above 0, except those of a warm-up.
+# check_times OPTION...: converts values to seconds. Only --warmup may be 0.
 check_times() {
     local option value
     for option; do
@@ -181,7 +178,7 @@ check_times() {
     done
 }
 
-# check_rates: fails unless all are numbers above 0.
+# check_rates: fails unless all rates are numbers above 0.
 check_rates() {
     local rate
     for rate in ${rates//,/ }; do
@@ -208,6 +205,6 @@ find_wiki() {
     [ -n "$wiki" ] || { wiki=$output/wiki && own_wiki=yes; }
     wiki=$(realpath -m -- "$wiki")
     [ -n "$dry_run" ] || [ ${#wiki} -le 84 ] ||
-        fail "$wiki: too long for the names of sockets in it: name a shorter --output, or a --wiki"
+        fail "$wiki: too long for the paths of sockets in it: give a shorter --output or --wiki"
     [ -n "$dry_run$print_plan" ] || "$here/services/mediawiki" check || exit 1
 }

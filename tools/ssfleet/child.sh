@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # variables of ssfleet
-# Sourced by ssfleet: tasks that a process on this machine carries out, for engines without their own queue. The
-# process leads a process group, and continues if ssfleet is killed; later calls find it by its file.
-# try-slurm and tests use started_at, too.
+# Sourced by ssfleet: carries out tasks in a process on this machine, for engines without a queue. The process leads a
+# process group, and continues if ssfleet is killed; later calls find it by $fleet/jobs/ID.pid. try-slurm and tests use
+# started_at, too.
 
 # started_at PID: prints the start time of the process, which distinguishes it from later ones with the same pid.
 started_at() {
@@ -34,8 +34,8 @@ child_lives() {
     is_alive "$fleet/jobs/$1.pid"
 }
 
-# take_turn: fails if another call is already carrying out this study. flock() only guards the check: children that
-# outlive a killed call would inherit the lock, and hold it for minutes.
+# take_turn: fails if another call is carrying out this study. The lock guards only this check, because children of a
+# killed call would inherit it and hold it for minutes.
 take_turn() {
     local host pid
     exec 8>"$fleet/guard"

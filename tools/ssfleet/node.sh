@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2154 # ssfleet defines variables in front of it
-# Runs on each node of a replay, with the node's name as $1; replay.sh describes the protocol. ssfleet puts definitions
-# of record, scratch and command in front of it. With scratch, the trace is in $scratch/NODE.
+# shellcheck shell=bash disable=SC2154 # replay.sh prepends definitions of variables
+# Runs on each node of a replay, with the node's name as $1. replay.sh describes the protocol, and prepends definitions of
+# `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/NODE.
 
 export LC_ALL=C
 node=$1
@@ -19,14 +19,14 @@ clock_state() {
     fi
 }
 
-# replay TIME TRACE: runs showstopper, and terminates it if standard input ends.
+# replay TIME TRACE: runs showstopper from TIME on, and terminates it if standard input ends.
 replay() {
     local folder=$record/$node log=$record/$node.stderr pid watcher status=0
     [ -z "$scratch" ] || folder=$scratch/$node/record log=$scratch/$node/stderr
     showstopper --quiet -t file -T "$2" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!
-    # Only builtins: another program would survive the watcher, and keep standard input open.
+    # Use only builtins: another program would survive the watcher, and keep standard input open.
     { while read -r; do :; done; kill -TERM "$pid"; } <&0 2>/dev/null &
     watcher=$!
     wait "$pid" || status=$?
@@ -35,12 +35,12 @@ replay() {
     echo "done $node $status"
 }
 
-showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not in its PATH: install it there"; exit; }
+showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not in PATH: install it on this node"; exit; }
 echo "ready $node $(clock_state)"
 while read -r what who when file; do
     [ "$who" = "$node" ] || continue
     case $what in
-    # Not EPOCHREALTIME: showstopper's clock may be shifted by a preloaded library, which this shell does not use.
+    # Use date instead of EPOCHREALTIME: a library may be preloaded that shifts the clock of programs, but not of this shell.
     clock) echo "clock $node $when $(date +%s.%N)" ;;
     start) replay "$when" "$file"; exit ;;
     esac

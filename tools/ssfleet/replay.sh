@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
-# Sourced by ssfleet: replay. Each node runs node.sh, and communicates through its standard input and output, which the
-# engine provides, so that nodes need neither a common folder nor a port:
+# Sourced by ssfleet: the command replay. Each node runs node.sh, and communicates through standard input and output, which
+# the engine connects, so that nodes need neither a common folder nor a port:
 #
 #   node -> here   ready NODE CLOCK ERROR    what synchronizes its clock, and its maximum error in seconds
 #   here -> nodes  clock NODE N              for measuring the clock of one node
@@ -12,10 +12,10 @@
 # Nodes end when their input does.
 
 CLOCK_ROUNDS=7
-CLOCK_TRUSTED=50000 # microseconds; a larger offset, or error of its measurement, is worth a warning
+CLOCK_TRUSTED=50000 # microseconds; warn if a clock's offset, or the error of its measurement, is larger
 
-# spread_input START SCRIPT: runs `START NODE SCRIPT` for all nodes of node_list at once, each with a copy of standard
-# input. For engines that start one process per node.
+# spread_input START SCRIPT: for engines that start one process per node. Runs `START NODE SCRIPT` for all nodes of
+# node_list at once, each with a copy of standard input.
 spread_input() {
     local node pipes=() folder
     folder=$(mktemp -d)
@@ -29,9 +29,7 @@ spread_input() {
     rm -r "$folder"
 }
 
-# ---- traces ----
-
-# find_traces: sets `files`, the traces for the nodes.
+# find_traces: sets `files` to the traces for the nodes. Splits the trace of a cluster first.
 find_traces() {
     local folder=$traces
     if [ -n "$from" ] || [ -f "$traces" ]; then
@@ -70,14 +68,12 @@ assign_traces() {
     esac
 }
 
-# ---- the conversation ----
-
 # tell WORD...: sends a line to all nodes.
 tell() {
     echo "$*" >&7
 }
 
-# hear SECONDS: reads a line from any node into `heard`. Fails when the time is over, or when all nodes have ended.
+# hear SECONDS: reads a line from any node into `heard`. Fails if the time is over or all nodes have ended.
 hear() {
     local line
     IFS= read -r -t "$1" -u 6 line || return
@@ -120,8 +116,8 @@ in_seconds() {
     printf '%s%d.%06d' "$sign" "$((${1#-} / 1000000))" "$((${1#-} % 1000000))"
 }
 
-# measure_clock NODE: sets offset_of, how far the node's clock is ahead of ours, and error_of, half of the time in which
-# the node answered; both are from the fastest round. Starts no processes here: that would take longer than an answer.
+# measure_clock NODE: sets offset_of to the time by which the node's clock is ahead of this machine's, and error_of to half
+# of the time that the answer took, both from the fastest round. Starts no process, which would take longer than an answer.
 measure_clock() {
     local node=$1 round before after time offset error=''
     for ((round = 0; round < CLOCK_ROUNDS; round++)); do
@@ -149,7 +145,7 @@ measure_clock() {
     fi
 }
 
-# start_nodes: sends each node its start time. Computes all times in one process, so that the last node gets its time
+# start_nodes: sends each node its start time. Computes all times in one process, so that the last node receives its time
 # before --margin is over.
 start_nodes() {
     local node
@@ -185,7 +181,7 @@ await_end() {
     done
 }
 
-# write_table: writes the table of nodes, which ssreport reads. `start` is in time of our clock.
+# write_table: writes the table of nodes, which ssreport reads. The column start has the time of this machine's clock.
 write_table() {
     local node status clock
     {
@@ -213,7 +209,7 @@ send_traces() {
     done
 }
 
-# fetch_records: copies the record of each node, and what showstopper printed there, from the node's own disk.
+# fetch_records: copies the record and the standard error of showstopper from each node's own disk.
 fetch_records() {
     local node part
     for node in "${!clock_of[@]}"; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
-# Sourced by ssfleet: run, status, collect and cancel. Only the study's folder says which runs are done, never an
-# engine: a lost task is submitted again, and a task that is started twice finds its runs locked or done.
+# Sourced by ssfleet: the commands run, status, collect and cancel. The study's folder alone, not the engine, determines
+# which runs are done: a lost task is submitted again, and a task that starts twice finds its runs locked or done.
 
-GHOST_SECONDS=60 # a task that the engine calls running must have begun a run within this time
+GHOST_SECONDS=60 # a task that the engine reports as running must begin a run within this time
 
-# job_ids: prints the IDs of all submissions whose tasks may not have ended.
+# job_ids: prints the IDs of submissions that may have unfinished tasks.
 job_ids() {
     local file
     for file in "$fleet"/jobs/*; do
@@ -16,8 +16,8 @@ job_ids() {
     done
 }
 
-# task_script NODE RUNS: prints a script that carries out runs on a node. The script's shell expands both words, so they
-# may be variables there.
+# task_script NODE RUNS: prints a script that carries out runs on a node. The shell that runs the script expands both words,
+# so they may be variables.
 task_script() {
     local options
     options=$(printf '%q ' --quiet --go-on "${command[@]}")
@@ -31,15 +31,13 @@ task_script() {
     fi
 }
 
-# ---- the state of runs ----
-
-# list_runs: sets run_names, and run_status, run_takes and run_limit by name.
+# list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_takes` and `run_limit`.
 list_runs() {
     local table name status takes limit
     run_names=()
     declare -gA run_status=() run_takes=() run_limit=()
     table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit # 1: some runs failed
-    # Drop quoted fields, which may contain commas: none of them is needed.
+    # Drop quoted fields, which may contain commas and are not needed.
     while IFS=, read -r name _ status _ _ _ _ _ _ takes _ _ limit _; do
         [ -z "${run_status[$name]-}" ] || continue
         run_names+=("$name")
@@ -49,7 +47,8 @@ list_runs() {
     done < <(sed '1d; s/"[^"]*"//g' <<<"$table")
 }
 
-# find_active: sets run_where by name for runs of waiting or running tasks. Fails if the engine does not answer.
+# find_active: sets `run_where` by name to "NODE STATE", for runs of waiting or running tasks. Fails if the engine does not
+# answer.
 find_active() {
     local list name node state
     declare -gA run_where=()
@@ -59,9 +58,8 @@ find_active() {
     done <<<"$list"
 }
 
-# ---- submission ----
-
-# pack_runs NAME...: prints a line for each task: its runs, and the sum of their limits in seconds (-: unlimited).
+# pack_runs NAME...: groups runs into tasks. Prints the runs of each task, and the sum of their limits in seconds (-:
+# unlimited).
 pack_runs() {
     local least name
     least=$(seconds "$pack")
@@ -112,8 +110,8 @@ submit_tasks() {
     refused=''
 }
 
-# choose_runs: sets `chosen`, the runs to submit now. A run whose task ended without a result is tried again once no
-# task is left, because it may depend on another run, or on a lock that another task held.
+# choose_runs: sets `chosen` to the runs to submit now. A run whose task ended without a result is submitted again only when
+# no task is left, because it may depend on another run, or on a lock that another task held.
 choose_runs() {
     local name
     chosen=()
@@ -163,8 +161,8 @@ has_running() {
     return 1
 }
 
-# end_ghosts: ends tasks that the engine calls running although their nodes carry out no run. Slurm keeps such tasks for
-# hours if a node's daemon and the controller were killed.
+# end_ghosts: ends tasks that the engine reports as running although their nodes carry out no run. Slurm keeps such tasks
+# for hours if a node's daemon and the controller were killed.
 end_ghosts() {
     local name
     [ -z "$scratch" ] || return 0 # the study does not show what nodes are carrying out
@@ -175,14 +173,14 @@ end_ghosts() {
         elif [ -z "${ghost_since[$name]-}" ]; then
             ghost_since[$name]=$SECONDS
         elif [ $((SECONDS - ghost_since[$name])) -ge "$GHOST_SECONDS" ]; then
-            say "$name: $engine calls its task running, but ${run_where[$name]% *} is not carrying it out: ending the task"
+            say "$name: $engine reports its task as running, but ${run_where[$name]% *} does not carry it out: ending the task"
             engine_end "$name"
             unset "ghost_since[$name]"
         fi
     done
 }
 
-# await_tasks: waits up to 10 s for tasks that have no runs left to end, then cancels them.
+# await_tasks: waits up to 10 s for tasks to end, then cancels them. All their runs are done.
 await_tasks() {
     local end=$((SECONDS + 10))
     while [ "$SECONDS" -lt "$end" ]; do
@@ -200,7 +198,7 @@ carry_out() {
     declare -gA ghost_since=()
     declare -gA tried=()
     while :; do
-        # Look at tasks before results, so that the result of an ended task is not missed.
+        # Query tasks before results, so that the result of an ended task is not missed.
         [ ! -e "$fleet/canceled" ] || { say "ssfleet cancel was called: ending" && exit 1; }
         if ! find_active; then
             say "$engine does not answer; trying again"
@@ -244,8 +242,8 @@ carry_out() {
     [ ! -t 2 ] || echo >&2
 }
 
-# clean_nodes: undoes on each node what killed calls of ssbatch have left there. Their journals are on the node's own
-# disk or, in a common folder, marked with the host: each node cleans up only for its own.
+# clean_nodes: undoes on each node the changes of killed calls of ssbatch. Their journals are on the node's own disk or, in a
+# common folder, have the name of the host, and each node uses only its own.
 clean_nodes() {
     local node script folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
@@ -258,7 +256,7 @@ clean_nodes() {
     done
 }
 
-# say_last_words: prints the last line of the newest log, unless all runs have results, which say more.
+# say_last_words: prints the last line of the newest log, unless all runs have results, which have their own logs.
 say_last_words() {
     local file newest=''
     [ $((done_count + failed_count)) -lt ${#run_names[@]} ] || return 0
@@ -268,7 +266,7 @@ say_last_words() {
     [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $newest)"
 }
 
-# run_study PLAN: carries out the study, after adding the runs of PLAN unless that is empty.
+# run_study PLAN: adds the runs of PLAN, unless it is empty, and carries out the study.
 run_study() {
     if [ -n "$1" ]; then
         ssbatch --add "$study" "$1"
@@ -292,9 +290,7 @@ run_study() {
     exit 1
 }
 
-# ---- collect ----
-
-# collect_node NODE: copies the finished runs of a node into the study. Each is complete before it gets its name.
+# collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is complete.
 collect_node() {
     local node=$1 part incoming=$fleet/incoming list=() name
     part=$(printf %q "$scratch/$node")
@@ -332,8 +328,6 @@ collect_all() {
     say "$collected runs collected"
 }
 
-# ---- status and cancel ----
-
 print_status() {
     local name where left=() workers=0 failed=() state
     declare -A counts=()
@@ -364,7 +358,7 @@ print_status() {
 }
 
 cancel_all() {
-    touch "$fleet/canceled" # tells a `run` that waits for the tasks to end
+    touch "$fleet/canceled" # makes a `run` that waits for the tasks exit
     engine_cancel
     rm -f "$fleet"/jobs/*
     say "canceled all tasks of $study; ssfleet run continues the study"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the environments: their command line. Scripts cannot handle locks, control groups and the end of processes
-# well, so showstopper-place does that, and calls the script for --open and --clean. An environment defines the
+# Sourced by the environments: their command line. showstopper-place handles locks, control groups and the end of
+# processes, which a script cannot do reliably, and calls the script with --open and --clean. An environment defines the
 # functions why_not and open, optionally enter and clean, and ends with: serve "$@"
 
 environment=${0##*/}
@@ -15,8 +15,8 @@ fail() {
     exit 1
 }
 
-# find_helper: sets `helper` to the path of showstopper-place, from the same build as `showstopper` or as this file.
-# Fails if it does not exist.
+# find_helper: sets `helper` to the path of showstopper-place, in the build of `showstopper` or of this file. Fails if it
+# does not exist.
 find_helper() {
     local showstopper folder here=${BASH_SOURCE[0]%/*}
     showstopper=$(type -P showstopper) || showstopper=/none
@@ -26,8 +26,6 @@ find_helper() {
     done
     return 1
 }
-
-# ---- names and options ----
 
 # name_place PLACE: sets `place`, `state` (its folder), `group` (its control group) and `host` (its host name).
 # shellcheck disable=SC2034 # environments use group and host
@@ -65,9 +63,7 @@ take_option() {
     printf -v "${1//-/_}" %s "$2"
 }
 
-# ---- containers ----
-
-# why_no_container PROGRAM...: prints the first requirement of containers that is missing; fails if none is.
+# why_no_container PROGRAM...: prints the first missing requirement of containers; fails if all are met.
 why_no_container() {
     local program
     [ "$(id -u)" -eq 0 ] || { echo "only root can make containers with CPUs of their own" && return; }
@@ -78,19 +74,17 @@ why_no_container() {
     "$helper" why-not cpus
 }
 
-# The first process of a container. Only `hold` has the other end of its input open, so it exits when `hold` does,
-# even after SIGKILL.
+# The command of a container's first process. Only `hold` has the other end of its standard input open, so the process
+# exits when `hold` does, even if `hold` is killed.
 # shellcheck disable=SC2034,SC2016 # open uses it; the container's shell expands it
 first_process=(sh -c 'echo open; read -r end || :')
-
-# ---- verbs ----
 
 # enter COMMAND...: executes the command in the container.
 enter() {
     exec "$helper" enter "$place" "${instance[@]}" -- "$@"
 }
 
-# clean: removes everything that an environment created outside of the place's folder and group.
+# clean: removes everything that `open` created outside of the place's folder and group.
 clean() {
     :
 }
@@ -135,7 +129,7 @@ Runs commands in an environment of their own; README.md in this folder describes
 HELP
 }
 
-# serve WORD...: carries out the command line, unless the environment is sourced, as tests do.
+# serve WORD...: carries out the command line. Does nothing if the environment is sourced, as in tests.
 serve() {
     [ "${BASH_SOURCE[1]}" = "$0" ] || return 0
     local missing="showstopper-place is not found: build Showstopper, or add its folder bin to PATH"

@@ -6,7 +6,7 @@
 #   engine_check              fails if the engine is not available here
 #   engine_nodes              prints the names of the nodes
 #   engine_tasks_max          prints how many tasks engine_submit accepts at once; 0: any number. If the queue is full,
-#                             prints that instead, and fails
+#                             prints a message instead, and fails
 #   engine_submit ID SECONDS  starts the tasks of $fleet/jobs/ID; each line has the runs of one task. SECONDS: the
 #                             limit of a task, or empty. Fails if there are too many tasks
 #   engine_is_full MESSAGE    succeeds if this message of engine_submit means that it may succeed later
@@ -47,7 +47,7 @@ engine_is_full() {
     false
 }
 
-# With n nodes, each takes every n-th task.
+# Each of n nodes takes every n-th task.
 engine_submit() {
     local id=$1 node script='' index=0 pin take
     mapfile -t node_list < <(engine_nodes)

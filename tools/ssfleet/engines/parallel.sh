@@ -4,7 +4,7 @@
 
 engine_detaches=no
 
-# ssh_words: sets `ssh`, the words of the command. With its options, a broken connection ends within a minute.
+# ssh_words: sets `ssh` to the words of the command. Its options end a broken connection within a minute.
 ssh_words() {
     read -r -a ssh <<<"$ssh_command"
     ssh+=(-o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=3)
@@ -28,7 +28,7 @@ engine_is_full() {
     false
 }
 
-# A task whose connection fails is tried on another node. A failed run (status 1) is not: the study has its result.
+# Retries a task on another node if the connection fails, but not if a run fails (status 1): the study has its result.
 engine_submit() {
     local id=$1
     engine_nodes | sed 's|^|1/|' >"$fleet/jobs/$id.logins"

@@ -19,13 +19,13 @@ engine_nodes() {
     fi
 }
 
-# Stays below MaxJobCount, because sbatch would otherwise retry for two minutes. Slurm counts each task of an array,
-# and tasks that have ended within MinJobAge.
+# Stays below MaxJobCount, because sbatch retries for two minutes otherwise. Slurm counts each task of an array, even for
+# MinJobAge after its end.
 engine_tasks_max() {
     local array all used room
     read -r array all < <(scontrol show config |
         awk '$1 == "MaxArraySize" { array = $3 } $1 == "MaxJobCount" { all = $3 } END { print array, all }')
-    [ -n "$all" ] || { echo 0 && return; } # sbatch will say why the controller does not answer
+    [ -n "$all" ] || { echo 0 && return; } # sbatch reports why the controller does not answer
     used=$(squeue -h -r -t all -o %i | wc -l)
     room=$((all - 1 - used))
     if [ "$room" -le 0 ]; then

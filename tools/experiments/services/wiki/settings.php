@@ -11,7 +11,7 @@ $wgCacheDirectory = __DIR__ . '/cache';
 $wgLocalisationCacheConf['store'] = 'array';
 $wgLocalisationCacheConf['manualRecache'] = true;
 $wgTmpDirectory = __DIR__ . '/tmp';
-// Nothing is done besides the answers.
+// Run no jobs besides answering requests.
 $wgJobRunRate = 0;
 $wgPingback = false;
 $wgEnableUploads = false;
