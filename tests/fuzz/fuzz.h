@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Like assert(), in every kind of build. */
+/* Like assert(), but not disabled by NDEBUG. */
 #define FUZZ_CHECK(condition)                                                                      \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -18,7 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                          \
     } while (0)
 
-/* Returns the input as a string in its own block, so that overreads are detected; free() it. */
+/*
+ * Returns the input as a string, which the caller frees. Its block has the exact size, so that
+ * overreads are detected.
+ */
 static inline char *fuzz_text(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     FUZZ_CHECK(text);

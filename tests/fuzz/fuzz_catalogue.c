@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "workload.h"
 
-/* A catalogue that is accepted must give words that can be split, on one line. */
+/* Each workload of an accepted catalogue is printed as one line, which splits into words. */
 static void check_workload(const struct ssbatch_workload *workload) {
     static const struct ssbatch_use uses[] = {{NULL, NULL}, {"background", "77M"}};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A line of the input is a word of the command line of showstopper. */
+/* Each line of the input is a word of showstopper's command line. */
 #include "command/cli.h"
 #include "fuzz.h"
 

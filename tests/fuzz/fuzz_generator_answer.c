@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first line of the input is a URL, the rest what ssrequest answers. */
+/* The first line of the input is a URL; the rest is an answer of ssrequest. */
 #include "fuzz.h"
 #include "generator_control.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One importer, which FORMAT names. The last byte of the input chooses options. */
+/* Fuzzes the importer that FORMAT names. The last byte of the input chooses its options. */
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "import.h"
 
-/* Compressed input would start a child. */
+/* An importer would start a child process to decompress the input. */
 static bool is_packed(const uint8_t *data, size_t size) {
     return size > 1 && (data[0] == 0x1f || data[0] == 0xfd || data[0] == 0x28);
 }

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "journal.h"
 
-/* The file has a name: a journal without one was removed, so it is not read. */
+/* The file keeps its path, because a journal whose file was removed is not read. */
 static char path[] = "/tmp/fuzz-journal-XXXXXX";
 
 static void remove_file(void) {

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 #include "policy.h"
 
-/* The decision is a rule of the policy, and a second one at the same load keeps it. */
+/* A decision is a rule of the policy, and a second decision at the same load keeps that rule. */
 static void check_decisions(const struct ssactuate_policy *policy) {
     struct ssactuate_decision decision = {.policy = policy};
     for (ss_time now = 0; now <= 20; now++) {

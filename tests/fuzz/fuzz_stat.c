@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "platform/platform.h"
 
-/* A buffer smaller than the file truncates the file at any byte. */
+/* A buffer smaller than the file cuts the text at an arbitrary byte. */
 static void check_system(int file, const char *list, size_t size) {
     struct ss_counter_reader reader = {.source = SS_SOURCE_SYSTEM,
         .file = file,

@@ -45,7 +45,7 @@ static int replay_folder(const char *path) {
     return replayed;
 }
 
-/* Replays a file or a folder. Returns the number of files. */
+/* Returns the number of files. */
 static int replay(const char *path) {
     struct stat status;
     if (stat(path, &status) != 0)

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_HEAP_H
 #define SHOWSTOPPER_TESTS_HEAP_H
 
-/* How much memory the C library has given out. */
+/* Bytes that malloc() has handed out. */
 
 #include "unit.h"
 

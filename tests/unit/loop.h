@@ -13,7 +13,6 @@
 
 #define SAMPLES_MAX 1000
 
-/* Samples of the monitor. */
 struct log {
     struct trial_sample samples[SAMPLES_MAX];
     size_t count;

@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_TESTS_MACHINE_TREE_H
 
 /*
- * Recorded machines. Each is one text of tests/data/MACHINE_FOLDER/ with one file per line: path,
+ * Recorded machines: tests/data/MACHINE_FOLDER/ has a text for each, with one file per line: path,
  * tab, content with the escapes \n, \t, \0 and \\.
  */
 
@@ -40,7 +40,7 @@ static inline size_t machine_unescape(char *text) {
 static inline const char *machine_unpack(const char *name, struct machine *machine) {
     char *line = NULL, file_name[512];
     size_t room = 0;
-    /* Hundreds of short-lived files are better kept off the disk. */
+    /* Keeps hundreds of short-lived files off the disk. */
     if (access("/dev/shm", W_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
     const char *root = tree_new();

@@ -22,8 +22,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* ---- buckets ---- */
-
 /* Checks both ends of each bucket, for every width. */
 static void histogram_buckets_have_no_gaps(void **state) {
     (void)state;
@@ -78,8 +76,6 @@ static void histogram_bucket_is_printed_exactly(void **state) {
         assert_ptr_equal(end, text + strlen(text));
     }
 }
-
-/* ---- values ---- */
 
 static void empty_histogram_has_unknown_figures(void **state) {
     (void)state;
@@ -195,8 +191,6 @@ static void adding_to_a_histogram_allocates_no_memory(void **state) {
     assert_int_equal(heap_in_use(), before);
 }
 
-/* ---- merging ---- */
-
 static void assert_same(const struct ss_histogram *one, const struct ss_histogram *other) {
     assert_int_equal(one->count, other->count);
     assert_int_equal(one->min, other->min);
@@ -232,7 +226,10 @@ static void merging_histograms_is_exact(void **state) {
     ss_histogram_close(&backward);
 }
 
-/* Like a record: merged buckets give the quantiles of all values to within a bucket. */
+/*
+ * Buckets that are written to a record and read again give the same quantiles, except the smallest
+ * value, which is known only to within a bucket.
+ */
 static void recorded_buckets_give_the_same_quantiles(void **state) {
     (void)state;
     struct ss_histogram read;
@@ -289,8 +286,6 @@ static void cleared_histogram_is_empty(void **state) {
     ss_histogram_close(&fresh);
 }
 
-/* ---- in shared memory ---- */
-
 static void read_shared(const struct ss_shared_histogram *shared, size_t count) {
     ss_histogram_close(&histogram);
     assert_int_equal(ss_histogram_open(&histogram, SS_HISTOGRAM_COARSE), 0);
@@ -298,7 +293,6 @@ static void read_shared(const struct ss_shared_histogram *shared, size_t count) 
         ss_shared_histogram_read(&shared[i], &histogram);
 }
 
-/* Shared buckets round up by at most a quarter. */
 static void shared_quantiles_exceed_values_by_at_most_a_quarter(void **state) {
     (void)state;
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {

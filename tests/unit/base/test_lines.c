@@ -13,7 +13,7 @@
 #include "unit.h"
 
 static char folder[64];
-static struct ss_lines lines; /* large */
+static struct ss_lines lines; /* too large for the stack */
 
 static void open_lines(void) {
     strcpy(folder, "/tmp/test_lines.XXXXXX");

@@ -54,7 +54,7 @@ static void removing_an_absent_pid_has_no_effect(void **state) {
     ss_pid_map_close(&map);
 }
 
-/* More than the requested capacity fits only until searches would become slow. */
+/* The map accepts pids until half of the table is used, possibly more than were requested. */
 static void pid_map_holds_the_requested_number_of_pids(void **state) {
     (void)state;
     const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};

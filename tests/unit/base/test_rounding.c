@@ -12,12 +12,12 @@
 #define HAS_FUSED true
 #endif
 
-/* The compiler may use the instruction for a multiplication and an addition here. */
+/* The compiler may contract this to one instruction, which rounds once. */
 FUSED static double add_product(double a, double b, double sum) {
     return a * b + sum;
 }
 
-/* Otherwise a seed gives another run than on a processor that rounds twice. */
+/* Otherwise a seed would give different runs with and without fused multiply-add. */
 static void products_are_rounded_before_they_are_added(void **state) {
     (void)state;
     SKIP_UNLESS(HAS_FUSED, "fma: the processor has no fused multiply-add");

@@ -98,7 +98,6 @@ static void time_units_may_be_words(void **state) {
         assert_time(cases[i].text, cases[i].value);
 }
 
-/* The warning about a time shorter than half a second. */
 static void assert_doubt(const char *text, const char *expected) {
     struct ss_units_doubt doubt = {"unset"};
     ss_time value, same;

@@ -16,8 +16,8 @@ struct cpu {
     uint64_t idle;   /* true value */
     uint64_t fine;   /* fine count of completed stays */
     uint64_t open;   /* idle time of the current stay */
-    uint64_t missed; /* of each stay by the fine count */
-    uint64_t shift;  /* of the steps */
+    uint64_t missed; /* by the fine count in each stay */
+    uint64_t shift;  /* of the coarse steps */
 };
 
 static void stay_idle(struct cpu *cpu, uint64_t length) {
@@ -48,12 +48,11 @@ static void vernier_without_fine_count_keeps_the_coarse_count(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 3 * MS};
     for (int i = 0; i < 100; i++) {
-        stay_idle(&cpu, 7 * MS); /* and the CPU never wakes */
+        stay_idle(&cpu, 7 * MS); /* the CPU never wakes, so `fine` stays 0 */
         assert_that(read_error(&cpu, false), >, -10);
     }
 }
 
-/* Stays are fractions of a step. */
 static void vernier_follows_short_stays_within_steps(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
@@ -138,7 +137,7 @@ static void vernier_result_never_falls(void **state) {
     }
 }
 
-/* A CPU that returns may count from 0 again. */
+/* A CPU that comes back online may count from 0 again. */
 static void vernier_accepts_counts_that_restart(void **state) {
     (void)state;
     struct ss_vernier vernier = {0};

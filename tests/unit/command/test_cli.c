@@ -45,7 +45,7 @@ static void default_modules_are_the_recommended_ones(void **state) {
     parse("");
     assert_string_equal(cli.modules[SS_KIND_TRACE], "constant");
     assert_string_equal(cli.modules[SS_KIND_FEEDBACK], "exact");
-    assert_null(cli.modules[SS_KIND_CONTROL]); /* depends on the feedback */
+    assert_null(cli.modules[SS_KIND_CONTROL]); /* the default depends on the feedback */
     assert_string_equal(cli.modules[SS_KIND_SPACE], "even");
     assert_string_equal(cli.modules[SS_KIND_DITHERING], "stagger");
     for (int kind = 0; kind < SS_KINDS; kind++)
@@ -164,7 +164,6 @@ static const struct {
     {NULL, "--list-modules", &cli.list_modules},
 };
 
-/* Counts the flags that are set. */
 static int flags_set(void) {
     int count = 0;
     for (size_t i = 0; i < COUNT(flags); i++)

@@ -33,7 +33,6 @@ static void assert_message(const char *name, const char *part) {
         fail_msg("'%s': message without '%s': %s", name, part, error.message);
 }
 
-/* Sets PATH to two folders of the tree. */
 static void use_path(const char *first, const char *second) {
     char path[8300];
     snprintf(path, sizeof path, "%s:%s", first, second);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what --status prints. */
 #include "command/status.h"
 
 #include <math.h>

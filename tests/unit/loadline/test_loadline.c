@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the load line, its interval, and power at parts of the maximum, on worked examples. */
 
 #include "loadline.h"
 #include "power.h"
@@ -116,7 +115,7 @@ static void full_load_is_one_hundred_percent_without_error(void **state) {
     assert_that(loadline_throughput(&line, 1, 0.95).low, <, 100);
 }
 
-/* Sets both visits of a level to a throughput. */
+/* Multiplies the throughput of both visits of a level by exp(log). */
 static void set_level(struct ladder *ladder, int level, double log) {
     for (int i = 0; i < 2; i++)
         ladder->visits[2 * level + i].throughput *= exp(log);
@@ -226,8 +225,6 @@ static void levels_with_equal_load_keep_separate_figures(void **state) {
     assert_near(fmin(throughputs[0], throughputs[1]), 75, 1e-9);
     assert_near(fmax(throughputs[0], throughputs[1]), 100, 1e-9);
 }
-
-/* ---- power ---- */
 
 static struct ladder with_idle(double watts) {
     struct ladder ladder = {0};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of predictions of throughput at loads that were not measured. */
 
 #include "prediction.h"
 #include "unit.h"
@@ -98,7 +97,7 @@ static double bent_at_two_fifths(double load) {
     return 1000 * (fmin(load, 0.4) + 0.6 * fmax(load - 0.4, 0));
 }
 
-/* Such as a step of the frequency, whose load is not given. */
+/* For example a change of frequency at a load that is not given. */
 static void unknown_knee_in_the_levels_is_found(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_two_fifths);
@@ -133,7 +132,7 @@ static void throughput_that_falls_by_lock_contention_is_predicted(void **state) 
     assert_inside(&prediction.range, locked(0.9));
 }
 
-/* The levels below do not show the knee; the range allows for a limit right above them. */
+/* No level is above the knee, so the range allows for a knee right above the highest level. */
 static void knee_above_the_levels_is_not_identified(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_three_quarters);
@@ -146,7 +145,7 @@ static void knee_above_the_levels_is_not_identified(void **state) {
     assert_near(prediction.unidentified, 0.75, 1e-12);
 }
 
-/* Few bursts know little about their error, so the same error makes a wider range. */
+/* The error of a few bursts is itself uncertain, so the same error gives a wider range. */
 static void fewer_bursts_widen_the_range(void **state) {
     (void)state;
     struct loadline line = measure(bent_at_half);

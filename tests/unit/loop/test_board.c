@@ -8,8 +8,6 @@
 
 #define MS SS_MILLISECOND
 
-/* ---- notices ---- */
-
 static void publish(struct ss_notice *notice, uint64_t first, uint64_t second) {
     uint64_t words[] = {first, second};
     ss_notice_publish(notice, words, 2);
@@ -93,8 +91,6 @@ static void board_words_hold_any_double(void **state) {
     assert_true(isnan(ss_double_from_word(ss_word_from_double(NAN))));
 }
 
-/* ---- claims ---- */
-
 static void claim_excludes_other_executors_until_it_expires(void **state) {
     (void)state;
     ss_claim claim = 0;
@@ -115,8 +111,6 @@ static void claim_can_be_taken_at_time_zero(void **state) {
     assert_true(ss_claim_take(&claim, 0, 10 * MS));
     assert_false(ss_claim_take(&claim, 0, 10 * MS));
 }
-
-/* ---- the board ---- */
 
 static struct ss_board *make_board(uint32_t instances) {
     struct ss_board *board = ss_board_allocate(instances, 100);
@@ -228,8 +222,6 @@ static void trace_clock_stops_during_pauses(void **state) {
     free(board);
 }
 
-/* ---- outputs of peers ---- */
-
 static void mean_output_covers_the_latest_peers(void **state) {
     (void)state;
     struct ss_board *board = make_board(4);
@@ -251,7 +243,6 @@ static void mean_output_covers_the_latest_peers(void **state) {
     free(board);
 }
 
-/* Each peer counts once, with its latest output. */
 static void frequent_peer_counts_once_in_the_mean_output(void **state) {
     (void)state;
     struct ss_board *board = make_board(3);

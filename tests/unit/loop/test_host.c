@@ -2,7 +2,7 @@
 #include "loop/host.h"
 #include "unit.h"
 
-/* The same number of CPUs is another load on another number of CPUs. */
+/* A load in CPUs is a different fraction of a run on fewer CPUs. */
 static void loads_in_cpus_are_relative_to_those_of_the_run(void **state) {
     (void)state;
     struct ss_host host = ss_host;

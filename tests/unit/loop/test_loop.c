@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of holding loads and following traces, in virtual time. */
 
 #include "loop.h"
-
-/* ---- the machine ---- */
 
 static void simulated_machine_counts_exactly(void **state) {
     (void)state;
@@ -35,8 +32,6 @@ static void simulated_machine_counts_exactly(void **state) {
     assert_near(counters.capacity, 3, 0);
     machine_close(&machine);
 }
-
-/* ---- holding a load ---- */
 
 static void default_modules_hold_the_target_load(void **state) {
     (void)state;
@@ -196,7 +191,8 @@ static double sum_mse(uint32_t width, const char *control, const char *control_o
 
 /*
  * PI is steadier than geom, and both are worst with `uneven` if an instance saturates the machine.
- * The published sums for that are 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and 680.
+ * For such instances, the published sums are 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and
+ * 680.
  */
 static void errors_of_control_and_space_rank_as_published(void **state) {
     (void)state;
@@ -321,8 +317,6 @@ static void averaging_reduces_the_spread_of_duties(void **state) {
         fail_msg("spread of duties %g without and %g with peers", spread[0], spread[1]);
 }
 
-/* ---- bounds ---- */
-
 static void targets_of_0_and_1_need_no_signals(void **state) {
     (void)state;
     static const char *const controls[] = {"rbpid", "geom", "fixed"};
@@ -359,8 +353,6 @@ static void unreachable_target_does_not_wind_up(void **state) {
         trial_close(&trial);
     }
 }
-
-/* ---- following a trace ---- */
 
 static void load_follows_the_published_saw_trace(void **state) {
     (void)state;
@@ -419,7 +411,6 @@ static void control_restarts_after_free_sections(void **state) {
     assert_settled(&log, 32, 39, 0.05);
 }
 
-/* A sample that overlaps a free section is not counted. */
 static void partly_free_samples_are_not_counted(void **state) {
     (void)state;
     char path[] = "/tmp/test_loop.XXXXXX";

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of events during control, and of the simulator itself. */
 
 #include "loop.h"
-
-/* ---- events during control ---- */
 
 static void remaining_instances_make_up_for_a_departed_one(void **state) {
     (void)state;
@@ -176,8 +173,6 @@ static void unsupported_simulations_are_refused(void **state) {
             fail_msg("'%s' does not say '%s'", error.message, cases[i].words);
     }
 }
-
-/* ---- the simulator itself ---- */
 
 static void log_trial(struct log *log, uint64_t seed) {
     struct trial_options options = make_options(4, 6, "50%");

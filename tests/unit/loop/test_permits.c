@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the run time permitted to all instances at one moment. */
 
 #include <pthread.h>
 
@@ -161,7 +160,6 @@ static void permitted_time_of_many_instances_is_exact(void **state) {
     }
 }
 
-/* Each change loses less than a unit at either end of the permitted time. */
 static void each_permit_change_loses_less_than_a_unit(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;

@@ -66,7 +66,6 @@ static void permits_match_the_cpu_time_of_the_machine(void **state) {
     }
 }
 
-/* A spurious wake-up adds no time. */
 static void spurious_wakeups_change_no_permit(void **state) {
     (void)state;
     static struct trial trial;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the inputs of the five modules and of the use of their outputs. */
 
 #include "stepper_bench.h"
 

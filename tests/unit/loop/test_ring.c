@@ -79,8 +79,6 @@ static void ring_writer_and_reader_never_wait(void **state) {
     free(ring);
 }
 
-/* ---- intervals ---- */
-
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(ring_intervals_are_read_in_order),

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the step function alone: its actions and deadlines. */
 
 #include "stepper_bench.h"
 

@@ -34,7 +34,6 @@ static void pause_restarts_control(void **state) {
     close_bench(&bench);
 }
 
-/* The executor sleeps from before the pause until after its end. */
 static void pause_during_sleep_is_noticed(void **state) {
     (void)state;
     struct bench bench;

@@ -20,7 +20,7 @@
 #define STEPS     2000 /* of each thread */
 #define START     (100 * SS_SECOND)
 
-/* Largest difference of clocks: a little more than wake-ups are late on a busy machine. */
+/* Largest difference between the clocks, slightly more than wake-ups are late on a busy machine. */
 #define APART (20 * SS_MILLISECOND)
 
 /* The simulated kernel: one account for all threads, whose clock never goes backward. */

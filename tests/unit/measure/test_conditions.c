@@ -50,7 +50,7 @@ static void at_most_sixteen_cpus_are_read(void **state) {
     assert_near(ss_platform_frequency(&roots, &cpus), 1e9, 1);
 }
 
-/* From 2 GHz in the first third to 1.9 GHz in the last; what comes between does not count. */
+/* From 2 GHz in the first third to 1.9 GHz in the last; the middle third is ignored. */
 static void frequency_change_is_from_the_first_third_to_the_last(void **state) {
     (void)state;
     for (int second = 0; second <= 90; second++) {

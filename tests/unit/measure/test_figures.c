@@ -331,7 +331,7 @@ static void assert_windows(
     assert_near(parts[1], after, 0.01);
 }
 
-/* A program's iteration excludes pauses of the run, which stop the program, too. */
+/* Pauses of the run stop the program, too. */
 static void iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
@@ -514,7 +514,6 @@ static void rate_uncertainty_follows_the_spread_of_lengths(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Without a later one, an iteration before the window provides the length. */
 static void iteration_before_the_window_provides_the_expected_length(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -665,7 +664,6 @@ static void iterations_read_together_share_the_time_evenly(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* The unfinished iteration also excludes pauses. */
 static void unfinished_iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of event counting, against a simulated kernel. */
 
 #include <errno.h>
 #include <math.h>
@@ -174,7 +173,7 @@ static void falling_perf_counts_are_ignored(void **state) {
     assert_true(isnan(counts[SS_PERF_CYCLES]));
 }
 
-/* Expects each reason once with its events, and no more. */
+/* Expects each reason once with its events, and no others. */
 static void expect_reasons(const char *const *reasons) {
     char text[512];
     int at = 0;

@@ -43,7 +43,6 @@ static void long_iteration_is_split_over_intervals(void **state) {
     ss_throughput_free(&throughput);
 }
 
-/* Only the part inside of the counted time counts. */
 static void iteration_that_began_before_counting_counts_in_part(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(10);

@@ -82,7 +82,7 @@ static void deadbeat_holds_loads_of_many_parallel_instances(void **state) {
     }
 }
 
-/* Runs or stops are too short here for every round. */
+/* Runs or stops are too short here to occur in every round. */
 static void deadbeat_holds_loads_near_the_bounds(void **state) {
     (void)state;
     static const char *const loads[] = {"2%", "5%", "95%", "98%"};
@@ -133,8 +133,6 @@ static void deadbeat_follows_steps_within_one_sample(void **state) {
         assert_settled(&seen, 20.2, 20.6, 0.06);
     }
 }
-
-/* ---- foreign load ---- */
 
 static struct trial trial;
 

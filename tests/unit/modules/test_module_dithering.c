@@ -188,7 +188,6 @@ static void averageq_loses_no_nanoseconds(void **state) {
     assert_no_bias("1000001n,min=100u", 1.0 / 3, 4000000, 1000001, 100 * SS_MICROSECOND, 3999999);
 }
 
-/* The number of switches barely depends on the duty: two per round. */
 /* Returns the correlation between two executors, sampled every millisecond of their walks. */
 static double correlate(const char *options) {
     struct rig rig;
@@ -390,8 +389,6 @@ static void fixedq_resets_when_control_restarts(void **state) {
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 13);
     rig_close(&rig);
 }
-
-/* ---- phases ---- */
 
 #define EXECUTORS 100
 

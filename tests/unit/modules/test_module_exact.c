@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the estimate and the account of CPU time, from any source. */
 
 #include "feedback.h"
 
@@ -76,7 +75,6 @@ static void exact_records_non_idle_time(void **state) {
     rig_close(&rig);
 }
 
-/* Readings before and after a change of CPUs belong to different series. */
 static void exact_starts_a_new_series_when_cpus_change(void **state) {
     (void)state;
     struct rig rig;
@@ -92,7 +90,6 @@ static void exact_starts_a_new_series_when_cpus_change(void **state) {
     rig_close(&rig);
 }
 
-/* The account continues when control restarts. */
 static void exact_keeps_its_series_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
@@ -235,7 +232,7 @@ static void realtime_and_cgroup_record_cpu_time_readings(void **state) {
     rig_close(&rig);
 }
 
-/* Control must know that a group may briefly use more CPUs than its mean allowance. */
+/* Control needs the quota, because a group may briefly use more CPUs than its mean allowance. */
 static void cgroup_readings_include_the_quota(void **state) {
     (void)state;
     struct rig rig;

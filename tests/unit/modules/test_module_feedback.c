@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of the load estimated from successive readings: of the machine, a control group, a sensor,
- * or none.
- */
 
 #include "feedback.h"
 #include "platform/platform.h"
 #include "tree.h"
-
-/* ---- the machine ---- */
 
 static void realtime_requests_system_counters(void **state) {
     (void)state;
@@ -326,8 +320,6 @@ static void realtime_supports_a_thousand_executors(void **state) {
     rig_close(&rig);
 }
 
-/* ---- a control group ---- */
-
 static void sample_used(
     const struct rig *rig, uint32_t executor, double now, double capacity, double used) {
     sample_counters(rig, executor, 1000,
@@ -397,8 +389,6 @@ static void cgroup_restarts_after_a_changed_quota_or_group(void **state) {
     rig_close(&rig);
 }
 
-/* ---- a sensor ---- */
-
 static void sample_value(const struct rig *rig, double now, double since, double value) {
     sample_counters(rig, 0, since, (struct ss_counters){.time = MS(now), .value = value});
 }
@@ -454,8 +444,6 @@ static void command_blends_samples_if_configured(void **state) {
     assert_near(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
     rig_close(&rig);
 }
-
-/* ---- without feedback ---- */
 
 static void null_feedback_has_no_estimate(void **state) {
     (void)state;

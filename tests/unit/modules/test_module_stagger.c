@@ -163,7 +163,6 @@ static void stagger_follows_changing_duty(void **state) {
     rig_close(&rig);
 }
 
-/* Instances come and go, and the grid changes at once. */
 static void stagger_adapts_to_changed_instances_at_once(void **state) {
     (void)state;
     for (size_t i = 0; i < 3; i++) {

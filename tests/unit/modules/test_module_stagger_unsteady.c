@@ -40,7 +40,7 @@ static double tau_of(const struct rig *rig) {
 
 struct found {
     double unsteady; /* milliseconds, after 30 s of changes */
-    double steady;   /* after 30 more without */
+    double steady;   /* after 30 more seconds without changes */
 };
 
 static ss_time quota_period;

@@ -58,7 +58,6 @@ static ss_time length_of(const struct rig *rig) {
     return module_of(rig)->length(&rig->selves[0]);
 }
 
-/* Text and compiled traces must give the same targets. */
 static void compiled_and_text_traces_give_the_same_targets(void **state) {
     (void)state;
     struct rig text, compiled;
@@ -255,7 +254,6 @@ static void excessive_trace_times_saturate(void **state) {
     rig_close(&rig);
 }
 
-/* A lookup must not depend on the cursor that earlier ones left. */
 static void trace_lookups_do_not_depend_on_their_order(void **state) {
     (void)state;
     enum { RECORDS = 1000 };

@@ -38,7 +38,10 @@ static void assert_printed(enum ss_option_type type, const char *text, const cha
     assert_string_equal(printed, expected);
 }
 
-/* Printed values are what a user could write, and parse to the same value. */
+/*
+ * Checks that the value is printed as a user could write it, and that the text parses to the same
+ * value.
+ */
 static void assert_read_back(enum ss_option_type type, const char *text) {
     struct ss_option row = row_of(type);
     union value value, again;

@@ -268,7 +268,6 @@ static void counter_reader_can_be_reopened(void **state) {
     assert_null(reader.buffer);
 }
 
-/* Reads /proc/stat of this machine. */
 static void proc_stat_of_this_machine_is_read(void **state) {
     (void)state;
     struct ss_cpus cpus;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of events counted by this kernel and of the number of runnable threads. */
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 
 static int ready[2];
 
-/* Starts a child that waits until this process ends at the latest. */
+/* Starts a child that the kernel kills if this process ends first. */
 static pid_t start_child(void (*first)(void)) {
     char byte;
     pid_t parent = getpid();
@@ -162,7 +162,7 @@ static void processes_have_distinct_identities(void **state) {
     assert_int_equal(ss_platform_process_started(getpid()), own);
     pid_t other = start_child(take_a_strange_name);
     assert_int_equal(ss_platform_process_started(child), started);
-    /* If the system has identities, even a process started in the same tick differs. */
+    /* On systems with process identities, even a process started in the same tick differs. */
     assert_that(started, !=, own);
     int hold = ss_platform_process_open(other, started);
     if (started > 0 && ss_platform_process_holds_groups())

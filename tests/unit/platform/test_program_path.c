@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the path of the running program. */
 
 #include "unit.h"
 

@@ -274,7 +274,7 @@ static void load_follows_the_used_run_time(void **state) {
     assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
 }
 
-/* Reads this machine, which has one source or a reason for the other. */
+/* This machine must provide run times or a reason for the fallback to /proc/stat. */
 static void run_time_of_this_machine_is_read(void **state) {
     (void)state;
     struct ss_cpus cpus;

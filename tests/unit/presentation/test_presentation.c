@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the beginning of pictures, the style of pages, and pictures embedded in pages. */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +11,7 @@
 #include "picture.h"
 #include "unit.h"
 
-/* Returns the text printed between begin() and end(). */
+/* The text printed between begin() and end(). */
 static char *bytes;
 static size_t size;
 
@@ -31,8 +29,6 @@ static void assert_has(const char *part) {
     if (!strstr(bytes, part))
         fail_msg("no '%s' in:\n%s", part, bytes);
 }
-
-/* ---- colors ---- */
 
 /* Returns the relative luminance as defined by the Web Content Accessibility Guidelines. */
 static double luminance_of(const char *color) {
@@ -78,8 +74,6 @@ static void series_differ_in_color_and_mark(void **state) {
     assert_string_equal(plot_series_color(8), plot_series_color(0));
     assert_int_not_equal(plot_series_mark(8), plot_series_mark(0));
 }
-
-/* ---- axes ---- */
 
 static void load_axes_fit_the_data_and_label_their_start(void **state) {
     (void)state;
@@ -179,8 +173,6 @@ static void labels_of_logarithmic_axes_do_not_overlap(void **state) {
     free(bytes);
 }
 
-/* ---- pictures on a page ---- */
-
 static void embed(const char *svg, unsigned number, const char *what) {
     FILE *page = begin();
     assert_int_equal(page_picture_embed(page, svg, number, what), 0);
@@ -217,7 +209,6 @@ static void pictures_follow_the_scheme_of_the_page(void **state) {
     free(bytes);
 }
 
-/* Every color drawn by gnuplot on a page must be one of the page's. */
 static void pictures_on_a_page_use_only_page_colors(void **state) {
     (void)state;
     SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: not installed");
@@ -248,8 +239,6 @@ static void pictures_on_a_page_use_only_page_colors(void **state) {
         fail_msg("fixed: %.60s", fixed);
     free(bytes);
 }
-
-/* ---- pages ---- */
 
 static void pages_have_a_light_and_a_dark_scheme(void **state) {
     (void)state;

@@ -136,7 +136,7 @@ static void failed_and_early_ended_instances_are_counted(void **state) {
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 1, .status = 0});
     ss_judge_run(&outcome, &plan);
     assert_near(figure(SS_CHECK_ENDED_EARLY), 50, 1e-9);
-    outcome.ended_by = "workloads"; /* then an end is the usual one */
+    outcome.ended_by = "workloads"; /* the run ended with its instances */
     ss_judge_run(&outcome, &plan);
     assert_near(figure(SS_CHECK_ENDED_EARLY), 0, 1e-9);
 }

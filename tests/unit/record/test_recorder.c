@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a record written in simulated time. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -230,7 +229,6 @@ static void performance_counts_are_written_to_a_table(void **state) {
     assert_null(read_record("counters.csv"));
 }
 
-/* Writes a row with the maximum number of CPUs. */
 static void row_of_the_maximum_number_of_cpus_fits(void **state) {
     (void)state;
     static struct ss_cpu_times items[2][SS_CPUS_MAX];

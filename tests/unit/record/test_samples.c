@@ -152,8 +152,6 @@ static void group_sample_needs_only_one_reading(void **state) {
     record_samples(SS_SOURCE_CGROUP, rows, 3);
 }
 
-/* ---- the CPUs one by one, read from a recorded tree ---- */
-
 /* Has the times of the simulation above, in units of half a second. */
 struct tree_meter {
     struct ss_load_meter meter;

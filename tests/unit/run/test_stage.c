@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of every cell of the stage table. */
-
 #include <stdbool.h>
 
 #include "run/stage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of when the block is drawn and erased, on a socket, which keeps writes separate. */
+/* The screen is a socket, which keeps writes separate. */
 
 #include <math.h>
 #include <stdbool.h>

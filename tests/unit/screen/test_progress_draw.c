@@ -197,8 +197,6 @@ static void elapsed_time_keeps_its_width(void **state) {
     }
 }
 
-/* ---- the drawing ---- */
-
 /* Checks the end of each of the four rows, from the top. */
 static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
     assert_int_equal(draw(200, 24, unicode, color), 6);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of which thread is bound to which CPU. */
 #include "binding.h"
 
 #include "unit.h"

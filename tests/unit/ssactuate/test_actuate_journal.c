@@ -10,7 +10,7 @@
 
 #include "tree.h"
 
-/* ---- calls of the journal, which these functions replace ---- */
+/* Replaces flock(), fsync() and fdatasync(), to change files before a lock and to count syncs. */
 
 static void (*before_lock)(void); /* happens just before the next lock */
 static size_t syncs;
@@ -39,8 +39,6 @@ int fdatasync(int file) {
     note_sync();
     return (int)syscall(SYS_fdatasync, file);
 }
-
-/* ---- journals ---- */
 
 static struct ssactuate_state folder;
 static struct ssactuate_journal journal;
@@ -274,13 +272,13 @@ static void keeper_does_not_restore_from_a_removed_journal(void **state) {
     ssactuate_state_close(&folder);
 }
 
-/* ---- locks and syncs ---- */
-
 static void remove_lock(void) {
     assert_int_equal(unlink(tree_path("run/showstopper/one.lock")), 0);
 }
 
-/* Locks of process groups are removed by the run that had them. A lock without a name is no lock.
+/*
+ * The run that created the lock of a process group removes its file. A lock on a removed file
+ * excludes no other run.
  */
 static void lock_file_removed_before_locking_is_created_again(void **state) {
     struct ss_error error = {0};
@@ -304,7 +302,10 @@ static void remove_journal(void) {
     assert_int_equal(unlink(tree_path(name)), 0);
 }
 
-/* Its keeper has restored the values meanwhile, and another program has set one to the same. */
+/*
+ * In the meantime, the keeper restored the values and removed the journal, and another program set
+ * sys/a to 150.
+ */
 static void journal_removed_before_locking_is_not_restored(void **state) {
     struct ss_error error = {0};
     struct ssactuate_dead dead;
@@ -351,7 +352,10 @@ static void note_value(void) {
     at_sync = NULL;
 }
 
-/* Until a journal is on disk, nothing is changed. After a change, what was read back is on disk. */
+/*
+ * The journal is on disk before the first change. After a change, the value that was read back is
+ * on disk, too.
+ */
 static void journal_is_synced_before_and_after_a_change(void **state) {
     struct ss_error error = {0};
     (void)state;

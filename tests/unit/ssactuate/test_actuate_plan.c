@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what levels change, on recorded machines. */
 #define MACHINE_FOLDER "actuate"
 #include "actuator.h"
 
@@ -28,7 +27,7 @@ static void make_plan(const char *const *words) {
         fail_msg("%s", error.message);
 }
 
-/* Checks setting number `index`: "policy0/scaling_governor userspace". */
+/* Compares a setting with a text such as "policy0/scaling_governor userspace". */
 static void expect_setting(size_t index, const char *expected) {
     char text[600];
     assert_that(index, <, plan.count);
@@ -188,7 +187,7 @@ static void quota_and_memory_have_limits(void **state) {
     PLAN("quota=none", "memory=none");
     assert_near(plan.quota, 0, 0);
     assert_that(plan.memory, ==, 0);
-    assert_int_equal(setenv("PATH", TEST_BIN_DIR, 1), 0); /* showstopper */
+    assert_int_equal(setenv("PATH", TEST_BIN_DIR, 1), 0); /* folder of showstopper */
     PLAN("duty=38.5%,tau=10m");
     assert_near(plan.duty, 0.385, 1e-12);
     REFUSE("duty", "duty=0%");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of policies, and of their decisions in virtual time. */
 #include "load_source.h"
 #include "policy.h"
 
@@ -68,7 +67,7 @@ static void invalid_policies_are_refused(void **state) {
     }
 }
 
-/* Rules that were read before the error are not taken for the whole policy. */
+/* The rules read before the error must not pass for the whole policy. */
 static void unreadable_policy_is_refused(void **state) {
     struct ss_error error = {0};
     FILE *folder = fopen("/", "re");
@@ -113,7 +112,7 @@ static void rules_switch_when_the_load_crosses_a_threshold(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-/* Noise around 60 %, which reaches neither 40 % nor rests. */
+/* Noise around 60 %, which never falls below 40 %. */
 static double tremble(ss_time now) {
     return now / SS_SECOND % 2 == 0 ? 0.58 : 0.62;
 }

@@ -13,10 +13,11 @@
 #include "tree.h"
 #include "unit.h"
 
-/* ---- the kernel's affinity, which these functions replace ---- */
+/* Replaces sched_getaffinity() and sched_setaffinity() by a simulated affinity. */
 
 static struct ss_cpus affinity;
-static int lost, refusal; /* the number of next calls without effect; an errno */
+static int lost;    /* number of next calls that have no effect */
+static int refusal; /* errno of every call; 0: success */
 static size_t calls;
 
 /* A second thread, which starts during the first call. */
@@ -24,7 +25,7 @@ static pthread_t newborn;
 static bool births;           /* whether it starts */
 static atomic_int newborn_id; /* 0: it does not exist */
 static struct ss_cpus newborn_affinity;
-static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* held while it is to exist */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* held while the thread has to exist */
 
 static void *live(void *context) {
     (void)context;
@@ -66,8 +67,6 @@ int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *mask) {
     return 0;
 }
 
-/* ---- the group ---- */
-
 static struct ssactuate_running running;
 static struct ss_cpus one, two;
 
@@ -102,7 +101,7 @@ static void confined_affinity_is_verified_and_restored(void **state) {
     begin();
     assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
     assert_affinity("0");
-    lost = 1; /* as a cpuset does that has none of these CPUs */
+    lost = 1; /* as if a cpuset excluded these CPUs */
     assert_int_equal(ssactuate_running_confine(&running, &two, &error), -1);
     assert_non_null(strstr(error.message, "the kernel does not allow these CPUs"));
     error = (struct ss_error){0};
@@ -128,7 +127,7 @@ static void restored_affinity_is_written_again_if_it_differs(void **state) {
     lost = 2;
     assert_int_equal(ssactuate_running_restore(&running, &foreign, &error), -1);
     assert_non_null(strstr(error.message, "cannot restore the affinity of thread"));
-    affinity = two; /* not one that the run has set */
+    affinity = two; /* not an affinity that the run has set */
     error = (struct ss_error){0};
     assert_int_equal(ssactuate_running_restore(&running, &foreign, &error), 0);
     assert_affinity("1");
@@ -146,7 +145,7 @@ static void thread_with_a_reused_id_is_left_alone(void **state) {
     ssactuate_running_free(&running);
 }
 
-/* It has the affinity of before, and the first look has not found it. */
+/* The new thread has the old affinity and was missed by the first look. */
 static void thread_started_while_confining_is_confined(void **state) {
     struct ss_error error = {0};
     struct ssactuate_state folder;

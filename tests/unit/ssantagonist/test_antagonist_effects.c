@@ -77,10 +77,6 @@ static void effects_are_estimated_under_a_cubic_drift(void **state) {
     assert_false(study.effects.ghost_found);
 }
 
-/*
- * If y depends on `low` alone, the error is 0 up to rounding; noise of +-s in alternate slots gives
- * it.
- */
 static void standard_error_matches_least_squares(void **state) {
     (void)state;
     struct study study;

@@ -171,8 +171,6 @@ static void reset(void) {
     memset(only_stops, 0, sizeof only_stops);
 }
 
-/* ---- cases ---- */
-
 static void first_plan_throttles_nothing(void **state) {
     (void)state;
     open_study(2);

@@ -8,7 +8,7 @@
 #include "unit.h"
 #include "workload.h"
 
-/* A file in memory, whose path is valid as long as the descriptor is open. */
+/* Returns the descriptor of a file in memory; `path` is valid while the descriptor is open. */
 static int write_file(const char *text, char path[64]) {
     int file = memfd_create("catalogue", MFD_CLOEXEC);
     assert_true(file >= 0);
@@ -33,7 +33,7 @@ static struct ssbatch_catalogue *read_text(const char *text) {
     return &catalogue;
 }
 
-/* Message without the path of the file, which varies. */
+/* Compares the message without the path of the file, which varies. */
 static void assert_refused(const char *text, const char *message) {
     struct ssbatch_catalogue catalogue = {0};
     struct ss_error error = {0};

@@ -18,7 +18,7 @@
 static char root[64];
 static char operations[4000];
 
-/* Notes the operation with paths below the root. */
+/* Logs an operation with its path relative to the root. */
 static void note(const char *what, const char *path) {
     size_t length = strlen(operations), skip = strlen(root);
     assert_memory_equal(path, root, skip);
@@ -149,7 +149,7 @@ static void a_new_result_replaces_the_old_one(void **state) {
     write_text("study/a/old", "");
     begin_run("a", false);
     write_text("study/.a.part/result/new", "");
-    assert_true(exists("study/a/old")); /* until the new one is whole */
+    assert_true(exists("study/a/old")); /* kept until the new one is complete */
     commit_run("a");
     assert_true(exists("study/a/new"));
     assert_false(exists("study/a/old"));
@@ -181,7 +181,7 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
     error = (struct ss_error){0};
     int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
     assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
-    assert_false(exists("study/a")); /* the other call is about to name it */
+    assert_false(exists("study/a")); /* the other call has the lock and will rename it */
     ssbatch_study_unlock_run(&study, "a", lock);
     operations[0] = '\0';
     assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
@@ -215,7 +215,10 @@ static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
     assert_false(exists("study/a"));
 }
 
-/* A folder that is kept holds what a command has synced even after a power cut. */
+/*
+ * Files that a command syncs in a kept folder must survive a power cut, so the folder is synced
+ * first.
+ */
 static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
     (void)state;
     operations[0] = '\0';
@@ -272,8 +275,6 @@ static void a_locked_run_names_its_holder(void **state) {
     ssbatch_study_unlock_run(&study, "b", other);
     close(copy);
 }
-
-/* ---- journals ---- */
 
 static char undone[500];
 static bool fails;

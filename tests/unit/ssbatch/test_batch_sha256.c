@@ -29,7 +29,7 @@ static void digests_match_the_examples_of_the_standard(void **state) {
     assert_digest("a", 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* Where the padding needs a block of its own, and where it just does not. */
+/* From 56 bytes on, the padding needs another block. */
 static void digests_are_correct_for_every_padding_length(void **state) {
     (void)state;
     assert_digest("a", 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");

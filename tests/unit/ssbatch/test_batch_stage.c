@@ -11,15 +11,15 @@
 
 #define COMMANDS 32
 
-/* How a command behaves, by its first word. */
+/* Behavior of commands whose first word is `name`. */
 struct script {
     const char *name;
     ss_time lasts; /* SS_TIME_NEVER: until it is asked to end */
     int status;
     const char *says;      /* at once, on standard output */
     ss_time ends_in;       /* after it was asked to end */
-    int ended_status;      /* then */
-    bool leaves;           /* a daemon */
+    int ended_status;      /* if it was asked to end */
+    bool leaves;           /* whether a daemon remains */
     const char *complains; /* on standard error */
 };
 
@@ -33,7 +33,7 @@ struct command {
 
 static struct {
     ss_time now;
-    ss_time signal_at; /* 0: no signal comes */
+    ss_time signal_at; /* 0: no signal */
     const struct script *scripts;
     struct command commands[COMMANDS];
     int count;
@@ -406,8 +406,6 @@ static void daemons_are_ended_after_the_last_after(void **state) {
     expect("run a takes 1s\nbefore -- daemon\nmain -- work\nafter -- close\n", usual,
         "+daemon +work +close -daemon", "");
 }
-
-/* ---- placeholders ---- */
 
 static void expect_words(const char *text, const char *words) {
     struct ss_error error = {0};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests that kernels compute the right results and detect wrong ones. */
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +71,6 @@ static void kernels_detect_changed_memory(void **state) {
         kernel_close(kernel, &hand);
     }
 }
-
-/* ---- caches ---- */
 
 static void write_word(const char *folder, const char *name, const char *word) {
     char path[512];

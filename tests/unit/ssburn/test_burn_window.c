@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the rate of periodically stopped work, in virtual time. */
-
 #include <math.h>
 
 #include "unit.h"
@@ -10,8 +8,11 @@
 #define BATCH_TIME (1 * SS_MILLISECOND)
 #define BATCH_WORK 10 /* at full speed, 10000 rounds per second */
 
-/* Work for `length` of real time that runs for the first `duty` of each round of `round`; it begins
-   `phase` after a round's begin, which must be within the part that runs. */
+/*
+ * Returns the rate of work that takes `length` of real time and runs for the first `duty` of each
+ * round. The work begins `phase` after the begin of a round, which must be within the part that
+ * runs.
+ */
 static double rate_of(ss_time length, ss_time round, double duty, ss_time phase) {
     struct window window;
     ss_time now = phase, running = ss_time_from_double((double)round * duty);
@@ -57,7 +58,7 @@ static void rate_of_stopped_work_is_proportional_to_its_duty(void **state) {
     }
 }
 
-/* Two disturbances in quick succession say nothing about the half second around them. */
+/* Two disturbances in quick succession must not be mistaken for periodic stops. */
 static void few_stops_do_not_shorten_the_rate_window(void **state) {
     (void)state;
     struct window window;

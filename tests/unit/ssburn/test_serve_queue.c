@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the queue of ssburn serve: its order, its limit, and that threads lose no request. */
-
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -94,8 +92,6 @@ static void closed_queue_is_drained(void **state) {
     serve_queue_settle(&queue);
     serve_queue_free(&queue);
 }
-
-/* ---- threads ---- */
 
 struct gang {
     struct serve_queue queue;

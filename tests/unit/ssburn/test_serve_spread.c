@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the amount of work of single requests of ssburn serve. */
-
 #include "unit.h"
 
 #include "serve_spread.c"

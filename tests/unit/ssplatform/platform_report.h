@@ -8,9 +8,7 @@
 #include "machine_tree.h"
 #include "platform_document.h"
 
-/*
- * ---- the report, parsed: "topology.sockets" is "2", "models[0].vendor" is "\"GenuineIntel\"" ----
- */
+/* The parsed report: "topology.sockets" is "2", "models[0].vendor" is "\"GenuineIntel\"". */
 
 struct report {
     char *text;

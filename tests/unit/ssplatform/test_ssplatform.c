@@ -22,8 +22,6 @@ static void expect_all(const char *name, const struct expected *expected, size_t
         expect_all(name, expected, sizeof expected / sizeof *expected);                            \
     } while (0)
 
-/* ---- recorded machines ---- */
-
 // clang-format off
 static void recorded_xeon_is_described(void **state) {
     (void)state;
@@ -283,8 +281,6 @@ static void recorded_hybrid_machine_is_described(void **state) {
 }
 // clang-format on
 
-/* ---- the same keys everywhere ---- */
-
 /* Returns the keys outside of lists, one per line. */
 static char *keys_of(const char *root) {
     struct report report = report_take(root);
@@ -329,15 +325,13 @@ static void report_on_an_empty_folder_has_only_unknown_values(void **state) {
     report_free(&report);
 }
 
-/* ---- this machine ---- */
-
 static void report_on_this_machine_agrees_with_the_system(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     char number[32];
     snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     report_expect(&report, "cpus.count", number);
-    /* If the kernel tells us the cores, the report must include all of them. */
+    /* If the kernel lists the cores, the report must include all of them. */
     double threads = 0;
     for (int i = 0; i < 64; i++) {
         char cores[64], each[64];

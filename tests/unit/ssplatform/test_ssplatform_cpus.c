@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests with offline and heterogeneous CPUs and with their caches. */
 
 #include <stdio.h>
 

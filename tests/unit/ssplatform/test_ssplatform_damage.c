@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests with damaged files of the recorded machines. */
 
 #include <stdbool.h>
 #include <stdio.h>

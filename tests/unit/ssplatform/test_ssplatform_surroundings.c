@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the kernel configuration, quotas, containers and hypervisors. */
 
 #include "platform_report.h"
 #include "unit.h"

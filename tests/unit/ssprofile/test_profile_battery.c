@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of parsing batteries and the output of benchmarks. */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

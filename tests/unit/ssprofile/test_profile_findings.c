@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of findings and pictures of profiles, and of splitting one profile into two. */
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +10,6 @@
 #include "profile_output.h"
 #include "ratio_findings.h"
 #include "unit.h"
-
-/* ---- series ---- */
 
 static char names[8][2] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 static struct ssprofile_ratio items[2][8];
@@ -42,8 +38,6 @@ static void expect_said(const struct table_sheet *findings, size_t row, const ch
     if (!strstr(said(findings, row), part))
         fail_msg("no '%s' in: %s", part, said(findings, row));
 }
-
-/* ---- findings ---- */
 
 static void range_finding_states_its_coverage(void **state) {
     (void)state;
@@ -77,7 +71,7 @@ static void reduction_finding_states_its_factors(void **state) {
     expect_said(&findings, 1, "relative spread for 1.01 (0.");
     expect_said(&findings, 2,
         "the largest ratio is 4.303 times the smallest before and 4.233 times under quota-6352.");
-    /* Without a reduction it has no factors. */
+    /* Without a reduction, the finding states no factors. */
     ssprofile_say_reduction(&findings, &slow, &plain);
     assert_int_equal(table_rows(&findings), 5);
     expect_said(&findings, 3, "2.81 times longer.");
@@ -147,8 +141,6 @@ static void findings_are_wrapped(void **state) {
     free(text);
     table_free(&findings);
 }
-
-/* ---- pictures ---- */
 
 static char *drawn(void (*draw)(FILE *, const struct ssprofile_series *, size_t),
     const struct ssprofile_series *series, size_t count) {
@@ -244,8 +236,6 @@ static void calibration_plot_marks_its_result(void **state) {
     }
     table_free(&tests);
 }
-
-/* ---- halves ---- */
 
 static struct ssprofile_results read_rows(const char *rows) {
     struct ssprofile_results results = {0};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of what a measurement records: results, order, frequency and idle states. */
-
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -52,8 +50,6 @@ static void expect(const char *wanted) {
     text[length] = '\0';
     assert_string_equal(text, wanted);
 }
-
-/* ---- the log of rows ---- */
 
 static void rows_are_appended_after_a_heading(void **state) {
     (void)state;
@@ -128,8 +124,6 @@ static void table_of_results_has_only_one_writer(void **state) {
     ssprofile_append_log_close(&other);
 }
 
-/* ---- order ---- */
-
 static void shuffled_orders_are_permutations(void **state) {
     (void)state;
     size_t orders[3][53];
@@ -152,8 +146,6 @@ static void shuffled_orders_are_permutations(void **state) {
     ssprofile_shuffle(again, 53, 2);
     assert_memory_equal(again, orders[1], sizeof again);
 }
-
-/* ---- idle states and frequency ---- */
 
 static void writing_a_latency_of_0_disables_idle_states(void **state) {
     (void)state;
@@ -190,8 +182,6 @@ static void frequency_is_the_mean_of_all_samples(void **state) {
     assert_false(ssprofile_frequency_sample(&frequency));
     assert_true(isnan(ssprofile_frequency_mean(&frequency)));
 }
-
-/* ---- origin of results ---- */
 
 static void results_of_other_benchmark_versions_are_refused(void **state) {
     (void)state;

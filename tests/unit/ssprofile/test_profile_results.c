@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of reading results.csv: our own, those of other programs, and damaged ones. */
-
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -33,7 +31,6 @@ static int read_bytes(
     return ssprofile_results_read_descriptor(results, file, "f", error);
 }
 
-/* Reads a text. */
 static int read_text(struct ssprofile_results *results, const char *text, struct ss_error *error) {
     return read_bytes(results, text, strlen(text), error);
 }
@@ -320,7 +317,6 @@ static void distant_repetitions_cause_a_warning(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,10\na,without,b,true,c,2,1\n", NULL, 2);
 }
 
-/* Lookups in a large table must work as in a small one. */
 static void rows_of_large_tables_are_found(void **state) {
     (void)state;
     enum { MANY = 3000 };

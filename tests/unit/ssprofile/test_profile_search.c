@@ -47,7 +47,6 @@ static void search_stays_within_its_range(void **state) {
     }
 }
 
-/* The search must also end if the cost never changes. */
 static void search_ends_if_the_cost_is_constant(void **state) {
     (void)state;
     struct ssprofile_search search;
@@ -157,7 +156,7 @@ static void closed_method_finds_the_nearest_setting_of_a_throttle_that_jumps(voi
     assert_true(nearest <= 0.008 && fabs(closed.logs[closed.nearest]) == nearest);
 }
 
-/* The same, with a jump that leaves no setting within 1 %. */
+/* Like the previous case, but the jump leaves no setting within 1 %. */
 static void calibration_fails_if_no_setting_is_within_the_range(void **state) {
     (void)state;
     struct ssprofile_closed closed;

@@ -50,7 +50,7 @@ static inline struct ssreport_report begin_report(void) {
             .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95, .deviation = 0.05}};
 }
 
-/* The trace to predict the throughput of, or NULL. */
+/* Trace for which throughput is predicted, or NULL. */
 static const char *report_trace;
 
 static inline void finish_report(struct ssreport_report *report) {

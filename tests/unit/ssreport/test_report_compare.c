@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of comparisons between two sets of runs. */
-
 #include "report_make.h"
 
 #define STEPS 4
@@ -104,7 +102,7 @@ static void sets_are_compared_step_by_step(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Sets what a run observed in its steps. */
+/* Sets the loads that were observed in the steps of a run. */
 static void set_loads(struct ssreport_run *run, const double observed[STEPS]) {
     for (size_t i = 0; i < STEPS; i++)
         run->steps.items[i].load.mean = observed[i];
@@ -233,7 +231,6 @@ static void runs_of_two_sets_are_matched_by_manifest_columns(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Runs without steps are compared by their overall throughput. */
 static void runs_without_steps_are_compared_as_a_whole(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();

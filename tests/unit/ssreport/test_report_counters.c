@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of recorded performance counters and of memory profiles made from them. */
-
 #include "counters_plots.h"
 #include "memory_profile.h"
 #include "report_manifest.h"

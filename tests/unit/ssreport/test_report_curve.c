@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the local linear regression. */
-
 #include <math.h>
 
 #include "curve.h"

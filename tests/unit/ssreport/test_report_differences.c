@@ -77,7 +77,7 @@ static void axis_is_the_numeric_column_with_most_values(void **state) {
     end();
 }
 
-/* These have fields of their own, which group the runs. */
+/* These columns have fields of their own, by which runs are grouped. */
 static void known_columns_are_not_part_of_the_variant(void **state) {
     (void)state;
     add_run(0, "workload=a method=x own=1 target=0.5");

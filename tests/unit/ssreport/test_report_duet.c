@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the decisions and sentences of studies of two commands. */
 
 #include <stdlib.h>
 
@@ -237,7 +236,7 @@ static void blocks_from_an_incomplete_one_on_are_left_out(void **state) {
     end();
 }
 
-/* Takes the figure from a run of this block. */
+/* Removes the figure of a run of this block. */
 static void spoil(const char *pair, const char *block) {
     for (size_t i = 0; i < report.run_count; i++) {
         struct ssreport_run *run = &report.runs[i];
@@ -360,8 +359,6 @@ static void background_that_differs_between_commands_is_doubtful(void **state) {
                                "did not run under the same load");
     end();
 }
-
-/* ---- processes that take turns ---- */
 
 #define TURN  3.
 #define TURNS 6
@@ -520,8 +517,6 @@ static void side_by_side_commands_have_blocks_of_two_runs(void **state) {
     end();
 }
 
-/* ---- services ---- */
-
 static struct ssreport_responses *add_requests(
     const char *pair, int block, int position, bool is_b, const char *response) {
     char text[20];
@@ -589,7 +584,7 @@ static void response_times_are_compared(void **state) {
     end();
 }
 
-/* A mean has no such limit. More than one failure in a hundred spoils either. */
+/* A mean needs no such number. More than one failure in a hundred excludes both. */
 static void percentiles_need_two_hundred_answers(void **state) {
     (void)state;
     static const char *const kinds[] = {"p50", "mean"};

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the energy that iterations cost. */
-
 #include "energy_plots.h"
 #include "report_manifest.h"
 #include "report_plot.h"
@@ -216,7 +214,6 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
     ssreport_report_free(&report);
 }
 
-/* The picture shows the power of every second and the mean of every step. */
 static void power_plot_includes_the_mean_of_each_step(void **state) {
     (void)state;
     folder_open();

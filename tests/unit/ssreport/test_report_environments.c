@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of measurements that accompany a record, made inside an environment and by its host. */
-
 #include "report_manifest.h"
 #include "report_plot.h"
 

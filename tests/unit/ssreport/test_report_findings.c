@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * Tests of findings on placements, environments and combined throughput; the examples are computed
- * by hand.
- */
+/* The examples are computed by hand. */
 
 #include "findings.h"
 #include "report_pairs.h"
@@ -179,8 +176,6 @@ static void variation_between_rounds_widens_the_interval(void **state) {
     assert_text(&report, "findings", row, "told", "no");
     ssreport_report_free(&report);
 }
-
-/* ---- both sides together ---- */
 
 /*
  * At the mean load of 0.6, the foreground does 7 with per-core and 6 with per-chip, but both sides
@@ -387,8 +382,6 @@ static void change_of_the_best_placement_follows_local_curves(void **state) {
     ssreport_report_free(&report);
 }
 
-/* ---- environments ---- */
-
 /* The steps lose 5, 10, 10, 10, 10 and 20 %; an interval from six values includes all of them. */
 static void environment_cost_is_the_throughput_lost_in_steps(void **state) {
     (void)state;
@@ -500,10 +493,10 @@ static void combined_throughput_is_relative_to_the_same_step(void **state) {
     chip.background = core.background = "p";
     add_made_pair(&report, &chip);
     add_made_pair(&report, &core);
-    core.environment = "lxc"; /* where there is no per-chip */
+    core.environment = "lxc"; /* an environment without per-chip */
     add_made_pair(&report, &core);
     core.environment = "none";
-    core.round = 2; /* in this round there is no per-chip either */
+    core.round = 2; /* a round without per-chip */
     add_made_pair(&report, &core);
     add_made_pair(&report, &per_core); /* two different programs */
     finish_report(&report);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of fleets: records of many nodes, summed up one after the other. */
-
 #define FOLDER_VERSION "9.8.7"
 
 #include "fleet.h"
@@ -134,7 +132,7 @@ static void load_of_all_nodes_is_compared_with_the_sum_of_targets(void **state) 
     assert_int_equal(whole.measured, 2);
     assert_int_equal(whole.failed, 1);
     assert_near(whole.cpus, 3, 0);
-    /* The end of b in the third second is less than a bin that counts. */
+    /* The third bin has only the end of b, which is too short to count. */
     assert_near(whole.duration, 2, 1e-9);
     assert_near(whole.load, (1.29 + 1.28) / 5.9, 1e-6);
     assert_near(whole.target, 2.38 / 5.9, 1e-6);
@@ -195,8 +193,6 @@ static void errors_over_spans_do_not_depend_on_the_length_of_samples(void **stat
     ssreport_fleet_free(&fleet);
 }
 
-/* ---- prediction ---- */
-
 #define PREDICTING 60
 
 static struct ssreport_fleet_node predicting[PREDICTING];
@@ -220,7 +216,7 @@ static struct ssreport_prediction predict(const struct ssreport_fleet *from) {
     return prediction;
 }
 
-/* Of 19 values, the smallest and the largest contain a further one with 18 / 20. */
+/* A further value is between the smallest and the largest of 19 with a probability of 0.9. */
 static void errors_are_predicted_from_nineteen_nodes_with_the_same_trace(void **state) {
     (void)state;
     struct ssreport_prediction prediction = predict(predict_from(30, 19));
@@ -228,7 +224,7 @@ static void errors_are_predicted_from_nineteen_nodes_with_the_same_trace(void **
     assert_false(prediction.any_trace);
     assert_near(prediction.error.low, 0.01, 1e-9);
     assert_near(prediction.error.high, 0.19, 1e-9);
-    /* The second of 39 from either side. */
+    /* The same holds for the second smallest and the second largest of 39. */
     prediction = predict(predict_from(PREDICTING, 39));
     assert_near(prediction.error.low, 0.02, 1e-9);
     assert_near(prediction.error.high, 0.38, 1e-9);

@@ -68,8 +68,6 @@ static void generate_case(void) {
     qsort(group->values, group->count, sizeof(double), compare_numbers);
 }
 
-/* ---- our values ---- */
-
 static struct stats_sample sample_at(size_t i) {
     return stats_sample_of(groups[i].values, groups[i].count);
 }
@@ -210,8 +208,6 @@ static void shapiro_of_5000_values_agrees_with_r(void **state) {
     generate_case();
     expect_case("most", 4);
 }
-
-/* ---- what R does not say ---- */
 
 static void expect_no_test(struct stats_test test, const char *why) {
     assert_string_equal(test.missing, why);

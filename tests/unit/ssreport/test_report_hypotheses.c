@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* ssreport --test: groups from files and from figures, and the tables and sentences about them. */
-
 #define FOLDER_VERSION "9.8.7"
 #include "hypotheses.h"
 #include "report_folder.h"
@@ -62,8 +60,6 @@ static const char *text_in(const struct tested *tested, int table, size_t row, c
     return table_cell_at(&tested->hypotheses.tables[table], row, column)->text;
 }
 
-/* ---- published figures ---- */
-
 /* n is not published: 69 and 29 values fit all p-values. */
 static void published_p_values_follow_from_published_means(void **state) {
     (void)state;
@@ -88,8 +84,6 @@ static void published_p_values_follow_from_published_means(void **state) {
     fclose(stream);
     assert_int_equal(rows, 5);
 }
-
-/* ---- the tables and their order ---- */
 
 static const char three_groups[] = "knob,watts\n"
                                    "low,10\nlow,12\nlow,11\nlow,14\nhigh,20\nhigh,25\nhigh,21\n"
@@ -150,8 +144,6 @@ static void tiny_p_value_is_readable(void **state) {
     end_test(&tested);
 }
 
-/* ---- normality ---- */
-
 static const char skewed[] = "watts knob\n1 a\n1.1 a\n1.2 a\n1.1 a\n1.3 a\n90 a\n"
                              "5 b\n6 b\n7 b\n8 b\n9 b\n7.5 b\n";
 
@@ -197,8 +189,6 @@ static void test_that_cannot_be_computed_prints_the_reason(void **state) {
     assert_null(hypotheses_missing(&tested.hypotheses, HYPOTHESIS_NORMALITY));
     end_test(&tested);
 }
-
-/* ---- files ---- */
 
 static void any_separator_and_order_of_columns_is_read(void **state) {
     (void)state;
@@ -319,8 +309,6 @@ static void large_common_offset_changes_no_result(void **state) {
     end_test(&plain);
     end_test(&shifted);
 }
-
-/* ---- figures ---- */
 
 static void invalid_figures_are_refused(void **state) {
     (void)state;

@@ -128,8 +128,6 @@ static void interval_without_scatter_has_no_width(void **state) {
     assert_figure("high", result.interval.high, 50);
 }
 
-/* ---- coverage of the true value ---- */
-
 /*
  * Returns a uniform number in (0, 1). The generator is our own, so results are the same everywhere.
  */

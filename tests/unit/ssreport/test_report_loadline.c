@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the answer to "what is left?", from steps of runs with known throughput. */
 
 #include <stdlib.h>
 
@@ -144,8 +143,6 @@ static void remaining_capacity_is_never_negative(void **state) {
     series.done.y = NAN;
     assert_true(isnan(ssreport_load_series_left(&series)));
 }
-
-/* ---- a service ---- */
 
 #define SECONDS 6 /* per level; the first and the last second are skipped */
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of two columns of the manifest: the edges of steps and the load of other processes. */
-
 #include "findings.h"
 #include "report_make.h"
 
@@ -79,8 +77,6 @@ static void sets_with_different_foreign_load_are_not_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-/* ---- runs without results ---- */
-
 static void runs_of_a_study_that_ended_early_are_reported(void **state) {
     (void)state;
     folder_open();
@@ -140,8 +136,6 @@ static void run_without_iterations_reports_an_upper_bound(void **state) {
     free(text.bytes);
     ssreport_report_free(&report);
 }
-
-/* ---- edges ---- */
 
 /* Steps last 10 s; by default a sixth is left out at both ends. */
 static void step_edges_come_from_the_manifest(void **state) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the deviation of methods from the baseline on the same workload. */
-
 #include "findings.h"
 #include "methods.h"
 #include "report_make.h"

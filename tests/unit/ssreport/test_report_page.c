@@ -107,8 +107,6 @@ static void long_sentences_are_not_truncated(void **state) {
     ssreport_report_free(&report);
 }
 
-/* ---- whole reports ---- */
-
 static void unreadable_record_does_not_prevent_the_report(void **state) {
     (void)state;
     folder_open();

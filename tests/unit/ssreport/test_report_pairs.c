@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of how runs are grouped into pairs, in different environments. */
-
 #include "report_manifest.h"
 #include "report_pairs.h"
 

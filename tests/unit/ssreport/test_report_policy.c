@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the policy for ssactuate that a study of pairs gives; the examples are computed by hand.
- */
+/* The examples are computed by hand. */
 
 #include "placement_policy.h"
 #include "policy.h"

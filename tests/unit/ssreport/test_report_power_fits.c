@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of power over busy CPUs: fits, their distance, and how proportional power is. */
-
 #include "parabola.h"
 #include "power_settings.h"
 #include "report_manifest.h"
@@ -111,8 +109,6 @@ static void parabola_needs_four_points_at_three_places(void **state) {
     assert_true(isnan(stats_parabola_fit(x, y, 5).square));
     assert_true(isnan(stats_parabola_fit(x, y, 5).r_squared));
 }
-
-/* ---- records ---- */
 
 /* Writes a record of 4 CPUs: `loads` steps of 6 s, with power as a function of busy CPUs. */
 static void write_steps(const char *name, const double loads[5], double (*power)(double busy)) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the predicted throughput over a trace against the measured one. */
-
 #include "predict.h"
 #include "report_make.h"
 

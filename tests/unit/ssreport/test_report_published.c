@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of published figures next to those of an experiment. */
-
 #include "error_plots.h"
 #include "overlay_plots.h"
 #include "report_manifest.h"
@@ -293,7 +291,10 @@ static void loads_within_five_percent_are_counted(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Two methods at 25 and 50 %: bars are 0.4 wide, 0.2 beside their target. The error is 2 %. */
+/*
+ * Two methods at 25 and 50 %: bars are 0.4 wide and centered 0.2 to the left and right of their
+ * target. The error is 2 %.
+ */
 static void errors_are_drawn_as_bars_by_target_and_method(void **state) {
     (void)state;
     folder_open();

@@ -23,8 +23,6 @@ struct number {
 static struct number numbers[1024];
 static size_t number_count;
 
-/* ---- the published tables ---- */
-
 static const struct {
     const char *file;
     size_t keys;
@@ -93,8 +91,6 @@ static const char *method_of(const char *column) {
     return method;
 }
 
-/* ---- a study of everything that was published ---- */
-
 static struct ssreport_run *add_run(struct ssreport_report *report, const char *experiment,
     const char *workload, const char *method) {
     report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
@@ -131,8 +127,6 @@ static void add_study_of(struct ssreport_report *report, const struct number *nu
         add_made_pair(report, &pair);
     }
 }
-
-/* ---- what the report prints ---- */
 
 /* Returns whether our word for a method, or for an end of its range, means a published column. */
 static bool is_method(const char *column, const char *ours) {

@@ -90,7 +90,6 @@ static void interrupted_record_is_read(void **state) {
     ssreport_record_free(&record);
 }
 
-/* A broken line affects only itself. */
 static void broken_record_lines_are_skipped(void **state) {
     (void)state;
     folder_open();
@@ -129,7 +128,7 @@ static void truncated_last_line_of_a_record_is_skipped(void **state) {
     ssreport_record_free(&record);
 }
 
-/* A single wrong time must not make a run of years. */
+/* A single wrong time must not make a run appear years long. */
 static void absurd_times_in_a_record_are_skipped(void **state) {
     (void)state;
     folder_open();

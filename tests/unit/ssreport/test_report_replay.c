@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of replays of one trace at several speeds. */
-
 #include "report_manifest.h"
 
 static void assert_note(const struct ssreport_run *run, const char *part) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of records of ssrequest, alone and next to records of showstopper. */
-
 #include <showstopper/random.h>
 
 #include "base/histogram.h"
@@ -94,8 +92,6 @@ static void assert_found(const struct ssreport_report *report, const char *part)
         print_message("%s\n", table_cell_at(sheet, i, "sentence")->text);
     fail_msg("no '%s' in the findings", part);
 }
-
-/* ---- reading ---- */
 
 static struct ssreport_responses read_responses(const char *name, int result) {
     struct ssreport_responses responses;
@@ -353,8 +349,6 @@ static void estimated_percentiles_are_marked(void **state) {
     ssreport_report_free(&report);
 }
 
-/* ---- rates ---- */
-
 static void each_constant_request_rate_has_a_row(void **state) {
     (void)state;
     folder_open();
@@ -489,8 +483,6 @@ static void runs_of_latency_have_a_row_at_each_rate_and_duty(void **state) {
     assert_cell(&report, "latency-capacity", 0, "failed_rate", NAN);
     ssreport_report_free(&report);
 }
-
-/* ---- findings ---- */
 
 static void request_findings_name_the_run_with_the_rate(void **state) {
     (void)state;

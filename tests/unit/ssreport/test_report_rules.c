@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of published statements about knobs; the examples are computed by hand. */
+/* The examples are computed by hand. */
 
 #include "report_requests.h"
 
@@ -9,8 +9,8 @@
 static const char *written_arrival = "even";
 
 /*
- * Writes the rounds of a level. The power of a round differs from that of the next one by `spread`
- * watts, and so its mean is that of the second round.
+ * Writes the rounds of a level. Power differs by `spread` watts from round to round, so its mean is
+ * that of the second round.
  */
 static void write_rounds(
     const char *knobs, const char *balance, const struct at_rate *rates, double spread) {
@@ -82,7 +82,7 @@ static void power_of_two_levels_is_compared_underloaded_and_saturated(void **sta
     ssreport_report_free(&report);
 }
 
-/* The levels that are farthest apart are compared, and only where both are saturated. */
+/* Only the levels that are farthest apart are compared, at rates that saturate both. */
 static void saturated_levels_farthest_apart_are_compared(void **state) {
     (void)state;
     struct at_rate middle[4], idle[4];

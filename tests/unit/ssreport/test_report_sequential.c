@@ -115,7 +115,7 @@ static void a_single_order_has_no_interval(void **state) {
     assert_true(isinf(stats_look_at(ten, orders, 10, PLANNED).half));
 }
 
-/* Student's t at every look fails the bar of 5 %; the interval for many looks meets it. */
+/* Student's t at every look exceeds the error rate of 5 %; the interval for many looks does not. */
 static void sequential_interval_meets_the_error_rate_that_repeated_t_tests_exceed(void **state) {
     (void)state;
     uint64_t random = 1;

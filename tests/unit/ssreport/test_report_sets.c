@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of runs that are evaluated together: pairs, sweeps and manifests. */
-
 #include "report_make.h"
 
 #define STEPS 6
@@ -98,7 +96,6 @@ static void late_foreground_loses_its_first_step(void **state) {
     }
 }
 
-/* A pair that lacks steps must be noted. */
 static void too_short_background_steps_are_noted(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
@@ -111,7 +108,7 @@ static void too_short_background_steps_are_noted(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The step in which the foreground died says nothing about its background, nor do later ones. */
+/* Steps are ignored from the one in which the foreground died. */
 static void steps_after_the_foreground_died_are_ignored(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
@@ -163,7 +160,7 @@ static void runs_at_different_loads_form_one_curve(void **state) {
     assert_string_equal(report.pooled[1].record.name, "all runs: b, c");
     assert_int_equal(report.pooled[1].steps.count, 3);
     ssreport_report_free(&report);
-    /* Runs in another environment or experiment do so, too. */
+    /* Runs in another environment or experiment form a separate curve, too. */
     report = begin_report();
     for (int i = 0; i < 9; i++) {
         struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i});

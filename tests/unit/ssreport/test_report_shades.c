@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the shaded interference tables and of the plots of pairs. */
-
 #include "interference_tables.h"
 #include "pair_plots.h"
 #include "report_pairs.h"
@@ -112,8 +110,6 @@ static void outlying_program_is_reported_and_excluded_from_colors(void **state) 
     assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
     ssreport_report_free(&report);
 }
-
-/* ---- pictures ---- */
 
 static struct text write_script(const struct ssreport_report *report, size_t pair,
     bool (*write)(FILE *, const struct ssreport_report *, const struct ssreport_pair *)) {

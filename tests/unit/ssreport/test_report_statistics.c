@@ -51,8 +51,6 @@ static struct pairs read_pairs(const char *name, int half) {
     return pairs;
 }
 
-/* ---- our values ---- */
-
 static bool say_mean(const struct pairs *pairs, const char *name, double *value) {
     struct pairs sorted = *pairs;
     struct ssreport_mean usual = ssreport_mean_of(pairs->y, pairs->count, 0.95);
@@ -197,8 +195,6 @@ static void statistics_of_two_points_agree_with_r(void **state) {
     (void)state;
     expect_case("two", 16);
 }
-
-/* ---- undefined results ---- */
 
 static void statistics_of_too_few_points_are_undefined(void **state) {
     (void)state;

@@ -70,7 +70,7 @@ static void constant_load_is_a_single_step(void **state) {
     ssreport_steps_free(&steps);
 }
 
-/* A load of 1 within the edges must not show. */
+/* A load of 1 within the edges must not affect the step. */
 static void step_edges_are_excluded(void **state) {
     (void)state;
     const struct {

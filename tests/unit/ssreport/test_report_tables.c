@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of tables: cells set by column name, output formats, and groups of items. */
-
 #include <setjmp.h>
 #include <signal.h>
 
@@ -157,8 +155,6 @@ static void every_topic_lists_its_tables(void **state) {
     assert_non_null(strstr(names, "findings, duet, duet-blocks, loadline, "));
     ssreport_report_free(&report);
 }
-
-/* ---- groups ---- */
 
 static int compare_tens(const void *left, const void *right, void *context) {
     int one = *(const int *)left / 10, other = *(const int *)right / 10;

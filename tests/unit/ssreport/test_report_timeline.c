@@ -29,7 +29,7 @@ struct sum {
     double first;  /* when the first begins */
 };
 
-/* Adds up events of this phase and name; a negative track stands for all. */
+/* Adds up events of this phase and name; a negative track means all tracks. */
 static struct sum add_up(
     const struct json_object *events, const char *phase, const char *name, int track) {
     struct sum sum = {.first = NAN};

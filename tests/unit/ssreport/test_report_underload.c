@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of the rate up to which a service is underloaded, of its power, and of savings. */
-
 #include "knobs_plots.h"
 #include "report_requests.h"
 #include "sample_idle.h"
 #include "tree.h"
 #include "underload.h"
-
-/* ---- limits ---- */
 
 static void limit_is_between_the_last_rate_and_the_first_that_exceeds_it(void **state) {
     (void)state;
@@ -17,7 +13,7 @@ static void limit_is_between_the_last_rate_and_the_first_that_exceeds_it(void **
     struct ssreport_limit limit = ssreport_limit_find(rates, rising, 4, 1);
     assert_true(limit.last == 20 && limit.first == 30);
     assert_near(limit.crossing, 25, 1e-12);
-    /* A later rate below the limit is chance. */
+    /* A later rate that meets the limit by chance is ignored. */
     limit = ssreport_limit_find(rates, falling, 4, 1);
     assert_true(limit.last == 10 && limit.first == 20);
     limit = ssreport_limit_find(rates, lost, 4, 1);
@@ -54,7 +50,7 @@ static void capacity_as_published_hides_waiting_before_sending(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Successes alone are fast: 5 % of the requests are lost. */
+/* The successful requests are fast, but 5 % of the requests are lost. */
 static void lost_requests_count_as_slower_than_the_limit(void **state) {
     (void)state;
     struct at_rate losing[4];
@@ -72,8 +68,6 @@ static void lost_requests_count_as_slower_than_the_limit(void **state) {
     assert_text(&report, "requests-power", 1, "state", "overloaded");
     ssreport_report_free(&report);
 }
-
-/* ---- power ---- */
 
 static void power_of_each_rate_is_reported(void **state) {
     (void)state;
@@ -154,8 +148,6 @@ static void busiest_cpu_decides_whether_a_level_is_saturated(void **state) {
     ssreport_report_free(&report);
 }
 
-/* ---- idle states ---- */
-
 /* At the first rate, CPUs are active for 55 and 65 % of two seconds each. */
 static void idle_states_of_each_rate_are_means_with_deviations(void **state) {
     char text[2000] = "time,elapsed_seconds,active,frequency_mhz,C1,C6\n";
@@ -215,8 +207,9 @@ static void make_machine(struct machine *machine, const char *name) {
 }
 
 /*
- * Passes a second, of which CPUs are idle for this part: two of them for longer than the others.
- * They spend the part `deepest` of that in the deepest state, and the rest in the one before.
+ * Lets a second pass in which CPUs are idle for the part `idle`, two of them for longer than the
+ * others. They spend the part `deepest` of that in the deepest state, and the rest in the one
+ * before.
  */
 static void pass_second(struct machine *machine, double idle, double deepest) {
     for (int cpu = 0; cpu < CPUS; cpu++) {
@@ -234,8 +227,8 @@ static void pass_second(struct machine *machine, double idle, double deepest) {
 }
 
 /*
- * Samples a machine whose CPUs are active for this part, plus or minus a distance at which four
- * seconds have this deviation. Writes idle.csv of a run.
+ * Writes idle.csv of a run on a machine whose CPUs are active for the part `active`, plus or minus
+ * a distance at which four seconds have this deviation.
  */
 static void sample_machine(const char *name, double active, double deviation, double deepest) {
     struct machine machine;
@@ -294,8 +287,6 @@ static void published_residency_follows_from_idle_counters(void **state) {
     fclose(stream);
     assert_int_equal(rows, 9);
 }
-
-/* ---- levels of knobs ---- */
 
 static void remove_power(const char *name) {
     char path[100];
@@ -455,7 +446,7 @@ static void pictures_have_a_column_for_each_arrival_and_a_row_for_each_figure(vo
     ssreport_report_free(&report);
 }
 
-/* The level that gives more is the first one, also if it needs less power. */
+/* The level with more resources is first, even if it needs less power. */
 static void levels_are_sorted_by_resources(void **state) {
     (void)state;
     folder_open();

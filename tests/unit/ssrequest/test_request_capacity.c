@@ -9,8 +9,6 @@
 #include "chance.h"
 #include "request_life.h"
 
-/* ---- criteria ---- */
-
 static void capacity_criteria_are_parsed(void **state) {
     (void)state;
     struct ssrequest_criterion criterion;
@@ -67,8 +65,6 @@ static void capacity_criteria_count_all_intended_requests(void **state) {
     assert_false(ssrequest_criterion_holds(&mean, &tally)); /* slow failures worsen the mean */
     ssrequest_tally_close(&tally);
 }
-
-/* ---- the search ---- */
 
 static void tell(struct ssrequest_capacity *capacity, double rate, bool held) {
     ssrequest_capacity_tell(
@@ -237,8 +233,7 @@ static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
     assert_false(result.sure);
 }
 
-/* ---- a queue in virtual time instead of the formula ---- */
-
+/* Tries a rate on a queue in virtual time instead of the formula. */
 static bool try_queue(double rate, uint64_t seed) {
     static struct life life;
     struct ss_error error = {0};

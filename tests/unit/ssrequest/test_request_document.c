@@ -23,7 +23,7 @@ static void requests_json_contains_options_and_results(void **state) {
     assert_says(text, "\"profile\": {\n    \"kind\": \"constant\",\n    \"rate\": 100,\n    "
                       "\"changed\": false,\n    \"length_seconds\": 10\n  }");
     assert_says(text, "\"arrival\": \"even\"");
-    assert_says(text, "\"seed\": 18446744073709551557,"); /* no double holds it */
+    assert_says(text, "\"seed\": 18446744073709551557,"); /* not exact in a double */
     assert_says(text, "\"cap\": 200,\n  \"when_full\": \"delay\",\n  \"timeout_seconds\": 10,");
     assert_says(text, "\"intended\": 2,\n  \"sent\": 2,\n  \"refused\": 0,\n  \"waiting\": 0,\n  "
                       "\"unfinished\": 0,\n  \"succeeded\": 1,\n  \"failed\": 1,");

@@ -260,7 +260,7 @@ static void waiting_requests_keep_their_order(void **state) {
     life_end(&life);
 }
 
-/* The caller of advance() must also handle answers and clocks. */
+/* Between batches, the caller of advance() handles answers and timers. */
 static void many_due_requests_are_sent_in_batches(void **state) {
     (void)state;
     for (int closed = 0; closed < 2; closed++) {
@@ -418,7 +418,6 @@ static void targets_are_used_in_the_given_order(void **state) {
     life_end(&life);
 }
 
-/* Unfinished requests to former targets are not load of their successors. */
 static void unfinished_requests_to_removed_targets_do_not_count_as_load(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
@@ -531,8 +530,6 @@ static void invalid_generator_rules_are_refused(void **state) {
     ssrequest_generator_close(NULL);
 }
 
-/* ---- random events ---- */
-
 struct under_way {
     struct ssrequest_one *one;
     ss_time finish;
@@ -545,7 +542,7 @@ struct random_life {
     double lasted;                  /* integral of unfinished requests over time, in ns */
     struct under_way under_way[64]; /* by slot */
     uint64_t fates[4];
-    uint8_t seen[100000]; /* by number: has ended */
+    uint8_t seen[100000]; /* by number: whether it has ended */
 };
 
 static uint64_t draw(struct random_life *any, uint64_t below) {

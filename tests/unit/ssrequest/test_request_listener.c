@@ -11,8 +11,6 @@
 
 #include "listener.h"
 
-/* ---- recording commands ---- */
-
 static int asked;
 
 static int obey(void *context, const struct ssrequest_control *control,
@@ -69,8 +67,6 @@ static void assert_answers(int connection, const char *expected) {
     text[length > 0 ? length : 0] = '\0';
     assert_string_equal(text, expected);
 }
-
-/* ---- cases ---- */
 
 static void every_control_line_is_answered(void **state) {
     (void)state;

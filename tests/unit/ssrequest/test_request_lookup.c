@@ -10,8 +10,6 @@
 #include "lookup.h"
 #include "unit.h"
 
-/* ---- a name server that answers on request ---- */
-
 /*
  * Initialized once: the thread of a case may still be inside sem_post() when the next case begins.
  * `discarded` is posted once per lookup, by its last owner, caller or thread.
@@ -67,8 +65,6 @@ static bool is_ready(const struct ssrequest_lookup *lookup, int milliseconds) {
 
 static const char *const urls[] = {"http://a/", "http://b/"};
 
-/* ---- cases ---- */
-
 static void lookup_does_not_block_its_caller(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it("/run/x");
@@ -119,7 +115,6 @@ static void closing_does_not_wait_for_an_unfinished_lookup(void **state) {
     wait_for(&discarded);
 }
 
-/* Closing frees results that were not fetched. */
 static void unread_lookup_result_is_freed(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);

@@ -217,8 +217,6 @@ static void peeking_does_not_consume_a_request(void **state) {
     }
 }
 
-/* ---- another rate ---- */
-
 static void rate_change_applies_at_once(void **state) {
     (void)state;
     make_constant(0.01, 1000 * SS_SECOND);
@@ -271,8 +269,6 @@ static void rate_change_of_concurrent_requests_applies_next_second(void **state)
         assert_int_equal(next(), (2 + i / 3) * SS_SECOND);
     assert_that(next(), ==, SS_TIME_NEVER);
 }
-
-/* ---- profiles ---- */
 
 static void make_trace(const char *text, double rate, ss_time duration) {
     struct ss_error error = {0};

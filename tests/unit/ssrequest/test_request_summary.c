@@ -224,7 +224,6 @@ static void summary_names_the_cause_of_the_limit(void **state) {
     }
 }
 
-/* An open loop that keeps up has no limit to report; one at its cap has. */
 static void summary_of_an_open_loop_names_a_limit_only_at_its_cap(void **state) {
     (void)state;
     struct made_up it;

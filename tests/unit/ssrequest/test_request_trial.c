@@ -13,8 +13,6 @@
 #include "chance.h"
 #include "request_life.h"
 
-/* ---- detection of a stationary state ---- */
-
 static void independent_times_are_stationary(void **state) {
     (void)state;
     unsigned reached = 0, rises = 0;
@@ -73,7 +71,9 @@ static void few_times_are_stationary_only_without_a_queue(void **state) {
     assert_true(ssrequest_steady_is_reached(&steady, 1000));
 }
 
-/* ---- trials of a queue with one worker and 10 ms per request, so at most 100 per second ---- */
+/*
+ * Trials of a queue with one worker and 10 ms per request, hence at most 100 requests per second.
+ */
 
 static struct life life;
 static struct ssrequest_trial_watch watch;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the accounts that the simulated machine keeps. */
 
 #include "chance.h"
 #include "lateness.h"
@@ -23,8 +22,6 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
     machine_read(machine, START + after, &counters);
     return counters;
 }
-
-/* ---- exact accounts ---- */
 
 static void used_time_is_exact_to_the_nanosecond(void **state) {
     (void)state;
@@ -79,7 +76,7 @@ static void delayed_stop_lets_threads_keep_running(void **state) {
     machine_close(&machine);
 }
 
-/* Time spent becoming idle is neither idle time nor CPU time of a process. */
+/* The overhead is the time that a CPU takes to become idle. */
 static void overhead_is_neither_idle_nor_used(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
@@ -115,8 +112,6 @@ static void short_idle_periods_do_not_accumulate_overhead(void **state) {
         machine_close(&machine);
     }
 }
-
-/* ---- accounts shown by the kernel ---- */
 
 /* 18 ms are shown as 10 ms per CPU, so 20 of 36 on two CPUs. */
 static void idle_counters_advance_by_hundredths_of_a_second(void **state) {
@@ -216,7 +211,6 @@ static void ticks_misjudge_bursts_synchronized_with_the_clock(void **state) {
         fail_msg("from %g to %g", min, max);
 }
 
-/* Bursts out of step with the tick are counted correctly. */
 static void ticks_measure_unsynchronized_bursts_correctly(void **state) {
     (void)state;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
@@ -225,8 +219,6 @@ static void ticks_measure_unsynchronized_bursts_correctly(void **state) {
         assert_near(shares.ticks, 0.125, 0.01);
     }
 }
-
-/* ---- which sleeper is woken next ---- */
 
 static void sleepers_due_together_wake_in_order_of_their_number(void **state) {
     (void)state;
@@ -244,8 +236,6 @@ static void sleepers_due_together_wake_in_order_of_their_number(void **state) {
     }
     sleepers_close(&sleepers);
 }
-
-/* ---- how late wake-ups are ---- */
 
 static void simulated_lateness_follows_the_recorded_quantiles(void **state) {
     (void)state;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of hardware threads and frequencies of the simulated machine. */
 
 #include "loop.h"
 
@@ -7,8 +6,6 @@
 
 static const struct cores by_cores = {.gain = 1.25},
                           at_random = {.gain = 1.25, .overlaps_at_random = true};
-
-/* ---- the formula ---- */
 
 static void one_thread_of_each_core_works_at_full_speed(void **state) {
     (void)state;
@@ -68,8 +65,6 @@ static void invalid_steps_are_refused(void **state) {
     }
 }
 
-/* ---- trials ---- */
-
 /* Returns the iterations per second of instances held at a constant duty. */
 static double measure(
     const struct cores *cores, uint32_t instances, const char *duty, const char *dithering) {
@@ -125,8 +120,6 @@ static void turbo_raises_the_throughput_of_few_cores(void **state) {
     assert_near(measure(&cores, 4, "duty=100%", "averageq") / plain, 2 * 1.15, 1e-3);
     assert_near(measure(&cores, 8, "duty=100%", "averageq") / plain, 4, 1e-3);
 }
-
-/* ---- the command line ---- */
 
 static void assert_parse_fails(const char *option, const char *other, const char *message) {
     char words[2][32] = {"", ""};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the demand of instances of each class on the simulated machine. */
 
 #include "loop.h"
 #include "tree.h"
@@ -15,8 +14,6 @@ static double measure_demand(const char *class, uint32_t cpus, uint32_t instance
     demand_mix_free(&mix);
     return figures.load_mean * cpus;
 }
-
-/* ---- classes ---- */
 
 static void each_class_uses_its_documented_share_of_cpus(void **state) {
     (void)state;
@@ -174,8 +171,6 @@ static void demand_sequences_are_independent(void **state) {
     }
     demand_mix_free(&mix);
 }
-
-/* ---- profiles ---- */
 
 static const char profile_text[] = "# threads of a build\n"
                                    "0 1\n"

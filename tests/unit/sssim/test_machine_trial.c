@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Tests of what a trial adds to a machine: other load, overhead, late signals, kernel accounting.
- */
 
 #include "loop.h"
 
 #define MS SS_MILLISECOND
 
-/* ---- other load ---- */
-
-/* The load is on in the first half of every period and off in the second. */
 static void periodic_background_load_is_on_half_of_the_time(void **state) {
     (void)state;
     struct log log = {0};
@@ -24,8 +18,6 @@ static void periodic_background_load_is_on_half_of_the_time(void **state) {
     for (size_t i = 1; i < log.count; i++)
         assert_near(log.samples[i].load, i % 12 < 6 ? 1.5 / 4 : 0, 1e-9);
 }
-
-/* ---- overhead ---- */
 
 /* Returns the non-idle share minus the share that ran, both from 0 to 1. */
 static double measure_overhead(const char *class, ss_time overhead) {
@@ -54,8 +46,6 @@ static void overhead_of_blocking_instances_is_1_to_3_percent(void **state) {
     assert_true(measure_overhead("serial", 4 * SS_MICROSECOND) < 1e-3);
 }
 
-/* ---- what switching costs ---- */
-
 static struct trial_figures measure_cost(
     uint32_t instances, const char *quantum, uint64_t rate, ss_time cost) {
     struct trial_options options = make_options(2, instances, "25%");
@@ -76,7 +66,7 @@ static void shorter_quantum_costs_more_cpu_time(void **state) {
 }
 
 /*
- * The executors' CPU time is load like any other: the modules see it, in both accounts, and
+ * The executors' CPU time is load like any other: both accounts include it, and the modules
  * compensate for it.
  */
 static void cpu_time_of_executors_counts_as_load(void **state) {
@@ -90,9 +80,10 @@ static void cpu_time_of_executors_counts_as_load(void **state) {
     }
 }
 
-/* ---- a kernel's accounts ---- */
-
-/* Quanta of whole ticks are in step with them: the controller is misled, as the true load shows. */
+/*
+ * Quanta of whole ticks are in step with the ticks, which misleads the controller, as the true load
+ * shows.
+ */
 static double measure_error(const char *count, const char *quantum, uint64_t rate) {
     struct trial_options options = make_options(2, 2, "25%");
     options.options[SS_KIND_FEEDBACK] = count;
@@ -173,8 +164,6 @@ static void overhead_charged_to_machine_or_cpus_has_the_same_sum(void **state) {
     demand_mix_free(&mix);
 }
 
-/* ---- late wake-ups and signals ---- */
-
 /*
  * Measures the mean lateness of wake-ups on one CPU: [0] if it is busy at the deadline, [1] if
  * idle. When the deadline was set, the state was mostly the opposite.
@@ -253,7 +242,7 @@ static void woken_threads_delay_the_executor(void **state) {
     ss_time saturated = measure_hold_up(2, 16, 2, 2 * MS);
     assert_that(saturated, >, 31 * MS);
     assert_that(saturated, <=, 32 * MS);
-    /* Other waiting threads were not woken by it. */
+    /* Only woken threads delay the executor, not those that were waiting before. */
     ss_time crowded = measure_hold_up(2, 1, 5, 2 * MS);
     assert_that(crowded, >, 1 * MS);
     assert_that(crowded, <=, 2 * MS);
@@ -363,8 +352,6 @@ static void continued_threads_start_together_or_one_by_one(void **state) {
     assert_near(gathered / 1000.0, 0.25, 0.05);
     assert_near(waited / gathered, 0.005, 0.0005);
 }
-
-/* ---- all effects together ---- */
 
 static void log_everything(struct log *log, uint64_t seed) {
     struct demand_mix mix = parse_mix("blocking,forking,serial,parallel");

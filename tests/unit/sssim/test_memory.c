@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of threads that share the memory of the simulated machine. */
 
 #include "loop.h"
 
@@ -8,8 +7,6 @@
 #define MS SS_MILLISECOND
 
 static const struct memory_use plain = {0};
-
-/* ---- the formula ---- */
 
 /* Returns the work of a thread of side 0 per nanosecond. */
 static double speed_of(struct memory *memory, const struct memory_use *use) {
@@ -137,8 +134,6 @@ static void interference_is_computed_from_memory_use(void **state) {
     pair.rate = 0;
     assert_near(memory_interference(&pair), 0, 0);
 }
-
-/* ---- trials ---- */
 
 static void instances_of_a_trial_share_the_memory(void **state) {
     (void)state;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of control in a group with a quota, and of the simulated quota. */
 
 #include "loop.h"
 #include "machine.h"
 
 #define START SS_SECOND
 #define MS    SS_MILLISECOND
-
-/* ---- the simulated quota ---- */
 
 /*
  * Opens a machine with two CPUs, two instances of two threads each, and a quota of 50 ms per 100
@@ -36,7 +33,7 @@ static void used_up_quota_is_refilled_in_the_next_period(void **state) {
     assert_true(machine_enforce_quota(&machine, START + 35 * MS));
     assert_that(machine_idle_cpus(&machine), ==, 2);
     assert_int_equal(look(&machine, 90 * MS).used, 50 * MS);
-    /* Like the kernel, it counts throttled time only when the group continues. */
+    /* Like the kernel, the machine counts throttled time only when the group continues. */
     assert_int_equal(look(&machine, 90 * MS).throttled, 0);
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
     assert_true(machine_enforce_quota(&machine, START + 100 * MS));
@@ -77,8 +74,6 @@ static void quota_applies_only_to_its_group(void **state) {
     assert_int_equal(look(&machine, 80 * MS).used, 50 * MS);
     machine_close(&machine);
 }
-
-/* ---- control ---- */
 
 static struct demand_mix mix;
 

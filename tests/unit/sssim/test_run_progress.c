@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the progress line of a simulation. */
 #include "run_progress.h"
 
 #include <stdlib.h>

@@ -17,8 +17,6 @@
 #define MS   SS_MILLISECOND
 #define CPUS 32
 
-/* ---- power of the published machine ---- */
-
 static struct queue_watts free_points[CPUS + 1], pinned_points[CPUS + 1];
 static const struct queue_power free_power = {free_points, CPUS + 1, 0},
                                 pinned_power = {pinned_points, CPUS + 1, 0};
@@ -29,8 +27,6 @@ __attribute__((constructor)) static void fill_power(void) {
         pinned_points[i] = (struct queue_watts){i, i ? 4.72 * i + 187.38 : 120};
     }
 }
-
-/* ---- runs ---- */
 
 struct setup {
     uint32_t servers, workers;
@@ -109,8 +105,6 @@ static double saturated_watts(const struct setup *setup) {
     return measured.watts;
 }
 
-/* ---- frequency ---- */
-
 /* 32 cores that serve 60 requests per second at 2.1 GHz. */
 static struct setup at_frequency(double frequency, enum ssrequest_arrival arrival) {
     return (struct setup){.servers = 1,
@@ -156,8 +150,6 @@ static void lower_frequency_saves_most_with_all_cpus(void **state) {
     assert_near(queue_power_at(&free_power, CPUS, 5.0 / 6) / base, 0.91, 1e-12);
     assert_true(queue_power_at(&free_power, 0, 2.0 / 3) == 120);
 }
-
-/* ---- power ---- */
 
 static void power_is_integrated_over_busy_cpus(void **state) {
     (void)state;
@@ -218,8 +210,6 @@ static void concurrent_requests_need_less_power_unless_overloaded(void **state) 
     }
 }
 
-/* ---- contention ---- */
-
 static void contention_follows_from_exact_capacities(void **state) {
     (void)state;
     const struct queue_contention known = {0.03, 0.004};
@@ -247,8 +237,6 @@ static void contention_is_never_negative(void **state) {
     assert_int_equal(queue_contention_fit(&found, points, 4, NULL, &error), 0);
     assert_true(found.a == 0 && found.b == 0);
 }
-
-/* ---- the published knobs ---- */
 
 static const struct queue_capacity machines[] = {{1, 35}, {2, 65}, {3, 90}, {4, 90}};
 static const struct queue_capacity cores[] = {{8, 30}, {16, 65}, {24, 80}, {32, 95}};
@@ -314,8 +302,6 @@ static void savings_are_within_5_points_of_published_savings(void **state) {
     assert_that(fmin(horizontal, vertical), >, dvfs);
     assert_that(dvfs, >, pinning);
 }
-
-/* ---- files ---- */
 
 static void write_file(const char *path, const char *text) {
     FILE *stream = fopen(path, "w");

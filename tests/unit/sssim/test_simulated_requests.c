@@ -28,7 +28,7 @@ static struct queue_run_options make(enum ssrequest_arrival arrival) {
     };
 }
 
-/* Sending ends with the profile, or as the rules say if it is NULL. */
+/* Sending ends with the profile, or as the rules say if `profile` is NULL. */
 static void measure_profile(struct measured *measured, struct queue_run_options *options,
     const struct ssrequest_profile *profile) {
     struct ss_error error = {0};
@@ -76,8 +76,6 @@ static void close_measured(struct measured *measured) {
         if (!(fabs(value_ - expected_) <= (part)*expected_))                                       \
             fail_msg("%s is %.9g, not %.9g", #value, value_, expected_);                           \
     } while (0)
-
-/* ---- one server, busy half of the time ---- */
 
 static void evenly_spaced_requests_never_wait(void **state) {
     (void)state;
@@ -143,8 +141,6 @@ static void several_workers_match_the_m_m_c_formula(void **state) {
     assert_within(mean(&measured, SSREQUEST_INTENDED), 0.010 + waits / (400 - 320), 0.02);
     close_measured(&measured);
 }
-
-/* ---- overload ---- */
 
 /* Little's law: unfinished requests leave at the service rate. */
 static void queue_response_time_under_overload_is_cap_over_capacity(void **state) {
@@ -248,8 +244,6 @@ static void requests_that_end_free_a_place_for_due_requests(void **state) {
     }
 }
 
-/* ---- a server that is stopped ---- */
-
 /*
  * A request that arrives during a stop waits for the rest of it: a share of 1 - D of the requests,
  * uniformly from 0 to (1 - D) tau.
@@ -296,8 +290,6 @@ static void cap_hides_a_stop_from_actual_response_times(void **state) {
         close_measured(&measured);
     }
 }
-
-/* ---- several servers ---- */
 
 static void round_robin_alternates_between_servers(void **state) {
     (void)state;
@@ -365,8 +357,6 @@ static void excluding_timeouts_makes_least_connections_look_worse(void **state) 
     assert_that(turns.successes, <, 0.8);
     assert_that(fewest.successes, ==, 1);
 }
-
-/* ---- any settings ---- */
 
 struct dice {
     uint64_t random;
@@ -456,8 +446,6 @@ static void queueing_laws_hold_for_random_settings(void **state) {
         check_bounds(&dice);
     }
 }
-
-/* ---- number of requests ---- */
 
 static void no_more_than_the_requested_requests_are_sent(void **state) {
     (void)state;

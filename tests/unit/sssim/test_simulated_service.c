@@ -141,7 +141,6 @@ static void abandoned_requests_are_served_or_skipped(void **state) {
     run_given_up(QUEUE_SKIP, 20 * MS, 1);
 }
 
-/* Must not depend on earlier requests or on the server. */
 static void work_of_a_request_does_not_depend_on_its_server(void **state) {
     (void)state;
     struct queue_service_options options = {
@@ -179,8 +178,6 @@ static void exponential_work_has_the_requested_mean(void **state) {
     assert_near(squares / count, 200, 6);
     close_rig(&rig);
 }
-
-/* ---- when servers are stopped ---- */
 
 static void open_throttle(
     struct queue_throttle *throttle, uint32_t servers, double duty, uint64_t seed) {

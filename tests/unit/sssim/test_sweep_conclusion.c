@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the sentence at the end of a sweep of sssim. */
 
 #include <math.h>
 #include <string.h>

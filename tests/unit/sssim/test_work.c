@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the work of instances on the simulated machine and of when it completes. */
 
 #include "loop.h"
 
 #define MS SS_MILLISECOND
-
-/* ---- iterations of a trial ---- */
 
 static struct trial_options make_work(uint32_t cpus, uint32_t instances, const char *load) {
     struct trial_options options = make_options(cpus, instances, load);
@@ -87,8 +84,6 @@ static void iteration_noise_has_the_requested_deviation(void **state) {
     }
 }
 
-/* ---- the speed of the machine ---- */
-
 #define WINDOWS 20000
 
 static void speed_has_the_requested_deviation_and_correlation(void **state) {
@@ -161,8 +156,6 @@ static void launches_differ_by_the_requested_deviation(void **state) {
     work_close(&work);
 }
 
-/* ---- their order ---- */
-
 struct seen {
     size_t count;
     ss_time last; /* end of the previous iteration */
@@ -215,8 +208,6 @@ static void equal_seeds_give_equal_iterations(void **state) {
     assert_int_equal(look_at(1).sum, look_at(1).sum);
     assert_int_not_equal(look_at(1).sum, look_at(2).sum);
 }
-
-/* ---- frequent changes of pace ---- */
 
 #define TURNS 40000
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of numbers in tables. */
 
 #include "unit.h"
 

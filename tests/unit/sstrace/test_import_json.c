@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_run.h"
 
-/* sadf -j and mpstat -o JSON. */
+/* Output of sadf -j and mpstat -o JSON. */
 
 #define ENVELOPE(host, samples)                                                                    \
     "{\"sysstat\": {\"hosts\": [\n{\"nodename\": \"" host "\", \"statistics\": [\n" samples        \

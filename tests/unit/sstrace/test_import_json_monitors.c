@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_run.h"
 
-/* Tests of the importers for Prometheus and for JSON Lines of load monitors. */
-
 #define ANSWER(series)                                                                             \
     "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" series "]}}"
 #define SERIES(metric, values)    "{\"metric\":{" metric "},\"values\":[" values "]}"

@@ -47,7 +47,6 @@ static void vmstat_timestamps_are_used(void **state) {
     import_free(&run);
 }
 
-/* A vmstat row describes the interval before its timestamp. */
 static void vmstat_timestamps_are_ends_of_samples(void **state) {
     (void)state;
     struct import_run run = import_text(vmstat, NULL,

@@ -11,7 +11,7 @@
 #define STRANDS 3
 #define RECORDS (2 * SSTRACE_STRAND_RECORDS + 1) /* two full blocks and a begun one */
 
-/* Record `at` of trace `which`, unlike any record of the other traces. */
+/* Returns record `at` of trace `which`, which differs from all records of other traces. */
 static struct ss_trace_record make_record(size_t which, size_t at) {
     return (struct ss_trace_record){
         .time = at * 1000 + which, .load = (double)at / RECORDS, .free = at % 7 == which};

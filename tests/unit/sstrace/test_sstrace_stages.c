@@ -226,8 +226,6 @@ static void transformations_apply_in_command_line_order(void **state) {
     assert_becomes("0 0\n4s 1\n", WORDS("--clip", "0,4s", "--scale", "2"), "0 0,8s 1");
 }
 
-/* ---- generated traces ---- */
-
 static void staircase_can_be_symmetric(void **state) {
     (void)state;
     assert_becomes(NULL, WORDS("--staircase", "90%:10%:40%:1M", "--symmetric"),

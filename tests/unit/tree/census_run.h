@@ -3,13 +3,11 @@
 #define SHOWSTOPPER_TESTS_CENSUS_RUN_H
 
 /*
- * Simulates a run in the world of census_world.h. Like the real ones, guardian and executors hold
- * branches permanently, as the process that has the pid at that moment.
+ * Simulates a run in the world of census_world.h. As in a real run, the guardian and the executors
+ * hold branches permanently: a hold refers to the process that had the pid when the hold was taken.
  */
 
 #include "census_world.h"
-
-/* ---- holds ---- */
 
 static inline bool world_hold_reaches(const struct world_hold *hold, pid_t pid) {
     const struct world_process *process = world_at(pid);
@@ -117,8 +115,6 @@ static inline bool world_is_reached(pid_t pid) {
     return false;
 }
 
-/* ---- opening ---- */
-
 static inline pid_t world_open_row(uint32_t row) {
     struct ss_row *shown = &world.board->rows[row];
     pid_t executor = WORLD_MASTER + 1 + (pid_t)row;
@@ -224,8 +220,6 @@ static inline int world_teardown(void **state) {
 
 #define WORLD_MAIN(...) WORLD_MAIN_FROM(world_setup, __VA_ARGS__)
 
-/* ---- time ---- */
-
 /* Looks once, now. */
 static inline void world_take(void) {
     world.takes++;
@@ -245,8 +239,6 @@ static inline void world_pass(ss_time time) {
     }
     world.now = end;
 }
-
-/* ---- the board ---- */
 
 static inline uint32_t world_count_branches(void) {
     uint32_t count = 0;

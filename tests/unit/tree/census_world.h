@@ -83,7 +83,7 @@ static struct {
     struct world_hold executors[SS_BOARD_BRANCHES];
 } world;
 
-/* Forks are reported to listeners. */
+/* Whether forks are reported to listeners. */
 static bool world_tells;
 
 static inline struct world_process *world_at(pid_t pid) {
@@ -95,8 +95,6 @@ static inline struct world_process *world_at(pid_t pid) {
 static inline bool world_is_there(pid_t pid) {
     return pid > 0 && pid <= world.limit && world.processes[pid].started != 0;
 }
-
-/* ---- answers to the census ---- */
 
 static inline pid_t world_tell_latest(void) {
     return world.silent ? -1 : world.latest;
@@ -171,8 +169,6 @@ static inline enum ss_births world_tell_births(
 static inline bool world_is_akin(pid_t one, pid_t other) {
     return world_at(one)->akin && world_at(other)->akin;
 }
-
-/* ---- events ---- */
 
 static inline void world_note_birth(pid_t parent, pid_t child) {
     if (world.births_count == world.births_room) {

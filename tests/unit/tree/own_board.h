@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_OWN_BOARD_H
 #define SHOWSTOPPER_TESTS_OWN_BOARD_H
 
-/* A board on which every branch is the test itself, so no other process can be signaled. */
+/* A board whose branches are all this test process, so that no other process is signaled. */
 
 #include <errno.h>
 #include <signal.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of branches on the board and of holds on them; tests/process tests what a hold reaches. */
+/*
+ * Tests of branches on the board and of holds on them. tests/process tests which processes a hold
+ * reaches.
+ */
 
 #include "own_board.h"
-
-/* ---- the board ---- */
 
 static void claimed_branch_appears_on_the_board(void **state) {
     (void)state;
@@ -76,8 +77,6 @@ static void executor_is_notified_of_every_change(void **state) {
     assert_int_equal(board->rows[2].wake, 0);
     close_board();
 }
-
-/* ---- holds ---- */
 
 static void holds_are_updated_from_the_board(void **state) {
     (void)state;
@@ -167,7 +166,7 @@ static void executor_continues_a_released_branch(void **state) {
     close_board();
 }
 
-/* Meanwhile the executor may have stopped it through another branch. */
+/* The executor may have stopped the process through another branch in the meantime. */
 static void guardian_does_not_continue_a_released_branch(void **state) {
     (void)state;
     open_board();

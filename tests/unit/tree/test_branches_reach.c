@@ -7,8 +7,6 @@
 
 #include "own_board.h"
 
-/* ---- other processes ---- */
-
 static int signal_claimed(pid_t number, uint64_t start, bool group) {
     ss_branch_claim(board, 0, number, start, group);
     uint32_t fresh = refresh(0);
@@ -178,7 +176,7 @@ static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void *
     signal_with_witness(1, self);
     expect_continuations(0);
     assert_int_equal(setpgid(0, 0), 0);
-    signal_with_witness(0, self); /* which has left the group */
+    signal_with_witness(0, self); /* self has left the group */
     assert_false(was_continued(member));
     signal_with_witness(0, member);
     assert_true(was_continued(member));
@@ -202,8 +200,6 @@ static void members_of_a_group_with_a_leader_are_not_signaled_one_by_one(void **
     close_board();
 }
 
-/* ---- concurrent readers and writers ---- */
-
 #define PLACES 8
 
 static void *claim_and_release(void *nothing) {
@@ -220,7 +216,6 @@ static void *claim_and_release(void *nothing) {
     return nothing;
 }
 
-/* After concurrent changes, the holds of a row must match the board. */
 static void holds_match_the_board_after_concurrent_changes(void **state) {
     (void)state;
     open_board();

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of which processes the census finds, and which branches it makes of them. */
-
 #include "census_run.h"
-
-/* ---- without branches ---- */
 
 static void processes_in_the_instance_group_need_no_branch(void **state) {
     (void)state;
@@ -32,8 +28,6 @@ static void foreign_processes_are_never_claimed(void **state) {
     assert_int_equal(world.board->beyond, 0);
     world_check(true);
 }
-
-/* ---- groups ---- */
 
 static void new_session_becomes_a_branch(void **state) {
     (void)state;
@@ -115,8 +109,6 @@ static void setsid_of_an_existing_process_is_noticed(void **state) {
     world_expect_branch(0, child, true);
     world_check(true);
 }
-
-/* ---- processes that leave their group at the beginning ---- */
 
 #define BLOOM_LEVELS 5
 #define BLOOM_SIZE   (1 << (BLOOM_LEVELS + 1))
@@ -257,8 +249,6 @@ static void process_not_yet_visible_is_found_soon(void **state) {
     world_pass(200 * SS_MILLISECOND);
     world_expect_branch(0, session, true);
 }
-
-/* ---- single processes ---- */
 
 /* Like a daemon: the middle process leads the session and ends. */
 static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
@@ -415,8 +405,6 @@ static void each_process_is_a_branch_if_groups_cannot_be_held(void **state) {
     world_check(true);
 }
 
-/* ---- processes that end ---- */
-
 static void branch_of_an_ended_process_is_released(void **state) {
     (void)state;
     pid_t daemons[5];
@@ -456,7 +444,6 @@ static void branch_of_an_empty_group_is_released(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-/* The properties of a group do not apply to the next group with its ID. */
 static void reused_group_id_is_a_different_group(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
@@ -497,8 +484,6 @@ static void new_process_with_reused_pid_is_found(void **state) {
     assert_int_equal(world_count_branches(), 2);
     world_check(true);
 }
-
-/* ---- processes that we may not signal ---- */
 
 static void unsignalable_process_is_counted_once(void **state) {
     (void)state;

@@ -215,8 +215,7 @@ static void children_of_a_reused_pid_are_foreign(void **state) {
     }
 }
 
-/* ---- daemons: children that fork again and end before the next look ---- */
-
+/* Leaves a daemon: its parent is a child that forks and ends before the next look. */
 static pid_t leave_daemon(pid_t parent) {
     pid_t child = world_fork(parent);
     pid_t daemon = world_fork(child);

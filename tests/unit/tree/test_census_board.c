@@ -7,8 +7,6 @@
 
 #include "census_run.h"
 
-/* ---- rows ---- */
-
 /* Until the executor knows its leader, the leader may not have its own group. */
 static void nothing_is_claimed_before_the_leader_is_known(void **state) {
     (void)state;
@@ -92,8 +90,6 @@ static void reused_executor_pid_is_not_an_executor(void **state) {
     assert_int_equal(world.board->beyond, 0);
 }
 
-/* ---- another guardian ---- */
-
 /* Like the first look of a successor: existing processes are found, once each. */
 static void first_look_finds_existing_processes_once(void **state) {
     (void)state;
@@ -115,7 +111,7 @@ static void first_look_finds_existing_processes_once(void **state) {
     world_check(true);
 }
 
-/* Starts the census of a new guardian, which knows nothing except the board. */
+/* Starts the census of a new guardian, which has no information except the board. */
 static void succeed(void) {
     ss_census_close(&world.census);
     memset(world.guardian, 0, sizeof world.guardian);
@@ -150,8 +146,6 @@ static void successor_adopts_existing_branches(void **state) {
     world_pass(1100 * SS_MILLISECOND);
     assert_int_equal(world_count_branches(), 0);
 }
-
-/* ---- limits ---- */
 
 static void excess_branches_are_claimed_when_slots_become_free(void **state) {
     (void)state;
@@ -196,7 +190,6 @@ static void fork_daemons(pid_t daemons[], int count) {
     }
 }
 
-/* More processes than the census can count. */
 static void census_tolerates_more_processes_than_it_can_count(void **state) {
     (void)state;
     pid_t daemons[50];

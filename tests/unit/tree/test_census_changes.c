@@ -4,8 +4,6 @@
 
 #include "census_run.h"
 
-/* ---- pids that are reused during a look ---- */
-
 /* Number of lookups in a look that can be changed, one per try. */
 #define TRIES 60
 
@@ -179,8 +177,6 @@ static void very_long_lines_of_descent_are_followed(void **state) {
     world_pass(5 * SS_SECOND);
     world_check(false);
 }
-
-/* ---- random events ---- */
 
 static uint32_t seed;
 

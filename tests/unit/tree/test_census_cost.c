@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of how often the census looks and what each look costs. */
-
 #include "census_run.h"
 
 static void without_new_processes_no_process_is_looked_up(void **state) {

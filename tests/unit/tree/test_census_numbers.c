@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of which pids the census examines. */
-
 #include "census_run.h"
 
 static void open_with_limit(pid_t limit) {

@@ -142,8 +142,7 @@ static void have_child(bool waits) {
         await_order();
         _exit(0);
     }
-    waitpid(
-        child, NULL, 0); /* if SIGCHLD is ignored, this returns nothing but waits all the same */
+    waitpid(child, NULL, 0); /* waits even if SIGCHLD is ignored */
     answer();
 }
 

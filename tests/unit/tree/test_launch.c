@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the time between fork and exec of an instance's leader. */
 
 #include <errno.h>
 #include <fcntl.h>

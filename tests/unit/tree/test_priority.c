@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of processes that exceed their real-time CPU limit. */
 
 #include <sched.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Series with a known change: the estimator's errors of both kinds over many seeds. */
+/* Series with a known change, and the estimator's errors of both kinds over many seeds. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -99,8 +99,9 @@ static void changes_of_twice_the_limit_are_found(void **state) {
 }
 
 /*
- * None of the shapes fits these, so what it leaves is correlated even if the noise is small: a
- * correlation from that alone would say that these series are too uncertain to be checked.
+ * No fitted shape matches these changes, so the residuals are correlated even if the noise is
+ * small. A correlation computed from the residuals alone would make these series too uncertain to
+ * be checked.
  */
 static void changes_of_other_shapes_are_found(void **state) {
     (void)state;
@@ -118,7 +119,10 @@ static void changes_of_other_shapes_are_found(void **state) {
     }
 }
 
-/* Certain only if the noise were known to cancel out, which 240 values do not prove. */
+/*
+ * The step would be certain only if the noise were known to cancel out, which 240 values do not
+ * prove.
+ */
 static void alternating_noise_adds_no_certainty(void **state) {
     (void)state;
     struct recipe recipe = {.deviation = 0.05, .memory = -0.9, .step = 0.02, .at = 0.5};
