@@ -15,7 +15,7 @@ static size_t heap_in_use(void) {
     struct mallinfo2 now = mallinfo2();
     return now.uordblks + now.hblkhd;
 #else
-    SKIP("glibc: no other C library counts what it has given out");
+    SKIP("glibc: other C libraries do not count allocated memory");
     return 0;
 #endif
 }

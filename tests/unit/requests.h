@@ -85,7 +85,7 @@ static inline void assert_says(const char *text, const char *words) {
 
 static inline void assert_does_not_say(const char *text, const char *words) {
     if (strstr(text, words))
-        fail_msg("'%s' is in:\n%s", words, text);
+        fail_msg("unexpected '%s' in:\n%s", words, text);
 }
 
 #endif

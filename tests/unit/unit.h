@@ -55,7 +55,7 @@ static inline void assert_fits(const char *text, size_t width) {
     for (const char *line = text; *line; line += line[0] == '\n') {
         size_t length = strcspn(line, "\n");
         if (length > width)
-            fail_msg("%zu letters, more than %zu: '%.*s'", length, width, (int)length, line);
+            fail_msg("%zu characters, more than %zu: '%.*s'", length, width, (int)length, line);
         line += length;
     }
 }

@@ -21,7 +21,7 @@ static void assert_refused(const char *text, const char *part) {
     struct ss_error error = {0};
     ss_cpus_add(&cpus, 5);
     if (ss_cpus_parse(text, &cpus, &error) == 0)
-        fail_msg("'%s' was taken", text);
+        fail_msg("'%s' was accepted", text);
     if (!strstr(error.message, part))
         fail_msg("'%s': message without '%s': %s", text, part, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);

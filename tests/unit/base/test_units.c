@@ -28,7 +28,7 @@ static void assert_refused_time(read_time read, const char *text, const char *pa
     struct ss_error error = {0};
     ss_time value = 77;
     if (read(text, &value, &error) == 0)
-        fail_msg("'%s' was taken as %llu", text, (unsigned long long)value);
+        fail_msg("'%s' was accepted as %llu", text, (unsigned long long)value);
     if (!strstr(error.message, part) || strpbrk(error.message, "\n\r"))
         fail_msg("'%s': message without '%s': %s", text, part, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
@@ -39,7 +39,7 @@ static void assert_refused_double(read_double read, const char *text, const char
     struct ss_error error = {0};
     double value = 77;
     if (read(text, &value, &error) == 0)
-        fail_msg("'%s' was taken as %g", text, value);
+        fail_msg("'%s' was accepted as %g", text, value);
     if (!strstr(error.message, part) || strpbrk(error.message, "\n\r"))
         fail_msg("'%s': message without '%s': %s", text, part, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);

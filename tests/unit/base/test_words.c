@@ -105,13 +105,13 @@ static void final_backslash_continues_line_outside_of_comments_and_single_quotes
         "\\", "a \\", "a\\\\\\", "\"a\\", "a#\\", "'a'\\", "$'a\\", "# a\nb \\", "'#' \\"};
     for (size_t i = 0; i < sizeof continued / sizeof *continued; i++) {
         if (!ss_words_is_continued(continued[i]))
-            fail_msg("this line is continued: %s", continued[i]);
+            fail_msg("should be continued: %s", continued[i]);
     }
     static const char *const ended[] = {
         "", "a", "a\\\\", "a \\ ", "'a\\", "# \\", "a # \\", "\\$'a\\", "\"\" # \\", "$ 'a\\"};
     for (size_t i = 0; i < sizeof ended / sizeof *ended; i++) {
         if (ss_words_is_continued(ended[i]))
-            fail_msg("this line is not continued: %s", ended[i]);
+            fail_msg("should not be continued: %s", ended[i]);
     }
 }
 

@@ -34,7 +34,7 @@ static void parse(const char *line) {
 static void refuse(const char *line, const char *begin) {
     struct ss_error error = {0};
     if (parse_line(line, &error) == 0)
-        fail_msg("'%s' was taken", line);
+        fail_msg("'%s' was accepted", line);
     if (strncmp(error.message, begin, strlen(begin)) != 0 || strpbrk(error.message, "\r\n"))
         fail_msg("'%s': the message does not begin with '%s': %s", line, begin, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
@@ -378,7 +378,7 @@ static void error_for_an_invalid_value_names_the_option(void **state) {
 static void assert_warning(const char *line, const char *warning) {
     parse(line);
     if (cli.store.warning_count != (warning != NULL))
-        fail_msg("'%s' is warned of %zu times", line, cli.store.warning_count);
+        fail_msg("'%s': %zu warnings", line, cli.store.warning_count);
     if (warning)
         assert_string_equal(cli.store.warnings[0], warning);
 }
@@ -442,7 +442,7 @@ static char *help_text(void) {
 
 static void assert_in_help(const char *help, const char *text) {
     if (!strstr(help, text))
-        fail_msg("the help does not say '%s'", text);
+        fail_msg("no '%s' in the help", text);
 }
 
 static void help_names_every_option(void **state) {

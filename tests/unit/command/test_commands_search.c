@@ -156,7 +156,7 @@ static void empty_path_element_is_current_folder(void **state) {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         setenv("PATH", paths[i], 1);
         if (check("here") != 0)
-            fail_msg("with PATH='%s' it was not found", paths[i]);
+            fail_msg("not found with PATH='%s'", paths[i]);
         assert_int_equal(check("there"), SS_ERROR_NOT_FOUND);
     }
     assert_int_equal(chdir("/"), 0);

@@ -30,7 +30,7 @@ static void load(enum ss_kind kind, const char *name) {
 static void refuse(enum ss_kind kind, const char *name, const char *words) {
     struct ss_error error = {0};
     if (ss_registry_load(kind, name, &module, &error) == 0)
-        fail_msg("'%s' was taken", name);
+        fail_msg("'%s' was accepted", name);
     if (!strstr(error.message, words) || strpbrk(error.message, "\r\n"))
         fail_msg("'%s': message without '%s': %s", name, words, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
@@ -184,7 +184,7 @@ static size_t find_table(void) {
         if (memcmp(image + at, head, sizeof head) == 0)
             return at;
     }
-    fail_msg("there is no table in control/geom");
+    fail_msg("no table in control/geom");
     return 0;
 }
 

@@ -64,7 +64,7 @@ static void sample_one_cpu(const char *before, const char *after) {
 
 static void expect(double value, double expected) {
     if (!(fabs(value - expected) < 1e-9))
-        fail_msg("%.9f instead of %.9f", value, expected);
+        fail_msg("%.9f, not %.9f", value, expected);
 }
 
 /* Columns: user nice system idle iowait irq softirq steal guest guest_nice. */

@@ -70,7 +70,7 @@ static int find(enum ss_perf_event event, pid_t thread) {
         if (kernel.requests[i].event == event && kernel.requests[i].thread == thread)
             return i;
     }
-    fail_msg("event %d of %d was not asked for", (int)event, (int)thread);
+    fail_msg("event %d of thread %d was not requested", (int)event, (int)thread);
     return -1;
 }
 

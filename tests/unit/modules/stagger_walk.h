@@ -58,7 +58,7 @@ static inline struct ss_planned_state step(struct walk *walk, double duty) {
     struct ss_planned_state plan = {0};
     module->next(walk->self, &input, &plan);
     if (plan.length == 0 || plan.length > SS_TIME_NEVER / 2)
-        fail_msg("a length of %.0f at %.0f", (double)plan.length, (double)(walk->now - BEGIN));
+        fail_msg("a state of %.0f ns at %.0f ns", (double)plan.length, (double)(walk->now - BEGIN));
     if (plan.state != walk->state) {
         walk->states++;
         if (walk->changed > walk->since && walk->now - walk->changed < walk->shortest)

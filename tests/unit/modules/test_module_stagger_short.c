@@ -11,7 +11,7 @@ static void assert_no_short_states(const char *options, double duty, double min)
         while (walk.states < 2000)
             step(&walk, duty);
         if (!((double)walk.shortest >= min * 1e6 - 1))
-            fail_msg("%s: duty %g: %g ms", options, duty, (double)walk.shortest / 1e6);
+            fail_msg("%s: duty %g: a state of %g ms", options, duty, (double)walk.shortest / 1e6);
     }
     rig_close(&rig);
 }
@@ -78,12 +78,12 @@ static void assert_turns(const char *options, double duty, unsigned max) {
     for (uint32_t i = 0; i < TEN; i++) {
         double longest = take(&rig, i, duty);
         if (longest > 14)
-            fail_msg("%s: %u waits for %g rounds", options ? options : "", i, longest);
+            fail_msg("%s: executor %u waits for %g rounds", options ? options : "", i, longest);
     }
     unsigned all = 0;
     for (int round = 0; round < CHECKED; round++) {
         if (round > 25 && taken[round] > max)
-            fail_msg("%s: %u in round %d", options ? options : "", taken[round], round);
+            fail_msg("%s: %u rare states in round %d", options ? options : "", taken[round], round);
         all += taken[round];
     }
     assert_in_range(all, CHECKED * 8 / 10, CHECKED * 11 / 10);

@@ -50,7 +50,7 @@ static void assert_read_back(enum ss_option_type type, const char *text) {
     ss_option_print_value(printed, sizeof printed, &row, &value);
     set(&row, printed, &again);
     if (memcmp(&value, &again, sizeof value) != 0)
-        fail_msg("'%s' was printed as '%s', which is another value", text, printed);
+        fail_msg("'%s' was printed as '%s', which is a different value", text, printed);
 }
 
 static void option_values_are_printed_as_users_write_them(void **state) {

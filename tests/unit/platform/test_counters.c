@@ -170,7 +170,7 @@ static void assert_refused_when_read(const char *text) {
     tree_write("stat", text);
     int why = ss_platform_counters_read(&reader, &counters);
     if (why != -EBADMSG)
-        fail_msg("'%s' gave %d (%s)", text, why, strerror(-why));
+        fail_msg("'%s': error %d (%s)", text, why, strerror(-why));
     struct ss_error error = {0};
     assert_int_equal(open_with("0", &error), -1);
     assert_non_null(strstr(error.message, "/stat: lists none of the measured CPUs"));

@@ -143,7 +143,7 @@ static void root_group_without_children_disables_summing_of_groups(void **state)
 
 static void measuring_only_some_cpus_disables_summing_of_groups(void **state) {
     (void)state;
-    SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
+    SKIP_UNLESS(get_nprocs() > 1, "cpus: only one CPU");
     make_machine();
     open_with("0");
     assert_int_not_equal(reader.source, SS_SOURCE_RUNTIME);

@@ -51,7 +51,7 @@ static void open_into(struct ss_counter_reader *into, enum ss_source source, con
 static void assert_idle(double milliseconds) {
     read_reader();
     if (fabs((double)counters.idle / 1e6 - milliseconds) > 1e-9)
-        fail_msg("%g ms and not %g", (double)counters.idle / 1e6, milliseconds);
+        fail_msg("%g ms, not %g", (double)counters.idle / 1e6, milliseconds);
 }
 
 /* At first, a quarter of two ticks is added. */

@@ -160,7 +160,7 @@ static void missing_run_time_without_fallback_is_an_error(void **state) {
 }
 
 static void need_two_cpus(void) {
-    SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
+    SKIP_UNLESS(get_nprocs() > 1, "cpus: only one CPU");
 }
 
 static void run_time_of_selected_cpus_is_summed(void **state) {
@@ -214,7 +214,7 @@ static void assert_garbled(const char *list, const char *file, const char *text)
     tree_write(file, text);
     int why = ss_platform_counters_read(&reader, &counters);
     if (why != -EBADMSG)
-        fail_msg("'%s' gave %d (%s)", text, why, strerror(-why));
+        fail_msg("'%s': error %d (%s)", text, why, strerror(-why));
     assert_int_equal(open_with(list, &error), -1);
     if (!strstr(error.message, file) || !strstr(error.message, ": contains no CPU time"))
         fail_msg("%s", error.message);

@@ -139,8 +139,8 @@ static void single_point_has_a_sensible_axis(void **state) {
         draw_axis(cases[i].value, cases[i].range, ends);
         if (!(ends[0] >= cases[i].from_min && ends[0] <= cases[i].from_max &&
                 ends[1] >= cases[i].to_min && ends[1] <= cases[i].to_max && ends[0] < ends[1]))
-            fail_msg(
-                "%g, rule %d: from %g to %g", cases[i].value, cases[i].range, ends[0], ends[1]);
+            fail_msg("%g, range %d: axis from %g to %g", cases[i].value, cases[i].range, ends[0],
+                ends[1]);
     }
 }
 
@@ -236,7 +236,7 @@ static void pictures_on_a_page_use_only_page_colors(void **state) {
     fixed = fixed ? fixed : strstr(bytes, "\"black\"");
     fixed = fixed ? fixed : strstr(bytes, "white");
     if (fixed)
-        fail_msg("fixed: %.60s", fixed);
+        fail_msg("a fixed color: %.60s", fixed);
     free(bytes);
 }
 

@@ -211,7 +211,7 @@ static void carry_out(void) {
     ssbatch_stage_end(&stage);
     for (int i = 0; i < world.count; i++) {
         if (world.commands[i].used)
-            fail_msg("something is left of %s", world.commands[i].script->name);
+            fail_msg("processes of %s are left", world.commands[i].script->name);
     }
 }
 

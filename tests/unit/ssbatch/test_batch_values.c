@@ -19,7 +19,7 @@ static void assert_becomes(const char *type, const char *text, const char *expec
     struct ss_error error = {0};
     char *line = NULL;
     if (print_value(type, text, &line, &error) < 0)
-        fail_msg("%s %s: %s", type, text, error.message);
+        fail_msg("%s '%s': %s", type, text, error.message);
     line[strcspn(line, "\n")] = '\0';
     assert_string_equal(line, expected);
     free(line);
@@ -29,7 +29,7 @@ static void assert_refused(const char *type, const char *text, const char *messa
     struct ss_error error = {0};
     char *line = NULL;
     if (print_value(type, text, &line, &error) == 0)
-        fail_msg("%s %s is accepted", type, text);
+        fail_msg("%s '%s' was accepted", type, text);
     free(line);
     assert_string_equal(error.message, message);
 }

@@ -44,7 +44,7 @@ static const struct kernel *find(const char *name) {
         if (strcmp(kernels[i]->name, name) == 0)
             return kernels[i];
     }
-    fail_msg("there is no %s", name);
+    fail_msg("no kernel %s", name);
     return NULL;
 }
 
@@ -67,7 +67,7 @@ static void kernels_detect_changed_memory(void **state) {
             memset(hand.memory, 1, hand.bytes);
         hand.state = strncmp(names[i], "latency", 7) == 0 ? 0 : hand.state;
         if (kernel->round(&hand))
-            fail_msg("%s: does not notice", names[i]);
+            fail_msg("%s does not detect the change", names[i]);
         kernel_close(kernel, &hand);
     }
 }

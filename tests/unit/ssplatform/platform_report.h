@@ -21,7 +21,7 @@ struct report {
 };
 
 static inline void report_fail(const struct report *report, const char *wanted) {
-    fail_msg("no JSON: %s wanted at: %.60s", wanted, report->at);
+    fail_msg("invalid JSON: %s expected at: %.60s", wanted, report->at);
 }
 
 static inline void report_skip(struct report *report) {

@@ -36,12 +36,12 @@ static inline void assert_has(const struct text *text, const char *part) {
 
 static inline void assert_has_first(const struct text *text, const char *part) {
     if (strncmp(text->bytes, part, strlen(part)) != 0)
-        fail_msg("not '%s' first in:\n%s", part, text->bytes);
+        fail_msg("'%s' is not first in:\n%s", part, text->bytes);
 }
 
 static inline void assert_has_not(const struct text *text, const char *part) {
     if (strstr(text->bytes, part))
-        fail_msg("'%s' in:\n%s", part, text->bytes);
+        fail_msg("unexpected '%s' in:\n%s", part, text->bytes);
 }
 
 static inline struct ssreport_report begin_report(void) {

@@ -184,7 +184,7 @@ static void intervals_cover_the_true_metric_in_95_percent_of_cases(void **state)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double part = cover(&kinds[i]);
         if (!(part >= 0.92 && part <= 0.98))
-            fail_msg("kind %zu: %.2f %% of the intervals hold the true value", i, 100 * part);
+            fail_msg("kind %zu: %.2f %% of the intervals contain the true value", i, 100 * part);
     }
 }
 

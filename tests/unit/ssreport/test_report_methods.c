@@ -30,7 +30,7 @@ static size_t find(const struct ssreport_report *report, const char *method, dou
             fabs(cell(report, "methods", i, "load")->number - load) < 1e-12)
             return i;
     }
-    fail_msg("no %s at %g", method, load);
+    fail_msg("no row of %s at %g", method, load);
     return 0;
 }
 

@@ -22,7 +22,7 @@ static void assert_noted(const struct ssreport_record *record, const char *part)
 
 static void assert_not_noted(const struct ssreport_record *record, const char *part) {
     if (strstr(record->notes.text, part))
-        fail_msg("'%s' in: %s", part, record->notes.text);
+        fail_msg("unexpected '%s' in: %s", part, record->notes.text);
 }
 
 static void complete_record_is_read(void **state) {

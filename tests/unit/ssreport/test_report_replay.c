@@ -85,7 +85,7 @@ static void replay_counts_an_unfinished_iteration_in_part(void **state) {
     struct ss_error error = {0};
     assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
     if (!(fabs(run.figures.throughput - 1 / 1.01) < 1e-9))
-        fail_msg("%.12g", run.figures.throughput);
+        fail_msg("throughput %.12g", run.figures.throughput);
     assert_true(fabs(run.figures.iteration.mean - 1.01) < 1e-9);
     /* The last interval also includes its part. */
     assert_int_equal(run.rates.count, 5);

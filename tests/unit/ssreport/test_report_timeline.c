@@ -122,7 +122,7 @@ static void processes_and_threads_have_different_ids(void **state) {
                      document_number(event, "tid") == ids[id][1];
         }
         if (found != 1)
-            fail_msg("thread %g of process %g: %zu", ids[id][1], ids[id][0], found);
+            fail_msg("thread %g of process %g has %zu names", ids[id][1], ids[id][0], found);
     }
     json_object_put(document);
     ssreport_report_free(&report);

@@ -24,7 +24,7 @@ static void capacity_criteria_are_parsed(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
         if (ssrequest_criterion_parse(wrong[i], &criterion, &error) != -1 || !error.status)
-            fail_msg("'%s' was read", wrong[i]);
+            fail_msg("'%s' was accepted", wrong[i]);
     }
 }
 

@@ -30,7 +30,7 @@ static void refuse(const char *line, const char *words) {
     struct ssrequest_control control;
     struct ss_error error = {0};
     if (ssrequest_control_parse(&control, line, &error) == 0)
-        fail_msg("'%s' was taken", line);
+        fail_msg("'%s' was accepted", line);
     assert_says(error.message, words);
     assert_null(control.words);
 }

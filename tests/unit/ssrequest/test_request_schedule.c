@@ -92,8 +92,8 @@ static void schedule_does_not_drift_within_an_hour(void **state) {
         for (ss_time due; (due = next()) != SS_TIME_NEVER; count++) {
             double truth = (double)count / rates[i] * 1e9;
             if (fabs((double)due - truth) > 1)
-                fail_msg("number %llu at %g: %llu, the truth %.3f", (unsigned long long)count,
-                    rates[i], (unsigned long long)due, truth);
+                fail_msg("request %llu at rate %g: due at %llu ns, not %.3f",
+                    (unsigned long long)count, rates[i], (unsigned long long)due, truth);
         }
         assert_int_equal(count, (uint64_t)ceil(rates[i] * 3600 - 1e-6));
     }

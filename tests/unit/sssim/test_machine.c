@@ -208,7 +208,7 @@ static void ticks_misjudge_bursts_synchronized_with_the_clock(void **state) {
         max = fmax(max, shares.ticks);
     }
     if (!(min <= 0.004) || !(max >= 0.37))
-        fail_msg("from %g to %g", min, max);
+        fail_msg("loads from %g to %g", min, max);
 }
 
 static void ticks_measure_unsynchronized_bursts_correctly(void **state) {

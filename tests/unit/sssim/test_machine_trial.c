@@ -42,7 +42,7 @@ static void overhead_of_blocking_instances_is_1_to_3_percent(void **state) {
     assert_near(measure_overhead("blocking", 0), 0, 1e-9);
     double points = measure_overhead("blocking", 4 * SS_MICROSECOND);
     if (!(points > 0.01 && points < 0.03))
-        fail_msg("%g", points);
+        fail_msg("an overhead of %g", points);
     assert_true(measure_overhead("serial", 4 * SS_MICROSECOND) < 1e-3);
 }
 
@@ -96,7 +96,7 @@ static void tick_counters_mislead_control_with_synchronized_rounds(void **state)
     (void)state;
     double misled = measure_error("count=ticks", "4m", 250);
     if (!(misled > 3))
-        fail_msg("%g", misled);
+        fail_msg("a mean error of %g %%", misled);
     assert_true(measure_error("count=ticks", "4m", 0) < 0.5);
     assert_true(measure_error("count=idle", "4m", 250) < 0.5);
     assert_true(measure_error("count=ticks", "18700u", 250) < 0.5);

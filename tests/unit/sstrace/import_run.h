@@ -134,7 +134,7 @@ static inline void assert_imported(const struct import_run *run) {
 /* Fails unless the import ended with status 2 and a one-line message that contains `part`. */
 static inline void assert_not_imported(struct import_run *run, const char *part) {
     if (run->result == 0)
-        fail_msg("taken, but should be refused: %s", part);
+        fail_msg("accepted, but should be refused: %s", part);
     if (!strstr(run->error.message, part) || strpbrk(run->error.message, "\r\n"))
         fail_msg("message without '%s': %s", part, run->error.message);
     assert_int_equal(run->error.status, SS_ERROR_FAILED);
@@ -145,7 +145,7 @@ static inline void assert_not_imported(struct import_run *run, const char *part)
 static inline void assert_imported_record(
     const struct import_run *run, size_t index, double seconds, double percent) {
     if (index >= run->records.count)
-        fail_msg("there are only %zu records, none of index %zu", run->records.count, index);
+        fail_msg("no record %zu, only %zu records", index, run->records.count);
     const struct ss_trace_record *record = &run->records.items[index];
     double time = (double)record->time / 1e9;
     if (fabs(time - seconds) > 1e-6 || fabs(record->load * 100 - percent) > 1e-6 || record->free)

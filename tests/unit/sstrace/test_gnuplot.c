@@ -78,7 +78,7 @@ static void assert_has(const char *text, const char *part) {
 
 static void assert_has_not(const char *text, const char *part) {
     if (strstr(text, part))
-        fail_msg("there is '%s' in:\n%s", part, text);
+        fail_msg("unexpected '%s' in:\n%s", part, text);
 }
 
 /* Fails unless drawing fails with a one-line message that contains `part`. */

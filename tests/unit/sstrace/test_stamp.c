@@ -30,7 +30,7 @@ static void assert_read(reader *read, const struct reading *readings, size_t cou
     for (size_t i = 0; i < count; i++) {
         int64_t ns = 0;
         if (!read_part(read, readings[i].text, &ns))
-            fail_msg("'%s' is not read", readings[i].text);
+            fail_msg("'%s' was refused", readings[i].text);
         if (ns != readings[i].ns)
             fail_msg("'%s' is %lld", readings[i].text, (long long)ns);
     }
@@ -40,7 +40,7 @@ static void assert_refused(reader *read, const char *const *texts) {
     int64_t ns;
     for (; *texts; texts++) {
         if (read_part(read, *texts, &ns))
-            fail_msg("'%s' is read, as %lld", *texts, (long long)ns);
+            fail_msg("'%s' was accepted as %lld", *texts, (long long)ns);
     }
 }
 

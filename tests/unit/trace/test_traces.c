@@ -13,7 +13,7 @@
 
 static void assert_load(double load, double expected) {
     if (!(fabs(load - expected) <= 1e-12))
-        fail_msg("%.17g instead of %.17g", load, expected);
+        fail_msg("%.17g, not %.17g", load, expected);
 }
 
 /* Checks that a loop of the trace has no step. */
@@ -217,7 +217,7 @@ static void every_example_trace_has_a_test(void **state) {
         while (i < EXAMPLES && strcmp(examples[i].name, entry->d_name) != 0)
             i++;
         if (i == EXAMPLES)
-            fail_msg("traces/%s: write here what its first lines promise", entry->d_name);
+            fail_msg("traces/%s: add a check of what its first lines say", entry->d_name);
         files++;
     }
     closedir(folder);
