@@ -22,7 +22,7 @@ static char *print(const struct ssbatch_plan *plan, size_t *size) {
     return text;
 }
 
-/* A plan that is printed must read back as the same, and print the same. */
+/* A printed plan must read back and print as the same plan. */
 static void check_printed(const struct ssbatch_plan *plan) {
     struct ssbatch_plan again;
     struct ss_error error = {0};

@@ -36,7 +36,7 @@ static void histogram_buckets_have_no_gaps(void **state) {
             assert_true(max == min || (double)(max - min) * (1 << bits) <= (double)min);
             next = max + 1;
         }
-        /* The last bucket ends with the largest value. */
+        /* max + 1 wraps to 0: the last bucket ends with the largest value. */
         assert_int_equal(next, 0);
     }
 }
@@ -101,7 +101,9 @@ static void histogram_of_one_value_is_exact(void **state) {
     }
 }
 
-/* Each value is between a smaller and a larger one, so that the exact extremes do not help. */
+/*
+ * The value is between a smaller and a larger one, because a histogram knows its extremes exactly.
+ */
 static void quantiles_are_exact_to_a_two_thousandth(void **state) {
     (void)state;
     for (ss_time value = 1; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {

@@ -59,7 +59,7 @@ static void posix_patterns_are_accepted(void **state) {
     }
 }
 
-/* Only patterns with the same meaning in the C library are accepted. */
+/* Unless the C library gives them this meaning, these patterns must be refused. */
 static void supported_extensions_are_accepted(void **state) {
     (void)state;
     static const struct {

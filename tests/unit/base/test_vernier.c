@@ -83,13 +83,13 @@ static void expect_no_sum(uint64_t missed) {
     assert_that(fabs(error), <, 1.5);
 }
 
-/* 20 ms in the end. */
+/* The fine count is 20 ms short in the end. */
 static void vernier_does_not_accumulate_missing_counts(void **state) {
     (void)state;
     expect_no_sum(2000);
 }
 
-/* Like a machine on which cpuidle counts interrupt handling as idle time. */
+/* As on machines whose cpuidle counts interrupt handling as idle time. */
 static void vernier_does_not_accumulate_excess_counts(void **state) {
     (void)state;
     expect_no_sum((uint64_t)-3000);

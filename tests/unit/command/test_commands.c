@@ -164,7 +164,10 @@ static void instance_counts_have_bounds(void **state) {
     }
 }
 
-/* 3 + (2^64 - 1) is 2 in 64 bits. Runs in its own process because it used to crash. */
+/*
+ * 3 + (2^64 - 1) wraps to 2. A child makes the call, because a wrong sum would exhaust memory or
+ * crash.
+ */
 static void sum_of_instance_counts_does_not_wrap(void **state) {
     (void)state;
     repeat("a", 3);

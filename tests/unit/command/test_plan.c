@@ -41,7 +41,7 @@ static void assert_refused(const char *line, const char *part) {
     free_plan();
 }
 
-/* Modules divide their memory by these numbers. */
+/* Modules size their memory by these numbers. */
 static void modules_get_the_size_of_the_run(void **state) {
     (void)state;
     make("--window 250m -n 3 -l 50% -- sleep 1");

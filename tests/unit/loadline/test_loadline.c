@@ -26,7 +26,7 @@ static void visit(
         .way = way};
 }
 
-/* Adds a round of four levels with these differences of up and down. */
+/* Adds a round of four levels with these differences between their rising and falling visits. */
 static void climb(struct ladder *ladder, const double differences[LEVELS], int round) {
     for (int i = 0; i < LEVELS; i++) {
         visit(ladder, 0.25 * (i + 1), differences[i] / 2, round, LOADLINE_UP);
@@ -235,8 +235,8 @@ static struct ladder with_idle(double watts) {
 }
 
 /*
- * With throughput 100 L and power 100 + 100 L, parts of throughput are parts of load. Over 100 to
- * 10 % and idle the sums are 550 operations and 1650 watts.
+ * With throughput 100 L and power 100 + 100 L, each part of the throughput needs the same part of
+ * the load. Over 100 to 10 % and idle the sums are 550 operations and 1650 watts.
  */
 static void power_is_interpolated_at_tenths_of_the_maximum(void **state) {
     (void)state;

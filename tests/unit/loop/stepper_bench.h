@@ -12,7 +12,7 @@
 #include "modules.h"
 
 #define MS    SS_MILLISECOND
-#define START (100 * SS_SECOND) /* of the run of control */
+#define START (100 * SS_SECOND) /* when control begins */
 
 /* The board has room for this many executors, but only one ever steps. */
 /* The results of the modules, and the arguments of their last calls. */
@@ -24,7 +24,7 @@ struct script {
     double output;
     double share;                     /* part of the global duty */
     struct ss_planned_state plans[2]; /* the plans after a stopped and a running state */
-    ss_time phase;                    /* what dithering reports */
+    ss_time phase;                    /* reported by dithering */
     int read_error;
     bool planned; /* the next state does not depend on the duty */
 

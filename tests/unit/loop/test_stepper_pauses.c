@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of when control begins and ends: pauses, free sections, the end of the run. */
 
 #include "stepper_bench.h"
 

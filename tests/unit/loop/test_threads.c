@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Tests with executors as threads on one board, because ThreadSanitizer does not see other
- * processes. Each has its own virtual clock and waits only for those that lag far behind.
+ * Executors are threads on one board, because ThreadSanitizer observes only one process. Each has
+ * its own virtual clock and waits only for those that lag far behind.
  */
 
 #include <math.h>

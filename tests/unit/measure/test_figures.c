@@ -474,7 +474,6 @@ static void rate_includes_the_estimated_part_of_an_unfinished_iteration(void **s
     ss_iterations_free(&iterations);
 }
 
-/* Throughput intervals also include the unfinished iteration. */
 static void throughput_intervals_include_an_unfinished_iteration(void **state) {
     (void)state;
     struct ss_iterations iterations;

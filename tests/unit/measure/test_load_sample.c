@@ -17,7 +17,6 @@ static struct ss_cpus cpus_of(const char *list) {
     return cpus;
 }
 
-/* Opens a meter on a tree with two roots, proc and cgroup. */
 static void open_meter(enum ss_source source, const char *group, const char *list) {
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(list);

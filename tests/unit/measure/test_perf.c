@@ -64,7 +64,6 @@ static void begin(void) {
     meter = (struct ss_perf_meter){.calls = &calls};
 }
 
-/* Returns the index of the request for an event of a thread. */
 static int find(enum ss_perf_event event, pid_t thread) {
     for (int i = 0; i < kernel.count; i++) {
         if (kernel.requests[i].event == event && kernel.requests[i].thread == thread)

@@ -97,7 +97,6 @@ static void work(ss_time length) {
     }
 }
 
-/* Measures this process on the real system. */
 static void cpu_time_of_this_process_is_read(void **state) {
     (void)state;
     struct ss_process_times before, after;

@@ -62,7 +62,6 @@ static void exact_records_used_cpu_time(void **state) {
     rig_close(&rig);
 }
 
-/* Used time is the time of all CPUs minus their idle time. */
 static void exact_records_non_idle_time(void **state) {
     (void)state;
     struct rig rig;
@@ -167,7 +166,6 @@ static void exact_drops_readings_older_than_the_latest(void **state) {
 /* Steps of 40 ms with idle times from none to all, and one impossible reading. */
 static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 1240, 1400};
 
-/* Both modules must agree for idle time and for busy time. */
 static void exact_and_realtime_estimates_agree(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "100m", "period=50m"};

@@ -373,7 +373,7 @@ static void cgroup_counts_the_whole_burst_above_its_quota(void **state) {
     rig_close(&rig);
 }
 
-/* A new quota or a new group restarts the sums and keeps the estimate. */
+/* Sums restart and the estimate is kept. */
 static void cgroup_restarts_after_a_changed_quota_or_group(void **state) {
     (void)state;
     struct rig rig;

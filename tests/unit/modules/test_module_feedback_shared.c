@@ -79,7 +79,6 @@ static void only_one_of_concurrent_realtime_claims_succeeds(void **state) {
     rig_close(&rig);
 }
 
-/* A delayed executor provides a reading older than the published one. */
 static void realtime_ignores_older_readings(void **state) {
     (void)state;
     struct rig rig;

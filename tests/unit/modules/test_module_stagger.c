@@ -269,7 +269,6 @@ static void stagger_restarts_when_control_does(void **state) {
     rig_close(&rig);
 }
 
-/* Running for months must not lose relevant precision. */
 static void stagger_keeps_its_precision_for_months(void **state) {
     (void)state;
     struct rig rig;

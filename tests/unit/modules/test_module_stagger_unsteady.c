@@ -124,7 +124,6 @@ static void shortened_rounds_are_longer_than_a_counter_step(void **state) {
     grain = 0;
 }
 
-/* The running time must be right in every round, whether rounds get shorter or longer. */
 static void running_time_is_kept_while_round_lengths_change(void **state) {
     (void)state;
     static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};

@@ -7,7 +7,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Space for a value of any type. */
 union value {
     ss_time time;
     double number;

@@ -2,8 +2,6 @@
 #ifndef SHOWSTOPPER_TESTS_COUNTER_READER_H
 #define SHOWSTOPPER_TESTS_COUNTER_READER_H
 
-/* One reader of the counters in a tree of files. */
-
 #include "platform/platform.h"
 #include "tree.h"
 

@@ -8,7 +8,6 @@
 static struct ss_counter_reader reader = {.file = -1};
 static struct ss_counters counters;
 
-/* Opens a tree with two roots, proc and cgroup. */
 static int open_group(const char *group, const char *list, struct ss_error *error) {
     struct ss_cpus cpus;
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};

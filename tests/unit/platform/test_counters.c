@@ -156,7 +156,7 @@ static void removed_cpus_change_the_set(void **state) {
     assert_that(counters.capacity, ==, 1);
     assert_int_not_equal(counters.set, second.set);
     assert_int_not_equal(counters.set, both.set);
-    /* When the CPUs return, it is the first set again, for all counters. */
+    /* When the CPUs return, the set is the first one again, for all counters. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 2 3 4 5 6 7 8 9 10 11\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(counters.set, both.set);
@@ -253,7 +253,6 @@ static void counter_reader_can_be_reopened(void **state) {
     assert_int_equal(close(file), 0);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_ticks(40500, 500, 80, 1710);
-    /* A removed file gives an errno. */
     close(reader.file);
     assert_int_equal(remove(tree_path("stat")), 0);
     assert_int_equal(ss_platform_counters_reopen(&reader), -ENOENT);

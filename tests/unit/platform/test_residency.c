@@ -153,7 +153,6 @@ static void reopened_idle_time_reader_shares_no_descriptors(void **state) {
     assert_int_equal(fcntl(file, F_GETFD), -1);
 }
 
-/* The readers of master and executors must agree. */
 static void readers_of_idle_time_agree_after_joining(void **state) {
     (void)state;
     make_machine();

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a sample, from the monitor's reading to the row in samples.csv. */
 
 #include <fcntl.h>
 #include <string.h>
@@ -79,7 +78,6 @@ static void close_monitor(void) {
     free(board);
 }
 
-/* Takes samples and compares their rows in the record. */
 static void record_samples(enum ss_source source, const char *const rows[], int count) {
     static struct ss_recorder recorder;
     char text[4096];

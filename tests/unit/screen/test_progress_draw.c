@@ -15,7 +15,7 @@ static void fill(int count, double target, double load) {
         ss_progress_remember(&history, target, load);
 }
 
-/* Returns values of every kind for a full minute. */
+/* Fills the history with values of every kind for a full minute. */
 static void fill_variously(void) {
     memset(&history, 0, sizeof history);
     for (int i = 0; i < 300; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of how `instances` reads what ssrequest says about unfinished requests. */
+/* Tests how `instances` reads the unfinished requests from answers of ssrequest. */
 
 #include "generator_control.h"
 

@@ -166,7 +166,7 @@ static void kill_between_set_and_read_back_is_restored(void **state) {
     add("sys/a", "one");
     arm();
     append("want 0 150\n");
-    tree_write("sys/a", "149\n"); /* rounded */
+    tree_write("sys/a", "149\n"); /* as if the kernel had rounded the value */
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "100");
     create();

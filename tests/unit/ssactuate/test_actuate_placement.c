@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of where a command is pinned, on the machines of the published work. */
+/* Tests of the CPUs to which commands are pinned, on the machines of the published work. */
 #include "placement.h"
 
 #include "unit.h"

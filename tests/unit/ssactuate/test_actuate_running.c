@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the affinity of a process group that is already running, which is this process. */
+/* Tests of the affinity of a running process group, here the group of this process. */
 #include "journal.h"
 #include "running.h"
 

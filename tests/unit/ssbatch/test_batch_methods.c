@@ -65,7 +65,6 @@ static void unknown_methods_are_refused(void **state) {
         "cpulimit, quota, uncontrolled");
 }
 
-/* Defines the catalogue that all cases use. */
 static const struct ssbatch_workload *define(const char *command, const char *iteration) {
     static struct ssbatch_catalogue catalogue;
     const struct ssbatch_definition definition = {

@@ -109,7 +109,7 @@ static void clear(void *context) {
     (void)context;
 }
 
-/* Advances to the next thing that happens. */
+/* Advances to the next event, or to the deadline. */
 static int wait_for_events(void *context, ss_time deadline) {
     ss_time next = deadline;
     (void)context;

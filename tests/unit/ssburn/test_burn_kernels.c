@@ -48,7 +48,7 @@ static const struct kernel *find(const char *name) {
     return NULL;
 }
 
-/* Data that a round reads again is modified before the round. */
+/* Modifies data that the next round reads again. */
 static void kernels_detect_changed_memory(void **state) {
     (void)state;
     static const char *const names[] = {

@@ -2,8 +2,6 @@
 #ifndef SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
 #define SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
 
-/* Makes the report on a recorded machine. */
-
 #include "base/cpus.h"
 #include "machine_tree.h"
 #include "platform_document.h"
@@ -28,7 +26,7 @@ static inline void report_skip(struct report *report) {
     report->at += strspn(report->at, " \n");
 }
 
-/* Skips this byte if it is next. */
+/* Skips this byte if it is next; returns whether it was. */
 static inline bool report_takes(struct report *report, char byte) {
     report_skip(report);
     if (*report->at != byte)

@@ -162,7 +162,7 @@ static void recorded_epyc_is_described(void **state) {
         {"boost", "\"on\""},
         {"pstate.intel_status", "null"},
         {"idle.driver", "\"acpi_idle\""},
-        {"idle.governor", "\"menu\""}, /* only the file that cannot be written is there */
+        {"idle.governor", "\"menu\""}, /* only the read-only file exists */
         {"idle.states[0].states[2].latency_us", "800"},
         {"scheduler.latency_ns", "24000000"},
         {"scheduler.migration_cost_ns", "500000"},
@@ -185,7 +185,7 @@ static void recorded_arm_machine_is_described(void **state) {
         {"kernel.architecture", "\"aarch64\""},
         {"kernel.tick_hz", "null"},
         {"kernel.preemption", "null"},
-        {"kernel.parameters", "[]"}, /* some are listed, but none that matters */
+        {"kernel.parameters", "[]"}, /* none of those listed matters */
         {"smt.active", "\"off\""},
         {"smt.control", "\"notimplemented\""},
         {"models[0].cpus", "\"0-3\""},

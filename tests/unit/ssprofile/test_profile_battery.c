@@ -108,7 +108,7 @@ static void first_matching_output_line_is_the_result(void **state) {
     (void)state;
     static const struct {
         const char *output;
-        double result; /* 0: none */
+        double result; /* 0: no result */
     } outputs[] = {{"begin\nrate 12.5 /s\nrate 7\n", 12.5}, {"rate 1e3", 1000}, {"rate 1e999", 0},
         {"rate 0", 0}, {"rate -5", 0}, {"rate 1.2.3\nrate 5", 0}, {"rate x", 0}, {"", 0},
         {"rate 5\r\n", 5}};

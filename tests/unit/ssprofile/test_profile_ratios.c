@@ -20,7 +20,6 @@
 
 static const struct ssprofile_matching all = {.unstable = INFINITY};
 
-/* Two profiles of one file, compared. */
 struct comparison {
     struct ssprofile_results results;
     struct ssprofile_ratios ratios;
@@ -72,7 +71,7 @@ static struct comparison compare_damaged(const char *limits) {
     return compare_files(DATA "damaged.csv", (const char *const[]){"one", "two"}, limits, &all);
 }
 
-/* Returns the result of R. */
+/* Returns the figure that R computed. */
 static double recorded(const char *limits, const char *name) {
     char line[256], wanted[128];
     snprintf(wanted, sizeof wanted, "%s,%s,", limits, name);

@@ -85,7 +85,6 @@ static inline struct text print_report(const struct ssreport_report *report) {
     return text;
 }
 
-/* Reads the published figures of this source tree. */
 static inline void read_published(struct ssreport_report *report) {
     struct ssreport_notes notes = {0};
     published_read(

@@ -2,8 +2,6 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_MANIFEST_H
 #define SHOWSTOPPER_TESTS_REPORT_MANIFEST_H
 
-/* Experiment folders with a manifest. */
-
 #include "report_make.h"
 
 /* Writes a manifest with these rows and reads its experiment; the records must exist. */

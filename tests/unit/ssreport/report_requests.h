@@ -6,7 +6,7 @@
 
 #include "report_manifest.h"
 
-/* The time at which records begin. */
+/* Time at which records begin, in seconds since 1970. */
 #define TEN 1795168800.0
 
 #define STEP 4 /* seconds of each rate */

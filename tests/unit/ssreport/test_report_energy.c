@@ -226,7 +226,7 @@ static void power_plot_includes_the_mean_of_each_step(void **state) {
     struct text text = write_plot(&report.runs[0], "Power");
     assert_has(&text, "\n5 10\n");
     assert_has(&text, "\n11 40\n");
-    assert_has(&text, "\n2 10\n8 10\n"); /* of the first step, without its edges */
+    assert_has(&text, "\n2 10\n8 10\n"); /* mean of the first step, without its edges */
     assert_has(&text, "\n12 40\n18 40\n");
     free(text.bytes);
     ssreport_report_free(&report);

@@ -206,7 +206,6 @@ static void placements_are_ranked_by_both_sides_of_one_program(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Adds a run of a program alone. */
 static void add_alone(struct ssreport_report *report, const char *placement, const char *program,
     double round, double throughput) {
     struct made_pair pair = {"none", placement, program, "", round, {0}, 0};
@@ -229,7 +228,7 @@ static void combined_throughput_adds_each_program_relative_to_its_run_alone(void
     add_made_pair(&report, &per_core);
     for (int round = 1; round <= 3; round++)
         add_alone(&report, "per-chip", "p", round, 8 + round);
-    add_alone(&report, "per-core", "p", 1, 99); /* that of per-chip is known */
+    add_alone(&report, "per-core", "p", 1, 99); /* the throughput with per-chip is known */
     add_alone(&report, "per-thread", "q", 1, 3);
     finish_report(&report);
     size_t row = want_row(&report, "pair", "placement", "host");

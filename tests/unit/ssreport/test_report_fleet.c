@@ -91,7 +91,7 @@ static void clocks_that_are_off_or_imprecise_are_not_trusted(void **state) {
     read_fleet();
     assert_true(ssreport_fleet_trusts_clock(&fleet.nodes[0]));
     assert_false(ssreport_fleet_trusts_clock(&fleet.nodes[1]));
-    assert_true(ssreport_fleet_trusts_clock(&fleet.nodes[2])); /* was not measured */
+    assert_true(ssreport_fleet_trusts_clock(&fleet.nodes[2])); /* its clock was not measured */
     fleet.nodes[0].offset_error = 0.06;
     assert_true(ssreport_whole_of(&whole, &fleet));
     assert_int_equal(whole.untrusted, 2);

@@ -234,7 +234,7 @@ static void values_without_a_group_column_form_one_group(void **state) {
     end_test(&tested);
 }
 
-/* Run 1 of both groups are two runs. */
+/* Run 1 of one group and run 1 of the other are two runs. */
 static void mean_of_each_run_is_one_value(void **state) {
     (void)state;
     struct tested tested = {0};

@@ -23,7 +23,6 @@ static struct ssreport_run *add_run(struct ssreport_report *report, const char *
     return run;
 }
 
-/* Returns the row of a method at a load. */
 static size_t find(const struct ssreport_report *report, const char *method, double load) {
     for (size_t i = 0; i < table_rows(ssreport_table(report, "methods")); i++) {
         if (strcmp(cell(report, "methods", i, "method")->text, method) == 0 &&
@@ -176,7 +175,7 @@ static void methods_disturbed_unequally_by_other_processes_are_not_compared(void
     ssreport_report_free(&report);
 }
 
-/* The baseline is chosen for each round length separately; 1-CDC is used if it covers more. */
+/* The baseline is chosen for each round length separately. */
 static void one_cdc_is_the_baseline_if_it_covers_more_loads(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();

@@ -209,7 +209,7 @@ static void figures_cover_only_the_counted_time(void **state) {
     assert_cell(&report, "runs", 0, "samples", 50);
     assert_cell(&report, "runs", 0, "duty_mean", 0.6);
     assert_cell(&report, "runs", 0, "error_mean_percent", (49 * 2 - 48) / 50.0);
-    assert_cell(&report, "errors", 0, "samples", 1); /* far out */
+    assert_cell(&report, "errors", 0, "samples", 1); /* far from the target */
     assert_string_equal(cell(&report, "fits", 0, "over")->text, "intervals");
     assert_string_equal(cell(&report, "fits", 1, "over")->text, "steps");
     assert_cell(&report, "steps", 1, "target", 0.3);

@@ -174,7 +174,6 @@ static void power_of_steps_is_fitted_and_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Runs at constant loads, one load per run. */
 static void runs_at_constant_loads_make_one_fit(void **state) {
     static const char *const names[] = {"a", "b", "c", "d"};
     (void)state;

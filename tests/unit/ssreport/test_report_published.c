@@ -152,7 +152,8 @@ static void sources_of_published_figures_are_listed(void **state) {
 }
 
 /*
- * The load recorded by ssload during the counted time, compared with the target in its own record.
+ * The load that ssload recorded during the counted time is compared with the target in ssload's
+ * record.
  */
 static void load_recorded_by_ssload_is_listed_with_the_record(void **state) {
     (void)state;
@@ -325,7 +326,10 @@ static void errors_are_drawn_as_bars_by_target_and_method(void **state) {
     ssreport_report_free(&report);
 }
 
-/* All methods at one target, and all speeds of one method over the time of the trace. */
+/*
+ * A picture shows all methods at one target, or all speeds of one method over the time of the
+ * trace.
+ */
 static void runs_of_one_target_or_trace_share_a_picture(void **state) {
     (void)state;
     folder_open();

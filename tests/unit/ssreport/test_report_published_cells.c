@@ -11,7 +11,6 @@
 
 #define KEYS_MAX 3
 
-/* A number of a published table. */
 struct number {
     const char *file;
     char keys[KEYS_MAX][32];
@@ -82,7 +81,7 @@ static void read_files(void) {
         read_file(files[i].file, files[i].keys);
 }
 
-/* Our word for a published method: pi-even for pi_even. */
+/* Returns our name of a published method: pi-even for pi_even. */
 static const char *method_of(const char *column) {
     static char method[32];
     strcpy(method, column);
@@ -128,7 +127,10 @@ static void add_study_of(struct ssreport_report *report, const struct number *nu
     }
 }
 
-/* Returns whether our word for a method, or for an end of its range, means a published column. */
+/*
+ * Returns whether our name of a method, or of an end of its range, corresponds to a published
+ * column.
+ */
 static bool is_method(const char *column, const char *ours) {
     while (*column && (*column == *ours || (*column == '_' && *ours == '-'))) {
         column++;

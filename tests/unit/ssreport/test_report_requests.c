@@ -6,7 +6,7 @@
 #include "report_manifest.h"
 #include "responses_plots.h"
 
-/* The time at which the records of report_folder.h begin. */
+/* Time at which the records of report_folder.h begin, in seconds since 1970. */
 #define TEN 1795168800.0
 
 #define HEADING                                                                                    \

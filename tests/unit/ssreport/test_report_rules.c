@@ -31,7 +31,6 @@ static void write_rounds(
     }
 }
 
-/* Returns the row of a statement. */
 static size_t find_row(const struct ssreport_report *report, const char *statement) {
     const struct table_sheet *sheet = ssreport_table(report, "requests-rules");
     for (size_t i = 0; i < table_rows(sheet); i++) {

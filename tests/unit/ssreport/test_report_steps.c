@@ -9,7 +9,6 @@
 static const struct ssreport_settings by_default = {
     .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
 
-/* A record built step by step. */
 struct made {
     struct ssreport_record record;
     struct ssreport_sample samples[SAMPLES_MAX];
@@ -143,7 +142,6 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
         hold(made, 0.1 * i, seconds, 0);
 }
 
-/* A part known for only an instant is ignored. */
 static void duty_range_ignores_momentary_duties(void **state) {
     (void)state;
     struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {

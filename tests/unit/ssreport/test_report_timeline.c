@@ -7,7 +7,6 @@
 
 static struct json_object *document;
 
-/* Writes the timeline of a report and parses it. */
 static struct json_object *write_timeline(const struct ssreport_report *report) {
     char *text = NULL, why[256];
     size_t size = 0;

@@ -70,7 +70,6 @@ static inline void life_witness(void *context, const struct ssrequest_one *one,
     life->fates[fate]++;
 }
 
-/* Checks the invariants of the counts. */
 static inline void life_check(const struct life *life) {
     const struct ssrequest_tally *tally = &life->tally;
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);

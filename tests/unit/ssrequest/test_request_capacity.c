@@ -121,7 +121,6 @@ static void search_without_noise_finds_the_true_capacity(void **state) {
     }
 }
 
-/* Counts how often the interval includes the capacity, and averages its width. */
 static void noise_widens_a_correct_interval(void **state) {
     (void)state;
     static const double noises[] = {0.05, 0.2, 0.5};

@@ -164,7 +164,7 @@ static void requests_csv_heading_names_every_column(void **state) {
     assert_int_equal(commas[0], 22);
     assert_int_equal(commas[1], 22);
     assert_memory_equal(text, "epoch_seconds,elapsed_seconds,rate,due,", 39);
-    assert_says(text, "\n,1.000000,100,0,"); /* virtual time */
+    assert_says(text, "\n,1.000000,100,0,"); /* no date in virtual time */
     free(text);
     close_it(it);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of how long the trials of a search last and what the search then finds, against a queue in
+ * Tests of how long the trials of a search last and of the result of the search, against a queue in
  * virtual time.
  */
 

@@ -67,7 +67,7 @@ static void delayed_stop_lets_threads_keep_running(void **state) {
     assert_int_equal(look(&machine, 150).used, 300 + 100);
     machine_stop(&machine, 0, 0, START + 200);
     assert_int_equal(look(&machine, 300).used, 300 + 200);
-    /* If they are continued before the stop is complete, the threads keep running. */
+    /* Threads that are continued before the stop is complete keep running. */
     machine_set_running(&machine, 0, true, START + 300);
     machine_stop(&machine, 0, 2, START + 400);
     machine_set_running(&machine, 0, true, START + 500);

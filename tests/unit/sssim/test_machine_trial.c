@@ -36,7 +36,7 @@ static double measure_overhead(const char *class, ss_time overhead) {
     return 1 - ((double)counters.idle + (double)counters.used) / all;
 }
 
-/* On a real machine it was 1 to 3 percentage points. */
+/* A real machine showed 1 to 3 percentage points. */
 static void overhead_of_blocking_instances_is_1_to_3_percent(void **state) {
     (void)state;
     assert_near(measure_overhead("blocking", 0), 0, 1e-9);
@@ -231,7 +231,8 @@ static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background,
 }
 
 /*
- * On a real machine with two CPUs, sixteen threads took 34 ms, and no time at real-time priority.
+ * On a real machine with two CPUs, sixteen woken threads delayed the executor by 34 ms, but not at
+ * all if it had real-time priority.
  */
 static void woken_threads_delay_the_executor(void **state) {
     (void)state;
@@ -282,7 +283,7 @@ static void measure_stops(double *seconds, int count, uint32_t width) {
     trial_close(&trial);
 }
 
-/* On a real machine with ticks of 4 ms, nine in ten took up to 3.7 ms. */
+/* On a real machine with ticks of 4 ms, nine in ten stops took up to 3.7 ms. */
 static void stops_take_effect_at_the_next_tick(void **state) {
     (void)state;
     static double seconds[1000];
@@ -296,7 +297,6 @@ static void stops_take_effect_at_the_next_tick(void **state) {
         assert_near(seconds[i], 0, 0);
 }
 
-/* The effects of a late stop end with the instance. */
 static void ended_instance_has_no_late_stop_effects(void **state) {
     (void)state;
     static struct trial trial;

@@ -382,7 +382,7 @@ static struct queue_run_options make_any(struct dice *dice) {
     return options;
 }
 
-/* Requests per second. */
+/* In requests per second. */
 static double capacity_of(const struct queue_run_options *options) {
     double workers = (double)queue_service_workers(&options->service);
     return workers / ss_time_seconds(options->service.work);

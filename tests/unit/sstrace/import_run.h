@@ -47,7 +47,6 @@ static inline int import_bytes(const char *text, size_t size) {
     return descriptor;
 }
 
-/* Imports one input into open samples. */
 static inline int import_one(const struct sstrace_format *format, struct sstrace_input *input,
     struct sstrace_samples *samples, bool last) {
     int result = format->import(format, input, samples);
@@ -125,7 +124,6 @@ static inline struct import_run import_text(
     return import_named(format, options, "in", text, strlen(text));
 }
 
-/* Fails unless the import succeeded. */
 static inline void assert_imported(const struct import_run *run) {
     if (run->result != 0)
         fail_msg("refused: %s", run->error.message);

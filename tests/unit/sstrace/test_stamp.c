@@ -146,7 +146,7 @@ static void time_of_day_that_wraps_begins_the_next_day(void **state) {
         {"23:59:50", 24 * HOUR - 10 * SECOND},
         {"00:00:00", 24 * HOUR},
         {"12:00:00", 36 * HOUR},
-        /* An hour back is out of order, not the next day. */
+        /* A time one hour earlier is out of order, not on the next day. */
         {"11:00:00", 35 * HOUR},
         {"23:00:00", 47 * HOUR},
         {"01:00:00", 49 * HOUR},

@@ -32,7 +32,7 @@ static void pid_with_a_wrong_start_time_is_not_held(void **state) {
     close_board();
 }
 
-/* The system has no pidfds here. Sends only signal 0. */
+/* Holds by pid, as on kernels without pidfds. Sends only signal 0. */
 static void hold_by_pid_checks_the_start_time(void **state) {
     (void)state;
     open_board();

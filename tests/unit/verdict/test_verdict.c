@@ -27,7 +27,7 @@ static void each_check_has_the_limits_of_the_manual(void **state) {
     (void)state;
     const struct {
         enum ss_check_name check;
-        double passed, doubtful, invalid; /* the largest that is no worse; NaN: never */
+        double passed, doubtful, invalid; /* largest figure of each result; NaN: no figure has it */
     } rows[] = {
         {SS_CHECK_MEAN_ERROR, 1, 3, INFINITY},
         {SS_CHECK_MEAN_SQUARED_ERROR, 25, 100, INFINITY},
