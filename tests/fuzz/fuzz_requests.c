@@ -6,7 +6,10 @@
 #include "responses.h"
 #include "steps.h"
 
-/* The input is both tables of an interrupted record of ssrequest, which has no figures. */
+/*
+ * The input is both tables of a record of ssrequest without final figures, as of an interrupted
+ * run.
+ */
 
 static char folder[] = "/tmp/fuzz-requests-XXXXXX";
 static const char *const names[] = {"requests.csv", "response-times.csv"};

@@ -35,7 +35,7 @@ static uint64_t coarse(const struct cpu *cpu) {
     return (cpu->idle + cpu->shift) / STEP * STEP;
 }
 
-/* Returns the error of the result, shifted like the steps. */
+/* Returns the error of the result in milliseconds. */
 static double read_error(struct cpu *cpu, bool prompt) {
     struct ss_vernier_reading reading = {
         .coarse = coarse(cpu), .step = 2 * STEP, .fine = cpu->fine, .prompt = prompt};

@@ -48,7 +48,7 @@ static void remaining_instances_get_new_ranks_after_a_departure(void **state) {
     trial_close(&trial);
 }
 
-/* Each state ends as late as it began. */
+/* Each state begins and ends late by the same time. */
 static void late_wake_ups_cause_no_drift(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "25%");

@@ -73,7 +73,7 @@ static void low_load_is_blamed_on_ended_instances(void **state) {
     doubt.open_loop = "fixed";
     doubt.idle = 0;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_ENDED);
-    doubt.running = 1.6; /* too rarely fewer than 2 to be the cause */
+    doubt.running = 1.6; /* fewer than 2 run too rarely to be the cause */
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OPEN_LOOP);
 }
 

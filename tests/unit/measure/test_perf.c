@@ -14,8 +14,8 @@
  * request.
  */
 static struct {
-    int refuses[SS_PERF_EVENTS];         /* 0: counts it */
-    int refuses_without_rights;          /* refused for events inside the kernel */
+    int refuses[SS_PERF_EVENTS];         /* 0: counted */
+    int refuses_without_rights;          /* error for events inside the kernel */
     pid_t gone;                          /* a thread that has ended */
     int full_from;                       /* limit of descriptors; 0: no limit */
     struct ss_perf_request requests[64]; /* accepted requests */

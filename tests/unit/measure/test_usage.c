@@ -133,7 +133,10 @@ static void load_of_other_processes_excludes_processes_of_the_run(void **state) 
     free(board);
 }
 
-/* One CPU: hours until a reading, and idle hours among them. Our own use is negligible. */
+/*
+ * One CPU: hours until each reading, and the idle hours among them. This process uses hardly any
+ * CPU time.
+ */
 static const unsigned script[][2] = {{0, 0}, {1, 1}, {11, 1}, {13, 2}};
 
 static int read_script(void *context, struct ss_cpu_reading *reading) {

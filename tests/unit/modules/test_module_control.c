@@ -174,7 +174,7 @@ static void rbpid_restarts_when_control_does(void **state) {
     update_at(&rig, 100, 0.5, 0.4);
     update_at(&rig, 102, 0.5, 0.4);
     assert_near(update_of(&rig, 0, 110, 109, 0.3, 0.2), 0.1 + 0.3, 1e-12);
-    /* Further updates do not restart it. */
+    /* Further updates do not restart control. */
     assert_near(update_of(&rig, 0, 111, 109, 0.3, 0.2), 0.1 + 0.4, 1e-12);
     rig_close(&rig);
 }
@@ -252,7 +252,7 @@ static void geom_duty_is_bounded(void **state) {
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.8, 0.8);
     assert_that(update_at(&rig, 101, 0.8, 0.4), ==, 1);
-    /* Scales the limited duty of 1, not 1.6. */
+    /* The limited duty of 1 is scaled, not 1.6. */
     assert_near(update_at(&rig, 102, 0.5, 1), 0.5, 1e-15);
     rig_close(&rig);
 }

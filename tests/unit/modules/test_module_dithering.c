@@ -355,7 +355,7 @@ static void fixedq_has_no_bias(void **state) {
     }
 }
 
-/* Half a quantum minus 100e-9 is carried; 100 times 1e-9 completes it. The same from above. */
+/* Half a quantum minus 100e-9 is carried, and 100 times 1e-9 completes it; likewise from above. */
 static void fixedq_carries_rounding_remainders_to_the_next_round(void **state) {
     (void)state;
     struct rig rig;

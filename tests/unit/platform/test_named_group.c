@@ -48,8 +48,8 @@ static void process_joins_the_subgroups_of_a_given_process(void **state) {
     tree_write("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
     tree_write("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
     assert_int_equal(ss_platform_named_group_join(NAME, 70, 71, roots()), 1);
-    assert_file(
-        "cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n170\n"); /* a file, not the kernel's */
+    /* The kernel would add 71 to the file instead of overwriting 70. */
+    assert_file("cgroup/cpu/" NAME "/payload/cgroup.procs", "71\n170\n");
     assert_file("cgroup/cpu/" NAME "/monitor/cgroup.procs", "69\n");
     assert_file("cgroup/pids/" NAME "/payload/cgroup.procs", "170\n");
 }

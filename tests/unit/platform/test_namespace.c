@@ -47,7 +47,7 @@ static void user_without_rights_keeps_its_ids_in_a_namespace(void **state) {
         bool unprivileged = false;
         if (getuid() == 0 && (setgid(NOBODY) < 0 || setuid(NOBODY) < 0))
             _exit(100);
-        prctl(PR_SET_DUMPABLE, 1); /* otherwise root owns its /proc */
+        prctl(PR_SET_DUMPABLE, 1); /* otherwise root owns its files in /proc */
         int found = isolate(&unprivileged);
         _exit(found == SETTLED && !unprivileged ? 101 : found);
     }

@@ -54,7 +54,7 @@ static void assert_idle(double milliseconds) {
         fail_msg("%g ms, not %g", (double)counters.idle / 1e6, milliseconds);
 }
 
-/* At first, a quarter of two ticks is added. */
+/* The first reading adds a quarter of two ticks for each CPU. */
 static void idle_time_combines_proc_stat_and_cpuidle(void **state) {
     (void)state;
     make_machine();

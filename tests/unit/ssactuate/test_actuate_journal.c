@@ -12,9 +12,9 @@
 
 /* Replaces flock(), fsync() and fdatasync(), to change files before a lock and to count syncs. */
 
-static void (*before_lock)(void); /* happens just before the next lock */
+static void (*before_lock)(void); /* called just before the next lock */
 static size_t syncs;
-static void (*at_sync)(void); /* at each sync */
+static void (*at_sync)(void); /* called at each sync */
 
 int flock(int file, int operation) {
     void (*event)(void) = before_lock;
@@ -44,7 +44,7 @@ static struct ssactuate_state folder;
 static struct ssactuate_journal journal;
 static char reported[2000];
 static size_t groups_removed;
-static int removal; /* status of removing a group */
+static int removal; /* result of removing a group */
 
 static void report(void *context, const char *line) {
     size_t length = strlen(reported);

@@ -77,8 +77,8 @@ static void write_text(const char *run, const char *name, const char *text) {
 static double costs[300];
 
 /*
- * Suspects with the same CPU time in every slot, or on average, and those that only stop and
- * continue.
+ * Suspects that use the same CPU time in throttled slots, or on average, and suspects that are
+ * stopped nearly all the time.
  */
 static bool catches_up[300], returns_later[300], only_stops[300];
 

@@ -37,7 +37,7 @@ static struct {
     const struct script *scripts;
     struct command commands[COMMANDS];
     int count;
-    char log[2000]; /* what was started and asked to end */
+    char log[2000]; /* commands started and asked to end */
     char last[500]; /* the words of the command started last */
 } world;
 

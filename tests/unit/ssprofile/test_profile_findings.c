@@ -193,7 +193,10 @@ static void dot_plot_is_sorted_and_labeled(void **state) {
     struct ssprofile_series both[2] = {
         series_of(0, "without", unsorted, 3), series_of(1, "quota-6352", slow, 4)};
     char *script = drawn(ssprofile_draw_dots, both, 2);
-    /* d, which only the second series has; then b, c and a. gnuplot gets names in octal. */
+    /*
+     * The order is d, which only the second series has, then b, c and a. Names are octal for
+     * gnuplot.
+     */
     expect_drawn(script, "add (\"\\144\" 0)\nset ytics add (\"\\142\" 1)\n");
     expect_drawn(script, "add (\"\\143\" 2)\nset ytics add (\"\\141\" 3)\n");
     expect_drawn(script, "$dots0 << END\n1.65 1\n2.4 2\n3 3\nEND\n");

@@ -123,7 +123,10 @@ static struct ssprofile_results read_rows(const char *rows) {
     return results;
 }
 
-/* Expects one warning (none if NULL) and `count` repetitions of b of class c on a. */
+/*
+ * Expects one warning, or none if NULL, and `count` repetitions of benchmark b, class c, on machine
+ * a.
+ */
 static void expect_rows(const char *rows, const char *warning, size_t count) {
     struct ssprofile_results results = read_rows(rows);
     if (results.warnings.count != (warning != NULL))

@@ -125,7 +125,7 @@ static void wide_interval_requires_more_repetitions(void **state) {
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, NAN), SSPROFILE_REPEAT);
     assert_true(closed.setting == 1 && closed.count == 0);
-    /* Wide, but clearly off: the next setting helps more. */
+    /* The interval is wide but excludes 0, so the next setting is tested. */
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.5, 0.02), SSPROFILE_TEST);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.009), SSPROFILE_DONE);
 }

@@ -121,7 +121,7 @@ static void power_shared_by_a_pair_counts_once(void **state) {
     assert_cell(&report, "energy", 0, "iterations", NAN);
     assert_cell(&report, "energy", 1, "iterations", 60);
     assert_cell(&report, "energy", 1, "iterations_per_watt_hour", 200);
-    assert_cell(&report, "energy", 1, "relative", NAN); /* it was not run in per-chip */
+    assert_cell(&report, "energy", 1, "relative", NAN); /* not run with per-chip */
     assert_text(&report, "energy", 1, "note", "power and iterations of both programs");
     assert_rows(&report, "energy-steps", 1);
     assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 200);

@@ -90,7 +90,7 @@ static void method_deviations_refer_to_the_wider_baseline(void **state) {
     add_run(&report, "nbench", 0.2, 0.2, 2);
     add_run(&report, "1cdc", 0.5, 0.5, 1);
     add_run(&report, "nbench", 0.6, 0.58, 5);
-    add_run(&report, "pi-even", 0.7, 0.61, 9); /* beyond: not extrapolated */
+    add_run(&report, "pi-even", 0.7, 0.61, 9); /* beyond the baseline's loads, so not compared */
     add_run(&report, "pi-even", 0.1, 0.1, 9);
     add_run(&report, "pi-even", 0.2, 0.2, 1);
     finish_report(&report);

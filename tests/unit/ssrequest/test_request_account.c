@@ -5,7 +5,7 @@ static void mean_request_rate_follows_the_profile(void **state) {
     (void)state;
     struct ssrequest_profile profile = {0};
     assert_int_equal(ssrequest_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
-    /* 0, 0, 10, 10, 20, 20 */
+    /* rates of the first six seconds: 0, 0, 10, 10, 20, 20 */
     assert_float_equal(ssrequest_mean_rate(&profile, 0, SS_SECOND), 0, 1e-9);
     assert_float_equal(ssrequest_mean_rate(&profile, 3 * SS_SECOND, 5 * SS_SECOND), 15, 1e-9);
     assert_float_equal(ssrequest_mean_rate(&profile, 0, 6 * SS_SECOND), 10, 1e-9);

@@ -25,7 +25,7 @@ static void each_class_uses_its_documented_share_of_cpus(void **state) {
     }
 }
 
-/* On a single CPU no class uses more than it, and a class with gaps uses less. */
+/* No class uses more than a single CPU, and a class with gaps uses less. */
 static void demand_never_exceeds_the_machine(void **state) {
     (void)state;
     assert_near(measure_demand("blocking", 1, 1, 1), 1, 1e-9);

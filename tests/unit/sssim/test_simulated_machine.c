@@ -167,7 +167,7 @@ static void power_is_integrated_over_busy_cpus(void **state) {
     assert_near(measured.active, 0.5, 1e-9);
     assert_near(measured.idle, 0.5, 1e-9);
     assert_near(measured.watts, 150, 1e-6);
-    /* Four at once on four workers: 10 of 1000 ms with four busy. */
+    /* Four requests at once on four workers: all four are busy for 10 of 1000 ms. */
     setup.workers = 4;
     setup.arrival = SSREQUEST_CONCURRENT;
     measured = simulate(&setup, 4, 10 * SS_SECOND);

@@ -214,7 +214,7 @@ static void process_that_leaves_its_group_is_found_when_instances_stop(void **st
         world_expect_branch(0, child, true);
         child = world_fork(world_leader(0));
     }
-    /* The last one stays; after a second it is no longer expected to leave. */
+    /* The last process stays; after a second it is no longer expected to leave. */
     world_pass(1300 * SS_MILLISECOND);
     assert_false(is_waited_for());
     world_check(true);
@@ -296,7 +296,7 @@ static void group_the_executor_cannot_hold_becomes_single_branches(void **state)
     world_check(true);
 }
 
-/* Until the next recount, a second later, it would neither be stopped nor ended. */
+/* Until the next recount, a second later, the group would neither be stopped nor ended. */
 static void group_that_cannot_be_held_is_split_at_the_next_look(void **state) {
     (void)state;
     world_pass(1500 * SS_MILLISECOND);

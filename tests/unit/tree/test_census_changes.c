@@ -126,7 +126,7 @@ static void give_parents_number_to_stranger(void) {
     world_put(other, WORLD_SHELL);
 }
 
-/* Our process stays ours, whatever happens to its parent meanwhile. */
+/* The process stays ours, whatever happens to its parent in the meantime. */
 static void broken_line_of_descent_is_retried(void **state) {
     (void)state;
     change_at_each_look(prepare_line, end_parent, true);

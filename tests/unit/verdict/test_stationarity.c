@@ -70,8 +70,8 @@ static void steady_series_are_rarely_flagged(void **state) {
 }
 
 /*
- * Short series look less correlated than they are. Without the correction, 486 would exceed the
- * limit.
+ * Short series look less correlated than they are. Without the correction, 486 of the series would
+ * exceed the limit.
  */
 static void correlation_of_a_short_series_is_corrected(void **state) {
     (void)state;
