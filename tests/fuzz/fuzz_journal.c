@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct ssactuate_journal journal = {.file = open_file(data, size), .name = "journal"};
     struct ss_error error = {0};
     if (ssactuate_journal_reload(&journal, &error) == 0) {
-        /* A second reading of the journal must find the same. */
+        /* A second reading of the journal must find the same entries and groups. */
         size_t entries = journal.count, groups = journal.group_count;
         check(&journal);
         FUZZ_CHECK(ssactuate_journal_reload(&journal, &error) == 0);

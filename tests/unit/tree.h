@@ -4,7 +4,7 @@
 
 /*
  * A folder of files that a test writes, such as a recorded /proc. It is removed when the process
- * ends, however it ends, or when the next folder is made.
+ * exits or makes the next folder.
  */
 
 #include <ftw.h>

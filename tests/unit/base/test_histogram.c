@@ -102,7 +102,7 @@ static void histogram_of_one_value_is_exact(void **state) {
 }
 
 /*
- * The value is between a smaller and a larger one, because a histogram knows its extremes exactly.
+ * The value is between a smaller and a larger one, because the extremes of a histogram are exact.
  */
 static void quantiles_are_exact_to_a_two_thousandth(void **state) {
     (void)state;

@@ -32,7 +32,7 @@ static void non_posix_regex_syntax_is_refused(void **state) {
     assert_refused("\\\\\\d", "\\d is no");
 }
 
-/* regcomp() took gigabytes for these. */
+/* regcomp() needs gigabytes of memory for these patterns. */
 static void nested_repetitions_in_patterns_are_refused(void **state) {
     (void)state;
     assert_refused(

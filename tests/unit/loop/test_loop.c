@@ -130,7 +130,7 @@ static void errors_with_serial_instances_match_the_published_ones(void **state) 
     }
 }
 
-/* Published bounds of `sunflow`, a single instance of which saturates the machine. */
+/* Published bounds of `sunflow`. A single instance of it saturates the machine. */
 static void errors_with_parallel_instances_match_the_published_ones(void **state) {
     (void)state;
     static const struct {

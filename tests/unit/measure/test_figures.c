@@ -284,7 +284,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     }
     /* Each instance is always busy: 10 s / 4 s. */
     assert_near(iterations.parts, 3 * 2.5, 1e-12);
-    /* Ends at 12, 16 and 20, at 13 and 17, at 14 and 18. */
+    /* Iterations end at 12, 16 and 20, at 13 and 17, and at 14 and 18. */
     assert_int_equal(iterations.ended, 7);
     assert_int_equal(iterations.seen, 12);
     assert_near(ss_iterations_rate(&iterations, 30 * SS_SECOND).per_second, 0.75, 1e-12);

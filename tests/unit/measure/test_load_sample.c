@@ -329,7 +329,6 @@ static void v2_group_load_is_relative_to_the_allowance(void **state) {
     assert_false(take(ALL));
 }
 
-/* Without a name, the group is our own, not the machine. */
 static void default_group_is_our_own_group(void **state) {
     (void)state;
     tree_new();

@@ -66,7 +66,7 @@ static void deadbeat_holds_loads_on_many_cpus(void **state) {
 }
 
 /*
- * Each instance fills all CPUs, which control does not know at first; decisions are two seconds
+ * Each instance fills all CPUs, which is unknown to control at first; decisions are two seconds
  * apart.
  */
 static void deadbeat_holds_loads_of_many_parallel_instances(void **state) {

@@ -69,7 +69,7 @@ static void averageq_runs_then_stops(void **state) {
     rig_close(&rig);
 }
 
-/* The stop depends on the duty at its own beginning, not on that of the previous run. */
+/* The stop depends on the duty when the stop begins, not when the previous run began. */
 static void averageq_uses_current_duty_for_each_half(void **state) {
     (void)state;
     struct rig rig;

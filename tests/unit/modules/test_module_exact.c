@@ -197,7 +197,7 @@ static void exact_ignores_counters_that_jump(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/exact", "100m", 1, 4);
     sample_ran(&rig, 0, 1000, 1000);
-    sample_ran(&rig, 0, 1040, 1040); /* 0.25 */
+    sample_ran(&rig, 0, 1040, 1040); /* load 0.25 */
     sample_ran(&rig, 0, 1080, 1040 + 4 * 61 + 1);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_ran(&rig, 0, 1120, 1030);

@@ -37,7 +37,7 @@ static void realtime_later_samples_are_blended(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 1, 1040, 120); /* 0.25 */
+    sample_idle(&rig, 1, 1040, 120); /* load 0.25 */
     /*
      * This sample is as long as the period: w = 1 - 100 / (100 + 100) = 1/2; no idle time, so the
      * sample is 1.
@@ -59,7 +59,7 @@ static void realtime_default_period_is_333_ms(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120); /* 0.25 */
+    sample_idle(&rig, 0, 1040, 120); /* load 0.25 */
     sample_idle(&rig, 0, 1077, 120);
     assert_near(estimate_of(&rig, 0), 0.9 * 0.25 + 0.1 * 1, 1e-12);
     rig_close(&rig);
@@ -150,7 +150,7 @@ static void realtime_ignores_counters_that_fall(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 500);
-    sample_idle(&rig, 0, 1040, 620); /* 0.25 */
+    sample_idle(&rig, 0, 1040, 620); /* load 0.25 */
     sample_idle(&rig, 0, 1080, 570);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1180, 770);
@@ -164,7 +164,7 @@ static void realtime_ignores_counters_that_jump(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
-    sample_idle(&rig, 0, 1040, 120); /* 0.25 */
+    sample_idle(&rig, 0, 1040, 120); /* load 0.25 */
     sample_idle(&rig, 0, 1080, 120 + 4 * 61 + 1);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1180, 365);
@@ -172,13 +172,13 @@ static void realtime_ignores_counters_that_jump(void **state) {
     rig_close(&rig);
 }
 
-/* Two of four CPUs go offline: the sums restart, and the load is that of the remaining two. */
+/* Two of four CPUs go offline: the sums restart, and the load covers the remaining two. */
 static void realtime_continues_with_fewer_cpus(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 1000);
-    sample_idle(&rig, 0, 1040, 1120); /* 0.25 */
+    sample_idle(&rig, 0, 1040, 1120); /* load 0.25 */
     struct ss_counters counters = {.time = MS(1080), .set = 8, .capacity = 2, .idle = MS(1130)};
     sample_counters(&rig, 0, 1000, counters);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
@@ -300,7 +300,7 @@ static void realtime_ratio_is_weighted_by_counted_time(void **state) {
     struct ss_counters idle = counters_of(stat_before, 920);
     idle.idle -= MS(160);
     sample_counters(&rig, 0, 900, idle);
-    sample_counters(&rig, 0, 900, counters_of(stat_before, 1000)); /* 0 */
+    sample_counters(&rig, 0, 900, counters_of(stat_before, 1000)); /* load 0 */
     sample_counters(&rig, 0, 900, counters_of(stat_after, 1080));
     assert_near(estimate_at(&rig, 0, 1080, 900), 0.5 * 7 / 15, 1e-12);
     /* No tick since then: the estimate stays. */
@@ -379,7 +379,7 @@ static void cgroup_restarts_after_a_changed_quota_or_group(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
     sample_used(&rig, 0, 1000, 1, 100);
-    sample_used(&rig, 0, 1040, 1, 110); /* 0.25 */
+    sample_used(&rig, 0, 1040, 1, 110); /* load 0.25 */
     sample_used(&rig, 0, 1080, 2, 150);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_used(&rig, 0, 1120, 2, 20);

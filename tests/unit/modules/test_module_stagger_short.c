@@ -67,10 +67,7 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
     }
 }
 
-/*
- * Runs ten executors, each of which is owed a tenth of the shortest state per round, or slightly
- * less.
- */
+/* Runs ten executors. Each is owed a tenth of the shortest state per round, or slightly less. */
 static void assert_turns(const char *options, double duty, unsigned max) {
     struct rig rig;
     memset(taken, 0, sizeof taken);

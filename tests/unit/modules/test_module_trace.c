@@ -184,7 +184,7 @@ static void random_loads_are_uniform(void **state) {
     rig_close(&rig);
 }
 
-/* If the seed were only added, this sequence would equal that of seed 0 shifted by one. */
+/* If the seed were only added, this sequence would equal the sequence of seed 0, shifted by one. */
 static void random_seeds_give_independent_sequences(void **state) {
     (void)state;
     struct rig rig, other;

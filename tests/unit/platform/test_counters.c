@@ -46,7 +46,10 @@ static void only_measured_cpus_of_proc_stat_are_summed(void **state) {
     (void)state;
     ss_time before = ss_platform_now();
     read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
-    /* idle 40000 + 500 + 4000 + 50; busy 1000 + 200 + 300 + 60 + 70 + 80 and a tenth of it */
+    /*
+     * Idle 40000 + 500 + 4000 + 50; busy 1000 + 200 + 300 + 60 + 70 + 80, and a tenth of that on
+     * CPU 1.
+     */
     assert_ticks(44550, 550, 88, 1710 + 171);
     assert_that(counters.capacity, ==, 2);
     assert_in_range(counters.time, before, ss_platform_now());

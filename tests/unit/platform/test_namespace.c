@@ -24,7 +24,7 @@ static int check_inside(const struct ss_isolation *isolation) {
                : WRONG_PROC;
 }
 
-/* Returns what the process in the namespace found. */
+/* Returns the exit status of the process in the namespace. */
 static int isolate(bool *unprivileged) {
     struct ss_isolation isolation;
     int status;

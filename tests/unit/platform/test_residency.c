@@ -194,7 +194,7 @@ static void sources_of_idle_time_are_described(void **state) {
     assert_string_equal(text, tree_path("stat"));
 }
 
-/* On the reading CPU, the true value is at least that of /proc/stat. */
+/* On the reading CPU, the true value is at least the value in /proc/stat. */
 static void missed_idle_time_is_added_at_the_next_reading(void **state) {
     (void)state;
     cpu_set_t one;

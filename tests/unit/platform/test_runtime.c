@@ -139,7 +139,7 @@ static void missing_run_time_file_is_reported_as_the_reason(void **state) {
     assert_fallback(strerror(ENOENT));
 }
 
-/* The fake file's inode is not that of the first namespace. */
+/* The inode of the fake file differs from the inode of the first namespace. */
 static void run_time_in_another_namespace_is_refused(void **state) {
     (void)state;
     make_machine();

@@ -87,8 +87,8 @@ static void all_codes_have_the_run_lengths_of_the_base_sequence(void **state) {
 }
 
 /*
- * The first halves of codes have such products: the product of two shifts of the base sequence is a
- * third shift.
+ * Within the first halves of codes, the product of two shifts of the base sequence is a third
+ * shift.
  */
 static void no_code_is_the_product_of_two_other_codes(void **state) {
     (void)state;

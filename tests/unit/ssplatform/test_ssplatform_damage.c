@@ -98,7 +98,7 @@ static void check_damage(
     }
 }
 
-/* The states of one CPU represent those of all. */
+/* Of the files that each CPU has, only those of CPU 1 are damaged. */
 static bool is_tried(const char *path) {
     const char *cpu = strstr(path, "cpu/cpu");
     return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');

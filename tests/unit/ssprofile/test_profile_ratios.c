@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Tests of ratios, figures and predictions against those of R in data/profile (see make.R there),
- * to ten digits.
+ * Compares ratios, figures and predictions with R's in data/profile (see make.R there), to ten
+ * digits.
  */
 
 #include <math.h>

@@ -152,7 +152,10 @@ static void set_host_loads(struct ssreport_run *run, const double observed[STEPS
             (struct ssreport_host_load){(double)(10 * i) + 0.5, observed[i]};
 }
 
-/* The load of a group and that of CPUs differ; the host measured both in the same way. */
+/*
+ * The load of a group and the load of CPUs are defined differently; the host measured both in the
+ * same way.
+ */
 static void loads_with_different_definitions_are_not_compared(void **state) {
     (void)state;
     for (int host = 0; host < 2; host++) {

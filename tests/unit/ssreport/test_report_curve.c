@@ -29,7 +29,6 @@ static void curve_through_collinear_points_is_a_straight_line(void **state) {
     ssreport_curve_free(&curve);
 }
 
-/* With infinite bandwidth the curve and its bands equal those of least squares. */
 static void curve_of_infinite_bandwidth_is_the_least_squares_line(void **state) {
     (void)state;
     double x[POINTS], y[POINTS];

@@ -471,7 +471,10 @@ static void process_without_iterations_has_no_answer(void **state) {
     end();
 }
 
-/* The background does 3 % more in the turns of B. Its clock starts 7 s before that of the pair. */
+/*
+ * The background does 3 % more in the turns of B. Its clock starts 7 s before the clock of the
+ * pair.
+ */
 static void background_is_compared_by_turns(void **state) {
     (void)state;
     settings.beside = "serial@60%";
@@ -496,7 +499,9 @@ static void background_is_compared_by_turns(void **state) {
     end();
 }
 
-/* Both run at once; a block of two such runs takes 8 s, so 20 of A and B fit into 240 s. */
+/*
+ * Both commands run at once. A block of two runs takes 8 s, so 20 blocks of A and B fit into 240 s.
+ */
 static void side_by_side_commands_have_blocks_of_two_runs(void **state) {
     (void)state;
     settings.at_most = "240";

@@ -206,8 +206,8 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
     /* This round has no per-chip run to compare with. */
     assert_cell(&report, "energy-steps", 6, "relative", NAN);
     /*
-     * Energy of per-chip over that of per-core: 20 W, then 40 W against 10 W, then 80 W, for 10 s
-     * and 20 s.
+     * Energy with per-chip divided by energy with per-core: 20 W, then 40 W against 10 W, then 80
+     * W, for 10 s and 20 s.
      */
     assert_cell(&report, "energy", 1, "relative", (20 * 10 + 40 * 20) / (10 * 10 + 80 * 20.0));
     assert_cell(&report, "energy", 3, "relative", 1);

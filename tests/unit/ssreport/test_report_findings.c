@@ -483,7 +483,8 @@ static void emulated_environments_are_left_out_of_findings(void **state) {
 }
 
 /*
- * Divides the throughput of both sides by that of per-chip in the same step, round and environment.
+ * The throughput of both sides is divided by their throughput with per-chip in the same step, round
+ * and environment.
  */
 static void combined_throughput_is_relative_to_the_same_step(void **state) {
     (void)state;

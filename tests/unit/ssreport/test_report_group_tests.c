@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Compares our tests of groups with those of R for the values in data/statistics (see tests.R
- * there), to ten significant digits.
+ * Compares tests of groups with R's for the values in data/statistics (see tests.R there), to ten
+ * significant digits.
  */
 
 #include <stdbool.h>
@@ -132,7 +132,7 @@ static double value_of_all(const char *test, const char *name) {
     return value_of_test(&result, name);
 }
 
-/* Returns our value of a row: case, test, group, other group, name, value. */
+/* Returns the value to compare with a row: case, test, group, other group, name, value. */
 static double value_of_row(char **fields) {
     if (strcmp(fields[1], "welch") == 0)
         return value_of_pair(find_group(fields[2]), find_group(fields[3]), fields[4]);

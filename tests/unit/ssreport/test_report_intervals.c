@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Tests of the confidence interval of the interference metric; data/statistics/fieller.py computes
- * the same in another way.
+ * Tests of the confidence interval of the interference metric. data/statistics/fieller.py computes
+ * it in another way.
  */
 
 #include <math.h>
@@ -129,7 +129,8 @@ static void interval_without_scatter_has_no_width(void **state) {
 }
 
 /*
- * Returns a uniform number in (0, 1). The generator is our own, so results are the same everywhere.
+ * Returns a uniform number in (0, 1). Does not use the C library's generator, so results are the
+ * same everywhere.
  */
 static double draw(uint64_t *seed) {
     uint64_t z = (*seed += 0x9e3779b97f4a7c15);

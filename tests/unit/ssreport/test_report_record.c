@@ -364,7 +364,7 @@ static void warm_up_without_settling_does_not_count(void **state) {
     ssreport_record_free(&record);
 }
 
-/* The column `counted` overrides what stamps and targets suggest. */
+/* The column `counted` takes precedence over time stamps and targets. */
 static void counted_column_selects_the_counted_samples(void **state) {
     (void)state;
     static const char heading[] = "time,elapsed_seconds,target,load,duty,counted\n";

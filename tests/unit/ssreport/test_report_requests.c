@@ -620,7 +620,6 @@ static void disturbed_request_rates_are_marked(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The response time must be the same at all duties, from two runs of a folder. */
 static void response_times_are_compared_with_the_formula_for_stops(void **state) {
     (void)state;
     folder_open();

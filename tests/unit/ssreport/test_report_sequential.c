@@ -52,7 +52,10 @@ static void bounded_interval_agrees_with_r(void **state) {
     assert_near(look.half, 0.04808094038222142, 1e-14);
 }
 
-/* At the end the bound is nearly that of a single look at 97.5 %: 2.3 errors instead of 2. */
+/*
+ * At the end the interval is nearly as narrow as for a single look at 97.5 %: 2.3 errors instead of
+ * 2.
+ */
 static void interval_narrows_until_the_planned_end(void **state) {
     (void)state;
     double values[PLANNED], last = INFINITY;

@@ -249,7 +249,9 @@ static void matrix_has_a_row_per_foreground(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The throughputs of two programs are added as parts of what each achieves alone. */
+/*
+ * The throughput of each program is divided by its throughput alone, and the two parts are added.
+ */
 static void weighted_speedup_needs_both_programs_alone(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Compares our statistics with those of R for the pairs in data/statistics (see make.R there), to
- * ten significant digits.
+ * Compares statistics with R's for the pairs in data/statistics (see make.R there), to ten
+ * significant digits.
  */
 
 #include <math.h>

@@ -196,7 +196,7 @@ static void equal_seeds_give_equal_schedules(void **state) {
     }
     assert_memory_equal(moments[0], moments[1], sizeof moments[0]);
     assert_memory_not_equal(moments[0], moments[2], sizeof moments[0]);
-    /* The gaps must not be the same sequence, shifted. */
+    /* The gaps must not be a shifted copy of the same sequence. */
     for (size_t j = 1; j + 1 < COUNT; j++)
         assert_int_not_equal(moments[2][j] - moments[2][j - 1], moments[0][j + 1] - moments[0][j]);
 }

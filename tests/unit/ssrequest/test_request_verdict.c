@@ -20,7 +20,7 @@ static int tear_down(void **state) {
     return 0;
 }
 
-/* Ends 2,000 requests in 10 s; those of the second half take `second` instead of 20 ms. */
+/* Ends 2,000 requests in 10 s. Requests of the second half take `second` instead of 20 ms. */
 static void end_requests(ss_time second) {
     for (ss_time i = 0; i < 2000; i++) {
         ss_time due = i * 5 * SS_MILLISECOND;
@@ -48,7 +48,7 @@ static void slower_responses_are_detected(void **state) {
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_RESPONSE] - 4.9) < 0.5);
 }
 
-/* In the third quarter no request ends, and those of the last quarter are slower. */
+/* No request ends in the third quarter, and requests of the last quarter are slower. */
 static void slower_responses_after_a_stall_are_detected(void **state) {
     (void)state;
     for (ss_time i = 0; i < 2000; i++) {

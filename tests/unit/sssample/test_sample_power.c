@@ -76,7 +76,7 @@ static void reset_counter_leaves_a_second_without_power(void **state) {
     }
 }
 
-/* Otherwise the energy of two seconds would count as that of one. */
+/* Otherwise the energy of two seconds would count for one. */
 static void second_after_an_unreadable_counter_has_no_power(void **state) {
     (void)state;
     struct sssample_power power;

@@ -48,7 +48,10 @@ static ss_time measure_gathering(struct demand *demand) {
     return time;
 }
 
-/* Without a continue, such a pause of the second thread occurs only a few times in a thousand. */
+/*
+ * Unless it was just continued, the instance has a single thread for more than 1 ms only a few
+ * times in a thousand.
+ */
 static void continued_blocking_instance_starts_on_one_cpu(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("blocking");

@@ -3,7 +3,7 @@
 /*
  * Tests of the machine under sssim queue: frequency, contention and power. Inputs are the published
  * fits of power, a frequency's share of it, and a and b fitted to the published capacities; the
- * rest is predicted and compared with what was published
+ * rest is predicted and compared with the published figures
  * (tools/experiments/published/actuators-*.csv).
  */
 

@@ -27,7 +27,7 @@ static inline const struct sstrace_format *find_format(const char *name) {
             argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
     }
 
-/* Like import_named(); also stores what the import wrote to standard error. */
+/* Like import_named(); also stores the import's standard error. */
 static inline struct import_run import_heard(const struct sstrace_format *format,
     const import_options *options, const char *text, size_t size, char heard[1024]) {
     FILE *file = tmpfile();

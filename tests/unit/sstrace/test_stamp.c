@@ -19,7 +19,7 @@ static bool read_seconds(const char *text, size_t length, int64_t *ns) {
     return sstrace_stamp_number(text, length, SECOND, ns);
 }
 
-/* Appends a byte: parsing must not depend on what follows the text. */
+/* Appends a byte: parsing must not depend on the bytes after the text. */
 static bool read_part(reader *read, const char *text, int64_t *ns) {
     char longer[128];
     snprintf(longer, sizeof longer, "%s5", text);

@@ -123,8 +123,8 @@ struct bloom {
 };
 
 /*
- * Returns the longest time for which a process was out of reach. `whole` becomes the time during
- * which there was such a process.
+ * Returns the longest time for which a process was out of reach. `whole` becomes the total time
+ * during which any process was out of reach.
  */
 static ss_time grow_bloom(ss_time age, ss_time *whole) {
     static struct bloom all[BLOOM_SIZE];

@@ -196,7 +196,7 @@ static void each_look_follows_only_a_few_lines_of_descent(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* A process with the same parent as a foreign one is foreign. */
+/* A sibling of a foreign process is foreign. */
 static void foreign_siblings_cost_one_lookup_each(void **state) {
     (void)state;
     pid_t parent = WORLD_SHELL;

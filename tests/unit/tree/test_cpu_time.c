@@ -28,7 +28,7 @@ static int orders[2];
 static int answers[2];
 static uint64_t begun;
 static ss_time begun_at;
-static bool refused; /* the kernel does not let us open clocks */
+static bool refused; /* the kernel refuses to open clocks */
 
 static uint64_t read_total(void) {
     meter.due = 0;
