@@ -8,7 +8,7 @@
 
 #include "run.h"
 
-/* Several processes of a run, examined together. */
+/* The processes of a run that have our mark and a certain name. */
 
 struct family {
     pid_t pids[RUN_PIDS_MAX];
@@ -18,7 +18,7 @@ struct family {
 /* Returns the processes with our mark whose name begins with `name`. */
 struct family family_find(const char *name);
 
-/* Returns how many of the processes are in this state. */
+/* Returns the number of processes in this state, a letter as in ps. */
 size_t family_count(const struct family *family, char state);
 
 size_t family_count_living(const struct family *family);
@@ -50,8 +50,6 @@ void family_kill_together(const struct family *family, pid_t last);
 
 /* Kills every remaining process with our mark. */
 void family_end_all(void);
-
-/* ---- other kernels and users ---- */
 
 /* For run_setup.prepare: simulates a kernel without pidfds. */
 void family_deny_pidfds(void);

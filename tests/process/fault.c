@@ -9,10 +9,10 @@
 
 #include <check.h>
 
-/* How many runs at a time; most of them only wait. */
+/* Runs at a time: most of them only wait. */
 #define AT_ONCE 4
 
-/* The name includes a time, because in a PID namespace our pid is not unique on this machine. */
+/* The path includes a time, because our pid is unique only in our PID namespace. */
 static const char *report_path(const struct fault *fault) {
     static char path[128];
     static struct timespec begin;
@@ -35,7 +35,7 @@ bool fault_has_struck(const struct fault *fault) {
     return unlink(report_path(fault)) == 0;
 }
 
-/* Fails unless the program wrote 1 to `max` error messages that name a failure and its reason. */
+/* Fails unless the program wrote 1 to `max` error messages, each with a failure and its reason. */
 static void expect_lines(const struct run *run, size_t max) {
     size_t count = 0;
     for (const char *line = run->err.bytes; *line; line += strcspn(line, "\n") + 1) {

@@ -5,7 +5,7 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* Runs in which calls fail, see shim_fault.c. */
+/* Runs in which calls fail; shim_fault.c makes them fail. */
 
 #define FAULT_FOR_EVER 1000000UL
 

@@ -17,8 +17,7 @@
 #include "surroundings.h"
 
 /*
- * Runs with --isolate. Their PID namespace identifies their processes, even if these have no mark
- * and no living parent.
+ * Runs with --isolate. Tests find their processes by PID namespace, even orphans without the mark.
  */
 
 #define ISOLATE "--isolate", "-v", "-n", "2", "-c", "fixed", "-l", "50%"
@@ -30,9 +29,7 @@ struct isolated_run {
     char space[64];
 };
 
-/*
- * In a child: exits with 0 if the system permits everything that --isolate needs.
- */
+/* In a child: exits with 0 if the system permits everything that --isolate needs. */
 static inline void isolated_try(void) {
     pid_t child = surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS) ? fork() : -1;
     int status = 1;
@@ -50,7 +47,7 @@ static inline bool isolated_is_possible(void (*become)(void)) {
         if (become)
             become();
         prctl(
-            PR_SET_DUMPABLE, 1); /* as after an exec; otherwise our files in /proc belong to root */
+            PR_SET_DUMPABLE, 1); /* as after an exec; otherwise root would own our files in /proc */
         isolated_try();
     }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
@@ -73,15 +70,16 @@ static inline bool isolated_is_in(pid_t pid, const char *space) {
     return strcmp(here, space) == 0;
 }
 
-/*
- * Finds the processes of this name in this namespace, except zombies. Returns their number.
- */
+/* Finds the processes of this name in this namespace, except zombies. Returns their number. */
 static inline size_t isolated_members(
     const char *space, const char *name, pid_t pids[RUN_PIDS_MAX]) {
     return run_collect(name, isolated_is_in, space, pids);
 }
 
-/* Returns the outer process or the master; both are named showstopper, so compares namespaces. */
+/*
+ * Returns the outer process or the master. Both are named showstopper, but only one is in our
+ * namespace.
+ */
 static inline pid_t isolated_showstopper(struct run *run, bool inside) {
     char own[64];
     char space[64];
@@ -98,7 +96,7 @@ static inline pid_t isolated_showstopper(struct run *run, bool inside) {
     return 0;
 }
 
-/* Waits until the run is complete. */
+/* Waits until all processes of the run exist. */
 static inline struct isolated_run isolated_find(struct run *run) {
     struct isolated_run isolated = {.run = run};
     run_wait_text(run, "instances run");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Checks what --json writes, without a library. */
+/* A JSON parser that depends on no library, for the output of --json. */
 
 static inline const char *json_skip(const char *at) {
     while (*at && isspace((unsigned char)*at))

@@ -20,8 +20,8 @@
 #include "run.h"
 
 /*
- * The test's own children, forked but not executed. Each dies with its parent. A child is ready
- * once start returns: its preparation is done.
+ * Children of the test, forked but not executed. Each dies with its parent. When start returns, the
+ * child has finished its preparation.
  */
 
 static int kin_gate[2]; /* held open by every child that is not ready */
@@ -32,7 +32,7 @@ static inline void kin_wait_for_ever(void) {
         pause();
 }
 
-/* Prepares a child or grandchild between its fork and its act. */
+/* Called first in a new child or grandchild. */
 static inline void kin_begin(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -74,7 +74,7 @@ static inline pid_t kin_start(void (*act)(void)) {
     return kin_start_as(0, act);
 }
 
-/* For an act that needs a child: forks one that waits forever. Returns its pid. */
+/* For an act that needs a child: forks one that waits forever and returns its pid. */
 static inline pid_t kin_add(void) {
     pid_t parent = getpid();
     pid_t child = fork();
@@ -94,7 +94,7 @@ static inline void kin_end(pid_t pid) {
     kin_reap(pid);
 }
 
-/* Ends a child of ours without reaping it. */
+/* Ends a child without reaping it. */
 static inline void kin_end_unreaped(pid_t pid) {
     siginfo_t info;
     ck_assert_int_eq(kill(pid, SIGKILL), 0);

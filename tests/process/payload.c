@@ -24,8 +24,7 @@
 
 extern char **environ;
 
-/* The check for leaks traces this process, and waits forever if the process is stopped meanwhile.
- */
+/* LeakSanitizer traces this process, and hangs if the process is stopped meanwhile. */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {
     return "detect_leaks=0";
@@ -50,7 +49,7 @@ static void print_status_lines(void) {
         fclose(file);
 }
 
-/* Omits the standard descriptors and the descriptor of the listing itself. */
+/* Omits the standard descriptors and the one that lists the folder. */
 static void print_descriptors(void) {
     DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -145,14 +144,14 @@ static void print_ticks(long interval) {
     }
 }
 
-/* Describes standard output on standard error. */
+/* Describes standard output on standard error, which a test reads separately. */
 static void describe_output(void) {
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     fprintf(stderr, "output %d error %d controlling %d\n", isatty(STDOUT_FILENO),
         isatty(STDERR_FILENO), terminal >= 0 && tcgetsid(STDOUT_FILENO) >= 0);
 }
 
-/* Writes until the reader is gone. */
+/* Writes until a write fails because the reader has gone. */
 static void flood(void) {
     static char text[4096];
     memset(text, 'x', sizeof text);
@@ -169,7 +168,7 @@ static int print_value(const char *value) {
     return 1;
 }
 
-/* Prints the percentage of the elapsed time in which it ran. */
+/* Prints the percentage of the elapsed time during which the process ran. */
 static void print_share(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     double used = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -187,7 +186,6 @@ static void on_signal(int number) {
     caught = number;
 }
 
-/* Prints how often SIGCONT arrived. */
 static void count_continuations(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     long times = 0;
@@ -199,7 +197,7 @@ static void count_continuations(long milliseconds) {
     printf("\"continued\": %ld\n", times);
 }
 
-/* Names the termination signal that arrived, and exits with 0. */
+/* Waits for a termination signal, prints its name and exits with 0. */
 static void catch (void) {
     static const int polite[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t all;
@@ -255,7 +253,7 @@ static void linger(long milliseconds) {
     printf("ended late by %d\n", (int)caught);
 }
 
-/* Uses a CPU, and memory in small pages, which takes the kernel time to free. */
+/* Spins and uses memory in small pages, which the kernel needs time to free. */
 static void spin_with(long megabytes) {
     size_t size = (size_t)megabytes << 20;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -364,7 +362,6 @@ static const struct payload_act *const other_acts[] = {
     payload_rights_acts,
 };
 
-/* Runs an act from the tables of the other files. */
 static int act_otherwise(const char *name, char **words) {
     for (size_t i = 0; i < sizeof other_acts / sizeof *other_acts; i++) {
         for (const struct payload_act *other = other_acts[i]; other->name; other++) {

@@ -4,9 +4,7 @@
 
 #include <stdbool.h>
 
-/* The acts of the payload: each file has its own table. */
-
-/* No payload outlives its test for long, whatever goes wrong. */
+/* Payloads end by themselves, in case a test leaves one behind. */
 #define LIFE_SECONDS 290
 
 struct payload_act {
@@ -15,7 +13,7 @@ struct payload_act {
     int (*act)(char **words);
 };
 
-/* ended by an act without a name */
+/* Each table ends with an act without a name. */
 extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
@@ -25,7 +23,6 @@ _Noreturn void payload_spin(void);
 
 bool payload_is_gentle(void);
 
-/* Prints one line to standard output and flushes it. */
 void payload_say(const char *text);
 
 void payload_nap(long milliseconds);

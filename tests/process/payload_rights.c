@@ -45,7 +45,8 @@ static void *spin_before_all(void *nothing) {
 }
 
 /*
- * `deaf`: the first thread gets no CPU: the second thread uses the only one at real-time priority.
+ * `deaf`: the second thread occupies the only permitted CPU at real-time priority, so that the
+ * first thread never runs.
  */
 static int do_deaf(char **words) {
     cpu_set_t cpus;

@@ -28,7 +28,7 @@ static long word_number(char **words, int which) {
     return atol(words[which]);
 }
 
-/* Forks a child and sets its alarm again, because a fork clears it. */
+/* Forks a child and sets the child's alarm, which fork() clears. */
 static pid_t fork_named(const char *name) {
     pid_t child = fork();
     if (child < 0) {
@@ -42,7 +42,7 @@ static pid_t fork_named(const char *name) {
     return child;
 }
 
-/* Spins for a period of real time, so that stops do not prolong it. */
+/* Spins for a period of real time: time in which it is stopped counts, too. */
 static void spin_for(long milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -55,7 +55,7 @@ static void spin_for(long milliseconds) {
 }
 
 /*
- * All processes started later hold the writing end. Each closes it when it is ready or dies, so end
+ * Processes started later inherit the writing end. Each closes it when it is ready or dies, so end
  * of file means that all are ready.
  */
 struct gate {
@@ -85,7 +85,7 @@ static void await_all(const struct gate *gate) {
     payload_say("ready");
 }
 
-/* Touches enough memory that the kernel needs a while to free it. */
+/* Touches memory, so that the kernel needs a while to free it at exit. */
 static void use_memory(long mebibytes) {
     size_t size = (size_t)mebibytes << 20;
     volatile char *memory =
@@ -165,10 +165,7 @@ static void forget_streams(void) {
         close(nothing);
 }
 
-/*
- * Daemonizes: neither the daemon's parent nor the leader of its session remains. Returns 0 in the
- * daemon.
- */
+/* Forks a daemon: its parent and its session's leader exit. Returns 0 in the daemon. */
 static pid_t daemonise(void) {
     pid_t middle = fork_named("payload-middle");
     if (middle) {
@@ -217,7 +214,7 @@ static void note_continue(int number) {
     continued = 1;
 }
 
-/* `late-daemons COUNT`: starts daemons after the first SIGCONT, as a run sends it after a stop. */
+/* `late-daemons COUNT`: starts daemons after the first SIGCONT, which a run sends after a stop. */
 static int do_late_daemons(char **words) {
     signal(SIGCONT, note_continue);
     payload_say("ready");
@@ -238,7 +235,7 @@ static void note_end(int number) {
     ended = 1;
 }
 
-/* At SIGTERM leaves a daemon behind, as a program that hands its cleanup to a helper does. */
+/* Leaves a daemon at SIGTERM, like a program whose helper cleans up. */
 static int do_daemon_at_end(char **words) {
     (void)words;
     signal(SIGTERM, note_end);
@@ -271,7 +268,7 @@ static int do_fork_storm(char **words) {
     }
 }
 
-/* After this many milliseconds, or once the file exists. */
+/* `late-setsid` leaves the group after this many milliseconds, or once this file exists. */
 static int do_late_setsid(char **words) {
     if (fork_named("payload-early") == 0) {
         if (*words[0] != '/')
@@ -328,7 +325,7 @@ static int do_stop_self(char **words) {
     payload_spin();
 }
 
-/* Not an instance: no run may signal it. It lives until its standard input is closed. */
+/* Not an instance, so no run may signal it. Lives until its standard input is closed. */
 static int do_bystander(char **words) {
     char text[32];
     (void)words;

@@ -48,7 +48,7 @@ static int read_byte(char **words) {
     return 0;
 }
 
-/* `tty-write`: writes lines for a while, so that some are written after the start of the run. */
+/* `tty-write`: writes lines long enough that some follow the start of the run. */
 static int write_lines(char **words) {
     (void)words;
     static const char line[] = "a line\n";

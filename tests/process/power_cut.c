@@ -21,13 +21,13 @@ struct operation {
     enum power_operation kind;
     char *path;
     int place, from; /* in `places`: the new name, and the old one of a move */
-    int node;        /* the file or folder; of a sync, the one that is synced */
-    int folder;      /* whose sync puts it on disk */
-    char *contents;  /* of a synced file */
-    size_t synced;   /* index of the sync that orders it, or SIZE_MAX */
+    int node;        /* the file or folder */
+    int folder;      /* the change is on disk after a sync of this folder */
+    char *contents;  /* of a file that is synced */
+    size_t synced;   /* index of the sync that puts the change on disk; SIZE_MAX: none */
 };
 
-/* A name in a folder; files may get and lose it. */
+/* A name in a folder; it may refer to different files in turn. */
 struct place {
     int folder;
     char *name;
@@ -44,8 +44,6 @@ struct power_log {
 };
 
 static const char *const words[] = {"make", "file", "write", "move", "drop", "sync", "mark"};
-
-/* ---- names ---- */
 
 static int find_place(struct power_log *log, int folder, const char *name, size_t length) {
     for (int i = 0; i < log->place_count; i++) {
@@ -75,7 +73,7 @@ static int walk(struct power_log *log, const char *path) {
     }
 }
 
-/* Maps files in memory to names in the root. */
+/* Maps files in /dev/shm to names in the root. */
 static const char *relative(const struct power_log *log, const char *path) {
     size_t length = strlen(log->root);
     if (strncmp(path, MEMORY, sizeof MEMORY - 1) == 0)
@@ -83,8 +81,6 @@ static const char *relative(const struct power_log *log, const char *path) {
     ck_assert_msg(strncmp(path, log->root, length) == 0, "%s", path);
     return path + length + (path[length] == '/');
 }
-
-/* ---- the log ---- */
 
 void power_log_mark(const char *log, const char *text) {
     FILE *file = fopen(log, "a");
@@ -193,14 +189,12 @@ size_t power_log_find(
     return from;
 }
 
-/* ---- a cut ---- */
-
 static bool changes_folder(const struct operation *operation) {
     return operation->kind == POWER_MAKE || operation->kind == POWER_FILE ||
            operation->kind == POWER_MOVE || operation->kind == POWER_DROP;
 }
 
-/* Returns the next sync of this node from `from` on, except the ignored one. */
+/* Returns the first sync of this node at or after `from`, except the ignored one. */
 static size_t find_sync(const struct power_log *log, int node, size_t from) {
     for (size_t i = from; i < log->count; i++) {
         if (log->operations[i].kind == POWER_SYNC && log->operations[i].node == node &&
@@ -248,9 +242,7 @@ void power_cut(const struct power_cut *cut) {
     }
 }
 
-/* ---- the state ---- */
-
-/* Returns the synced contents of a file, with what was written since if the cut says so. */
+/* Returns the synced contents of a file; `cut` may add what was written after the sync. */
 static const char *contents_of(const struct power_cut *cut, int node) {
     static char half[65536];
     const struct power_log *log = cut->log;

@@ -23,7 +23,7 @@ enum power_operation {
     POWER_MARK, /* by power_log_mark() */
 };
 
-/* Appends a text to the log, such as the end of a call. */
+/* Appends a mark to the log, such as the end of a call. */
 void power_log_mark(const char *log, const char *text);
 
 /* Reads the log and makes its paths relative to `root`. The log is never freed. */
@@ -32,17 +32,17 @@ struct power_log *power_log_read(const char *log, const char *root);
 size_t power_log_count(const struct power_log *log);
 enum power_operation power_log_operation(const struct power_log *log, size_t index);
 
-/* The path of an operation, the new one of a move, or the text of a mark. */
+/* Returns the path of an operation (of a move, the new one) or the text of a mark. */
 const char *power_log_path(const struct power_log *log, size_t index);
 
-/* Returns the next operation of this kind from `from` on, or the number of operations. */
+/* Returns the first such operation at or after `from`, or the number of operations. */
 size_t power_log_find(
     const struct power_log *log, size_t from, enum power_operation operation, const char *path);
 
-/* From now on, acts as if this sync had not been called; SIZE_MAX: all were called. */
+/* From now on, power_cut() treats this sync as not called; SIZE_MAX: every sync was called. */
 void power_log_ignore(struct power_log *log, size_t index);
 
-/* Which unsynced changes are on disk. */
+/* Selects the unsynced changes that are on disk. */
 enum power_choice { POWER_NONE, POWER_ALL, POWER_ONLY, POWER_ALL_BUT };
 
 /* The content of an unsynced file. */
@@ -62,12 +62,9 @@ void power_cut(const struct power_cut *cut);
 /* Returns whether an operation changes a folder and is not synced before the cut. */
 bool power_is_free(const struct power_cut *cut, size_t index);
 
-/* ---- the state ---- */
-
 /* Returns the contents of the file, or NULL if it does not exist; "" for a folder. */
 const char *power_read(const struct power_cut *cut, const char *path);
 
-/* Calls `see` for each entry of a folder. */
 void power_each(const struct power_cut *cut, const char *folder,
     void (*see)(void *context, const char *path), void *context);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-/* Number of skipped cases. Shared, because each case runs in its own process. */
+/* Number of skipped cases; in shared memory, because each case runs in its own process. */
 static atomic_uint *skips;
 
 _Noreturn void process_skip(const char *reason) {

@@ -197,7 +197,7 @@ char run_state(pid_t pid) {
     return bracket ? bracket[2] : 0;
 }
 
-/* Returns when the process started, in clock ticks since the machine did; 0 if it is gone. */
+/* Returns the start time of the process in clock ticks since boot; 0 if it is gone. */
 static unsigned long long started(pid_t pid) {
     char text[1024];
     unsigned long long ticks = 0;
@@ -209,8 +209,8 @@ static unsigned long long started(pid_t pid) {
 }
 
 /*
- * Returns whether the process is older than this test and so cannot be one of its descendants. It
- * has an inode of its own, so another process with the same pid is not mistaken for it.
+ * Returns whether the process is older than this test, and thus not one of its descendants. Caches
+ * by inode too, because the pid may be reused.
  */
 static bool is_older(pid_t pid, ino_t inode) {
     static struct older {
@@ -280,7 +280,7 @@ void run_expect_nothing_left(void) {
         char state = run_state(pids[0]);
         run_print_processes(NULL);
         for (size_t i = 0; i < count; i++)
-            kill(pids[i], SIGKILL); /* they carry our mark, and nothing else would end them */
+            kill(pids[i], SIGKILL); /* nothing else would end them */
         ck_abort_msg("%zu processes were left; the first is pid %d, state %c, %s", count,
             (int)pids[0], state, name);
     }

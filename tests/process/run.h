@@ -8,19 +8,19 @@
 
 /*
  * Programs that a test starts and watches. They and their descendants carry a mark in their
- * environment, by which a test finds what is left of a run, even orphans. A wait that times out
+ * environment, by which a test finds what remains of a run, even orphans. A wait that times out
  * fails the test.
  */
 
 /*
- * Timeout of waits, in seconds. It only guards against hangs: even on a busy machine a wait usually
- * takes a small part of it.
+ * Timeout of waits, in seconds: a guard against hangs. Even on a busy machine most waits are far
+ * shorter.
  */
 #define RUN_PATIENCE 120.0
 
 /*
- * How soon the processes of a run must be gone, in seconds. Users are promised 1 s; the rest allows
- * for a busy machine.
+ * Time within which the processes of a run must be gone, in seconds. The manual promises 1 s; the
+ * rest allows for a busy machine.
  */
 #define RUN_CLEAN_PATIENCE 60.0
 
@@ -28,7 +28,7 @@
 #define SSBURN      TEST_BIN_DIR "/ssburn"
 #define PAYLOAD     TEST_BUILD_DIR "/tests/payload"
 
-/* How a program is started; zeros are the defaults. */
+/* Zero fields mean the defaults. */
 struct run_setup {
     const char *const *environment; /* additional NAME=VALUE, ended by NULL */
     const char *folder;             /* its current folder; NULL: the test's */
@@ -53,13 +53,12 @@ struct run {
 /*
  * Makes payloads that start later use all available CPU time. By default they nap between short
  * turns, because other tests run at the same time. Naps do not disturb tests of starts and ends,
- * but would distort shares of CPU time.
+ * but distort shares of CPU time.
  */
 void run_greedily(void);
 
-#define RUN_GREEDY "SS_TEST_GREEDY" /* the variable that tells the payload to be greedy */
+#define RUN_GREEDY "SS_TEST_GREEDY" /* the variable that makes the payload greedy */
 
-/* The words of a command, as the functions below expect them. */
 #define WORDS(...)                                                                                 \
     (const char *const[]) {                                                                        \
         __VA_ARGS__, NULL                                                                          \
@@ -67,10 +66,10 @@ void run_greedily(void);
 
 struct run *run_start(const struct run_setup *setup, const char *const *words);
 
-/* Starts the program under test with these options. */
+/* Starts showstopper with these options. */
 #define START(...) run_start(NULL, WORDS(SHOWSTOPPER, __VA_ARGS__))
 
-/* Starts the program under test with these options, and waits for its end. */
+/* Starts showstopper with these options and waits for its end. */
 #define RUN(...) run_wait(START(__VA_ARGS__))
 
 /* Waits until the program has ended. Returns its argument. */
@@ -88,13 +87,12 @@ void run_free(struct run *run);
 /* Fails the test, showing both streams, unless the exit status is this one. */
 void run_expect(const struct run *run, int status);
 
-/* Fails the test unless the text of the stream contains `part`. */
 void run_expect_text(const struct run_text *text, const char *part);
 
-/* Returns how often `part` occurs. */
+/* Returns the number of occurrences of `part`. */
 size_t run_count_text(const struct run_text *text, const char *part);
 
-/* Counts on both streams: with --json -, instances print to standard error. */
+/* Counts occurrences on both streams: with --json -, instances print to standard error. */
 size_t run_count(const struct run *run, const char *part);
 
 /* Waits for the condition and keeps reading the output of `run`, which may be NULL. */
@@ -109,18 +107,16 @@ size_t run_count(const struct run *run, const char *part);
     } while (0)
 #define RUN_UNTIL(run, condition) RUN_UNTIL_WITHIN(RUN_PATIENCE, run, condition)
 
-/* Prints what each process of the run (NULL: of all runs of this test) is doing. */
+/* Prints the state of each process of the run (NULL: of all runs of this test). */
 void run_print_processes(const struct run *run);
 
 double run_now(void);          /* in seconds, monotonic */
 void run_nap(struct run *run); /* for a few milliseconds */
 void run_give_up(const struct run *run, const char *file, int line, const char *condition);
 
-/* ---- living processes ---- */
-
 #define RUN_PIDS_MAX 512
 
-/* Finds the processes that carry our mark, except zombies. Returns how many there are. */
+/* Finds the processes that carry our mark, except zombies. Returns their number. */
 size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
 
 /* Finds marked processes whose name begins with `name` (`ss-executor`, `payload`). */
@@ -136,7 +132,7 @@ pid_t run_find(struct run *run, const char *name);
 /* Returns the state letter of the process as in ps, or 0 if there is no such process. */
 char run_state(pid_t pid);
 
-/* Waits until nothing that we started is alive, and fails the test if anything remains. */
+/* Waits until no marked process is alive; fails the test if one remains. */
 void run_expect_nothing_left(void);
 
 /* Fails the test if the master left anything in shared memory. */
@@ -144,8 +140,6 @@ void run_expect_no_shared_memory(pid_t master);
 
 /* Fails the test if the run left a process or shared memory; frees `run`. */
 void run_free_clean(struct run *run);
-
-/* ---- files ---- */
 
 /* Makes an empty folder; run_remove_folder() removes it with its contents. */
 const char *run_make_folder(void);

@@ -2,7 +2,9 @@
 #ifndef SHOWSTOPPER_TESTS_SCREEN_H
 #define SHOWSTOPPER_TESTS_SCREEN_H
 
-/* The screen of a terminal. Understands the control codes that we use and fails on any other. */
+/*
+ * A terminal screen that understands only the control codes of our live view and fails on others.
+ */
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test and its commands, logs what changes folders and what is
- * synced, in the order in which it happens. SS_TEST_DISK=LOG:FOLDER; only paths in the folder and
- * in memory (MEMORY) are logged:
+ * Preloaded into the program under test and its commands, logs changes of folders and syncs in the
+ * order in which they happen. SS_TEST_DISK=LOG:FOLDER; only paths in the folder and in /dev/shm are
+ * logged:
  *
- *   make PATH        a folder
- *   file PATH        a file or a symbolic link that did not exist
- *   write PATH       a file is opened that did
+ *   make PATH        a new folder
+ *   file PATH        a new file or symbolic link
+ *   write PATH       an existing file is opened for writing
  *   move PATH PATH
- *   drop PATH        a file, a link or an empty folder
- *   sync PATH SIZE   and in the next line the contents; a folder has none
+ *   drop PATH        a removed file, link or empty folder
+ *   sync PATH SIZE   the contents are the next line; a folder has none
  *
  * With SS_TEST_DISK_KILL=N, ssbatch is killed in place of its sync number N.
  */
@@ -91,8 +91,6 @@ static bool exists(int folder, const char *path) {
     return fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* ---- files ---- */
-
 static int open_noted(int folder, const char *path, int flags, unsigned mode) {
     if ((flags & O_ACCMODE) == O_RDONLY)
         return (int)syscall(SYS_openat, folder, path, flags, mode);
@@ -155,8 +153,6 @@ PUBLIC int symlink(const char *target, const char *path) {
     return status;
 }
 
-/* ---- folders ---- */
-
 PUBLIC int mkdir(const char *path, mode_t mode) {
     int file = begin();
     int status = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
@@ -196,8 +192,6 @@ PUBLIC int unlink(const char *path) {
 PUBLIC int rmdir(const char *path) {
     return unlinkat(AT_FDCWD, path, AT_REMOVEDIR);
 }
-
-/* ---- syncs ---- */
 
 static void note_contents(int file, const char *path) {
     static char bytes[65536];

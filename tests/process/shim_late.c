@@ -2,9 +2,12 @@
 
 /*
  * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:WHEN],... A
- * process of that name sleeps MS milliseconds at its start, with `birth` just after it started an
- * instance, or with `event` after each poll(), as if the machine were overloaded. "outside" names
- * the process outside the PID namespace of --isolate, which sleeps before it opens the terminal.
+ * process of that name sleeps MS milliseconds at its start; with `birth`, just after it started an
+ * instance; with `event`, after each poll(), as if the machine were overloaded. "outside" names the
+ * process outside the PID namespace of --isolate, which sleeps before it opens the terminal.
+ *
+ * With SS_TEST_HELD=FILE, the guardian renames FILE, once it exists, to FILE.held and hangs before
+ * it lists all processes.
  */
 
 #include <dirent.h>
@@ -24,10 +27,7 @@
 
 static char own_name[32];
 
-/* The PID namespace of --isolate has only small pids. With
- * SS_TEST_HELD=FILE the guardian stops for good before it lists all processes, once FILE exists,
- * which it renames to FILE.held.
- */
+/* The PID namespace of --isolate has only small pids. */
 #define INSIDE_MAX 50
 
 static void hold_up(const char *now) {
@@ -56,7 +56,7 @@ PUBLIC int prctl(int option, ...) {
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
 
-/* The parent's first call after a fork; the child makes the same call itself. */
+/* A parent's first call after a fork; the child makes the same call with pid 0. */
 PUBLIC int setpgid(pid_t pid, pid_t group) {
     if (pid != 0)
         hold_up("birth");
@@ -89,7 +89,7 @@ static int open_late(const char *path, int flags, unsigned mode) {
         return open_late(path, flags, mode);                                                       \
     }
 
-/* Lists of all processes are what a rescuer makes between its signals. */
+/* Called by a rescuer, which lists all processes between its signals. */
 PUBLIC DIR *opendir(const char *path) {
     char held[4096];
     const char *file = getenv("SS_TEST_HELD");

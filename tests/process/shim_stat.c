@@ -55,7 +55,7 @@ static ssize_t spoil(char *text, ssize_t length) {
     return length;
 }
 
-/* Returns a length that ends the text in the middle of the line that begins with `where`. */
+/* Returns the length up to the middle of the line that begins with `where`. */
 static ssize_t cut(const char *text, ssize_t length, const char *where) {
     const char *line = memmem(text, (size_t)length, where, strlen(where));
     return line ? line - text + 9 : length;

@@ -5,9 +5,9 @@
 #include <sys/types.h>
 
 /*
- * Prints to standard error what every process of a run is doing, so that the output of a test that
- * failed shows why the run does not proceed. Includes `root` (0 if unknown), all processes that
- * carry `mark`, and their descendants.
+ * Prints the state of every process of a run to standard error, so that the output of a failed test
+ * shows why the run does not proceed. Includes `root` (0 if unknown), all processes that carry
+ * `mark`, and their descendants.
  */
 void snapshot_print(pid_t root, const char *mark);
 

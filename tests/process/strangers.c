@@ -45,8 +45,6 @@ static struct stranger *stranger_at(size_t index) {
     return &strangers[(oldest + index) % MOST];
 }
 
-/* ---- a PID namespace ---- */
-
 /* Before Linux 6.14 all PID namespaces share one limit. */
 static bool has_own_number_limit(void) {
     struct utsname name;
@@ -120,8 +118,6 @@ void strangers_run_apart(void (*body)(void), bool unprivileged) {
         exit(status);
 }
 
-/* ---- strangers ---- */
-
 static pid_t fork_as(pid_t number) {
     struct clone_args arguments = {
         .exit_signal = SIGCHLD,
@@ -150,7 +146,7 @@ bool strangers_are_possible(bool unprivileged) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Notes every signal that can be blocked; the caller has blocked them. */
+/* Records every signal that can be blocked; the caller has blocked them. */
 _Noreturn static void stand_by(struct stranger *self) {
     sigset_t all;
     siginfo_t info;
@@ -164,7 +160,7 @@ _Noreturn static void stand_by(struct stranger *self) {
     }
 }
 
-/* Forks a process into its group and exits. */
+/* Exits, but leaves a child as member of its group. */
 _Noreturn static void leave_group_behind(struct stranger *self) {
     pid_t child = fork();
     if (child == 0)

@@ -9,7 +9,7 @@
 
 /*
  * Processes that are not part of a run but have reused the pids of its processes. A run must never
- * signal them: they note every signal that can be caught, and tests detect a stop or a kill.
+ * signal them: they record every signal that can be caught, and tests detect a stop or a kill.
  */
 
 /* Returns whether we can create a PID namespace and choose pids in it. */

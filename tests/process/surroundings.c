@@ -199,7 +199,7 @@ bool control_group_holds(const struct control_group *group, pid_t pid) {
     return found;
 }
 
-/* Retries, because reaped processes leave the group a moment later. */
+/* Retries, because a reaped process may still be in the group for a moment. */
 void control_group_remove(const struct control_group *group) {
     RUN_UNTIL(NULL, rmdir(group->path) == 0 || access(group->path, F_OK) < 0);
 }

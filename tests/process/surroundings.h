@@ -8,7 +8,7 @@
 #include "process.h"
 #include "run.h"
 
-/* The environment of a program: mounts, namespaces, control groups, and system calls that fail. */
+/* Environments of a program: mounts, namespaces, control groups, and system calls that fail. */
 
 /*
  * The environment variable that preloads a shim of this folder. Shims do not work with a sanitizer,
@@ -21,17 +21,15 @@
 #define SHIMS_WORK true
 #endif
 
-/* The processes of a coverage build write files of their own when they end. */
+/* In a coverage build, processes write files when they end. */
 #ifdef SHOWSTOPPER_TESTS_COVERAGE_H
 #define FILES_ARE_LIMITED false
 #else
 #define FILES_ARE_LIMITED true
 #endif
 
-/* Exit status of a preparation that is not possible on this machine. */
+/* Exit status of a prepare() that is not possible on this machine. */
 #define SURROUNDINGS_MISSING PROCESS_SKIPPED
-
-/* ---- mounts ---- */
 
 /*
  * Like unshare(2), but an unprivileged user also gets a user namespace as root. Returns false if
@@ -45,16 +43,16 @@ bool surroundings_have_mounts(void);
 /* Applies a seccomp filter to our system calls. */
 bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
 
-/* For run_setup.prepare: enters a mount namespace, so that only this program sees later mounts. */
+/*
+ * For run_setup.prepare: enters a mount namespace, so that later mounts affect only this program.
+ */
 void surroundings_leave_mounts(void);
 
 /* Mounts a tmpfs of this size (such as "64k"). */
 void surroundings_mount_small(const char *folder, const char *size);
 
-/* Fills the file system of a folder completely. */
+/* Fills the file system of a folder. */
 void surroundings_fill(const char *folder);
-
-/* ---- control groups ---- */
 
 struct control_group {
     char path[512];
@@ -71,7 +69,6 @@ bool control_group_limit(
 /* Returns whether a file of the group begins with this word. */
 bool control_group_has(const struct control_group *group, const char *name, const char *value);
 
-/* Moves the calling process into the group. */
 void control_group_enter(const struct control_group *group);
 
 bool control_group_holds(const struct control_group *group, pid_t pid);

@@ -24,8 +24,8 @@
 static char line_name[64]; /* prepare() has no argument */
 
 /*
- * A shell continues to ignore signals that were ignored at its start, as in a background job of a
- * script.
+ * Resets signals, because a shell keeps ignoring those that were ignored at its start, as in a
+ * background job of a script.
  */
 static void reset_signals(void) {
     sigset_t none;
@@ -44,7 +44,7 @@ static void set_environment(void) {
     setenv("PS1", PROMPT, 1);
     setenv("TERM", "dumb", 1);
     setenv("LC_ALL", "C", 1);
-    setenv("HISTFILE", "", 1); /* typed commands go into no history */
+    setenv("HISTFILE", "", 1); /* keeps typed commands out of the user's history */
     setenv("INPUTRC", "/dev/null", 1);
     unsetenv("PROMPT_COMMAND");
 }
@@ -94,7 +94,7 @@ void terminal_type(struct terminal *terminal, const char *keys) {
     ck_assert_int_eq(write(terminal->run->pipes[0], keys, length), length);
 }
 
-/* Returns the text after the next `text` not seen yet; with `number`, a number must follow. */
+/* Returns the position after the next unseen `text`; with `number`, a number must follow `text`. */
 static const char *find(const struct terminal *terminal, const char *text, bool number) {
     const char *at = terminal->run->out.bytes + terminal->seen;
     while ((at = strstr(at, text))) {
@@ -173,7 +173,7 @@ void terminal_leave_shell(struct terminal *terminal) {
     struct run *run = terminal->run;
     terminal_expect_only_shell(terminal);
     terminal_type(terminal, "exit\n");
-    /* The shell refuses once if it has not noticed yet that a stopped job was killed. */
+    /* The shell refuses once if it does not know yet that a stopped job was killed. */
     RUN_UNTIL(run, run->ended || run_count_text(&run->out, "There are stopped jobs") > 0);
     if (!run->ended)
         terminal_type(terminal, "exit\n");

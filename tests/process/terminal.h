@@ -9,13 +9,14 @@
 #include "run.h"
 
 /*
- * A pseudo-terminal at which a test types. `run` is the program that leads the terminal's session;
- * its standard output is what the terminal shows, so all functions that wait for a run work, too.
+ * A pseudo-terminal at which a test types. `run` is the leader of the terminal's session; its
+ * standard output is what the terminal shows, so functions that wait for a run work, too.
  */
 struct terminal {
     struct run *run; /* pipes[0] is the end at which the test types */
-    int line;        /* the other end: the settings stay readable after all processes have ended */
-    size_t seen;     /* bytes of run->out that terminal_wait() has passed */
+    int line;    /* the other end, kept open so that settings are readable after all processes have
+                    ended */
+    size_t seen; /* bytes of run->out that previous waits have passed */
     struct termios at_first; /* its settings before a program could change them */
 };
 
@@ -42,7 +43,6 @@ void terminal_wait_prompt(struct terminal *terminal);
 /* Types a command and waits for the next prompt. Returns the status that the shell shows. */
 int terminal_command(struct terminal *terminal, const char *command);
 
-/* Returns the status of the shell's last command. */
 int terminal_status(struct terminal *terminal);
 
 /*

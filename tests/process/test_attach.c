@@ -23,7 +23,6 @@
 /* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
 
-/* Starts the program to attach and waits until it is ready. */
 static struct run *start_target(const char *const *words) {
     struct run *target = run_start(NULL, words);
     run_wait_text(target, "ready");
@@ -53,8 +52,6 @@ static void expect_free(const struct family *kept, struct run *target) {
     run_free(target);
     family_end_all();
 }
-
-/* ---- one process ---- */
 
 static struct run *start_one(void) {
     return start_target(WORDS(PAYLOAD, "ignore-term"));
@@ -223,7 +220,7 @@ START_TEST(stopped_guardian_and_master_leave_a_tree_running) {
 }
 END_TEST
 
-/* Only the guardian can continue the executor. */
+/* The master is stopped, so only the guardian can continue the executor. */
 START_TEST(throttling_continues_after_executor_and_master_are_stopped) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run = attach(target, 3, "-v");
@@ -244,14 +241,14 @@ END_TEST
 
 #define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo leader $$; wait' & "
 
-/* Returns the pid that LEADERLESS prints; its payload may print before or after it. */
+/* Returns the pid that LEADERLESS prints, before or after its payload does. */
 static pid_t wait_for_leader(struct run *target) {
     const char *at = NULL;
     RUN_UNTIL(target, (at = strstr(target->out.bytes, "leader ")) && strchr(at, '\n'));
     return (pid_t)atoi(at + strlen("leader "));
 }
 
-/* No pidfd can be opened for a group whose leader has ended, reaped or not. */
+/* pidfd_open() fails for a group whose leader has ended, reaped or not. */
 START_TEST(group_without_leader_is_continued_by_another_executor) {
     static const char *const scripts[] = {
         LEADERLESS "wait; exec sleep 60", LEADERLESS "exec sleep 60"};
@@ -277,7 +274,7 @@ START_TEST(group_without_leader_is_continued_by_another_executor) {
 }
 END_TEST
 
-/* The next rescuer finds on the board that the executor is lost, and begins again. */
+/* The next rescuer reads on the board that the executor is lost, and starts over. */
 START_TEST(guardian_killed_during_a_rescue_leaves_nothing_stopped) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     const char *folder = run_make_folder();
@@ -317,8 +314,6 @@ START_TEST(a_killed_executor_leaves_a_tree_running_without_pidfds) {
 }
 END_TEST
 
-/* ---- its tree ---- */
-
 START_TEST(a_tree_is_stopped_and_continued) {
     const char *const *const commands[] = {
         WORDS(PAYLOAD, "groups", "2"), WORDS(PAYLOAD, "setsid", "2"), WORDS(PAYLOAD, "threads")};
@@ -341,7 +336,7 @@ START_TEST(a_tree_is_stopped_and_continued) {
 }
 END_TEST
 
-/* A shell starts two processes when a file appears; the first becomes an orphan later. */
+/* A shell starts two processes when a file appears; one of them becomes an orphan. */
 START_TEST(later_descendants_are_limited_and_orphans_survive) {
     const char *folder = run_make_folder();
     char script[4096];
@@ -367,7 +362,7 @@ START_TEST(later_descendants_are_limited_and_orphans_survive) {
 }
 END_TEST
 
-/* Returns a script that waits for the file `go` and then starts daemons, which are orphans. */
+/* Returns a script that starts daemons, which are orphans, once the file `go` exists. */
 static const char *daemon_script(const char *folder) {
     static char script[4096];
     snprintf(script, sizeof script,
@@ -407,7 +402,7 @@ START_TEST(daemons_are_limited_and_ended) {
 }
 END_TEST
 
-/* Attaches to the program next to a guardian that is late. */
+/* Attaches to the program with a guardian that is delayed. */
 static struct run *attach_late(const char *late, struct run *target) {
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
     return run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
@@ -421,7 +416,7 @@ static void expect_end(struct run *run, struct run *target) {
     run_free(run);
 }
 
-/* A program may react to its first signal with births, before a busy guardian listens. */
+/* A program may fork at its first signal, before a busy guardian listens for forks. */
 START_TEST(daemons_forked_at_the_first_signal_are_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
@@ -432,7 +427,7 @@ START_TEST(daemons_forked_at_the_first_signal_are_ended) {
 }
 END_TEST
 
-/* A busy guardian learns of the birth only after the instance seems to have ended. */
+/* A busy guardian learns of the fork only after the instance seems to have ended. */
 START_TEST(a_daemon_forked_at_sigterm_is_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
@@ -450,7 +445,10 @@ static bool namespaces_work(void) {
     return work;
 }
 
-/* In a container nothing shows which program started a daemon: it is reported but not limited. */
+/*
+ * In a container fork events do not arrive, so a daemon's origin is unknown: it is reported but not
+ * limited.
+ */
 START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     SKIP_UNLESS(namespaces_work(), "namespaces: cannot create one");
     const char *folder = run_make_folder();
@@ -475,7 +473,7 @@ static void join_group(void) {
     setpgid(0, joined_group);
 }
 
-/* The group is like a shell pipeline; its leader is the attached process or the other one. */
+/* The group is like a shell pipeline; the attached process may lead it or not. */
 START_TEST(unattached_members_of_the_process_group_are_not_stopped) {
     struct run_setup setup = {.prepare = join_group};
     for (int which = 0; which < 2; which++) {
@@ -530,8 +528,6 @@ START_TEST(no_process_is_moved_to_another_control_group) {
 }
 END_TEST
 
-/* ---- several, and by name ---- */
-
 START_TEST(each_attached_process_is_an_instance) {
     struct run *first = start_one();
     struct run *second = start_target(WORDS(PAYLOAD, "setsid", "2"));
@@ -555,7 +551,7 @@ START_TEST(each_attached_process_is_an_instance) {
 }
 END_TEST
 
-/* Links the payload under a name of its own. */
+/* Links the payload under this name. */
 static const char *make_program(const char *folder, const char *name) {
     const char *program = run_path(folder, name);
     ck_assert_int_eq(symlink(PAYLOAD, program), 0);
@@ -606,8 +602,6 @@ START_TEST(descendants_with_the_same_name_are_attached_as_one_tree) {
 }
 END_TEST
 
-/* ---- -f own ---- */
-
 /* Other load exceeds the limit, but -f own must ignore it. */
 START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     run_greedily();
@@ -632,7 +626,7 @@ START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
 }
 END_TEST
 
-/* CPU time of all processes that have ended, in seconds. */
+/* Returns the CPU time of all children that have ended, in seconds. */
 static double ended_cpu_time(void) {
     struct rusage usage;
     ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &usage), 0);
@@ -641,8 +635,8 @@ static double ended_cpu_time(void) {
 }
 
 /*
- * Children that have ended used most of the instance's CPU time. Compares the load with the CPU
- * time that was used: on a busy machine that may be less than the target.
+ * Most CPU time is used by children that have ended. The load is compared with the CPU time
+ * actually used, which on a busy machine may be less than the target.
  */
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
@@ -664,8 +658,8 @@ START_TEST(the_load_of_short_lived_children_is_counted) {
 END_TEST
 
 /*
- * With 1 % of a CPU as the base, a process that runs for half of the time is a load of 100 %, which
- * control reduces.
+ * With 1 % of a CPU as the base, running half of the time is a load of 100 %, which control
+ * reduces.
  */
 START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
     struct run *run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "-c", "fixed",
@@ -673,7 +667,7 @@ START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
     run_expect(run, 0);
     run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
     double load = json_number(run->out.bytes, "load_mean");
-    ck_assert_msg(load > 0.6, "load %f", load); /* it would be at most 0.5 of one CPU */
+    ck_assert_msg(load > 0.6, "load %f", load); /* of one CPU it would be at most 0.5 */
     run_free(run);
     run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "--duration", "4s", "--json",
         "-", PAYLOAD, "spin");
@@ -683,8 +677,6 @@ START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
     run_free(run);
 }
 END_TEST
-
-/* ---- refusals ---- */
 
 #define REFUSED(message, ...)                                                                      \
     do {                                                                                           \
@@ -730,7 +722,7 @@ START_TEST(a_tree_cannot_be_attached_twice) {
 }
 END_TEST
 
-/* The run that comes second must not run at all. */
+/* The run that comes second must not start. */
 START_TEST(only_one_of_two_concurrent_runs_attaches) {
     for (int i = 0; i < 8; i++) {
         struct run *target = start_one();
@@ -753,7 +745,7 @@ START_TEST(only_one_of_two_concurrent_runs_attaches) {
 }
 END_TEST
 
-/* Takes the lock by which another showstopper claims the tree. */
+/* Takes the lock with which a run claims a tree. */
 START_TEST(a_tree_claimed_by_another_run_is_refused) {
     char path[64];
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
@@ -835,8 +827,6 @@ START_TEST(a_replay_of_a_run_with_attached_processes_is_refused) {
 }
 END_TEST
 
-/* ---- --end ---- */
-
 START_TEST(the_end_option_sends_sigterm_to_the_attached_process) {
     struct run *target = start_target(WORDS(PAYLOAD, "catch"));
     struct run *run = START(SLOW, "--end", "--attach", pid_text(target->pid));
@@ -858,7 +848,7 @@ START_TEST(the_end_option_kills_a_tree_that_ignores_sigterm) {
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect(run_wait(target), -SIGTERM); /* only the shell obeys SIGTERM */
+    run_expect(run_wait(target), -SIGTERM); /* the payload ignores SIGTERM */
     run_expect_nothing_left();
     run_free(run);
     run_free(target);

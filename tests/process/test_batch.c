@@ -15,7 +15,7 @@
 
 static const char *folder;
 
-/* A run that makes a folder, leaves a daemon and works for ever; the folder is removed after it. */
+/* A run that makes a folder, leaves a daemon and never ends; an `after` removes the folder. */
 static const char endless[] = "run a takes 1s\n"
                               "before -- sh -c 'mkdir made-{run}; setsid sleep 1000 &'\n"
                               "beside server -- sleep 1000\n"
@@ -92,8 +92,8 @@ START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
     run_expect_nothing_left();
     run_free_clean(run);
     /*
-     * The next call undoes it, if there still is something: the death of the keeper continues the
-     * call, which may be quicker to replace it than this test is to kill both.
+     * The next call completes the cleanup if the previous one did not: after the keeper's death the
+     * stopped call continues, and may replace the keeper before it is killed.
      */
     const struct run_setup setup = {.folder = folder};
     run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
@@ -132,7 +132,7 @@ START_TEST(a_killed_minder_fails_its_run_and_leaves_no_process) {
 }
 END_TEST
 
-/* Kills a call with all of its processes that would clean up. Returns how many. */
+/* Kills a call and all of its processes that would clean up. Returns the number of processes. */
 static size_t kill_all(struct run *run) {
     pid_t pids[RUN_PIDS_MAX];
     size_t count = run_named("ssbatch", pids);
@@ -185,7 +185,7 @@ START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
 }
 END_TEST
 
-/* The program runs before, and showstopper is killed with it stopped. */
+/* The program is started before the run; showstopper is killed while the program is stopped. */
 START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
     static const char text[] = "run a takes 1s\n"
                                "beside held ready='instances run' -- sh -c 'exec " SHOWSTOPPER
@@ -203,7 +203,7 @@ START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
     kill(run->pid, SIGKILL);
     run_wait(run);
     pid_t pids[RUN_PIDS_MAX];
-    RUN_UNTIL(NULL, run_alive(pids) == 1); /* the program alone */
+    RUN_UNTIL(NULL, run_alive(pids) == 1); /* only the program is left */
     ck_assert_int_eq(run_state(program->pid), 'S');
     kill(program->pid, SIGKILL);
     run_wait(program);

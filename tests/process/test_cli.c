@@ -45,7 +45,6 @@ static void refuse_as(
 
 #define REFUSED(status, part, ...) refuse_as(NULL, status, part, WORDS(SHOWSTOPPER, __VA_ARGS__))
 
-/* Fails unless the command succeeds and its output contains every part. */
 static void plan_as(const char *const *words, const char *const *parts) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
@@ -222,7 +221,7 @@ START_TEST(the_plan_shows_values_computed_by_modules) {
 }
 END_TEST
 
-/* The printed command, read by a shell, is the original command. */
+/* A shell that reads the printed command gets the original words. */
 START_TEST(printed_commands_are_quoted_for_a_shell) {
     static const char *const odd[] = {"a b", "", "it's", "$HOME", "`ls`", "a\nb", "*", "~", "#x",
         "\\", "\"", "a;b", "!", "a=b", "--x=y", "'", "\xc3\xa4", "{a,b}", "%%", "-n", "&", "\t"};
@@ -277,7 +276,7 @@ START_TEST(the_plan_shows_times_cpus_and_workloads) {
 }
 END_TEST
 
-/* Fails unless the command succeeds with exactly this warning on standard error. */
+/* Fails unless the command succeeds and this warning is all of its standard error. */
 static void warned(const char *warning, const char *const *words) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
@@ -482,8 +481,8 @@ START_TEST(invalid_set_and_status_requests_are_refused) {
 END_TEST
 
 /*
- * Mounts an empty file system over /proc, in a mount namespace of the child, and over the modules
- * of an installed Showstopper, which are found without /proc.
+ * In a mount namespace of the child, hides /proc and the modules of an installed Showstopper, which
+ * would be found even without /proc.
  */
 static void hide_proc(void) {
     surroundings_leave_mounts();
@@ -547,7 +546,7 @@ START_TEST(instances_beyond_the_process_limit_are_refused) {
 }
 END_TEST
 
-/* A leak sanitizer cannot inspect a set-uid program and makes it fail. */
+/* LeakSanitizer cannot inspect a set-user-ID program and makes it fail. */
 #ifdef __SANITIZE_ADDRESS__
 #define SANITIZED true
 #else

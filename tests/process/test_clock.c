@@ -14,8 +14,6 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* ---- the wall clock ---- */
-
 /* SECONDS:MS, as in shim_clock.c. */
 static struct run *start_shifted(const char *shift, const char *const *words) {
     char text[64];
@@ -62,7 +60,7 @@ static const char *in_seconds(int seconds) {
     return at;
 }
 
-/* The wall clock jumps past the start time; the summary reports the delay. */
+/* The wall clock jumps past the start time; the summary reports the difference. */
 START_TEST(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *run = run_wait(start_shifted(
@@ -90,8 +88,6 @@ START_TEST(a_wall_clock_set_back_delays_the_start) {
 }
 END_TEST
 
-/* ---- time in which all processes are frozen ---- */
-
 #define RUNS     4
 #define FROZEN   3.0  /* seconds */
 #define DURATION "5s" /* they are frozen before it ends */
@@ -109,7 +105,7 @@ static void signal_runs(struct run *runs[RUNS], int number) {
         kill(runs[i]->pid, number);
 }
 
-/* Several runs at a time, each in a different phase of its rounds. */
+/* Starts several runs, each in a different phase of its rounds. */
 static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     struct run_setup setup = {.prepare = prepare};
     for (int i = 0; i < RUNS; i++)
@@ -155,7 +151,7 @@ static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)
     expect_planned_end(runs);
 }
 
-/* To the processes this looks like a suspended machine. */
+/* To its processes, a frozen run looks like a suspended machine. */
 START_TEST(a_frozen_run_ends_as_planned) {
     freeze_and_thaw("", 6, NULL);
 }
@@ -167,7 +163,7 @@ START_TEST(an_unprivileged_frozen_run_ends_as_planned) {
 }
 END_TEST
 
-/* Instances keep their state, running or stopped, while executors and guardian are frozen. */
+/* Instances stay running or stopped while executors and guardian are frozen. */
 START_TEST(a_run_with_frozen_control_processes_ends_as_planned) {
     freeze_and_thaw("ss-", 3, NULL);
 }
@@ -179,7 +175,6 @@ START_TEST(an_unprivileged_run_with_a_frozen_crew_ends_as_planned) {
 }
 END_TEST
 
-/* A master that is continued continues executors and guardian. */
 START_TEST(a_thawed_master_continues_executors_and_guardian) {
     struct run *runs[RUNS];
     start_all(runs, NULL);

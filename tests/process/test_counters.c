@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests what --counters adds to a record. */
+/* The rows that --counters adds to a record. */
 
 #include <math.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "process.h"
 #include "run.h"
 
-/* The columns that the tests check. */
+/* One row of counters.csv. */
 struct row {
     double elapsed, runnable, instructions, page_faults, switches, seconds;
 };
@@ -77,7 +77,7 @@ START_TEST(a_counter_row_is_written_every_second) {
         "300m", "--duration", "2500m", "--counters", "--record", record, PAYLOAD, "spin");
     run_expect(run, 0);
     struct table table = expect_counts(record);
-    /* Rows follow one and two seconds after the start, or a little later, and at the end. */
+    /* Rows are written after one and two seconds, or a little later, and at the end. */
     ck_assert(table.count == 2 || table.count == 3);
     ck_assert_double_ge(table.rows[table.count - 1].elapsed, 2.49);
     for (size_t i = 0; i < table.count; i++) {
@@ -86,7 +86,7 @@ START_TEST(a_counter_row_is_written_every_second) {
     }
     ck_assert_double_gt(table.sums.seconds, 0);
     ck_assert_double_gt(table.sums.page_faults, 0);
-    /* A missing counter is reported once. */
+    /* Each event that the machine does not count is reported once. */
     struct run_text events = run_read_file(run_path(record, "events.jsonl"));
     size_t said = run_count_text(&events, "this machine does not count them");
     ck_assert_uint_eq(said, run_count_text(&run->err, "this machine does not count them"));
@@ -115,7 +115,7 @@ static double read_times(const char *path) {
 
 #define COUNT_UP "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 
-/* The shell and its children use CPU time and exit before the last row. */
+/* The shell and its children exit before the last row is written. */
 START_TEST(events_of_ended_processes_are_counted) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *used = run_path(folder, "used");
@@ -135,10 +135,10 @@ START_TEST(events_of_ended_processes_are_counted) {
 }
 END_TEST
 
-/* Short, even on a busy machine. */
+/* Takes little time even on a busy machine. */
 #define BRIEF "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
 
-/* Fails unless an executor also counts the instances after its first one. */
+/* Fails unless counting continues after an executor's first instance. */
 static void expect_repeats(const char *isolation) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = RUN("-q", isolation, "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
@@ -164,7 +164,7 @@ START_TEST(isolated_instances_are_counted) {
 }
 END_TEST
 
-/* The child existed before the run; its events must be counted, too. */
+/* The child is older than the run. */
 START_TEST(attached_processes_are_counted) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *target = run_start(
@@ -182,7 +182,7 @@ START_TEST(attached_processes_are_counted) {
 }
 END_TEST
 
-/* The limit on open files leaves no descriptors for counters: all cells are empty. */
+/* The limit on open files leaves no descriptor for counters: all cells are empty. */
 START_TEST(a_run_succeeds_if_counters_cannot_be_opened) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];

@@ -17,8 +17,8 @@
 #define ABOVE "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.9"
 
 /*
- * Long enough for two measurements of CPU time by process, which may take at most 1 % of the
- * duration.
+ * The load is measured by process at least twice in this time: the measurement may take at most 1 %
+ * of the duration.
  */
 #define LONG "12s"
 
@@ -34,7 +34,7 @@ static double find_percent(const struct run *run, const char *words) {
     return value;
 }
 
-/* Starts processes outside the run, two for each CPU. */
+/* Starts two processes per CPU outside the run. */
 static void start_others(void) {
     for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));
@@ -52,7 +52,7 @@ START_TEST(busy_cpus_are_reported) {
 }
 END_TEST
 
-/* The message depends on other load: with idle CPUs it asks for more instances. */
+/* The message depends on other load: if CPUs are idle, it suggests more instances. */
 START_TEST(too_few_instances_are_reported) {
     struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, "sh", "-c",
         "while :; do " PAYLOAD " run-ms 30; done");
@@ -103,7 +103,7 @@ static void enter_group(void) {
     control_group_enter(&group);
 }
 
-/* Showstopper is in the group, too, and uses more CPU time with a sanitizer. */
+/* Showstopper is in the group, too, and a sanitizer increases its CPU time. */
 #define QUOTA (SHIMS_WORK ? "3000" : "10000")
 #define CPUS  (SHIMS_WORK ? "0.03" : "0.1")
 

@@ -15,7 +15,7 @@
 
 #define INSTANCES 3
 
-/* A run that is stopped most of the time, of programs that ignore termination signals. */
+/* Starts a run that is stopped most of the time, of programs that ignore termination signals. */
 static struct run *start_stubborn(void) {
     return START(
         "-v", "-n", "3", "-l", "20%", "-c", "fixed", "--grace", "1s", PAYLOAD, "ignore-term");
@@ -88,7 +88,7 @@ START_TEST(a_master_killed_during_shutdown_leaves_nothing_behind) {
 END_TEST
 
 START_TEST(a_killed_master_leaves_no_process_of_a_tree) {
-    /* The leader lives on as a shell, with children and grandchildren below it. */
+    /* The leader is a shell that waits for its children and grandchildren. */
     struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
     RUN_UNTIL(run, run_count(run, "ready\n") == 2);
@@ -98,7 +98,7 @@ START_TEST(a_killed_master_leaves_no_process_of_a_tree) {
 }
 END_TEST
 
-/* The kernel then ends the leaders; children and grandchildren are left stopped. */
+/* The kernel kills the leaders with their executors; children and grandchildren stay stopped. */
 START_TEST(killed_executors_leave_no_process_of_a_tree) {
     struct run *run = START("-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
@@ -112,7 +112,9 @@ START_TEST(killed_executors_leave_no_process_of_a_tree) {
 }
 END_TEST
 
-/* The guardian then knows processes by pid and start time, and has to poll for their ends. */
+/*
+ * Without pidfds, the guardian identifies processes by pid and start time and polls for their ends.
+ */
 START_TEST(killed_processes_are_noticed_without_pidfds) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     const char *command = PAYLOAD " tree; " PAYLOAD " ignore-term";
@@ -283,7 +285,6 @@ START_TEST(an_instance_that_stops_itself_can_be_ended) {
 }
 END_TEST
 
-/* Closes the pipes that showstopper writes to. */
 START_TEST(a_run_whose_output_reader_exits_leaves_nothing_behind) {
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
         "lines", "100", "10");

@@ -15,8 +15,6 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* ---- the counters ---- */
-
 static struct run *start_spoiled(const char *how, const char *const *words) {
     char text[64];
     snprintf(text, sizeof text, "SS_TEST_STAT=%s", how);
@@ -56,7 +54,7 @@ START_TEST(a_proc_stat_unreadable_from_the_start_is_refused) {
 }
 END_TEST
 
-/* Applies to any source that the default has found. */
+/* The default chooses the source of the load, so this applies to any. */
 START_TEST(unreadable_default_counters_end_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700"};
@@ -71,7 +69,7 @@ START_TEST(unreadable_default_counters_end_the_run) {
 }
 END_TEST
 
-/* Control that needs no load continues without; the figures name what they lack. */
+/* Fixed control needs no load. The summary says which figures are missing. */
 START_TEST(fixed_control_continues_without_readable_counters) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
@@ -81,7 +79,7 @@ START_TEST(fixed_control_continues_without_readable_counters) {
                          "--duration", "2500m", "--json", "-", PAYLOAD, "spin")));
         run_expect(run, 0);
         ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
-        /* A slow machine without any sample prints the former. */
+        /* A slow machine may not have counted a single sample. */
         if (!strstr(run->out.bytes, "no sample was counted"))
             run_expect_text(&run->out, " lost: the machine was too busy");
         run_expect_nothing_left();
@@ -99,8 +97,6 @@ START_TEST(run_continues_with_fewer_cpus) {
     run_expect_nothing_left();
 }
 END_TEST
-
-/* ---- outputs that cannot be written ---- */
 
 static const char *small_folder;
 
@@ -133,7 +129,7 @@ START_TEST(a_full_disk_is_reported) {
     run_expect_text(&run->err, "ended by workloads");
     run_expect_text(&run->err, "output of instances was lost: No space left on device");
     run_expect_nothing_left();
-    /* No room even for a name. */
+    /* The disk is too full even for a file name. */
     run = run_on_full_disk("1M", "--output", run_path(small_folder, "below"), "lines");
     ck_assert_msg(run->status == 125 || run->status == 0, "status %d", run->status);
     run_expect_text(&run->err, "No space left on device");
@@ -172,7 +168,6 @@ static void close_errors(void) {
 #define VERBOSELY    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always"
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
-/* A run whose messages are lost still succeeds. */
 START_TEST(a_run_continues_if_its_messages_are_lost) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
@@ -227,7 +222,7 @@ START_TEST(requested_text_that_cannot_be_written_is_an_error) {
 }
 END_TEST
 
-/* Checks every program of this build, with any request. */
+/* Checks every program of this build with several requests. */
 START_TEST(a_closed_standard_output_is_reported) {
     static const char *const questions[][9] = {
         {SHOWSTOPPER, "--help"},

@@ -12,16 +12,16 @@
 #include "platform/platform.h"
 #include "yard.h"
 
-/* Long rounds, stopped for most of the time. */
+/* Long rounds, mostly stopped. */
 #define ROUNDS "-c", "fixed", "-l", "10%", "-D", "400m"
 
-/* How long CPU time is measured, in seconds, and the most of it that a process may have used. */
+/* CPU time is measured for this many seconds; a process may use at most this share of it. */
 #define WATCHED   3.0
 #define SHARE_MAX 0.2
 
 #define WARNING "could not be controlled"
 
-/* An instance: root itself, or the parent of root's process in a session of its own. */
+/* Whether the instance itself becomes root, or only its child in another session. */
 enum shape { LEADER, CHILD };
 
 static const enum shape shapes[] = {LEADER, CHILD};
@@ -58,7 +58,7 @@ static bool freezer_says(const char *file, const char *text) {
     return says;
 }
 
-/* Waits until root's process is in the group. */
+/* Waits until root's process is in the group, and returns its pid. */
 static pid_t find_frozen(struct run *run) {
     char line[32];
     pid_t pid = run_find(run, "payload-root");
@@ -75,8 +75,6 @@ static void expect_order(struct run *run) {
     ck_assert_uint_eq(run_count_text(&run->out, WARNING), 0);
     run_free(run);
 }
-
-/* ---- in a group that was given away ---- */
 
 START_TEST(another_users_process_is_frozen_with_the_instance) {
     run_greedily();
@@ -116,7 +114,7 @@ START_TEST(a_frozen_run_ends_as_planned) {
 }
 END_TEST
 
-/* The state of a frozen process is unknown, so it gets the whole grace period. */
+/* Whether a frozen process would end is unknown, so it gets the whole grace period. */
 START_TEST(a_frozen_process_ends_after_the_grace_period) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -185,7 +183,7 @@ START_TEST(kept_processes_are_thawed_and_keep_running) {
         double used = family_cpu_time(pid);
         RUN_UNTIL(NULL, family_cpu_time(pid) > used + 0.02);
         family_end_all();
-        /* A group is busy while its last process exits. */
+        /* A group is busy until its last process has exited. */
         RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, yard_each_freezer(yard_tear_down) == 0);
         expect_order(run);
     }
@@ -193,7 +191,7 @@ START_TEST(kept_processes_are_thawed_and_keep_running) {
 }
 END_TEST
 
-/* `left`: the line of a shell that has just started root's process. */
+/* `left`: a shell command line that starts root's process and returns. */
 static struct run *start_leaving(const char *left) {
     char line[PATH_MAX];
     struct run_setup setup = {.prepare = yard_become_user};
@@ -218,7 +216,7 @@ START_TEST(iterations_leave_no_process_of_another_user) {
 }
 END_TEST
 
-/* The process starts before the guardian could find it. */
+/* The process starts just before the end, so the guardian may not have found it. */
 START_TEST(processes_started_just_before_the_end_are_ended) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
@@ -231,8 +229,6 @@ START_TEST(processes_started_just_before_the_end_are_ended) {
     yard_leave();
 }
 END_TEST
-
-/* ---- without a freezer ---- */
 
 static void expect_warning(const struct run *run, int count) {
     char text[128];
@@ -276,7 +272,7 @@ START_TEST(two_guardians_count_a_process_once) {
     struct run *run =
         START_SHAPE(CHILD, "-v", "--json", "-", "--duration", "6s", "--grace", "300m");
     double begin = run_now();
-    RUN_UNTIL(run, run_now() > begin + 1.5); /* found by the first look, however late */
+    RUN_UNTIL(run, run_now() > begin + 1.5); /* enough for the first census, however late */
     family_signal_named("ss-guardian", SIGKILL);
     run_expect(run_wait(run), 0);
     expect_warning(run, 1);
@@ -285,9 +281,7 @@ START_TEST(two_guardians_count_a_process_once) {
 }
 END_TEST
 
-/* ---- groups of older kernels ---- */
-
-/* Adds a file to the folder of our own group, and the folders in its path. */
+/* Adds a file to our own group's folder, and the folders in its path. */
 static void add_file(const char *name) {
     char path[PATH_MAX], own[1024] = "";
     struct run_text groups = run_read_file("/proc/self/cgroup");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Holds on real processes: which ones they reach, and which they never reach. */
+/* Holds on real processes: which processes they signal, and which they never signal. */
 
 #include "kin.h"
 #include "process.h"
@@ -23,7 +23,7 @@ static void open_board(void) {
     ss_platform_adopt_orphans();
 }
 
-/* Returns the index of the first new entry. */
+/* Refreshes the board and returns the index of the first new entry. */
 static uint32_t refresh(void) {
     uint32_t fresh;
     ss_holds_refresh(&holds, board, 0, &fresh);
@@ -44,8 +44,6 @@ static void need_groups(void) {
     SKIP_UNLESS(ss_platform_process_holds_groups(), "pidfd-group: requires Linux 6.9");
 }
 
-/* ---- groups ---- */
-
 static pid_t *member; /* shared with the children */
 
 static void share_member(void) {
@@ -53,7 +51,7 @@ static void share_member(void) {
     ck_assert_ptr_ne(member, MAP_FAILED);
 }
 
-/* Dies with the test, which then is its parent, and not with the leader. */
+/* The child's parent is the test, so it dies with the test and not with the leader. */
 _Noreturn static void outlive(pid_t leader, pid_t test) {
     prctl(PR_SET_PDEATHSIG, 0);
     alarm(PROCESS_TIMEOUT);
@@ -86,7 +84,7 @@ START_TEST(a_held_group_is_signaled_after_its_leader_ended) {
     struct ss_hold *hold = take_hold(leader, true);
     kin_end(leader);
     ck_assert_uint_eq(ss_platform_process_started(leader), 0);
-    /* Its pid alone could be another process's group. */
+    /* The pid alone could be the id of a reused group. */
     for (int known = 0; known < 2; known++) {
         struct ss_hold blind = {.pid = leader,
             .started = known ? hold->started : 0,
@@ -108,7 +106,6 @@ START_TEST(a_held_group_is_signaled_after_its_leader_ended) {
 }
 END_TEST
 
-/* Only one process of the group is held. */
 START_TEST(signals_to_a_held_process_do_not_reach_its_group) {
     open_board();
     share_member();
@@ -135,19 +132,17 @@ START_TEST(ended_process_is_not_held) {
 }
 END_TEST
 
-/* ---- reused pids ---- */
-
 static void lead_group(void) {
     setpgid(0, 0);
 }
 
-/* Waits until a new process has a different start time in the system's units. */
+/* Waits until a new process would get a later start time in clock ticks. */
 static void await_another_start(void) {
     double moment = run_now() + 0.1;
     RUN_UNTIL(NULL, run_now() > moment);
 }
 
-/* Starts another process with that pid, which leads a group, too. */
+/* Starts another process with that pid, which also leads a group. */
 static pid_t start_stranger(pid_t number) {
     await_another_start();
     pid_t stranger = kin_start_as(number, lead_group);
@@ -212,8 +207,8 @@ START_TEST(a_pid_reused_before_it_is_held_is_not_signaled) {
 END_TEST
 
 /*
- * The guardian was in time, and cannot notice that the group is never stopped: the executor must
- * report it.
+ * The guardian registered the group in time, and cannot detect that it is never stopped: the
+ * executor must report that.
  */
 START_TEST(the_executor_reports_a_group_whose_leader_has_ended) {
     open_board();
@@ -235,9 +230,7 @@ START_TEST(the_executor_reports_a_group_whose_leader_has_ended) {
 }
 END_TEST
 
-/* ---- without pidfds ---- */
-
-/* No more files can be opened: pid and start time must suffice. */
+/* No further file can be opened: pid and start time must suffice. */
 START_TEST(processes_are_held_by_pid_and_start_time_if_pidfds_run_out) {
     open_board();
     pid_t child = kin_start(NULL);
@@ -261,8 +254,6 @@ START_TEST(processes_are_held_by_pid_and_start_time_if_pidfds_run_out) {
 }
 END_TEST
 
-/* ---- release and order ---- */
-
 START_TEST(a_released_process_is_continued) {
     open_board();
     pid_t first = kin_start(NULL);
@@ -285,8 +276,8 @@ END_TEST
 static int answers[2];
 
 /*
- * On one CPU, processes run in the order in which they are woken, and none before their waker
- * sleeps.
+ * Pins the calling process to the first permitted CPU, at real-time priority: processes there run
+ * in the order in which they are woken, once their waker sleeps.
  */
 static bool queue_up(int priority) {
     cpu_set_t set;
@@ -300,7 +291,7 @@ static bool queue_up(int priority) {
            sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){priority}) == 0;
 }
 
-/* Answers each question with its name. */
+/* Writes `name` for each SIGUSR1. */
 static void answer(char name) {
     sigset_t asked;
     int number;

@@ -15,13 +15,13 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* Each instance has its own input, group and number. */
+/* Input, group and number differ between instances and the caller. */
 static bool may_differ(const char *line) {
     return strncmp(line, "stdin=", 6) == 0 || strncmp(line, "leads its group=", 16) == 0 ||
            strncmp(line, "variable SHOWSTOPPER_INSTANCE", 29) == 0;
 }
 
-/* Returns the next line that must be the same, or NULL at the end. */
+/* Returns the next line that must not differ, or NULL at the end. */
 static char *next_line(char **rest) {
     char *line;
     do
@@ -30,7 +30,7 @@ static char *next_line(char **rest) {
     return line;
 }
 
-/* Compares what a program finds with and without us between it and its caller. */
+/* Compares the environment of a program with and without showstopper as its parent. */
 static void expect_same_with(const char *option, void (*prepare)(void)) {
     const char *const words[] = {SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "--placeholder", "",
         option, PAYLOAD, "env", "a%b", "two words", NULL};
@@ -93,7 +93,7 @@ static void change_priority(void) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Refused without privilege; then this compares ordinary priorities again. */
+/* Without privilege this fails, and the test compares ordinary priorities again. */
 static void become_real_time(void) {
     sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 7});
 }
@@ -226,7 +226,7 @@ START_TEST(output_is_stored_separately_for_each_instance) {
 }
 END_TEST
 
-/* Moving output is work without a pause, which at real-time priority would end the master. */
+/* Without pauses in forwarding, the kernel would kill the master at real-time priority. */
 START_TEST(endless_output_does_not_kill_the_master) {
     const char *command =
         "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
@@ -255,7 +255,7 @@ END_TEST
 
 /*
  * Returns how long it takes to stop a workload whose first thread gets no CPU, in seconds; negative
- * if priorities do not make it so.
+ * if real-time priority is not permitted.
  */
 static double stop_the_deaf(void) {
     struct run *run =
@@ -274,9 +274,8 @@ static double stop_the_deaf(void) {
 }
 
 /*
- * If only its first thread got the signal, the first stop would always be a second late. The
- * workload may use the CPU of this test as well, so that the test notices the stop late: one good
- * start of several is enough.
+ * If only its first thread got the signal, every first stop would be a second late. Other processes
+ * may delay this test, so one timely stop in several tries is enough.
  */
 START_TEST(a_starved_first_thread_does_not_delay_the_stop) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: only one CPU");

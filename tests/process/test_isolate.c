@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in their own PID namespace: to the caller they look the same. */
+/* Runs in a PID namespace of their own look the same to their caller. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,8 +18,6 @@
 #include "surroundings.h"
 
 #define QUIET "--isolate", "-q", "-n", "1", "-c", "fixed", "-l", "1/2"
-
-/* ---- the caller's view ---- */
 
 static void expect_status(int status, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER, QUIET};
@@ -105,8 +103,6 @@ START_TEST(target_of_an_isolated_run_can_be_set) {
 }
 END_TEST
 
-/* ---- an instance's view ---- */
-
 START_TEST(proc_shows_the_pids_of_the_namespace) {
     SKIP_UNLESS_ISOLATED();
     struct run *run = RUN(QUIET, "-l", "100%", "sh", "-c",
@@ -117,7 +113,7 @@ START_TEST(proc_shows_the_pids_of_the_namespace) {
     ck_assert_msg(number != NULL, "%s", run->out.bytes);
     int own = atoi(number + strlen("number="));
     ck_assert_int_gt(own, 1);
-    ck_assert_int_lt(own, 100); /* few processes have been started in it */
+    ck_assert_int_lt(own, 100); /* pids are small in a new namespace */
     snprintf(expected, sizeof expected, "ss-init\nnumber=%d\n%d\n", own, own);
     ck_assert_str_eq(run->out.bytes, expected);
 }
@@ -175,14 +171,12 @@ START_TEST(isolation_works_without_privilege) {
 }
 END_TEST
 
-/* ---- impossible isolation ---- */
-
 static void filter(struct sock_filter *steps, size_t count) {
     if (!surroundings_filter_calls(steps, count))
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* The lower half of a call's first argument. */
+/* Offset of the lower half of a call's first argument. */
 #define FIRST_ARGUMENT                                                                             \
     (offsetof(struct seccomp_data, args) + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0))
 
@@ -216,13 +210,13 @@ static void write_or_leave(const char *path, unsigned number, const char *format
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* As if the administrator had set that limit. */
+/* As if an administrator had set the limit to 0. */
 static void deny_user_namespaces(void) {
     if (geteuid() == 0)
         family_become_nobody();
     unsigned user = geteuid();
     unsigned group = getegid();
-    prctl(PR_SET_DUMPABLE, 1); /* otherwise the maps belong to root */
+    prctl(PR_SET_DUMPABLE, 1); /* otherwise root owns the maps */
     if (unshare(CLONE_NEWUSER) < 0)
         _exit(SURROUNDINGS_MISSING);
     write_or_leave("/proc/self/setgroups", 0, "deny");
@@ -231,7 +225,7 @@ static void deny_user_namespaces(void) {
     write_or_leave("/proc/sys/user/max_user_namespaces", 0, "0");
 }
 
-/* `missing`: the reason to skip the test if this cannot be forbidden. */
+/* `missing`: the reason to skip the test if `prepare` cannot forbid this. */
 static void expect_refusal(void (*prepare)(void), const char *why, const char *missing) {
     const char *folder = run_make_folder();
     const char *witness = run_path(folder, "witness");
@@ -253,7 +247,7 @@ static void expect_refusal(void (*prepare)(void), const char *why, const char *m
 
 static const char *chroot_folder;
 
-/* Enters the same file system below a folder without a mount. */
+/* Enters the same file system at another path, which is not a mount point. */
 static void enter_chroot(void) {
     surroundings_leave_mounts();
     DIR *root = opendir("/");
@@ -276,7 +270,7 @@ static void enter_chroot(void) {
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* Removes only what was made there, whatever is mounted. */
+/* Removes only what the test made, whatever is mounted. */
 static void remove_chroot(void) {
     DIR *folder = opendir(chroot_folder);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {

@@ -8,10 +8,10 @@
 #define INSTANCES 3
 #define OPTIONS   "--isolate", "-v", "-n", "3", "-c", "fixed", "-l", "20%"
 
-/* Without any mark. */
+/* Clears the environment and thereby the mark. */
 #define BARE "env", "-i"
 
-/* Number of points of a round of 107 ms that are tried, and their distance in seconds. */
+/* Number of moments in a round of 107 ms that are tried, and their distance in seconds. */
 #define MOMENTS  10
 #define INTERVAL 0.0113
 
@@ -50,7 +50,7 @@ static bool all_stopped(const struct isolated_run *isolated) {
     return family.count >= INSTANCES && family_count(&family, 'T') == family.count;
 }
 
-/* One process is dead already: the one outside ends with this status, and none is left inside. */
+/* Returns after the outer process has ended with this status; no process may be left inside. */
 static void expect_end(const struct isolated_run *isolated, int status) {
     run_expect(run_wait(isolated->run), status);
     isolated_expect_nobody(isolated);
@@ -95,7 +95,7 @@ START_TEST(a_killed_namespace_init_leaves_nothing_behind) {
 }
 END_TEST
 
-/* As without a namespace, the caller gets the master's end as status. */
+/* The caller gets the status of the master's end, as without a namespace. */
 START_TEST(a_killed_master_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
@@ -139,7 +139,7 @@ START_TEST(killed_executors_end_the_isolated_run) {
 }
 END_TEST
 
-/* From the innermost or from the outermost process on. */
+/* Kills the outer process first or last. */
 static void kill_all(const struct isolated_run *isolated, bool outermost_first) {
     struct family crew = members(isolated, "ss-");
     crew.pids[crew.count++] = isolated->master;
@@ -205,7 +205,7 @@ START_TEST(killing_all_run_processes_ends_an_unmarked_daemon_storm) {
 }
 END_TEST
 
-/* Processes without parent and mark end with the run, too. */
+/* Processes with neither parent nor mark must end with the run, too. */
 START_TEST(a_terminated_isolated_run_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
@@ -216,7 +216,7 @@ START_TEST(a_terminated_isolated_run_leaves_nothing_behind) {
 }
 END_TEST
 
-/* The process outside can do nothing then, but nothing outlives it either. */
+/* The stopped process cannot clean up, but the kernel ends its namespace. */
 START_TEST(killing_the_stopped_outer_process_leaves_nothing_behind) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));

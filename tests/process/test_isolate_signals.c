@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in their own PID namespace: signals to the process outside. */
+/* Signals to the outer process of runs in a PID namespace. */
 
 #include "family.h"
 #include "isolated.h"
@@ -15,8 +15,6 @@ static struct isolated_run start(const struct run_setup *setup, const char *cons
     wait_for_ready(isolated.run, 2);
     return isolated;
 }
-
-/* ---- ends ---- */
 
 static void end_by(int number) {
     char caught[32];
@@ -58,7 +56,7 @@ static void lead_a_group(void) {
     setpgid(0, 0);
 }
 
-/* As timeout(1): to the process and then to all of its group. */
+/* Like timeout(1), signals the process and then its whole group. */
 START_TEST(signal_to_whole_group_counts_once) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = lead_a_group};
@@ -106,14 +104,14 @@ START_TEST(instances_are_killed_after_the_grace_period) {
 }
 END_TEST
 
-/* No process exists yet that could receive the signal, so it must be kept. */
+/* The processes that handle the signal do not exist yet, so it must be kept. */
 START_TEST(a_signal_during_startup_is_not_lost) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 80; step++) {
         struct run *run = START(ISOLATE, "-q", "--duration", "30s", PAYLOAD, "spin");
         char name[64];
         snprintf(name, sizeof name, "/proc/%d/exe", (int)run->pid);
-        /* Waits until the program runs; before, the process is the test itself. */
+        /* Before exec the process is the test itself. */
         char target[512] = "";
         while (!strstr(target, "/showstopper")) {
             ssize_t length = readlink(name, target, sizeof target - 1);
@@ -129,8 +127,6 @@ START_TEST(a_signal_during_startup_is_not_lost) {
     }
 }
 END_TEST
-
-/* ---- the caller's settings ---- */
 
 static void ignore_hangups(void) {
     signal(SIGHUP, SIG_IGN);
@@ -198,25 +194,23 @@ START_TEST(a_run_works_if_the_caller_ignores_sigchld) {
 }
 END_TEST
 
-/* ---- pauses ---- */
-
 static bool are_in_state(struct run *run, char state) {
     run_look(run);
     struct family family = family_find("payload");
     return family.count == 2 && family_count(&family, state) == 2;
 }
 
-/* No process under control keeps its state for this long, in seconds. */
+/* No process under control stays stopped or running for this long, in seconds. */
 #define STANDSTILL 0.4
 
-/* Waits until all have been in this state at each look for several rounds of control. */
+/* Waits until all have been in this state at each look for `seconds`. */
 static bool stay(struct run *run, char state, double seconds, double *since) {
     if (!are_in_state(run, state))
         *since = run_now();
     return run_now() > *since + seconds;
 }
 
-/* `target`: the process outside, or its group as a negative number. */
+/* `target`: the outer process, or its group as a negative number. */
 static void pause_and_continue(const struct isolated_run *isolated, pid_t target, double pause) {
     struct run *run = isolated->run;
     kill(target, SIGTSTP);
@@ -244,7 +238,7 @@ START_TEST(sigtstp_stops_instances_and_the_clock_of_the_trace) {
     double begin = run_now();
     pause_and_continue(&isolated, isolated.run->pid, 2);
     run_expect(run_wait(isolated.run), 0);
-    /* The trace's clock stopped; part of the run had passed before. */
+    /* The trace's clock stopped during the pause; part of the run had passed before. */
     ck_assert_double_ge(run_now() - begin, 0.5 + 2);
     isolated_expect_nobody(&isolated);
 }
@@ -263,8 +257,7 @@ START_TEST(sigtstp_to_the_whole_group_pauses_once) {
 END_TEST
 
 /*
- * A caller that sees the process outside stopped may continue it at once: all of the run must
- * continue.
+ * A caller may continue the outer process as soon as that is stopped: all of the run must continue.
  */
 START_TEST(a_short_pause_leaves_no_process_stopped) {
     SKIP_UNLESS_ISOLATED();

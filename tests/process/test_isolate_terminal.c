@@ -25,10 +25,9 @@ static void expect_only_shell(
     RUN_UNTIL(terminal->run, isolated_members(isolated->space, "", pids) == 0);
 }
 
-/* ---- Ctrl-Z ---- */
-
 /*
- * Waits several rounds of control, which is longer than any process under control keeps its state.
+ * Returns whether all have been stopped for several rounds of control, longer than any process
+ * under control stays stopped.
  */
 static bool stand_still(const struct family *family, double *since) {
     if (family_count(family, 'T') < family->count)
@@ -56,7 +55,7 @@ START_TEST(ctrl_z_stops_and_fg_continues) {
 }
 END_TEST
 
-/* The shell comes back as soon as the process outside has stopped. */
+/* The shell prompts as soon as the outer process has stopped. */
 START_TEST(fg_right_after_ctrl_z_continues_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open_shell();
@@ -109,8 +108,6 @@ START_TEST(ctrl_z_without_a_shell_leaves_no_process_stopped) {
 }
 END_TEST
 
-/* ---- ends by a key ---- */
-
 static void end_by_key(const char *key, int number) {
     char caught[32];
     snprintf(caught, sizeof caught, "caught %d", number);
@@ -129,8 +126,6 @@ START_TEST(ctrl_c_and_ctrl_backslash_end_the_run) {
     end_by_key(TERMINAL_CTRL_BACKSLASH, SIGQUIT);
 }
 END_TEST
-
-/* ---- closed terminals and ended shells ---- */
 
 static void expect_nothing_without_terminal(struct terminal *terminal) {
     terminal_hang_up(terminal);
@@ -151,7 +146,7 @@ START_TEST(a_closed_terminal_ends_the_run) {
 }
 END_TEST
 
-/* The process outside leads the session then, and it alone gets the signal. */
+/* The outer process leads the session, so it alone gets SIGHUP. */
 START_TEST(a_terminal_closed_without_a_shell_ends_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "spin"));
@@ -177,9 +172,7 @@ START_TEST(a_killed_shell_ends_the_run) {
 }
 END_TEST
 
-/* ---- settings of the terminal ---- */
-
-/* The process outside is late to look at the settings. */
+/* Delays the outer process before it reads the terminal settings. */
 static const char *const shim = SHIMS_WORK ? SHIM("shim_late") : "SS_TEST_SHIM=";
 static const char late[] = "SS_TEST_LATE=500:outside";
 

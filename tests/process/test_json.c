@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* All JSON output, read by a parser that is not ours: numbers are numbers. */
+/* All JSON output, read by an independent parser: numbers are numbers. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool is_text(const char *name) {
     return false;
 }
 
-/* Whole numbers have no decimals; only elapsed times and fractions have a fixed number of them. */
+/* Whole numbers have no decimals; elapsed times and fractions have a fixed number of decimals. */
 static void expect_number(const char *name, const char *text) {
     double value = strtod(text, NULL);
     bool whole = value == (double)(long long)value;

@@ -10,14 +10,14 @@
 #include "keeper/keeper.h"
 #include "platform/platform.h"
 
-/* Pipe to which keepers write a letter for each call: o(pened), ! (orphaned), . (closed). */
+/* Pipe to which keepers write a letter for each call: o (opened), ! (orphaned), . (closed). */
 static int log_ends[2];
 
-/* The pid of the keeper that a child of the test has started; in shared memory. */
+/* The pid of a keeper that a child of the test has started; in shared memory. */
 static _Atomic pid_t *keeper_pid;
 
 static struct ss_keeper keeper;
-static int open_status; /* of the keepers started from now on */
+static int open_status; /* returned by the open function of later keepers */
 
 static void note(char event) {
     ck_assert_int_eq(write(log_ends[1], &event, 1), 1);
@@ -73,7 +73,7 @@ static void open_log(void) {
     ck_assert_int_eq(pipe2(log_ends, O_CLOEXEC), 0);
 }
 
-/* In the parent of a keeper. */
+/* Runs in the parent of a keeper. */
 static void start_keeper(void) {
     setpgid(0, 0);
     if (ss_keeper_open(&keeper, &duty) < 0)
@@ -84,7 +84,10 @@ static void start_keeper(void) {
     atomic_store(keeper_pid, pid);
 }
 
-/* Returns a child of the test that is the parent of a keeper, which is ready. It leads a group. */
+/*
+ * Starts a child that leads a group and is the parent of a keeper; returns when the keeper is
+ * ready.
+ */
 static pid_t start_parent(void) {
     open_log();
     pid_t parent = kin_start(start_keeper);
@@ -208,7 +211,7 @@ START_TEST(awaiting_a_stopped_keeper_continues_it) {
 }
 END_TEST
 
-/* Asks for three turns. */
+/* Requests three turns. */
 static bool take_turn(void *context) {
     int *turns = context;
     note('t');

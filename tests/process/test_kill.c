@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* SIGKILL and SIGSTOP for our processes, with trees of processes below them. */
+/* SIGKILL and SIGSTOP for our processes, with process trees as instances. */
 
 #include <signal.h>
 #include <unistd.h>
@@ -15,14 +15,13 @@
 #define INSTANCES 3
 #define OPTIONS   "-v", "-n", "3", "-c", "fixed", "-l", "20%"
 
-/* Without the variable by which they could be identified as a last resort. */
+/* Clears the variable that identifies processes as a last resort. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-/* Number of points of a round of 107 ms that are tried, and their distance in seconds. */
+/* Number of moments in a round of 107 ms that are tried, and their distance in seconds. */
 #define MOMENTS  12
 #define INTERVAL 0.0097
 
-/* Starts with the options and then the command. */
 static struct run *start_with(
     const struct run_setup *setup, const char *const *options, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER};
@@ -61,7 +60,7 @@ static pid_t find_guardian(struct run *run, pid_t except) {
     return guardian.pids[0];
 }
 
-/* The options of most cases. */
+/* The commands of most cases. */
 static const char *const *const workloads[] = {
     WORDS(PAYLOAD, "threads"),
     WORDS(PAYLOAD, "setsid", "2"),
@@ -71,7 +70,7 @@ static const char *const *const workloads[] = {
 
 #define WORKLOADS (sizeof workloads / sizeof *workloads)
 
-/* Kills all processes of that name, and the master with `master`, for each workload. */
+/* For each workload, kills all processes of that name, and with `master` the master. */
 static void kill_named(const char *name, bool master, int status) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
@@ -98,7 +97,7 @@ START_TEST(a_killed_guardian_and_master_leave_nothing_behind) {
 }
 END_TEST
 
-/* Kills this many executors at once. */
+/* Kills `count` executors at once. */
 static void kill_executors(const char *const *command, size_t count) {
     struct run *run = start(command);
     wait_for_ready(run);
@@ -154,7 +153,7 @@ START_TEST(killed_executors_of_unmarked_trees_leave_nothing_behind) {
 }
 END_TEST
 
-/* Its successor finds out again which process belongs to which instance. */
+/* The new guardian must find out which process belongs to which instance. */
 START_TEST(a_new_guardian_takes_over_all_processes) {
     for (size_t i = 1; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
@@ -172,7 +171,7 @@ START_TEST(a_new_guardian_takes_over_all_processes) {
 }
 END_TEST
 
-/* Only the first guardian knew them. */
+/* Only the first guardian saw these sessions begin. */
 START_TEST(a_new_guardian_alone_ends_unmarked_sessions) {
     struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -180,7 +179,7 @@ START_TEST(a_new_guardian_alone_ends_unmarked_sessions) {
     pid_t first = find_guardian(run, 0);
     kill(first, SIGKILL);
     pid_t second = find_guardian(run, first);
-    RUN_UNTIL(run, run_state(second) == 'S'); /* it has looked at all processes */
+    RUN_UNTIL(run, run_state(second) == 'S'); /* its census is complete */
     struct family executors = family_find("ss-executor");
     family_kill_together(&executors, run->pid);
     run_expect(run_wait(run), -SIGKILL);
@@ -188,7 +187,7 @@ START_TEST(a_new_guardian_alone_ends_unmarked_sessions) {
 }
 END_TEST
 
-/* Kills master and executors at once, at many points of a round. */
+/* Kills master and executors at once, at many moments of a round. */
 static void kill_all_but_the_guardian(const char *const *command, bool known) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(command);
@@ -216,18 +215,18 @@ KILL_TEST(the_guardian_alone_ends_daemons, kill_all_but_the_guardian, WORDS(PAYL
 KILL_TEST(the_guardian_alone_ends_a_daemon_storm, kill_all_but_the_guardian,
     WORDS(PAYLOAD, "daemon-storm", "40"), false)
 
-/* They could not be found any more if the guardian had not known them before. */
+/* Without parents and mark, only a guardian that registered them before can find them. */
 KILL_TEST(the_guardian_alone_ends_unmarked_sessions, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
 KILL_TEST(the_guardian_alone_ends_unmarked_daemons, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true)
 
-/* Processes that the guardian did not know yet end by themselves, but none may stay stopped. */
+/* Processes that the guardian has not found end by themselves, but none may stay stopped. */
 KILL_TEST(the_guardian_alone_leaves_no_unmarked_daemon_stopped, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false)
 
-/* Finds the executors' children that lead their groups, which orphans do not. */
+/* Finds the executors' children that lead their groups: orphans do not. */
 static struct family find_leaders(const struct family *executors) {
     struct family all = family_find("payload");
     struct family leaders = {.count = 0};
@@ -241,7 +240,7 @@ static struct family find_leaders(const struct family *executors) {
     return leaders;
 }
 
-/* One executor outlives all others of ours and is the only one to act. */
+/* Kills all processes of the run except one executor, which alone must act. */
 static void kill_all_but_one_executor(const char *const *command, bool known) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(command);
@@ -271,7 +270,7 @@ KILL_TEST(one_executor_alone_ends_sessions, kill_all_but_one_executor,
 KILL_TEST(one_executor_alone_ends_daemons, kill_all_but_one_executor, WORDS(PAYLOAD, "daemon", "2"),
     false)
 
-/* A guardian that cannot finish its work, which only it, or an executor in its place, can do. */
+/* The guardian hangs, and its work is left to it or to an executor in its place. */
 START_TEST(executors_end_trees_if_the_guardian_hangs) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {
@@ -283,8 +282,7 @@ START_TEST(executors_end_trees_if_the_guardian_hangs) {
     struct family killed = {.count = 1, .pids = {run_find(run, "ss-executor 1")}};
     family_kill_together(&killed, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    /*
-     * The sessions of executor 1; none on a busy machine, because executors wait only two seconds.
+    /* Executor 1's two sessions are left, unless other executors no longer wait for the guardian.
      */
     RUN_UNTIL(run, family_find("payload").count <= 2);
     kill(late.pids[late.pids[0] == run->pid], SIGKILL);
@@ -292,7 +290,7 @@ START_TEST(executors_end_trees_if_the_guardian_hangs) {
 }
 END_TEST
 
-/* No process knows this tree, and the executor ends one generation after another. */
+/* No process has registered this tree: the executor ends one generation after another. */
 START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {
@@ -312,7 +310,7 @@ END_TEST
 KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
-/* Only the kernel can act then: it ends every leader. */
+/* Only the kernel can act: it ends every leader. */
 START_TEST(killing_every_run_process_ends_all_leaders) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(workloads[(size_t)step % WORKLOADS]);
@@ -341,8 +339,8 @@ static void end_kept(const struct family *kept) {
 }
 
 /*
- * With --keep, and one executor outlives all others. The kernel sends SIGHUP to a stopped group
- * that loses its last link to the session.
+ * With --keep, one executor outlives all other processes. The kernel sends SIGHUP to a stopped
+ * group when its last link to the session ends.
  */
 START_TEST(with_keep_one_surviving_executor_leaves_instances_running) {
     struct run *run =
@@ -360,7 +358,9 @@ START_TEST(with_keep_one_surviving_executor_leaves_instances_running) {
 }
 END_TEST
 
-/* With --keep, and while all of it is stopped; `victim` is the name of the process that dies. */
+/*
+ * With --keep, and while all instances are stopped; `victim` is the name of the process that dies.
+ */
 static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
     struct run *run = start_with(
         NULL, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
@@ -385,7 +385,7 @@ START_TEST(with_keep_a_killed_master_or_executor_leaves_instances_running) {
 }
 END_TEST
 
-/* Stops one of our processes from outside: it is continued, and all that depends on it. */
+/* Stops one of our processes from outside: it must be continued, and its instance, too. */
 static void stop_one(const char *name) {
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -435,7 +435,7 @@ static void stop_master_and_guardian(struct run *run) {
     RUN_UNTIL(run, run_state(guardian) == 'T');
 }
 
-/* Master and guardian would continue them, so they are stopped, too. */
+/* Master and guardian would continue the executors, so they are stopped, too. */
 START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
@@ -453,7 +453,7 @@ START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
 END_TEST
 
 /*
- * As below a container's first process, which adopts orphans, so that the kernel does not rescue
+ * The test adopts orphans like the first process of a container; then the kernel does not rescue
  * them.
  */
 START_TEST(a_stopped_guardian_alone_leaves_nothing_behind) {
@@ -469,9 +469,9 @@ START_TEST(a_stopped_guardian_alone_leaves_nothing_behind) {
 END_TEST
 
 /*
- * The guardian has not seen the sessions begin, so only the mark identifies them, which disappears
- * with the leader's memory. Until all of that is freed, the sessions are still the leader's
- * children.
+ * The guardian has not seen the sessions begin, so only the mark identifies them. The mark
+ * disappears with the leader's memory, and the sessions stay the leader's children until all of
+ * that is freed.
  */
 START_TEST(children_of_a_slowly_exiting_leader_are_ended) {
     const char *folder = run_make_folder();
@@ -491,7 +491,7 @@ START_TEST(children_of_a_slowly_exiting_leader_are_ended) {
 }
 END_TEST
 
-/* Processes are then known by pid and start time, and ends have to be polled for. */
+/* Without pidfds, processes are identified by pid and start time, and ends are polled for. */
 static void without_pidfds(const char *const *command) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     for (int victim = 0; victim < 3; victim++) {

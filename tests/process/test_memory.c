@@ -21,14 +21,14 @@
 #include "strangers.h"
 #include "surroundings.h"
 
-/* Fails unless it has the complete environment of an instance, and pipes for its output. */
+/* Fails unless the instance has its complete environment, and pipes for its output. */
 #define WHOLE_INSTANCE                                                                             \
     "test -n \"$SHOWSTOPPER_INSTANCE\" || exit 91;"                                                \
     "test -n \"$SHOWSTOPPER_INSTANCES\" || exit 92;"                                               \
     "test -n \"$SHOWSTOPPER_INSTANCE_OF\" || exit 93;"                                             \
     "test -p /dev/stdout || exit 94; test -p /dev/stderr || exit 95; exec " PAYLOAD " spin"
 
-/* A summary exists as a whole or not at all. */
+/* A summary is written completely or not at all. */
 static void expect_no_half_summary(const char *folder) {
     struct dirent *entry;
     DIR *directory = opendir(folder);
@@ -39,7 +39,7 @@ static void expect_no_half_summary(const char *folder) {
     closedir(directory);
 }
 
-/* The call that fails in the next try_all(), and how many calls are expected. */
+/* The kind of calls that try_all() makes fail, and the least number of them. */
 static struct {
     const char *kind;
     unsigned long count;
@@ -64,8 +64,8 @@ static void try_all_with_own_shared_memory(void) {
 }
 
 /*
- * Runs in a PID namespace of its own, if possible: otherwise the guardian opens files of every
- * process of the machine, and each one only repeats the same failures.
+ * Runs in a PID namespace of its own, if possible. Otherwise the guardian would open files of every
+ * process on the machine, and each would only repeat the same failures.
  */
 static void try_all_calls(const char *kind, unsigned long count, unsigned long min) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
@@ -88,7 +88,6 @@ START_TEST(persistent_allocation_failure_leaves_nothing_behind) {
 }
 END_TEST
 
-/* With -v, the reason for the failed run is the last line. */
 static void expect_told(const struct run *run) {
     const char *last = run->err.bytes;
     for (const char *line = last; *line; line += strcspn(line, "\n") + 1)
@@ -99,8 +98,8 @@ static void expect_told(const struct run *run) {
 }
 
 /*
- * Returns whether the memory sufficed. The guardian of a run that has begun stays, and may need
- * memory when instances already run.
+ * Returns whether the memory sufficed. If instances already run, the guardian may lack memory
+ * later.
  */
 static bool run_or_refuse(struct run *run) {
     RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
@@ -120,7 +119,7 @@ static bool run_or_refuse(struct run *run) {
     return runs;
 }
 
-/* The modules' memory, the board, the guardian's lists. */
+/* Large allocations are the modules' memory, the board, and the guardian's lists. */
 START_TEST(a_run_whose_large_allocation_fails_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     for (int ever = 0; ever < 2; ever++) {
@@ -203,8 +202,6 @@ START_TEST(full_shared_memory_is_refused) {
 }
 END_TEST
 
-/* ---- the kernel's choice ---- */
-
 #define MEMORY "20971520" /* bytes; a run without an eater needs a small part of it */
 
 static struct control_group group;
@@ -213,7 +210,7 @@ static void enter_group(void) {
     control_group_enter(&group);
 }
 
-/* One instance uses all memory as soon as a file exists, and the others do not. */
+/* One instance uses all memory once a file exists. */
 static struct run *start_eater(const char *file) {
     struct run_setup setup = {.prepare = enter_group};
     char text[512];
@@ -231,7 +228,7 @@ static void limit_memory(void) {
         &group, "memory.memsw.limit_in_bytes", "memory.swap.max", group.unified ? "0" : MEMORY);
 }
 
-/* Makes the kernel choose these processes first; some may end meanwhile. */
+/* Makes the kernel choose these processes first. Some may end meanwhile. */
 static void prefer(const char *victim) {
     struct family family = family_find(victim);
     for (size_t i = 0; i < family.count; i++) {
@@ -245,7 +242,7 @@ static void prefer(const char *victim) {
     }
 }
 
-/* Kills all marked processes, which nothing else would end. */
+/* Kills all marked processes, because nothing else would end them. */
 static void end_all(void) {
     pid_t pids[RUN_PIDS_MAX];
     for (size_t count; (count = run_alive(pids)) > 0; run_nap(NULL)) {
@@ -254,7 +251,7 @@ static void end_all(void) {
     }
 }
 
-/* The kernel may choose any process, even the master before there is a new guardian. */
+/* The kernel may choose any process, even the master while no guardian exists. */
 static bool was_guarded(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
         return true;
@@ -263,7 +260,7 @@ static bool was_guarded(const struct run *run, const char *victim) {
     return !no_guardian && strcmp(victim, "ss-") != 0;
 }
 
-/* Returns whether a process of the run survived to end the rest. */
+/* Returns whether a process of the run survived to end the others. */
 static bool eat_all(const char *victim) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "go");
@@ -323,8 +320,6 @@ START_TEST(oom_killed_instances_leave_nothing_behind) {
     eat_again_and_again("sleep");
 }
 END_TEST
-
-/* ---- open files ---- */
 
 START_TEST(one_failed_open_leaves_nothing_behind) {
     try_all_calls("files", 1, 10);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The installed tree suffices to write, build and load a module; a run survives a bad module. */
+/* The installed tree suffices to write, build and load a module; a run survives a faulty module. */
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "process.h"
 #include "run.h"
 
-/* One source for all: options of the compiler select what is wrong with the module. */
+/* Preprocessor macros select the fault of the module. */
 static const char source[] =
     "#include <math.h>\n"
     "#include <stdlib.h>\n"
@@ -60,7 +60,7 @@ static void install_all(void) {
     expect_success(WORDS("cmake", "--install", TEST_BUILD_DIR, "--prefix", prefix));
 }
 
-/* Returns what pkg-config says about the installed tree. */
+/* Returns the output of pkg-config for the installed tree. */
 static char *ask_pkg_config(const char *what, const char *also) {
     char variable[4096];
     snprintf(variable, sizeof variable, "PKG_CONFIG_PATH=%s/share/pkgconfig", prefix);
@@ -72,7 +72,7 @@ static char *ask_pkg_config(const char *what, const char *also) {
     return run->out.bytes;
 }
 
-/* Compiles `file` into a module, with one more flag. */
+/* Compiles `file` into a module, with one additional flag. */
 static void compile_file(const char *file, const char *module, const char *flag) {
     char where[4096];
     snprintf(where, sizeof where, "--define-variable=prefix=%s", prefix);
@@ -88,7 +88,7 @@ static const char *compile(const char *flag) {
     return module;
 }
 
-/* Everything below runs the installed program, not the one in the build tree. */
+/* Runs the installed program, not the one in the build tree. */
 static struct run *run_installed(const char *environment, const char *const *options) {
     const char *words[32] = {
         run_path(prefix, "bin/showstopper"), "-n", "2", "-l", "50%", "--grace", "2s"};
@@ -156,7 +156,7 @@ START_TEST(cmake_finds_the_installed_tree) {
 }
 END_TEST
 
-/* So a module outside the tree can do all that a built-in one can. */
+/* Therefore a module outside the tree can do all that a built-in one can. */
 START_TEST(built_in_modules_compile_with_public_headers_only) {
     static const char script[] =
         "set -e; cd \"$1\"; cp -r \"$2\"/modules .; rm -r \"$3\"/lib/showstopper/modules\n"
@@ -182,7 +182,7 @@ START_TEST(built_in_modules_compile_with_public_headers_only) {
     }
     run = run_installed(variable, WORDS("-c", "fixed", "-C", "30%", "--duration", "700m"));
     run_expect(run, 0);
-    /* Without the variable, the modules of another installation would be found. */
+    /* Without the variable, modules of another installation would be found. */
     if (access(TEST_MODULE_INSTALL_DIR, F_OK) < 0)
         expect_refused(RUN_INSTALLED("--duration", "700m"), "unknown feedback module");
     free(flags);

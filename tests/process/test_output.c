@@ -14,7 +14,10 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* In blocks of 4096 bytes, which 20 iterations of 25 ms fill: eight bursts in 4 s. */
+/*
+ * Programs fill blocks of 4096 bytes, each with the lines of 20 iterations of 25 ms: eight bursts
+ * in 4 s.
+ */
 #define TICKS                                                                                      \
     "-n", "1", "-l", "100%", "-c", "fixed", "--duration", "4s", "--json", "-", "--iteration",      \
         "^tick 0+1$", "--output"
@@ -64,7 +67,7 @@ START_TEST(programs_write_lines_to_a_pseudo_terminal) {
 }
 END_TEST
 
-/* The same bytes: no CR, no echo, no effect of ^C or ^D. */
+/* No CR is added, nothing is echoed, and ^C and ^D have no effect. */
 START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
     SKIP_UNLESS_TERMINALS();
     struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
@@ -82,7 +85,7 @@ START_TEST(with_tty_only_standard_output_is_a_terminal) {
     run_expect(run, 0);
     run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
     ck_assert_uint_eq(run->out.length, 0);
-    /* If lines are matched, standard error passes through a pipe as it does without --tty. */
+    /* If lines are matched, standard error passes through a pipe, as without --tty. */
     const char *folder = run_make_folder();
     run = RUN(OUTPUT_ALONE, "--output", folder, PAYLOAD, "output");
     run_expect(run, 0);
@@ -103,7 +106,6 @@ START_TEST(isolated_instances_have_a_pseudo_terminal) {
 }
 END_TEST
 
-/* The terminal outlives an iteration. */
 START_TEST(repeated_instances_keep_their_pseudo_terminal) {
     SKIP_UNLESS_TERMINALS();
     const char *folder = run_make_folder();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A power cut at any moment of a study. The cases try combinations of the changes that were not
- * synced. In each of them, results are whole, runs that were reported as done are done, and
+ * A power cut at any moment of a study. Each case tries combinations of unsynced changes on the
+ * disk. In all of them, results are complete, runs that were reported as done are done, and
  * journals list whatever must be undone.
  */
 
@@ -22,8 +22,8 @@
 static const char *folder, *log_path, *root;
 
 /*
- * A command that an `after` undoes makes a folder, which appears in the log. Run b fails once; its
- * second attempt continues with the ledger that the first one synced.
+ * A command whose `after` removes a folder makes that folder. Run b fails once; its second attempt
+ * continues with the ledger that the first one synced.
  */
 static const char plan[] =
     "once base match='^(.*)$' -- echo 17\n"
@@ -39,8 +39,6 @@ static const char plan[] =
     "echo half >record/ledger; sync record/ledger record .; mkdir \"$OLDPWD/noted\"; exit 1'\n"
     "  after -- rm -rf made-b\n";
 
-/* ---- the log ---- */
-
 static void begin_study(void) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     folder = run_make_folder();
@@ -51,7 +49,7 @@ static void begin_study(void) {
     run_write_file(run_path(root, "version"), "version 1\n");
 }
 
-/* Carries out a call and returns its status. Unless 0, `killed_at` is the sync that kills it. */
+/* Returns the status of a call. Unless 0, `killed_at` is the sync at which it is killed. */
 static int call(const char *const *words, int killed_at) {
     char disk[9000], at[64];
     snprintf(disk, sizeof disk, "SS_TEST_DISK=%s:%s", log_path, root);
@@ -83,14 +81,12 @@ static struct power_log *make_log(void) {
     return power_log_read(log_path, root);
 }
 
-/* ---- what must hold ---- */
-
 static bool ends_with(const char *text, const char *end) {
     size_t length = strlen(text), size = strlen(end);
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* Returns whether this operation was completed before the cut. */
+/* Returns whether this operation, at or after `from`, was completed before the cut. */
 static bool is_past(
     const struct power_cut *cut, size_t from, enum power_operation operation, const char *path) {
     return power_log_find(cut->log, from, operation, path) < cut->at;
@@ -100,7 +96,7 @@ static bool is_marked(const struct power_cut *cut, const char *text) {
     return is_past(cut, 0, POWER_MARK, text);
 }
 
-/* Returns the contents of a file in a result; without a name, NULL if the result is absent. */
+/* Returns the contents of a file of a result, "" without a name; NULL if absent. */
 static const char *read_of(const struct power_cut *cut, const char *run, const char *name) {
     char path[300];
     snprintf(path, sizeof path, "s/%s%s%s", run, name ? "/" : "", name ? name : "");
@@ -122,7 +118,7 @@ static bool is_displaced(const struct power_cut *cut, const char *run) {
     return says_done(power_read(cut, path));
 }
 
-/* Returns the index of the mark at which this call begins; the first one is 1. */
+/* Returns the index of the mark at which this call begins. Calls are numbered from 1. */
 static size_t find_call(const struct power_log *log, int number) {
     size_t begin = power_log_find(log, 0, POWER_MARK, "call");
     while (--number > 0)
@@ -130,7 +126,7 @@ static size_t find_call(const struct power_log *log, int number) {
     return begin;
 }
 
-/* Returns whether a result is visible of which a part is missing. */
+/* Returns whether a result exists of which a file is missing. */
 static bool is_result_wrong(const struct power_cut *cut, const char *name) {
     static const char *const complete[][3] = {
         {"a", "record/data", "version"},
@@ -174,7 +170,7 @@ static bool is_result_lost(const struct power_cut *cut) {
     return is_marked(cut, "completed") && !is_done(cut, "b");
 }
 
-/* Plan and values must be whole, and on disk before the first result. */
+/* Plan and values must be complete, and on disk before the first result. */
 static bool is_plan_wrong(const struct power_cut *cut) {
     const char *text = power_read(cut, "s/.study/plan");
     const char *values = power_read(cut, "s/.study/values");
@@ -191,8 +187,6 @@ static bool is_ledger_lost(const struct power_cut *cut) {
         text = power_read(cut, "s/.b.part/result/record/ledger");
     return is_past(cut, 0, POWER_MAKE, "noted") && (!text || strcmp(text, "half\n") != 0);
 }
-
-/* ---- journals ---- */
 
 struct search {
     const struct power_cut *cut;
@@ -219,7 +213,7 @@ static size_t count_journals(const struct power_cut *cut, const char *name, cons
     return search.count;
 }
 
-/* Returns whether the folder of this operation must still be undone, but no journal says so. */
+/* Returns whether the folder of this operation must still be removed, but no journal says so. */
 static bool is_journal_missing(const struct power_cut *cut, size_t made) {
     const struct power_log *log = cut->log;
     char name[300], line[300];
@@ -227,7 +221,7 @@ static bool is_journal_missing(const struct power_cut *cut, size_t made) {
     if (strncmp(path, "made-", 5) == 0) {
         snprintf(name, sizeof name, "%s%s.undo", path[5] == 's' ? "." : "", path + 5);
         snprintf(line, sizeof line, "after rm -rf %s\n", path);
-    } else if (strncmp(path, "ssbatch-", 8) == 0 && !strchr(path, '/')) { /* in memory */
+    } else if (strncmp(path, "ssbatch-", 8) == 0 && !strchr(path, '/')) { /* in /dev/shm */
         snprintf(name, sizeof name, "%s.undo", strrchr(path, '-') + 1);
         snprintf(line, sizeof line, "remove /dev/shm/%s\n", path);
     } else {
@@ -242,13 +236,13 @@ static bool are_journals_wrong(const struct power_cut *cut) {
         if (power_log_operation(cut->log, i) == POWER_MAKE && is_journal_missing(cut, i))
             return true;
     }
-    /* After a call or its keeper has exited, its journals must not come back. */
+    /* After a call or its keeper has exited, its journals must not reappear. */
     return cut->at > 0 && power_log_operation(cut->log, cut->at - 1) == POWER_MARK &&
            strcmp(power_log_path(cut->log, cut->at - 1), "call") != 0 &&
            count_journals(cut, NULL, NULL) > 0;
 }
 
-/* Returns what is wrong, or NULL. */
+/* Returns a description of the first fault, or NULL. */
 static const char *find_fault(const struct power_cut *cut) {
     power_cut(cut);
     return is_result_wrong(cut, "a") || is_result_wrong(cut, "b") ? "a result is incomplete"
@@ -259,9 +253,7 @@ static const char *find_fault(const struct power_cut *cut) {
                                      : NULL;
 }
 
-/* ---- states ---- */
-
-/* For each of the latest unsynced changes: tries a disk with this change alone, and without it. */
+/* Tries each of the latest unsynced changes alone, and all but it. */
 #define LATEST 30
 
 static const char *find_fault_of_one(struct power_cut *cut) {
@@ -282,7 +274,7 @@ static const char *find_fault_of_one(struct power_cut *cut) {
     return fault;
 }
 
-/* Returns what is wrong in one of the states after a cut at this moment, or NULL. */
+/* Returns a fault in one of the possible states after a cut at this moment, or NULL. */
 static const char *find_fault_at(struct power_log *log, size_t at) {
     struct power_cut cut = {.log = log, .at = at};
     const char *fault = NULL;
@@ -355,8 +347,6 @@ START_TEST(a_keeper_that_exits_leaves_no_journal) {
 }
 END_TEST
 
-/* ---- the next call ---- */
-
 static struct run *run_quietly(const char *const *words) {
     const struct run_setup setup = {.folder = root};
     return run_wait(run_start(&setup, words));
@@ -406,14 +396,12 @@ START_TEST(the_next_call_completes_a_study_after_a_power_cut) {
 }
 END_TEST
 
-/* ---- each sync ---- */
-
 #define NAME_ROOM 700
 
 /*
- * Names a call of sync in the program: by its path and by the change before, without the pid. All
+ * Names the line of code that syncs: by its path and by the preceding change, without the pid. All
  * files of a result are synced by one call, and all of its folders by another. Before its first
- * change, a call syncs folders that an earlier one made and may not have synced.
+ * change, ssbatch syncs folders that an earlier call may not have synced.
  */
 static void name_sync(const struct power_log *log, size_t index, char name[NAME_ROOM]) {
     const char *path = power_log_path(log, index);
@@ -422,7 +410,7 @@ static void name_sync(const struct power_log *log, size_t index, char name[NAME_
         change--;
     const char *changed = power_log_path(log, change);
     if (power_log_operation(log, change) == POWER_MARK)
-        changed = path[0] ? "s/.study" : "s"; /* the next folder, which the call found */
+        changed = path[0] ? "s/.study" : "s"; /* the next folder, which existed before the call */
     if (ends_with(changed, "run.json"))
         path = power_log_find(log, 0, POWER_MAKE, path) < index ? "a folder" : "a file";
     snprintf(name, NAME_ROOM, "%s after %s", path, changed);
@@ -438,7 +426,7 @@ static bool is_needed(struct power_log *log, size_t sync) {
     return fault;
 }
 
-/* Returns whether a power cut does harm if one of the syncs of this name is missing. */
+/* Returns whether a power cut does harm if one of the syncs with this name is missing. */
 static bool is_needed_once(struct power_log *log, size_t first) {
     char name[NAME_ROOM], other[NAME_ROOM];
     name_sync(log, first, name);

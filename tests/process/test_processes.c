@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Real processes, as the system describes them. */
+/* What the platform layer reports about real processes. */
 
 #include "kin.h"
 #include "process.h"
@@ -24,14 +24,13 @@ static void *wait_in_thread(void *told) {
     return NULL;
 }
 
-/* Only a thread of the process is left, but the process lives. */
+/* Leaves the process with a second thread only. */
 static void leave_to_a_thread(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, wait_in_thread, NULL);
     pthread_exit(NULL);
 }
 
-/* Reads the first line of a system file. */
 static const char *read_line(const char *path) {
     static char line[256];
     FILE *file = fopen(path, "re");
@@ -40,8 +39,6 @@ static const char *read_line(const char *path) {
     fclose(file);
     return line;
 }
-
-/* ---- children ---- */
 
 START_TEST(zombies_do_not_count_as_living_children) {
     ck_assert(!ss_platform_has_living_children());
@@ -54,7 +51,7 @@ START_TEST(zombies_do_not_count_as_living_children) {
     kill(second, SIGSTOP);
     RUN_UNTIL(NULL, kin_is_stopped(second));
     ck_assert(ss_platform_has_living_children());
-    /* A stop is still reported to a call that asks for stops. */
+    /* A stop can still be waited for by a call that requests stops. */
     siginfo_t info = {0};
     ck_assert_int_eq(waitid(P_PID, (id_t)second, &info, WSTOPPED | WNOHANG | WNOWAIT), 0);
     ck_assert_int_eq(info.si_pid, second);
@@ -70,14 +67,14 @@ END_TEST
 
 START_TEST(a_process_lives_until_its_last_thread_exits) {
     pid_t child = kin_start(leave_to_a_thread);
-    RUN_UNTIL(NULL, run_state(child) == 'Z'); /* so it is shown */
+    RUN_UNTIL(NULL, run_state(child) == 'Z'); /* the system shows it as a zombie */
     ck_assert(ss_platform_has_living_children());
     uint64_t started = ss_platform_process_started(child);
     ck_assert_uint_ne(started, 0);
     ck_assert(ss_platform_process_lives(child, started));
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
-    ck_assert_int_ne(process.state, 'Z'); /* otherwise it would not be ended */
+    ck_assert_int_ne(process.state, 'Z'); /* otherwise a run would not end it */
     ck_assert(!ss_platform_process_is_exiting(child));
     int hold = ss_platform_process_open(child, started);
     ck_assert_int_ge(hold, 0);
@@ -90,8 +87,6 @@ START_TEST(a_process_lives_until_its_last_thread_exits) {
     ck_assert(ss_platform_process_is_exiting(child));
 }
 END_TEST
-
-/* ---- one process ---- */
 
 static void lead_group(void) {
     setpgid(0, 0);
@@ -143,7 +138,7 @@ START_TEST(odd_process_names_do_not_confuse_the_parser) {
 }
 END_TEST
 
-/* /proc does not list it but shows it by its tid. */
+/* /proc does not list a thread but has a folder for its tid. */
 START_TEST(threads_are_not_listed_as_processes) {
     static pid_t number;
     struct ss_process process;
@@ -169,7 +164,7 @@ START_TEST(child_processes_may_be_signaled) {
     kin_end_unreaped(child);
     ck_assert(ss_platform_process_may_signal(child));
     kin_reap(child);
-    ck_assert(ss_platform_process_may_signal(child)); /* no process is left that could forbid it */
+    ck_assert(ss_platform_process_may_signal(child)); /* a process that is gone cannot forbid it */
 }
 END_TEST
 
@@ -186,8 +181,6 @@ START_TEST(processes_of_another_user_may_not_be_signaled) {
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 END_TEST
-
-/* ---- all processes ---- */
 
 static pid_t wanted[3];
 static int seen[3];
@@ -211,7 +204,7 @@ START_TEST(every_process_is_listed_once) {
 }
 END_TEST
 
-/* Counts pids after `from`, up to `to`; others start processes, too. */
+/* Counts pids from `from` to `to`, which may have wrapped; others start processes, too. */
 static pid_t count_numbers(pid_t from, pid_t to) {
     return to >= from ? to - from : to + ss_platform_process_limit() - from;
 }
@@ -233,19 +226,17 @@ START_TEST(latest_pid_grows_with_every_process) {
 }
 END_TEST
 
-/* ---- calls that are refused ---- */
-
 #define SYSTEM_CALL_OPEN 434 /* pidfd_open */
 #define SYSTEM_CALL_SEND 424 /* pidfd_send_signal */
 
-/* The offset of the lower half of a 64-bit argument. */
+/* Offset of the lower half of a 64-bit argument. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define LOW_HALF(offset) ((offset) + 4)
 #else
 #define LOW_HALF(offset) (offset)
 #endif
 
-/* As in a container whose seccomp rules predate the call: EPERM instead of ENOSYS. */
+/* As in a container whose seccomp rules are older than the call: EPERM instead of ENOSYS. */
 static void refuse(unsigned call) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -300,7 +291,7 @@ START_TEST(own_load_is_measured_if_perf_event_open_is_denied) {
 }
 END_TEST
 
-/* As a file system without such files. */
+/* As on a file system without O_TMPFILE. */
 static void refuse_files_without_a_name(void) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -325,8 +316,6 @@ START_TEST(shared_memory_needs_no_file_without_a_name) {
     ck_assert_int_lt(ss_platform_shared_create(), 0); /* the filter works */
 }
 END_TEST
-
-/* ---- forks ---- */
 
 static bool is_told(int forks) {
     struct pollfd poll_forks = {.fd = forks, .events = POLLIN};
@@ -391,7 +380,7 @@ START_TEST(a_process_can_be_claimed_only_once) {
 }
 END_TEST
 
-/* The kernel ignores the request silently: waiting for an answer would be in vain. */
+/* The kernel ignores the request silently, so a wait for its answer would not end. */
 START_TEST(forks_are_not_reported_in_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only root can make a PID namespace");
     pid_t child = fork();

@@ -20,11 +20,11 @@
 
 #define CTRL_S "\023"
 
-#define DRAWING "\033[1;"  /* once in each drawing: the scroll region */
-#define WIPED   "\033[r"   /* once in each release */
+#define DRAWING "\033[1;"  /* once in each drawing: sets the scroll region */
+#define WIPED   "\033[r"   /* once in each removal */
 #define BLOCK   "60 s ago" /* only in the block */
 
-/* The summary with all of its warnings fits into this window. */
+/* A window that the summary with all warnings fits into. */
 #define AT_WINDOW "stty cols 80 rows 40; export TERM=xterm LC_ALL=C.UTF-8; "
 #define SPIN      "-n 1 -l 50% -c fixed payload spin"
 
@@ -43,7 +43,7 @@ static void wait_drawings(struct terminal *terminal, size_t more) {
     RUN_UNTIL(terminal->run, drawings(terminal) >= count);
 }
 
-/* The block is whole and at the bottom, and the rows above scroll without it. */
+/* The block is complete and at the bottom; only the rows above it scroll. */
 static void expect_block(const struct screen *screen) {
     int first = screen->bottom + 1;
     ck_assert_int_gt(screen->height, first);
@@ -66,7 +66,7 @@ static void expect_no_block(const struct screen *screen) {
     free(text);
 }
 
-/* Only the summary from this row on, and the cursor in the row after it. */
+/* The summary alone is on the screen from this row on, and the cursor in the row after it. */
 static void expect_summary(const struct terminal *terminal, int row) {
     struct screen screen = screen_of(terminal->run->out.bytes);
     char *rest = strdup(strstr(terminal->run->out.bytes, "showstopper: 1 instance"));
@@ -88,7 +88,7 @@ START_TEST(block_appears_and_disappears) {
     struct terminal *terminal = start("exec showstopper --duration 3s " SPIN);
     wait_drawings(terminal, 2);
     struct screen screen = screen_of(terminal->run->out.bytes);
-    ck_assert(screen.row < 2); /* the cursor stays above */
+    ck_assert(screen.row < 2); /* the cursor stays above the block */
     ck_assert(screen_has(&screen, "/3 s  target  50.0 %  load "));
     expect_block(&screen);
     run_expect(run_wait(terminal->run), 0);
@@ -124,7 +124,7 @@ START_TEST(dumb_terminal_gets_plain_lines) {
 }
 END_TEST
 
-/* Output of instances appears above the block, which is not drawn for every line. */
+/* Output of instances appears above the block, which is not drawn again for each line. */
 START_TEST(forwarded_output_is_intact_with_few_redraws) {
     double begin = run_now();
     struct terminal *terminal =
@@ -159,7 +159,7 @@ START_TEST(an_unfinished_output_line_is_kept) {
 }
 END_TEST
 
-/* Moves `at` beyond all of these lines in a row. Returns their number. */
+/* Moves `at` beyond all consecutive copies of this line. Returns their number. */
 static size_t skip_lines(const char **at, const char *line) {
     size_t count = 0;
     for (; strncmp(*at, line, strlen(line)) == 0; count++)
@@ -167,7 +167,7 @@ static size_t skip_lines(const char **at, const char *line) {
     return count;
 }
 
-/* Instances write directly to the terminal, more than a window can hold. */
+/* Instances write more to the terminal than a window can show. */
 START_TEST(direct_output_scrolls_above_the_block) {
     struct terminal *terminal =
         start("exec showstopper -n 1 -l 100% -c fixed payload lines 1000 20");
@@ -195,9 +195,7 @@ START_TEST(direct_output_scrolls_above_the_block) {
 }
 END_TEST
 
-/* ---- the view itself, at a terminal of its own ---- */
-
-/* A terminal with its settings, and the screen that a program would leave without the view. */
+/* A terminal with its settings, and the screen as a program without a block would leave it. */
 struct stage {
     int keyboard;
     struct screen shown;
@@ -318,7 +316,7 @@ START_TEST(redraws_do_not_damage_concurrent_output) {
 }
 END_TEST
 
-/* Sizes change as a person would change them, one after another, from any state. */
+/* Resizes the window many times, each time from the previous state. */
 static void resize_often(bool rewrap) {
     static const int heights[] = {24, 12, 30, 8, 24, 40, 3, 2, 24, 5};
     static const int widths[] = {80, 40, 100, 60, 30, 120, 15, 10, 70, 33};
@@ -335,9 +333,7 @@ static void resize_often(bool rewrap) {
             expect_block(&stage.shown);
         unsigned size = draw_number(&stage, sizeof heights / sizeof *heights);
         int width = widths[draw_number(&stage, sizeof widths / sizeof *widths)];
-        /*
-         * A block that wraps into more rows than the window has would leave the window at the top.
-         */
+        /* A block that wraps into more rows than the window has would scroll off at the top. */
         if (rewrap && width < stage.shown.width / 2)
             width = stage.shown.width / 2;
         set_size(&stage, heights[size], width);
@@ -367,9 +363,7 @@ START_TEST(block_is_erased_if_the_terminal_wraps_long_lines) {
 }
 END_TEST
 
-/* ---- what is left ---- */
-
-/* Output may arrive in two parts, with the block erased by the second one. */
+/* Output may arrive in two parts, and only the second one erases the block. */
 static void expect_released(struct terminal *terminal) {
     struct screen screen;
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, terminal->run,
@@ -402,7 +396,7 @@ static void kill_first(struct run *run) {
     kill(run_find(run, "ss-init"), SIGKILL);
 }
 
-/* Stops all that could remove the block before the master's death, so that none is quicker. */
+/* Stops all processes that could remove the block before the master dies. */
 static void kill_master(struct run *run) {
     pid_t first = run_find(run, "ss-init");
     pid_t master = isolated_showstopper(run, true);
@@ -429,7 +423,7 @@ static void resize(struct terminal *terminal, unsigned short rows, unsigned shor
     wait_drawings(terminal, 2); /* one may have been drawn before */
     ck_assert_uint_ge(run_count_text(&terminal->run->out, WIPED), 1);
     RUN_UNTIL(terminal->run, strstr(terminal->run->out.bytes + terminal->run->out.length - 2,
-                                 "\0338")); /* and the last one is whole */
+                                 "\0338")); /* the last drawing is complete */
 }
 
 static const char *last_drawing(const struct terminal *terminal) {
@@ -504,7 +498,7 @@ START_TEST(summary_starts_on_a_clean_line_after_ctrl_c) {
 }
 END_TEST
 
-/* Nothing is shown while the run waits for instances to exit. */
+/* The block is erased while the run waits for instances to exit. */
 START_TEST(block_disappears_during_the_grace_period) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");
@@ -552,7 +546,9 @@ START_TEST(messages_start_on_a_new_line_after_partial_output) {
 }
 END_TEST
 
-/* Erased before the stop, not drawn in the background, drawn again in the foreground. */
+/*
+ * The block is erased at the stop, not drawn in the background, and drawn again in the foreground.
+ */
 START_TEST(fg_draws_the_block_again) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, AT_WINDOW "set +m; set -m");

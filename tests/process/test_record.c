@@ -36,7 +36,9 @@ static size_t count_columns(const char *line) {
     return count;
 }
 
-/* Every whole line has as many columns as the first one. Returns the number of lines after it. */
+/*
+ * Fails unless every complete line has as many columns as the heading. Returns the number of rows.
+ */
 static size_t expect_table(const char *record, const char *name) {
     struct run_text text = read_record(record, name);
     ck_assert_msg(text.length > 0, "%s is empty", name);
@@ -68,7 +70,7 @@ START_TEST(a_record_has_tables_events_and_summary) {
     run_expect(run, 0);
     double took = run_now() - begin;
     /*
-     * At most two samples per second, and 100 decisions of two executors; a few more at the ends.
+     * Two samples per second at most, and 100 decisions of two executors; a few more at the ends.
      */
     size_t samples = expect_table(record, "samples.csv");
     ck_assert_uint_ge(samples, 2);
@@ -94,7 +96,7 @@ START_TEST(a_record_has_tables_events_and_summary) {
 }
 END_TEST
 
-/* Computes the error as a reader of the table would. */
+/* Computes the error from the table, as a reader would. */
 START_TEST(summary_figures_match_the_samples_table) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
@@ -117,7 +119,7 @@ START_TEST(summary_figures_match_the_samples_table) {
 }
 END_TEST
 
-/* Returns a CPU that a process may certainly use. */
+/* Returns a CPU that this process may use. */
 static int first_cpu(void) {
     cpu_set_t set;
     int cpu = 0;
@@ -128,8 +130,8 @@ static int first_cpu(void) {
 }
 
 /*
- * Permits are decided before anything is known about the instances. Load of other processes only
- * lowers the duty.
+ * The first duty is chosen before anything is known about the instances. Load of other processes
+ * can only lower it.
  */
 START_TEST(many_instances_start_with_a_low_duty) {
     const char *record = run_path(run_make_folder(), "record");
@@ -175,7 +177,7 @@ START_TEST(a_step_at_the_end_of_a_sample_counts_for_the_next_one) {
 }
 END_TEST
 
-/* The columns of one row after its first six, -1 if empty. */
+/* The columns of a row after the first six; -1 if empty. */
 struct parts {
     double load, user, system, irq, steal, iowait, idle;
 };
@@ -212,7 +214,7 @@ static void each_row(const char *record, void (*expect)(const struct parts *part
     ck_assert_uint_ge(rows, 2);
 }
 
-/* Columns about the whole machine are empty; a group has its load. */
+/* Columns about the whole machine are empty; those of a group are not. */
 static void expect_group(const struct parts *parts) {
     ck_assert_double_eq(parts->irq, -1);
     ck_assert_double_eq(parts->steal, -1);
@@ -260,8 +262,8 @@ START_TEST(rows_of_a_sensor_have_empty_time_columns) {
 END_TEST
 
 /*
- * A column for each CPU, with the times of samples.csv; loads are present for any source of the
- * run's load.
+ * Every CPU has a column. Times are those of samples.csv, and loads are present for any source of
+ * the run's load.
  */
 static void expect_cpus(const char *record, const char *heading) {
     struct run_text cpus = read_record(record, "cpus.csv");
@@ -302,8 +304,7 @@ START_TEST(each_cpu_has_a_column) {
 }
 END_TEST
 
-/* The stopped parts of all states are what the duty leaves. */
-/* With a time limit, only the latest decisions are kept; with none, no file is written. */
+/* With a time limit only the latest decisions are kept; with a limit of 0 no file is written. */
 START_TEST(record_decisions_limits_the_recorded_decisions) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "none");
@@ -361,8 +362,8 @@ START_TEST(decisions_match_the_target_without_gaps) {
 END_TEST
 
 /*
- * Equal in the summary, the samples and the decisions, though the duty differs at the ends of
- * samples.
+ * The mean duty is the same in summary, samples and decisions, although samples end within
+ * decisions.
  */
 START_TEST(duty_agrees_in_summary_samples_and_decisions) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
@@ -441,8 +442,8 @@ static void expect_interrupted(const char *record) {
 }
 
 /*
- * Killed at many moments, a record is marked so and has whole lines except for the last. Some run
- * at a time, because most of them wait nearly all the time.
+ * Wherever a run is killed, its record is marked as interrupted and has complete lines, except for
+ * the last one. Several runs at a time, because most of them wait.
  */
 START_TEST(a_killed_run_leaves_whole_lines) {
     enum { ROUNDS = 10, AT_ONCE = 5 };
@@ -474,7 +475,7 @@ START_TEST(a_killed_run_leaves_whole_lines) {
 }
 END_TEST
 
-/* The run continues and reports the losses; the files are whole. */
+/* The run continues and reports what was lost; the files contain complete lines. */
 START_TEST(a_full_disk_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder();
@@ -512,7 +513,7 @@ START_TEST(a_signaled_run_completes_its_record) {
 END_TEST
 
 /*
- * The same options and command again, in the same folder; options given now replace the old ones.
+ * A replay runs the same options and command in the same folder; new options replace recorded ones.
  */
 START_TEST(a_recorded_run_is_replayed_with_new_options) {
     const char *folder = run_make_folder();
@@ -593,7 +594,7 @@ START_TEST(a_replay_of_a_simulated_run_is_refused) {
 }
 END_TEST
 
-/* The sums of the seconds' buckets and of the whole run's. */
+/* Compares the sum of all buckets with the number of iterations, per second and in total. */
 static void expect_iteration_times(const char *record, double iterations) {
     struct run_text text = read_record(record, "iteration-times.csv");
     double of_seconds = 0, of_run = 0, count;
@@ -606,7 +607,7 @@ static void expect_iteration_times(const char *record, double iterations) {
     free(text.bytes);
 }
 
-/* A program that prints without a pause does not fill the disk; its figures are complete. */
+/* A program that prints continuously does not fill the disk, but all its iterations are counted. */
 START_TEST(iterations_beyond_the_rate_limit_are_not_recorded) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
@@ -622,7 +623,7 @@ START_TEST(iterations_beyond_the_rate_limit_are_not_recorded) {
     double left = json_number(summary.bytes, "iterations_left_out");
     ck_assert_double_gt(left, 0);
     expect_iteration_times(record, json_number(summary.bytes, "iterations"));
-    /* More iterations are seen than counted, before control begins and after it has ended. */
+    /* Iterations before control begins and after it has ended are recorded but not counted. */
     ck_assert_double_ge((double)rows + left, json_number(summary.bytes, "iterations"));
     double end_first, end_last = 0;
     struct run_text text = read_record(record, "iterations.csv");
@@ -635,7 +636,7 @@ START_TEST(iterations_beyond_the_rate_limit_are_not_recorded) {
 }
 END_TEST
 
-/* Every fourth iteration is long; there are far more iterations than a list could keep. */
+/* Every fourth iteration is long. There are more iterations than fit into a list. */
 START_TEST(iteration_times_of_a_periodic_program_are_summarized) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
@@ -656,8 +657,6 @@ START_TEST(iteration_times_of_a_periodic_program_are_summarized) {
 }
 END_TEST
 
-/* ---- a record that is moved ---- */
-
 static void expect_same_file(const char *record, const char *name, const char *expected) {
     struct run_text text = read_record(record, name);
     ck_assert_str_eq(text.bytes, expected);
@@ -667,12 +666,12 @@ static void expect_same_file(const char *record, const char *name, const char *e
 #define TRACE "0 10%\n4s 30%\n"
 #define WORK  "1 " PAYLOAD " spin\n# two\n2 " PAYLOAD " spin\n"
 
-/* Replays a record whose originals are gone. */
+/* Replays a record whose original input files are gone. */
 static void expect_replay(const char *record, const char *again) {
     struct run *run = RUN("--replay", record, "--record", again, "--json", "-");
     run_expect(run, 0);
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 3);
-    /* From 20 % at the offset to 30 %, at twice the speed. */
+    /* The trace, played at twice the speed, rises from 20 % at the offset to 30 %. */
     ck_assert_double_eq_tol(json_number(run->out.bytes, "target_mean"), 0.25, 0.03);
     ck_assert(json_is(run->out.bytes, "ended_by", "\"trace\""));
     ck_assert(json_is(run->out.bytes, "loop", "\"no\""));
@@ -707,7 +706,6 @@ START_TEST(a_moved_record_is_replayed_without_its_originals) {
 }
 END_TEST
 
-/* A replay replaces its own record. */
 START_TEST(a_replay_may_replace_its_record) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "trace"), *record = run_path(folder, "record");
@@ -721,7 +719,7 @@ START_TEST(a_replay_may_replace_its_record) {
     SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
     expect_same_file(record, "input-trace-path", TRACE);
-    /* A run without an own file leaves no copy of an earlier one. */
+    /* A record without input files keeps no copy of an earlier one. */
     run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record", record, "--force",
         PAYLOAD, "spin");
     run_expect(run, 0);
@@ -729,7 +727,7 @@ START_TEST(a_replay_may_replace_its_record) {
 }
 END_TEST
 
-/* A trace from a pipe is kept, because it cannot be read again. */
+/* A trace from a pipe is copied, because it cannot be read again. */
 START_TEST(a_trace_from_a_pipe_is_kept) {
     const char *record = run_path(run_make_folder(), "record");
     char assignment[4200];
@@ -747,7 +745,6 @@ START_TEST(a_trace_from_a_pipe_is_kept) {
 }
 END_TEST
 
-/* A run whose trace cannot be copied does not start. */
 START_TEST(a_run_whose_trace_cannot_be_copied_is_refused) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder(), *small = run_path(folder, "small");

@@ -17,12 +17,10 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* ---- one run, one folder ---- */
-
 #define STARTS 6
 #define ROUNDS 5
 
-/* Starts all runs at once. Returns how many ran to their planned end. */
+/* Starts all runs at once. Returns the number of runs that reached their planned end. */
 static int count_winners(const char *record, const char *option) {
     struct run *runs[STARTS];
     int winners = 0;
@@ -121,7 +119,7 @@ static bool is_locked(const char *record) {
 }
 
 /*
- * Kills the master. Returns whether another process of the run outlived it while the record was
+ * Kills the master. Returns whether another process of the run was still alive after the record was
  * checked.
  */
 static bool outlive_the_master(const char *record) {
@@ -138,7 +136,7 @@ static bool outlive_the_master(const char *record) {
     return outlived;
 }
 
-/* Executors and guardian, which outlive the master for a moment, hold no lock. */
+/* Executors and guardian live slightly longer than the master, but hold no lock. */
 START_TEST(a_record_is_unlocked_after_its_master_died) {
     const char *record = run_path(run_make_folder(), "record");
     bool outlived = false;
@@ -155,8 +153,6 @@ START_TEST(a_record_is_unlocked_after_its_master_died) {
     run_expect_nothing_left();
 }
 END_TEST
-
-/* ---- a start that fails ---- */
 
 static const char *small_folder;
 
@@ -193,7 +189,7 @@ static void mount_with_room_for_the_plan(void) {
     mount_full(32768);
 }
 
-/* The folder is checked before its file system goes with the process. */
+/* The file system exists only until the process exits, so the check is made there. */
 START_TEST(a_full_disk_at_the_start_leaves_no_record) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     static void (*const prepares[])(void) = {
@@ -241,7 +237,7 @@ START_TEST(a_limit_on_file_size_is_reported) {
 }
 END_TEST
 
-/* Only the master handles the limit differently. */
+/* Only the master ignores SIGXFSZ; instances get the disposition of the caller. */
 START_TEST(instances_inherit_the_sigxfsz_disposition) {
     struct run *run =
         RUN("-q", "-n", "1", "-l", "100%", "/bin/sh", "-c", "kill -XFSZ $$; echo survived");
@@ -289,7 +285,6 @@ START_TEST(a_run_without_shared_memory_leaves_no_record) {
 }
 END_TEST
 
-/* Files that are not part of a record stay. */
 START_TEST(a_failed_forced_start_keeps_foreign_files) {
     SKIP_UNLESS(FILES_ARE_LIMITED, "uncounted: the files of gcov exceed the limit");
     const char *folder = run_make_folder();

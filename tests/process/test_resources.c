@@ -18,8 +18,6 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* ---- commands that become unusable before they are executed ---- */
-
 static void vanish(const char *path) {
     ck_assert_int_eq(unlink(path), 0);
 }
@@ -28,7 +26,6 @@ static void lose_mode(const char *path) {
     ck_assert_int_eq(chmod(path, 0644), 0);
 }
 
-/* Replaces the file atomically. */
 static void become_folder(const char *path) {
     char other[256];
     snprintf(other, sizeof other, "%s.new", path);
@@ -36,7 +33,7 @@ static void become_folder(const char *path) {
     ck_assert_int_eq(renameat2(AT_FDCWD, other, AT_FDCWD, path, RENAME_EXCHANGE), 0);
 }
 
-/* It must not be written at that moment. */
+/* Replaces the file, because a file that is open for writing cannot be executed. */
 static void become_text(const char *path, const char *text) {
     char other[256];
     snprintf(other, sizeof other, "%s.new", path);
@@ -58,8 +55,8 @@ static void have_folder_as_interpreter(const char *path) {
 }
 
 /*
- * A file open for writing cannot be executed, nor can one be opened for that while it is executed,
- * so another one takes its place. It is not closed before the test's end.
+ * A file that is open for writing cannot be executed, and vice versa, so another file replaces it
+ * and stays open until the test ends.
  */
 static void be_written(const char *path) {
     char other[512];
@@ -98,7 +95,10 @@ static double wall_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The plan is made, and instances are to be started `lead` seconds later. */
+/*
+ * Changes the commands after the plan is made, `lead` seconds before instances start. Returns false
+ * if that was too late.
+ */
 static bool change_before_start(const char *folder, int lead) {
     struct run *runs[CHANGES];
     const char *paths[CHANGES];
@@ -113,7 +113,7 @@ static bool change_before_start(const char *folder, int lead) {
     RUN_UNTIL(NULL, run_named("ss-guardian", pids) == CHANGES || wall_clock() > start);
     for (size_t i = 0; i < CHANGES; i++)
         changes[i].change(paths[i]);
-    /* Instances are begun half a second before the start at most. */
+    /* Instances are forked at most half a second before the start. */
     bool early = wall_clock() < start - 1;
     for (size_t i = 0; i < CHANGES; i++) {
         run_wait(runs[i]);
@@ -138,7 +138,7 @@ START_TEST(command_changed_before_exec_is_refused) {
 }
 END_TEST
 
-/* All of them are restarted repeatedly, and one after another fails. */
+/* All commands restart repeatedly; each in turn fails once. */
 START_TEST(command_changed_between_iterations_ends_the_run) {
     for (size_t i = 0; i < CHANGES; i++) {
         const char *folder = run_make_folder();
@@ -158,7 +158,7 @@ START_TEST(command_changed_between_iterations_ends_the_run) {
 }
 END_TEST
 
-/* A text without an interpreter runs in the shell, as with env. */
+/* A text without an interpreter line runs in the shell, as with env. */
 START_TEST(a_script_without_interpreter_line_runs_in_a_shell) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
@@ -172,21 +172,19 @@ START_TEST(a_script_without_interpreter_line_runs_in_a_shell) {
 }
 END_TEST
 
-/* ---- processes that cannot be forked ---- */
-
 #define SOON "--start-at", soon()
 
-/* The leak check at the end needs another process. */
+/* The leak check at exit forks another process. */
 #define NO_LEAKS .environment = WORDS("ASAN_OPTIONS=detect_leaks=0")
 
-/* Far enough away to lower a limit before. */
+/* Late enough that the limit can be lowered before. */
 static const char *soon(void) {
     static char at[32];
     snprintf(at, sizeof at, "@%.0f", wall_clock() + 4);
     return at;
 }
 
-/* In this order: a user with more processes already could not execute anything. */
+/* In this order, because a user who already has more processes could not execute anything. */
 static void allow_one_process(void) {
     family_become_nobody();
     setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
@@ -203,7 +201,9 @@ START_TEST(a_limit_on_processes_at_the_start_is_reported) {
 }
 END_TEST
 
-/* Set by the same user: not every root may do that to others. */
+/*
+ * A child of the same user sets the limit: not every root may set that of other users' processes.
+ */
 static void forbid_processes(const struct family *family) {
     int status = 1;
     pid_t child = fork();
@@ -217,7 +217,7 @@ static void forbid_processes(const struct family *family) {
     ck_assert_int_eq(status, 0);
 }
 
-/* The plan was valid, but then other processes used up the limit. */
+/* The plan is valid, but afterwards other processes use up the limit. */
 START_TEST(a_limit_on_processes_after_the_plan_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
@@ -286,7 +286,7 @@ END_TEST
     WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--duration", "300ms",         \
         PAYLOAD, "spin")
 
-/* The guardian and three executors, each with an instance. */
+/* The guardian, three executors, and an instance of each. */
 #define FORKS 7
 
 START_TEST(failing_forks_leave_nothing_behind) {
@@ -296,7 +296,7 @@ START_TEST(failing_forks_leave_nothing_behind) {
 }
 END_TEST
 
-/* A fork that is needed is never skipped. */
+/* Every fork at the start is needed. */
 START_TEST(a_run_whose_fork_fails_at_the_start_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     for (unsigned long first = 1; first <= FORKS; first++) {
@@ -341,7 +341,7 @@ START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
 }
 END_TEST
 
-/* The sensor is the second fork, after the guardian. */
+/* The guardian is the first fork, the sensor the second. */
 START_TEST(a_sensor_that_cannot_be_forked_is_reported) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct fault fault = {"fork", 2, 1};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A process that gets the pid of a process of a run is never signaled. */
+/* Processes that reuse the pid of a process of a run are never signaled. */
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -24,7 +24,7 @@
 
 #define BRIEF TEST_BUILD_DIR "/tests/brief"
 
-/* Kernels before 6.9 can hold processes, but not groups. */
+/* Before Linux 6.9, pidfds can signal processes but not groups. */
 static void deny_group_signals(void) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -38,7 +38,7 @@ static void deny_group_signals(void) {
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* This kernel, an older one and the oldest ones. */
+/* This kernel, one before 6.9, and one without pidfds. */
 static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pidfds};
 
 #define KERNELS (sizeof kernels / sizeof *kernels)
@@ -65,7 +65,7 @@ static void go_on_for(struct run *run, double seconds) {
     ck_assert_msg(!run->ended, "status %d: %s", run->status, run->err.bytes);
 }
 
-/* Returns the next number that an instance has printed after `word`; 0: none yet. */
+/* Returns the next number that an instance has printed after `word`; 0 if there is none yet. */
 static pid_t next_number(const struct run *run, const char *word, size_t *from) {
     const char *at = strstr(run->out.bytes + *from, word);
     const char *end = at ? strchr(at, '\n') : NULL;
@@ -74,8 +74,6 @@ static pid_t next_number(const struct run *run, const char *word, size_t *from) 
     *from = (size_t)(end - run->out.bytes);
     return (pid_t)atoi(at + strlen(word));
 }
-
-/* ---- the leader of an ended instance ---- */
 
 static void end_master(struct run *run) {
     kill(run->pid, SIGTERM);
@@ -130,7 +128,7 @@ static void try_the_reused_pid_of_an_ended_leader_is_not_signaled(void) {
 
 REUSE_TEST(the_reused_pid_of_an_ended_leader_is_not_signaled)
 
-/* The pid of each restarted instance belonged to another process before. */
+/* The pid of each restarted instance had belonged to another process. */
 static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
@@ -153,9 +151,6 @@ static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
 
 REUSE_TEST(reused_pids_of_leaders_of_iterations_are_not_signaled)
 
-/* ---- ended branches ---- */
-
-/* Returns whether the process leads a session. */
 static bool lead_sessions(const struct family *family, size_t index) {
     return getsid(family->pids[index]) == family->pids[index];
 }
@@ -189,10 +184,9 @@ static void try_the_reused_pid_of_an_ended_branch_is_not_signaled(void) {
 
 REUSE_TEST(the_reused_pid_of_an_ended_branch_is_not_signaled)
 
-/* ---- executors, instances and the master ---- */
-
 /*
- * Stops a process so that no signal continues it: the master's death sends SIGCONT to the guardian.
+ * Stops a process so that no signal continues it. The kernel sends SIGCONT to the guardian at the
+ * master's death.
  */
 static void hold_still(pid_t pid) {
     int status;
@@ -202,7 +196,7 @@ static void hold_still(pid_t pid) {
     ck_assert_int_eq(run_state(pid), 't');
 }
 
-/* Kills all but the guardian while the guardian cannot act. */
+/* Kills all processes but the guardian, which is stopped meanwhile. */
 static void kill_behind_the_guardian(struct run *run, pid_t guardian) {
     kill(run->pid, SIGSTOP);
     RUN_UNTIL(run, run_state(run->pid) == 'T');
@@ -221,7 +215,7 @@ static void take_all(struct run *run, const struct family *family, bool only_gro
     }
 }
 
-/* Pids on the guardian's list have been reused. */
+/* Strangers reuse pids on the guardian's list. */
 static void take_over_with_strangers(size_t kernel, bool only_groups) {
     struct run_setup setup = {.prepare = kernels[kernel]};
     struct run *run =
@@ -229,7 +223,7 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
                               "-c", "setsid " PAYLOAD " spin & exec " PAYLOAD " ignore-term"));
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_count(run, "ready\n") == 3 && run_named("payload", pids) == 6);
-    go_on_for(run, 0.5); /* by then the branches are known */
+    go_on_for(run, 0.5); /* by now the guardian knows the branches */
     pid_t guardian = run_find(run, "ss-guardian");
     struct family executors = family_find("ss-executor");
     struct family instances = family_find("payload");
@@ -261,9 +255,9 @@ static void try_a_reused_group_of_any_process_is_not_signaled(void) {
 
 REUSE_TEST(a_reused_group_of_any_process_is_not_signaled)
 
-/* ---- the shortest lives ---- */
-
-/* From Linux 6.9 on, the kernel distinguishes processes that had one pid within one tick. */
+/*
+ * Since Linux 6.9, the inode of a pidfd distinguishes processes that had one pid within one tick.
+ */
 static bool system_has_identities(void) {
     struct statfs system;
     int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -274,8 +268,8 @@ static bool system_has_identities(void) {
 }
 
 /*
- * Executors cannot look for a while. Meanwhile branches come and go, and the processes that get
- * their pids have the same start time in clock ticks.
+ * While executors are stopped, branches begin and end, and processes that reuse their pids have the
+ * same start time in clock ticks.
  */
 static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
     SKIP_UNLESS(system_has_identities(),
@@ -290,7 +284,7 @@ static void try_reused_pids_with_equal_start_time_are_not_signaled(void) {
         RUN_UNTIL(run, run_state(run->pid) == 'T');
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
-        /* From here on, every stopped process is one that we would continue. */
+        /* From here on, we would continue every stopped process. */
         struct family instances = family_find("brief");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whole runs in real time: figures, ends, exit statuses. Bounds are wide. */
+/* Complete runs in real time: figures, ends, exit statuses. Bounds are wide. */
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "process.h"
 #include "run.h"
 
-/* Runs with --json - and no summary: the figures are in the run's output. */
+/* With --json - and without a text summary, the output is the figures. */
 #define FIGURES(...) RUN("-q", "--json", "-", __VA_ARGS__)
 
 static void expect_between(const char *json, const char *name, double low, double high) {
@@ -62,7 +62,7 @@ START_TEST(load_follows_the_target) {
     struct run *run = FIGURES("-l", "50%", "--settle", "1s", "--duration", "4s", PAYLOAD, "spin");
     run_expect(run, 0);
     expect_between(run->out.bytes, "load_mean", 0.25, 1);
-    /* If other processes leave less than half of the machine, the run can only give way. */
+    /* If other processes leave less than half of the machine, the duty can only fall. */
     if (json_number(run->out.bytes, "load_mean") > 0.75)
         expect_between(run->out.bytes, "duty_mean", 0, 0.3);
     else if (!strstr(run->out.bytes, "other processes took more than the target"))
@@ -119,7 +119,7 @@ END_TEST
 
 #define ONCE_CONTROLLED "until [ -e controlled ]; do sleep 0.05; done; "
 
-/* The second of two instances dies and the first continues. */
+/* The second of two instances ends by `script`; the first one continues. */
 static void expect_death_told(const char *script, const char *repeat, int status, const char *how) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -174,7 +174,7 @@ START_TEST(repeat_counts_iterations) {
 }
 END_TEST
 
-/* Two instances run one command; a third runs another that takes ten times as long. */
+/* Two instances run one command; a third one runs another, which takes ten times as long. */
 START_TEST(iterations_are_reported_per_command) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "workloads");
@@ -205,7 +205,7 @@ START_TEST(iterations_are_reported_per_command) {
 }
 END_TEST
 
-/* The command removes itself, so it cannot be restarted. */
+/* The command removes itself, so it cannot restart. */
 START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
@@ -219,7 +219,7 @@ START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
 }
 END_TEST
 
-/* Readers of the summary get nothing else, even if no output is matched. */
+/* Standard output has nothing but the summary, even if no output is matched. */
 START_TEST(json_to_standard_output_is_not_mixed_with_other_output) {
     struct run *run = FIGURES("-n", "2", "-l", "100%", "sh", "-c", "echo said");
     run_expect(run, 0);
@@ -232,8 +232,8 @@ START_TEST(json_to_standard_output_is_not_mixed_with_other_output) {
 END_TEST
 
 /*
- * Fails unless each iteration in the record takes this many seconds. The rate in the summary is
- * unknown if a busy machine makes the lines arrive in bursts.
+ * Fails unless each iteration in the record takes this many seconds. Uses the record, because a
+ * busy machine may deliver lines in bursts, which leaves the rate in the summary unknown.
  */
 static void expect_lengths(const char *record, double low, double high) {
     struct run_text text = run_read_file(run_path(record, "iterations.csv"));
@@ -247,8 +247,9 @@ static void expect_lengths(const char *record, double low, double high) {
 }
 
 /*
- * Without a group, an iteration is from one line to the next; with one, it takes as long as the
- * line says. A length beyond the machine's uptime would be cut: times are counted from boot.
+ * Without a group in the pattern, an iteration lasts from one line to the next; with a group, as
+ * long as the line says. It cannot be longer than the machine's uptime, because times are counted
+ * from boot.
  */
 START_TEST(iterations_are_matched_in_output_lines) {
     const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 90000 ms; sleep 0.2; done";
@@ -265,8 +266,8 @@ START_TEST(iterations_are_matched_in_output_lines) {
     expect_between(run->out.bytes, "iterations", 4, 6);
     expect_lengths(record, 90 - 1e-3, 90 + 1e-3);
     /*
-     * Only the summary is on standard output, with the command: whole, and as a line of workloads.
-     * The lines themselves are forwarded to standard error.
+     * Standard output has only the summary with the command, as words and as a line of a workloads
+     * file. Matched lines are forwarded to standard error.
      */
     ck_assert_int_eq(run->out.bytes[0], '{');
     ck_assert_uint_eq(run_count_text(&run->out, "step "), 2);
@@ -279,7 +280,7 @@ START_TEST(iterations_are_matched_in_output_lines) {
 }
 END_TEST
 
-/* During the warm-up of a run of 20 s. */
+/* The run ends during its warm-up. */
 START_TEST(a_run_that_ends_before_its_duration_is_reported) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
         "20s", "--iteration", "x", "sh", "-c", "echo x");
@@ -323,7 +324,7 @@ START_TEST(settle_time_is_not_counted) {
         "--duration", "3s", PAYLOAD, "spin");
     run_expect(run, 0);
     ck_assert_double_ge(run_now() - begin, 3.5);
-    /* One second is counted, or a little more if the end is late. */
+    /* One second is counted, or slightly more if the end is late. */
     expect_between(run->out.bytes, "duration_seconds", 0.9, 2.8);
     expect_between(run->out.bytes, "samples", 1, 5);
     expect_ended_by(run, "duration");
@@ -356,7 +357,7 @@ START_TEST(start_at_delays_the_start) {
     run_find(run, "ss-guardian");
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_named("payload", pids) == 1);
-    /* Instances are started a little earlier, but not more. */
+    /* Instances start at most half a second early. */
     ck_assert_double_ge(run_now() - begin, left - 0.5);
     run_expect(run_wait(run), 0);
     ck_assert_double_ge(run_now() - begin, left + 0.45);

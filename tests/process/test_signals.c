@@ -93,7 +93,7 @@ START_TEST(a_second_signal_cuts_the_grace_period_short) {
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
     kill(run->pid, SIGINT);
-    /* Repeats the signal, as a user does who sees no reaction. */
+    /* Repeats the signal, like a user who sees no reaction. */
     double next = run_now() + 0.5;
     while (!run->ended) {
         run_nap(run);
@@ -125,7 +125,7 @@ START_TEST(two_signals_at_once_count_as_one) {
 }
 END_TEST
 
-/* Checks that it runs, and then ends it. */
+/* Fails unless the instance runs, and ends it. */
 static void end_kept(pid_t instance) {
     char state = run_state(instance);
     kill(instance, SIGKILL);
@@ -189,7 +189,7 @@ START_TEST(sigtstp_stops_instances_and_is_not_counted) {
     RUN_UNTIL(run, all_in_state('R'));
     ck_assert_int_ne(run_state(run->pid), 'T');
     run_expect(run_wait(run), 0);
-    /* The trace's clock stopped: slightly less, because some of it had passed before. */
+    /* The trace's clock stopped during the pause. Part of the run had passed before. */
     ck_assert_double_ge(run_now() - begin, 0.5 + pause);
     double counted = json_number(run->out.bytes, "load_mean");
     double all = fmin(1, 2 / (double)sysconf(_SC_NPROCESSORS_ONLN));
@@ -200,7 +200,7 @@ START_TEST(sigtstp_stops_instances_and_is_not_counted) {
 }
 END_TEST
 
-/* Two seconds of full load and then none: a pause must not use them up. */
+/* The trace has two seconds of full load and then none; a pause must not consume them. */
 START_TEST(sigtstp_stops_the_clock_of_the_trace) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "step");
@@ -232,7 +232,7 @@ START_TEST(a_paused_run_can_be_ended) {
 }
 END_TEST
 
-/* As timeout(1) and others do: our whole group gets it, including the executors. */
+/* Like timeout(1), signals the whole group, including the executors. */
 START_TEST(signal_to_whole_group_counts_once) {
     struct run_setup setup = {.prepare = lead_a_group};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c",

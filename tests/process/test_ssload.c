@@ -29,7 +29,7 @@ static size_t count_rows(const struct run *run) {
     return run_count_text(&run->out, "\n") - 1;
 }
 
-/* Returns the text of a field after the heading, up to its separator. */
+/* Returns the text of a field of a row from its begin to its separator. */
 static const char *field(const struct run *run, size_t row, int column) {
     const char *at = run->out.bytes;
     for (size_t i = 0; i <= row && at; i++)
@@ -92,7 +92,7 @@ START_TEST(a_signal_ends_ssload_with_status_0_and_an_average) {
 }
 END_TEST
 
-/* An interrupt does not produce a sample shorter than the others. */
+/* An interrupt must not produce a sample shorter than the others. */
 START_TEST(interrupted_sample_is_omitted) {
     struct run *run = START_LOAD("-i", "1s");
     run_wait_text(run, "\n2");
@@ -100,7 +100,7 @@ START_TEST(interrupted_sample_is_omitted) {
     RUN_UNTIL(run, run_now() > until);
     kill(run->pid, SIGINT);
     run_expect(run_wait(run), 0);
-    /* More than one row if this test was late, but none shorter than a second. */
+    /* A delayed test sees more than one row, but none shorter than a second. */
     for (size_t i = 0; i < count_rows(run); i++)
         ck_assert_double_ge(number(run, i, ELAPSED), (double)(i + 1));
 }
@@ -122,7 +122,7 @@ START_TEST(ssload_ignores_sighup_under_nohup) {
 }
 END_TEST
 
-/* A late sample is divided by its real length, and skipped ones do not follow. */
+/* The load of a late sample refers to its actual length, and missed samples are skipped. */
 START_TEST(late_samples_do_not_pile_up) {
     struct run *run = START_LOAD("-i", "20m", "-d", "3s");
     run_wait_text(run, "\n2");
@@ -150,7 +150,6 @@ START_TEST(ssload_returns_the_exit_status_of_the_command) {
     struct run *run = LOAD("-i", "50m", "--", "sh", "-c", "sleep 0.3; exit 3");
     run_expect(run, 3);
     ck_assert_double_ge(number(run, count_rows(run) - 1, ELAPSED), 0.3);
-    /* The measurement may end earlier. */
     double started = run_now();
     run = LOAD("-i", "20m", "-c", "1", "--", "sh", "-c", "sleep 0.3; exit 4");
     run_expect(run, 4);
@@ -167,7 +166,7 @@ START_TEST(a_command_that_cannot_be_executed_is_reported) {
     run = LOAD("--", "/etc");
     run_expect(run, 126);
     expect_one_line(run, "/etc");
-    /* It exists, but its interpreter does not, which shows only when it is started. */
+    /* The interpreter of the script does not exist, which shows only when it is executed. */
     const char *folder = run_make_folder();
     const char *broken = run_path(folder, "broken");
     run_write_file(broken, "#!/there/is/none\n");
@@ -236,7 +235,7 @@ START_TEST(a_full_disk_is_an_error) {
 }
 END_TEST
 
-/* A reader that has read enough is not an error, and the command continues. */
+/* A reader that exits early is not an error, and the command continues. */
 START_TEST(a_closed_pipe_ends_the_output_without_an_error) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",
@@ -308,14 +307,14 @@ static void expect_targets(const char *trace) {
         bool follows = intervals == before + 1;
         before = intervals;
         if (!follows)
-            continue; /* late by more than an interval: the planned end is unknown */
+            continue; /* late by more than an interval: its planned end is unknown */
         judged++;
-        /* The written trace, after 0.2 s that are skipped when it repeats. */
+        /* The trace as written; after its first pass it repeats without its first 0.2 s. */
         double at = 0.05 * intervals;
         at = at < 0.6 + 1e-6 ? at : 0.2 + fmod(at - 0.2, 0.4);
         if (at < 0.2 + 1e-6 && elapsed > 0.3)
-            at = 0.6; /* the value held until the trace repeats */
-        /* The mean target until then: a step at the very end comes too late. */
+            at = 0.6; /* the value is held until the trace repeats */
+        /* The mean target of this row; a step at its very end counts for the next row. */
         double expected = at < 0.2 + 1e-6 ? NAN : at < 0.4 + 1e-6 ? 0.2 + (at - 0.2) * 3 : NAN;
         double target = number(run, i, TARGET), error = number(run, i, ERROR);
         ck_assert_msg(isnan(expected) ? isnan(target) && isnan(error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A module that never returns ends the run; time in which we do not run does not. */
+/* A module that never returns ends the run; time without CPU does not. */
 
 #include <sched.h>
 #include <signal.h>
@@ -14,14 +14,14 @@
 #include "process.h"
 #include "run.h"
 
-/* Waits for CPU time as proof, of which a busy machine gives little to each process. */
+/* Waits for CPU time, which grows slowly on a busy machine. */
 #define STUCK_PATIENCE (2 * RUN_PATIENCE)
 
 #define LOOP                                                                                       \
     "    for (volatile int i = 1; i;) {\n"                                                         \
     "    }\n"
 
-/* Both begin to loop in the middle of the run, one in one executor, one in the master. */
+/* Both modules begin an endless loop during the run, one in an executor, one in the master. */
 static const char control_source[] =
     "#include <showstopper/control.h>\n"
     "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
@@ -48,7 +48,7 @@ static const char trace_source[] =
     "    .target = target,\n"
     "};\n";
 
-/* Uses this much CPU time once, as if the kernel delayed us while memory is short. */
+/* Uses this much CPU time once, as if memory were short and the kernel slow. */
 static const char slow_source[] =
     "#include <time.h>\n"
     "#include <showstopper/control.h>\n"
@@ -90,16 +90,16 @@ static void build(const char *folder, const char *source) {
     chmod(module, 0755);
 }
 
-/* Has no real-time priority, but a higher one than other processes. */
+/* Gives up real-time priority and takes a high ordinary one. */
 static void be_ordinary(void) {
-    setpriority(PRIO_PROCESS, 0, -10); /* where it is allowed */
+    setpriority(PRIO_PROCESS, 0, -10); /* if permitted */
     if (geteuid() == 0)
         family_become_nobody();
     else
         setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
 }
 
-/* `options`: select `stuck.so`, which is built from the source. */
+/* Fails unless a run with these options, which select stuck.so, ends as stuck. */
 static void expect_stuck(const char *source, const char *const *options, bool realtime) {
     if (!realtime && geteuid() == 0)
         family_need_nobody();
@@ -155,7 +155,7 @@ static size_t count_realtime(const struct family *executors) {
     return count;
 }
 
-/* Real-time priority is lost for the duration of the long turn, and nothing else happens. */
+/* The executor must lose real-time priority for the long turn, and nothing else may happen. */
 START_TEST(an_executor_that_is_only_slow_is_not_killed) {
     need_compiler();
     const char *folder = run_make_folder();
@@ -171,7 +171,7 @@ START_TEST(an_executor_that_is_only_slow_is_not_killed) {
         RUN_UNTIL(run, count_realtime(&executors) == 1);
         RUN_UNTIL(run, count_realtime(&executors) == 2);
     }
-    RUN_UNTIL(run, run_now() > begin + 3); /* a loop would have been found by then */
+    RUN_UNTIL(run, run_now() > begin + 3); /* an endless loop would have been found by now */
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
@@ -186,9 +186,9 @@ static void stop_all(struct run *run, const struct family *family) {
 }
 
 /*
- * Stops the master, then the others, which it would continue. After a while they continue,
- * beginning with the guardian. With `all`, guardian and instances are stopped as well; otherwise
- * the guardian continues the executors.
+ * Stops the master first, because it would continue the others. After a while continues all,
+ * beginning with the guardian. Without `all`, guardian and instances are not stopped, and the
+ * guardian continues the executors.
  */
 static void stand_still(bool all) {
     double begin = run_now();
@@ -223,7 +223,7 @@ static void stand_still(bool all) {
     run_free_clean(run);
 }
 
-/* As on a suspended machine, except that the test's monotonic clock continues. */
+/* As on a suspended machine, except that the monotonic clock continues. */
 START_TEST(a_suspended_run_is_not_killed) {
     stand_still(true);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Work of a guardian that does not depend on others and knows earlier processes. */
+/* A new guardian finds processes that are older than itself, without help from others. */
 
 #include <signal.h>
 #include <unistd.h>
@@ -10,10 +10,10 @@
 #include "run.h"
 #include "tree/sweep.h"
 
-/* Processes that are not found by the mark. */
+/* Clears the mark, so that no process is found by it. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-/* The process existed before the new guardian, so no fork event names it. */
+/* The process is older than the new guardian, so no fork event names it. */
 START_TEST(a_session_created_without_a_guardian_is_found) {
     struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
                                           "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Targets that change during a run, and loads of other sources. */
+/* Targets that change during a run, and loads from other sources. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +34,6 @@ START_TEST(target_is_set_during_a_run) {
 }
 END_TEST
 
-/* Prints a line with the state of a run, with its figures after the first sample. */
 START_TEST(status_of_a_run_is_printed) {
     struct run *run = START("-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     char expected[64];
@@ -81,7 +80,9 @@ START_TEST(target_is_set_in_cpus) {
 }
 END_TEST
 
-/* The load of the run's own processes is a fraction of the same CPUs as that of all processes. */
+/*
+ * The load of the run's own processes is a fraction of the same CPUs as the load of all processes.
+ */
 START_TEST(target_of_feedback_own_is_set_in_cpus) {
     struct run *run = START("-v", "-n", "1", "--cpus", "0", "-f", "own", "-t", "staircase", "-T",
         "0.2cpu:0.2cpu:0.1cpu,hold=1h", PAYLOAD, "spin");
@@ -126,7 +127,7 @@ START_TEST(a_new_target_reaches_sleeping_executors) {
 }
 END_TEST
 
-/* An executor that sleeps through a `free` section must not notice it only at the end. */
+/* An executor that sleeps through a `free` section must not notice the change only at its end. */
 START_TEST(a_new_target_ends_a_free_section) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "free");
@@ -159,7 +160,7 @@ START_TEST(another_user_cannot_set_the_target) {
 }
 END_TEST
 
-/* An executor has the same memory. */
+/* An executor maps the same board as the master. */
 START_TEST(set_with_the_pid_of_an_executor_is_refused) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");

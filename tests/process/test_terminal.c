@@ -29,8 +29,6 @@ static void find_instances(struct terminal *terminal, pid_t pids[RUN_PIDS_MAX], 
     RUN_UNTIL(terminal->run, run_named("payload", pids) == count);
 }
 
-/* ---- Ctrl-Z ---- */
-
 START_TEST(ctrl_z_stops_and_fg_continues) {
     run_greedily();
     pid_t pids[RUN_PIDS_MAX];
@@ -53,7 +51,10 @@ START_TEST(ctrl_z_stops_and_fg_continues) {
 }
 END_TEST
 
-/* Instances ignore what the kernel sends to orphaned groups: we must have ended them. */
+/*
+ * Instances ignore the signals that the kernel sends to orphaned groups, so we must have ended
+ * them.
+ */
 START_TEST(a_stopped_run_can_be_killed) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload ignore-term");
@@ -65,7 +66,7 @@ START_TEST(a_stopped_run_can_be_killed) {
 }
 END_TEST
 
-/* The shell itself continues a job that it ends, and may be gone before that. */
+/* The shell itself continues a job that it ends, and may exit before that job. */
 START_TEST(a_stopped_run_can_be_terminated) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -77,9 +78,7 @@ START_TEST(a_stopped_run_can_be_terminated) {
 }
 END_TEST
 
-/*
- * The key reaches executors that have just been forked, too; once continued, the run must proceed.
- */
+/* Ctrl-Z also reaches executors that were just forked; once continued, the run must proceed. */
 START_TEST(ctrl_z_stops_a_run_during_its_start) {
     static const size_t moments[] = {1, 10, 20, 30, 40, 50};
     pid_t pids[RUN_PIDS_MAX];
@@ -104,7 +103,7 @@ START_TEST(ctrl_z_stops_a_run_during_its_start) {
 }
 END_TEST
 
-/* Without a shell nothing could continue it: the system does not stop such a program. */
+/* Without a shell nothing could continue the run: the kernel does not stop an orphaned group. */
 START_TEST(ctrl_z_without_a_shell_does_not_stop_the_run) {
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open(
@@ -121,8 +120,6 @@ START_TEST(ctrl_z_without_a_shell_does_not_stop_the_run) {
     terminal_free(terminal);
 }
 END_TEST
-
-/* ---- closed terminals and ended shells ---- */
 
 static void expect_nothing_without_terminal(struct terminal *terminal, pid_t master) {
     terminal_hang_up(terminal);
@@ -179,14 +176,14 @@ static void kill_shell(struct terminal *terminal, pid_t master) {
     terminal_free(terminal);
 }
 
-/* The system then ends the foreground job. */
+/* The kernel then sends SIGHUP to the foreground job. */
 START_TEST(a_killed_shell_ends_the_run) {
     struct terminal *terminal = terminal_open_shell();
     kill_shell(terminal, terminal_start_run(terminal, TWO "payload spin"));
 }
 END_TEST
 
-/* The system does that to stopped jobs once the shell that could continue them is gone. */
+/* The kernel sends SIGHUP to stopped jobs once no shell is left that could continue them. */
 START_TEST(a_killed_shell_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -195,7 +192,7 @@ START_TEST(a_killed_shell_ends_a_stopped_run) {
 }
 END_TEST
 
-/* The shell warns the first time. */
+/* The shell refuses the first time and warns. */
 START_TEST(an_exiting_shell_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -210,7 +207,7 @@ START_TEST(an_exiting_shell_ends_a_stopped_run) {
 }
 END_TEST
 
-/* A shell that ends does not signal its background jobs: they run to their planned end. */
+/* A shell that exits does not signal its background jobs: they reach their planned end. */
 START_TEST(background_run_outlives_its_shell) {
     char line[512];
     const char *folder = run_make_folder();
@@ -230,8 +227,6 @@ START_TEST(background_run_outlives_its_shell) {
     run_remove_folder(folder);
 }
 END_TEST
-
-/* ---- ends by a key ---- */
 
 static void end_by_key(const char *key, int number) {
     char caught[32];
@@ -269,8 +264,6 @@ START_TEST(ctrl_backslash_ends_the_run) {
 }
 END_TEST
 
-/* ---- the status in the shell ---- */
-
 START_TEST(the_shell_gets_the_status_of_the_signal) {
     struct terminal *terminal = terminal_open_shell();
     const char *line = "showstopper -q -n 1 -l 50% -c fixed payload exit 7";
@@ -298,7 +291,7 @@ START_TEST(sigterm_ends_a_shell_loop) {
 }
 END_TEST
 
-/* A shell continues its loop after a program that merely exits with such a status. */
+/* A shell continues its loop if a program exits with this status instead of dying by the signal. */
 START_TEST(ctrl_c_ends_a_shell_loop) {
     struct terminal *terminal = terminal_open_shell();
     terminal_type(terminal, "while :; do showstopper " TWO "payload spin; done\n");

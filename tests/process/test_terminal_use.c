@@ -10,9 +10,7 @@
 #include "terminal.h"
 
 #define HALF "-q -n 1 -l 50% -c fixed "
-#define FULL "-q -n 1 -l 100% -c fixed " /* full duty: stopped only by the terminal */
-
-/* ---- settings of the terminal ---- */
+#define FULL "-q -n 1 -l 100% -c fixed " /* never stopped by control, only by the terminal */
 
 /* Uses no shell, because a shell would restore the settings left by a killed program. */
 static struct terminal *spoil_settings(struct termios *before, const char *const *words) {
@@ -58,8 +56,8 @@ START_TEST(terminal_settings_survive_the_planned_end) {
 END_TEST
 
 /*
- * The guardian restores them. A script that started the run continues in the foreground, and keys
- * must work as before.
+ * The guardian restores the settings: a script that started the run continues in the foreground,
+ * and keys must work as before.
  */
 START_TEST(terminal_settings_survive_a_killed_master) {
     struct termios before;
@@ -115,8 +113,6 @@ START_TEST(a_background_run_does_not_change_terminal_settings) {
     run_remove_folder(folder);
 }
 END_TEST
-
-/* ---- background instances, which no shell would continue after a stop by the terminal ---- */
 
 START_TEST(instances_cannot_read_the_terminal) {
     struct terminal *terminal = terminal_open_shell();

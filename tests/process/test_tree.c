@@ -16,17 +16,15 @@
 #include "run.h"
 #include "surroundings.h"
 
-/*
- * Long rounds, stopped for most of the time, so that a look at all processes falls into one stop.
- */
+/* Long rounds, mostly stopped, so that a look at all processes falls into one stop. */
 #define ROUNDS       "-c", "fixed", "-l", "10%", "-D", "400m"
 #define START_2(...) START("-v", "-n", "2", ROUNDS, "--grace", "30s", __VA_ARGS__)
 
-/* How long CPU time is measured, in seconds. */
+/* CPU time is measured for this many seconds. */
 #define WATCHED 3.0
 
 /*
- * The most CPU time that each of `count` processes may have used: half of what it would use without
+ * Maximum CPU time of each of `count` processes, as a share: half of what it would use without
  * stops, but at least what a process with its own CPU uses in the tenth of the time in which it
  * runs.
  */
@@ -35,7 +33,7 @@ static double share_max(size_t count) {
     return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
-/* The most that all together may have used: twice what two instances can use in their tenths. */
+/* Maximum sum of all shares: twice what two instances can use in their tenths. */
 static double sum_max(size_t count) {
     return 0.4 * fmin((double)sysconf(_SC_NPROCESSORS_ONLN), (double)count);
 }
@@ -51,7 +49,10 @@ static void end_politely(struct run *run) {
     run_free(run);
 }
 
-/* All are stopped at one moment, run at a later one, and run for about the requested share. */
+/*
+ * Fails unless all are stopped at one moment, run at a later one, and use about the requested
+ * share.
+ */
 static void expect_throttled(struct run *run, size_t count) {
     double used[RUN_PIDS_MAX];
     RUN_UNTIL(run, family_is_stopped("payload", count));
@@ -102,7 +103,7 @@ START_TEST(orphans_are_throttled) {
 }
 END_TEST
 
-/* The first ones found fork others meanwhile. */
+/* Processes fork while the census runs. */
 START_TEST(trees_that_grow_while_they_are_searched_are_throttled) {
     run_greedily();
     struct run *run = START_2(PAYLOAD, "bloom", "3", "2");
@@ -110,7 +111,7 @@ START_TEST(trees_that_grow_while_they_are_searched_are_throttled) {
 }
 END_TEST
 
-/* Processes that were in the instance's own group at first. */
+/* These processes leave the instance's group after they were found in it. */
 START_TEST(processes_that_create_a_session_late_are_throttled) {
     run_greedily();
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
@@ -131,7 +132,7 @@ START_TEST(children_of_a_shell_are_throttled) {
 }
 END_TEST
 
-/* Without pidfds the members of a session are held one by one, by their pids. */
+/* Without pidfds, the members of a session are signaled one by one, by pid. */
 START_TEST(sessions_are_throttled_without_pidfds) {
     run_greedily();
     struct run_setup setup = {.prepare = family_deny_pidfds};
@@ -142,7 +143,7 @@ START_TEST(sessions_are_throttled_without_pidfds) {
 }
 END_TEST
 
-/* Children from before the guardian's first look and an executor's first report. */
+/* These children are older than the guardian's first census and an executor's first report. */
 START_TEST(children_born_before_the_first_census_are_throttled) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     run_greedily();
@@ -165,7 +166,7 @@ static bool has_new(const char *name, const struct family *before) {
     return false;
 }
 
-/* Short-lived processes are stopped with the rest, repeatedly. */
+/* Short-lived processes are stopped with the others, three times in succession. */
 static void expect_storm_throttled(struct run *run, const char *name) {
     for (int round = 0; round < 3; round++) {
         RUN_UNTIL(run, family_all_stopped("payload") && family_find(name).count > 0);
@@ -187,10 +188,7 @@ START_TEST(daemon_storms_are_throttled) {
 }
 END_TEST
 
-/*
- * A process found while the rest is stopped must not keep running until the next stop, which is
- * long after.
- */
+/* A process found during a stop must not keep running until the next stop, which is long after. */
 START_TEST(processes_that_appear_during_a_stop_are_stopped_at_once) {
     static const struct family before;
     for (int i = 0; i < 2; i++) {
@@ -248,7 +246,7 @@ START_TEST(a_signal_ends_daemons) {
 }
 END_TEST
 
-/* The leader ends by itself; the rest is killed without a termination signal. */
+/* The leader exits by itself; the others are killed without a termination signal. */
 START_TEST(daemons_end_with_their_leader) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
@@ -308,7 +306,7 @@ START_TEST(sessions_are_killed_after_the_grace_period) {
 }
 END_TEST
 
-/* `linger` is how long each instance lives, so the census may or may not have seen its children. */
+/* `linger`: the lifetime of each instance, which decides whether a census can find its children. */
 static void expect_no_heirs(const char *linger) {
     const char *folder = run_make_folder();
     struct run *run = RUN("-q", "-n", "1", "-c", "fixed", "-l", "50%", "-D", "30m", "--repeat",
@@ -326,10 +324,10 @@ START_TEST(iterations_leave_no_process_behind) {
 END_TEST
 
 static void be_preferred(void) {
-    setpriority(PRIO_PROCESS, 0, -20); /* where it is allowed */
+    setpriority(PRIO_PROCESS, 0, -20); /* if permitted */
 }
 
-/* Runs one job in the background and one in the foreground. */
+/* Returns whether the shell saw no stop of a background and a foreground job. */
 static bool sees_no_job_stopped(struct run **run) {
     struct run_setup setup = {.prepare = be_preferred};
     *run = run_wait(run_start(&setup,
@@ -343,9 +341,9 @@ static bool sees_no_job_stopped(struct run **run) {
 }
 
 /*
- * With job control every job is in its own group, and the shell is notified when one stops: it
- * would print a message and continue with the next command. On a busy machine a shell may get a CPU
- * so late that its stop is not waited for, so one try without that is enough.
+ * With job control, every job is in its own group, and the shell is notified when one stops: it
+ * would print a message and continue with the next command. On a busy machine a shell may run so
+ * late that the stop is not waited for, so one successful try is enough.
  */
 START_TEST(the_shell_sees_no_stopped_job) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
@@ -372,7 +370,7 @@ START_TEST(process_that_stops_itself_is_continued) {
 }
 END_TEST
 
-/* Returns false if the file system does not allow such programs. */
+/* Returns false if the file system does not permit set-user-ID programs. */
 static bool copy_for_root(const char *to) {
     run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, to))), 0);
     ck_assert_int_eq(chmod(to, 04755), 0);

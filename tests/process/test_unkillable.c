@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process that temporarily no signal can end: a run continues and ends without it, and says so.
+ * A process that no signal can end for a while: a run continues, ends without it, and reports it.
  */
 
 #include <fcntl.h>
@@ -17,14 +17,14 @@ static void set(const struct control_group *group, const char *file, const char 
     ck_assert_msg(control_group_limit(group, file, file, value), "%s: %s", file, value);
 }
 
-/* A process frozen by this kind of group does not end even by SIGKILL. */
+/* Moves a process into the group. Frozen by version 1, it does not even end by SIGKILL. */
 static pid_t hold(const struct control_group *group, struct run *run, bool is_frozen) {
     char pid[16];
     pid_t held = run_find(run, "sleep");
     snprintf(pid, sizeof pid, "%d", (int)held);
     set(group, "cgroup.procs", pid);
     set(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED");
-    /* Before that, a signal ends it. */
+    /* Until the group is frozen, a signal still ends the process. */
     RUN_UNTIL(run, control_group_has(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED"));
     return held;
 }
@@ -35,7 +35,7 @@ static void thaw_after_us(const struct control_group *group) {
     char byte;
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
     if (fork() == 0) {
-        setsid(); /* the whole group of a test is killed at its end */
+        setsid(); /* Check kills the whole group of a test at its end */
         close(ends[1]);
         while (read(ends[0], &byte, 1) < 0) /* an assertion here would write into Check's file */
             ;
@@ -75,7 +75,7 @@ START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
 }
 END_TEST
 
-/* The next iteration waits only for a moment. */
+/* The next iteration waits only briefly. */
 START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
@@ -96,7 +96,7 @@ START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
 }
 END_TEST
 
-/* The user requested the end of the process, so the run failed. */
+/* --end requests the end of the process, so the run fails. */
 START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
@@ -118,8 +118,8 @@ START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
 END_TEST
 
 /*
- * With a quota of 1 ms per second, a killed process with much memory takes seconds to exit, and
- * stays runnable meanwhile, as on a busy machine.
+ * With a quota of 1 ms per second, a killed process with much memory needs seconds to exit, and is
+ * runnable meanwhile, as on a busy machine.
  */
 START_TEST(an_attached_process_that_ends_slowly_is_waited_for) {
     struct control_group group;
@@ -141,7 +141,7 @@ START_TEST(an_attached_process_that_ends_slowly_is_waited_for) {
 }
 END_TEST
 
-/* The guardian kills what an executor has left, and has to look whether that ended. */
+/* The guardian kills what an executor left, and must check that it ended. */
 START_TEST(survivors_of_a_killed_executor_are_reported) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");

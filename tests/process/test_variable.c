@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A variable of another process's environment. */
+/* Reading a variable from another process's environment. */
 
 #include "kin.h"
 #include "process.h"
@@ -11,7 +11,7 @@
 #include "platform/platform.h"
 #include "run.h"
 
-/* Executes a program that waits, with exactly this environment. */
+/* Executes `sleep` with exactly this environment. */
 static pid_t start_with(const char *const *environment) {
     const char *const words[] = {"sleep", "100", NULL};
     pid_t parent = getpid();
@@ -28,7 +28,10 @@ static pid_t start_with(const char *const *environment) {
     close(gate[1]);
     ck_assert_int_eq(read(gate[0], &byte, 1), 0); /* exec has closed it */
     close(gate[0]);
-    /* The kernel writes the environment later in exec, and then sleep begins to sleep. */
+    /*
+     * The kernel sets up the environment after closing descriptors in exec, but before sleep
+     * sleeps.
+     */
     struct ss_process process = {0};
     while (ss_platform_process_look(child, &process) && process.state != 'S')
         run_nap(NULL);
@@ -100,7 +103,7 @@ START_TEST(a_value_that_does_not_fit_is_not_returned) {
 }
 END_TEST
 
-/* The environment is read in blocks of 4096 bytes: name and value cross the border. */
+/* The environment is read in blocks of 4096 bytes; name and value extend across a border. */
 START_TEST(a_variable_across_two_read_blocks_is_found) {
     static char padding[3 * 4096];
     const char variable[] = "MARK=12345";
@@ -127,7 +130,7 @@ START_TEST(a_process_without_environment_has_no_variable) {
     kin_end(child);
     expect_nothing(0, "PATH");
     expect_nothing(-1, "PATH");
-    /* Kernel threads have none, and those of other users are not readable. */
+    /* Kernel threads have no environment, and those of other users are not readable. */
     pid_t asker = fork();
     if (asker == 0) {
         char value[64];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Faults that a run must name in its verdict. The machine may be busy: only the fault is asserted.
+/*
+ * Each run has a fault that its verdict must name. Only this fault is asserted, because the machine
+ * may be busy.
  */
 
 #include <signal.h>
@@ -53,7 +55,6 @@ START_TEST(setting_the_clock_makes_a_run_doubtful) {
 }
 END_TEST
 
-/* Each reading of a CPU's frequency is lower than the one before. */
 START_TEST(falling_frequency_makes_a_run_invalid) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {.environment = WORDS(SHIM("shim_frequency"))};

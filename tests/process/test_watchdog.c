@@ -15,14 +15,14 @@
 static struct ss_board *board;
 static struct ss_watchdog watchdog;
 
-/* Advances at the test's own pace, which must not matter. */
+/* The test advances this time at its own pace, which must not matter. */
 static ss_time now = 1000 * SS_SECOND;
 
 /* The process that never sleeps, and the CPU time it has used. Others use none. */
 static pid_t spinner;
 static ss_time used = SS_SECOND;
 
-/* The linker makes the watchdog call this instead of ss_platform_process_cpu_time(). */
+/* The linker replaces ss_platform_process_cpu_time() by this function in the watchdog. */
 ss_time __wrap_ss_platform_process_cpu_time(pid_t pid);
 ss_time __wrap_ss_platform_process_cpu_time(pid_t pid) {
     return pid == spinner ? used : 0;
@@ -40,14 +40,14 @@ static void answer_signals(void) {
     signal(SIGUSR1, answer);
 }
 
-/* Starts a child that sleeps, and answers SIGUSR1. */
+/* Starts a child that sleeps and answers SIGUSR1. */
 static pid_t start_child(void) {
     if (answers[0] < 0)
         ck_assert_int_eq(pipe2(answers, O_CLOEXEC), 0);
     return kin_start(answer_signals);
 }
 
-/* Returns whether the child was not killed so far. Other children must have exited. */
+/* Returns whether the child has not been killed. Other children must have exited. */
 static bool is_alive(pid_t child) {
     char byte;
     if (answers[1] >= 0)
@@ -155,7 +155,6 @@ START_TEST(cpu_time_before_the_first_beat_is_ignored) {
 }
 END_TEST
 
-/* The pid has been reused. */
 START_TEST(a_process_with_a_reused_pid_is_not_ended) {
     start_spinner();
     atomic_fetch_add(&board->rows[0].executor_started, 1);
@@ -178,7 +177,6 @@ START_TEST(the_watchdog_checks_twice_a_second) {
 }
 END_TEST
 
-/* One second of CPU time without a beat. */
 START_TEST(a_stuck_executor_may_use_one_second) {
     start_spinner();
     look();

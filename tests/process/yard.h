@@ -20,21 +20,21 @@
 #include "surroundings.h"
 
 /*
- * A place where root's processes can run safely: a payload that can become root, and a control
- * group (version 2) that is delegated to the user that runs it, as with `systemd-run --user -p
- * Delegate=yes`. All of its processes end with the test, however that ends.
+ * A place where tests run root's processes safely: a payload that can become root, and a control
+ * group (version 2) delegated to the user that runs it, as with `systemd-run --user -p
+ * Delegate=yes`. All processes in the group end with the test, however that ends.
  */
 
 #define YARD_USER 65534 /* the user of family_become_nobody() */
 
 static struct {
-    const char *group; /* NULL: none */
+    const char *group; /* NULL if the yard has no group */
     const char *folder;
     const char *program;
     const char *freezer; /* the last group found below ours */
     pid_t janitor;
-    int alive; /* closed with the test */
-} yard;        /* run_setup.prepare has no argument */
+    int alive; /* a pipe that closes when the test ends */
+} yard;        /* global, because run_setup.prepare has no argument */
 
 /* Returns our own group of version 2; NULL if absent or not permitted. */
 static inline const char *yard_find_own_group(void) {
@@ -61,13 +61,13 @@ static inline bool yard_make_group(void) {
     if (!own || mkdir(run_path(own, name), 0755) < 0)
         return false;
     yard.group = run_path(own, name);
-    bool made = run_exists(run_path(yard.group, "cgroup.kill")); /* from Linux 5.14 */
+    bool made = run_exists(run_path(yard.group, "cgroup.kill")); /* since Linux 5.14 */
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         made = made && chown(run_path(yard.group, given[i]), YARD_USER, YARD_USER) == 0;
     return made;
 }
 
-/* Calls `see` for each group below ours. Returns how many there are. */
+/* Calls `see` for each group below ours. Returns the number of groups. */
 static inline size_t yard_each_freezer(void (*see)(const char *path)) {
     size_t count = 0;
     DIR *directory = yard.group ? opendir(yard.group) : NULL;
@@ -121,7 +121,7 @@ _Noreturn static inline void yard_be_janitor(int alive) {
 static inline void yard_hire_janitor(void) {
     int ends[2];
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-    family_find(""); /* so that both have the same mark */
+    family_find(""); /* creates the mark before the fork, so that both processes have it */
     yard.janitor = fork();
     ck_assert_int_ge(yard.janitor, 0);
     if (yard.janitor == 0) {
@@ -132,7 +132,7 @@ static inline void yard_hire_janitor(void) {
     yard.alive = ends[1];
 }
 
-/* For run_setup.prepare: the user that starts a run, in the group if there is one. */
+/* For run_setup.prepare: becomes the user that starts runs, in the group if there is one. */
 static inline void yard_become_user(void) {
     int procs = yard.group ? open(run_path(yard.group, "cgroup.procs"), O_WRONLY | O_CLOEXEC) : -1;
     if (yard.group && (procs < 0 || write(procs, "0", 1) != 1))
@@ -141,8 +141,8 @@ static inline void yard_become_user(void) {
 }
 
 /*
- * Not executable by all users, because it runs as root. Returns false if no program may become
- * root.
+ * Other users may not execute the program, because it runs as root. Returns false if no program may
+ * become root.
  */
 static inline bool yard_copy_program(void) {
     struct run_setup setup = {.prepare = family_become_nobody};
@@ -164,7 +164,7 @@ static inline void yard_leave(void) {
     ck_assert_msg(status == 0, "%s is still there", yard.group ? yard.group : "something");
 }
 
-/* Skips the test if the yard is not available. An open yard must be left. */
+/* Skips the test if the yard is not available. yard_leave() must follow. */
 static inline void yard_enter(bool with_group) {
     SKIP_UNLESS(geteuid() == 0, "root: only root can make programs that become root");
     family_need_nobody();
