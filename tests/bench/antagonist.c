@@ -63,8 +63,6 @@ static double draw_normal(uint64_t *state) {
     return radius * cos(2 * M_PI * ss_random_next(state));
 }
 
-/* ---- CPU time on the machine of sssim ---- */
-
 /* Writes the trace of a code, as `ssantagonist codes` does. */
 static void write_trace(const struct codes *codes, size_t suspect, int file) {
     FILE *stream = fdopen(file, "w");
@@ -130,8 +128,6 @@ static void simulate_trial(const struct codes *codes, size_t suspect, double rat
         used[suspect][seconds.count] = used[suspect][seconds.count - 1];
 }
 
-/* ---- CPU time by arithmetic ---- */
-
 static void simulate_plain(const struct codes *codes, size_t suspect) {
     for (size_t second = 0; second < SECONDS; second++)
         used[suspect][second] = codes_low(codes, suspect, second / SLOT_SECONDS) ? 1 - DEPTH : 1;
@@ -164,8 +160,6 @@ static void simulate_cpu(const struct scene *scene, const struct codes *codes, u
             simulate_plain(codes, i);
     }
 }
-
-/* ---- the victim ---- */
 
 static double mean_of_slot(const double *seconds, size_t slot, size_t first) {
     double sum = 0;
@@ -242,8 +236,6 @@ static bool correlates(const struct scene *scene, uint64_t seed, size_t first) {
     }
     return false;
 }
-
-/* ---- questions ---- */
 
 enum question { INNOCENT, NAIVE, FOUND, ORDERED, QUEUE, DEPENDENCY, CATCH_UP, COVERED, QUESTIONS };
 

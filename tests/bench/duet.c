@@ -190,8 +190,6 @@ static struct counts carry_all(double effect, int studies, int simulated, uint64
     return counts[0];
 }
 
-/* ---- processes that take turns ---- */
-
 /* A study of pairs of processes, and one of a single pair that lasts as long. */
 struct pair_counts {
     int studies;
@@ -282,8 +280,6 @@ static bool check_pairs(int studies, int simulated, uint64_t seed) {
         met ? "met" : "missed");
     return met;
 }
-
-/* ---- commands that run at the same time ---- */
 
 /* Blocks of two runs in 900 s, of both commands at once. One place is slower by POSITION. */
 #define BESIDE_PLANNED (2 * (FIRST + PLANNED) - FIRST)

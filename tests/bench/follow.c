@@ -40,8 +40,6 @@ enum placement { PER_CHIP, PER_THREAD, PLACEMENTS };
 
 static const char *const placements[] = {"per-chip", "per-thread"};
 
-/* ---- the load of the background ---- */
-
 struct series {
     double loads[SAMPLES_MAX]; /* means over seconds */
     size_t count;
@@ -103,8 +101,6 @@ static bool make_series(
     unlink(path);
     return done;
 }
-
-/* ---- policies ---- */
 
 static bool open_policy(struct ssactuate_policy *policy, const char *text) {
     struct ss_error error = {0};
@@ -172,8 +168,6 @@ static struct run follow_text(
     return run;
 }
 
-/* ---- the published interference ---- */
-
 struct table {
     char names[NAMES_MAX][40];
     size_t count;
@@ -237,8 +231,6 @@ static double work_of(
         sum += work_at(pair, placement, series->loads[i]);
     return sum;
 }
-
-/* ---- bars ---- */
 
 /* Follows each pair of a table. Returns whether every one meets the bars. */
 static bool compare_pairs(

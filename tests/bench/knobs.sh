@@ -64,8 +64,6 @@ serve() {
     read -ra urls <<<"$(sed -n 's/^urls //p' "$folder/server")"
 }
 
-# ---- capacity ----
-
 # Levels: requests a second at which CPUs or quota are fully used, workers of each instance, and knobs; then which is
 # compared with which, and what their ratio must be.
 capacity_levels=('100 1 instances=1' '200 1 instances=2' '100 2 instances=1 cpus=1' '200 2 instances=1 cpus=2'
@@ -110,8 +108,6 @@ bench_capacity() {
     done
 }
 
-# ---- shrinking ----
-
 bench_shrink() {
     local lost
     mkdir "$folder/load"
@@ -138,8 +134,6 @@ bench_shrink() {
         "$(grep -c '^urls ' "$folder/server") sets of instances."
     bar "no request is lost when an instance leaves" "$lost == 0 && $(grep -c '^urls ' "$folder/server") == 2"
 }
-
-# ---- migrations ----
 
 # migrations: prints how often the threads of all servers have changed CPU, as their own counters say.
 migrations() {
@@ -170,8 +164,6 @@ bench_migrations() {
     bar "threads that are bound one to one do not migrate" "${counts[pin=free,each]} == 0"
     bar "free threads migrate" "${counts[pin=free]} > 0"
 }
-
-# ---- following ----
 
 # study: measures both programs apart and together, at loads of the second one from 90 to 10 %, and sets `rules` to the
 # policy that ssreport writes. Fails if no change of the better placement is certain.

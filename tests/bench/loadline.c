@@ -159,8 +159,6 @@ static struct ladder climb(struct model *model, double top) {
     return ladder;
 }
 
-/* ---- machines in the simulator ---- */
-
 #define CPUS_MAX 8
 
 /* Throughput of pairs of hardware threads whose instances run in independent phases. */
@@ -216,8 +214,6 @@ static struct ladder climb_in_trials(struct model *model, uint32_t cpus) {
     }
     return ladder;
 }
-
-/* ---- what is counted ---- */
 
 struct score {
     unsigned runs, inside, near, naive, plain;
@@ -379,8 +375,6 @@ static void score_prediction(struct score *score, struct model *model, bool has_
     score->near += fabs(log(prediction.range.y / truth)) <= log(1.03);
     score->naive += is_inside(&prediction.fits[0].range, truth);
 }
-
-/* ---- the bars ---- */
 
 static double percent(unsigned part, unsigned whole) {
     return 100.0 * part / whole;

@@ -31,8 +31,6 @@ ratio_wanted=1.3
 # Instances are stopped for half of the time, whatever the load is.
 throttle=(--instances 1 --control fixed --load 50%)
 
-# ---- are all processes stopped? ----
-
 # Prints the /proc files of the processes in the tree below process $1.
 find_members() {
     # Processes may end meanwhile and then cannot be read.
@@ -95,8 +93,6 @@ check_showstopper() {
     check_reach "showstopper, $1 beside" \
         showstopper --quiet "${throttle[@]}" --dithering-options 1s tree "$sessions" "$processes"
 }
-
-# ---- what does a stop cost? ----
 
 # keep NAME FILE: stores the figures of a run.
 keep() {
@@ -172,8 +168,6 @@ measure_kinds() {
         measure "$kind" "$1"
     done
 }
-
-# ---- figures ----
 
 # quotients A B: prints median, smallest and largest quotient of figures of the same round.
 quotients() {

@@ -192,8 +192,6 @@ static bool differ_by_t(const double *values, size_t count) {
     return fabs(sums[1] - sums[0]) / half > 1.97 * error;
 }
 
-/* ---- runs on the machine of sssim ---- */
-
 /* A machine whose CPUs have a frequency. */
 static char root[] = "/tmp/verdict-XXXXXX";
 
@@ -425,8 +423,6 @@ static struct judged carry_out(const struct scene *scene) {
     return judged;
 }
 
-/* ---- requests in virtual time, sent by the generator of ssrequest ---- */
-
 /* A service with as many servers as there are requests. */
 struct service {
     struct scene *scene;
@@ -557,8 +553,6 @@ static struct judged send_requests(struct scene *scene) {
     ssrequest_profile_free(&profile);
     return judged;
 }
-
-/* ---- the bars ---- */
 
 static struct judged simulate(enum fault fault, uint64_t seed) {
     struct scene scene = make_scene(fault, seed);

@@ -61,8 +61,6 @@ checks_of() {
     awk -v kind="$1" '$1 == kind { print $2 }' <<<"$faults"
 }
 
-# ---- runs, whose results are in $result ----
-
 run() {
     showstopper --quiet --json "$result" --duration "${seconds}s" "$@" >"$folder/output" 2>&1
 }
@@ -119,8 +117,6 @@ stop_for() {
 
 clean_run() { run -n 2 -l 50% --iteration '^iteration' ssburn serial --work "$work"; }
 clean_requests() { serve && send; }
-
-# ---- faults: each carries out one run ----
 
 fault_competitor() {
     start ssburn serial
@@ -221,8 +217,6 @@ cannot() {
     clock | frequency) [ -e "$build/tests/libshim_$1.so" ] || echo "the library is not built" ;;
     esac
 }
-
-# ---- verdicts ----
 
 # finds CHECKS: returns whether one of these checks, separated by |, makes the run in $result doubtful or invalid.
 finds() {

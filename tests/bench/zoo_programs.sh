@@ -44,8 +44,6 @@ describe_program() {
     esac
 }
 
-# ---- preparations ----
-
 # fetch_jar GROUP:NAME:VERSION SHA256: fetches a file with Maven, from the repositories in its settings;
 # without --install, uses only files fetched before.
 fetch_jar() {
@@ -187,8 +185,6 @@ make_nginx() {
     mkdir pages
     head -c 12000 /dev/urandom | base64 >pages/page
 }
-
-# ---- copies ----
 
 serve_redis() {
     redis-server --port 0 --unixsocket redis.sock --save '' --appendonly no --dir . \

@@ -4,7 +4,7 @@
 
 actuate_data=$(cd "$(dirname "${BASH_SOURCE[0]}")/../data/actuate" && pwd)
 
-# unpack NAME: makes the recorded machine `tree`, with the fake kernel's faults, and remembers its values.
+# unpack NAME: makes a tree of the recorded machine in `tree`, with a folder for faults, and stores its values.
 unpack() {
     local path text
     tree=$folder/tree
@@ -98,8 +98,8 @@ has_exited() {
     [ ! -e "/proc/$1" ]
 }
 
-# kill_run: kills the run together with its keeper. Both are stopped first, but the death of one continues the
-# other, which may be quicker than the second signal; see leave_values.
+# kill_run: kills the run and its keeper. Both are stopped first; but when one dies, the other is continued, and may act
+# before the second signal: see leave_values.
 kill_run() {
     kill -STOP "$run_pid"
     await is_stopped "$run_pid"
@@ -111,7 +111,7 @@ kill_run() {
     await has_no_lock
 }
 
-# leave_values KNOB: begins a run and kills it so that its values are left.
+# leave_values KNOB: kills a run so that the values which it set remain.
 leave_values() {
     local attempt
     for ((attempt = 0; attempt < 50; attempt++)); do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A server that fails in one of the ways in which real servers fail, so that a test can check how a
- * client reacts. It prints its port when it listens, and at the end the number of connections and
- * requests that it received.
+ * A server that fails in one of the ways in which real servers fail, to test how a client reacts.
+ * It prints its port when it listens, and at its end the numbers of connections and requests that
+ * it received.
  */
 
 #include <arpa/inet.h>
@@ -22,14 +22,12 @@
 #include <unistd.h>
 
 #define ANSWER     "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
-#define REQUEST    4096 /* bytes at most */
+#define REQUEST    4096 /* maximum length of the headers, in bytes */
 #define STACK_SIZE (256 * 1024)
 
 static atomic_ulong connections, requests;
 
-/* ---- what the ways are made of ---- */
-
-/* Reads up to the end of a request's headers. Returns false without a request. */
+/* Reads up to the end of a request's headers. Returns false if the connection ends before. */
 static bool read_request(int client) {
     char bytes[REQUEST + 1];
     size_t used = 0;
@@ -57,7 +55,7 @@ static void nap(double seconds) {
     nanosleep(&length, NULL);
 }
 
-/* Closes the stream in a way that the client reads end of file and gets no reset. */
+/* Closes the stream so that the client reads end of file instead of getting a reset. */
 static void hang_up(int client) {
     char rest[REQUEST];
     shutdown(client, SHUT_WR);
@@ -77,7 +75,7 @@ static void answer_once(int client, const char *text) {
         hang_up(client);
 }
 
-/* ---- ways to break; the caller closes ---- */
+/* Ways to answer or to fail. The caller closes the connection. */
 
 static void answer_well(int client) {
     while (read_request(client) && say(client, ANSWER))
@@ -105,13 +103,13 @@ static void reset_after_request(int client) {
     prepare_reset(client);
 }
 
-/* The connection has already served a request, so libcurl would send the next one again. */
+/* The connection was used successfully before, so libcurl would send the reset request again. */
 static void reset_second(int client) {
     if (read_request(client) && say(client, ANSWER))
         reset_after_request(client);
 }
 
-/* Does the same without a reset: the stream just ends. */
+/* Like reset_second(), but the stream ends without a reset. */
 static void close_second(int client) {
     if (read_request(client) && say(client, ANSWER))
         answer_once(client, "");
@@ -210,12 +208,12 @@ static void endless_chunks(int client) {
         continue;
 }
 
-/* Sends an interim answer, which is not an answer to the request. */
+/* Sends an interim answer, which does not complete the request. */
 static void only_interim(int client) {
     answer_once(client, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
 }
 
-/* Answers TLS like a plain HTTP server: bad request. */
+/* Answers TLS like a server for plain HTTP: bad request. */
 static void refuse_first_bytes(int client) {
     char bytes[REQUEST];
     if (recv(client, bytes, sizeof bytes, 0) > 0 &&
@@ -223,7 +221,7 @@ static void refuse_first_bytes(int client) {
         hang_up(client);
 }
 
-/* Answers plain HTTP like a TLS server. */
+/* Answers plain HTTP like a server for TLS. */
 static void tls_alert(int client) {
     static const char alert[] = "\x15\x03\x01\x00\x02\x02\x46";
     if (read_request(client) && say_bytes(client, alert, sizeof alert - 1))
@@ -234,7 +232,7 @@ static void tls_alert(int client) {
 static const struct way {
     const char *name;
     void (*serve)(int client);
-    int backlog; /* of the listener; 0: the maximum of the system */
+    int backlog; /* of the listening socket; 0: the system's maximum */
 } ways[] = {
     {"well", answer_well},
     {"in-turn", answer_in_turn},
@@ -261,12 +259,10 @@ static const struct way {
     {"only-interim", only_interim},
     {"tls-alert", tls_alert},
     {"refuse-first-bytes", refuse_first_bytes},
-    {"refuse", NULL, -1}, /* has a port, but does not listen */
-    {"full", NULL, 1},    /* listens, but accepts no connection */
+    {"refuse", NULL, -1}, /* has a port but does not listen */
+    {"full", NULL, 1}, /* listens but accepts no connection */
 };
 // clang-format on
-
-/* ---- the server ---- */
 
 struct visit {
     int client;

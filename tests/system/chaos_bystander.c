@@ -14,7 +14,7 @@
 
 #include "chaos_marked.h"
 
-#define PATIENCE 20000 /* milliseconds in which a bystander must start or react to a signal */
+#define PATIENCE 20000 /* milliseconds within which a bystander must start or react to a signal */
 
 _Noreturn static void fail(const char *what) {
     fprintf(stderr, "chaos: bystander: %s: %s\n", what, strerror(errno));
@@ -76,7 +76,7 @@ void bystanders_await(struct bystanders *bystanders) {
     }
 }
 
-/* A signal makes a sleeping process runnable at once; it acts on the signal when it gets a CPU. */
+/* A signal makes a sleeping process runnable at once, but it acts only when it gets a CPU. */
 static void await_reaction(const struct bystander *bystander) {
     static const struct timespec nap = {0, 3000000};
     for (int waited = 0; waited < PATIENCE && marked_state(bystander->pid) == 'R'; waited += 3)
@@ -109,8 +109,9 @@ void bystanders_close(struct bystanders *bystanders) {
     close(bystanders->life[1]);
     for (int i = 0; i < BYSTANDERS; i++) {
         struct bystander *bystander = &bystanders->each[i];
-        /* A stopped bystander cannot notice the end of its input. Its pid cannot be reused before
-         * it is continued.
+        /*
+         * A stopped bystander cannot read the end of its input. Its pid cannot be reused before it
+         * is continued.
          */
         if (bystander->pid > 1 && marked_state(bystander->pid) == 'T')
             kill(bystander->pid, SIGKILL);

@@ -5,17 +5,17 @@
 #include <stddef.h>
 
 /*
- * Processes of the same program and user as the instances, but not started by a run. Each is
- * related to the run in a different way: a child of the run's parent, an orphan in the run's
- * session, and a child that the run's process had before it executed showstopper. They live as long
- * as this process, and write whenever they are continued, so that even a short stop is detected.
+ * Processes with the program and user of the instances that are not started by a run. Each has
+ * another relation to the run: a child of the run's parent, an orphan in the run's session, and a
+ * child that the run's process forked before it executed showstopper. They live as long as this
+ * process and write a byte whenever they are continued, so that even a short stop is detected.
  */
 
 #define BYSTANDERS 3
 
 struct bystander {
     const char *what;
-    int output[2]; /* the bystander writes to the second */
+    int output[2]; /* the bystander writes to the second end */
     int pid;
 };
 
@@ -25,22 +25,21 @@ struct bystanders {
     struct bystander each[BYSTANDERS];
 };
 
-/* Starts the bystander outside of the session. Call this before the run is forked. */
+/* Starts the bystander outside the run's session. Must be called before the run is forked. */
 void bystanders_open(struct bystanders *bystanders, const char *payload);
 
 /*
- * Starts the other bystanders. Called by the process that will execute the run and already leads
- * its session.
+ * Starts the other bystanders. Called in the process that will execute showstopper, after it became
+ * the leader of its session.
  */
 void bystanders_start_near(struct bystanders *bystanders);
 
 /* Waits until all bystanders have started. Called by the parent after the run was forked. */
 void bystanders_await(struct bystanders *bystanders);
 
-/* Returns how many were signaled, and prints each to standard error. */
+/* Prints each signaled bystander to standard error. Returns their number. */
 size_t bystanders_touched(struct bystanders *bystanders);
 
-/* Ends all bystanders. */
 void bystanders_close(struct bystanders *bystanders);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One round of chaos: starts a run, injects the given fault, and checks what is left. */
+/*
+ * One round of chaos: starts a run, injects the given fault, and checks what the run leaves behind.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +29,7 @@
 
 #define NAP       0.004 /* seconds between two checks */
 #define STEPS_MAX 8
-#define HOLDS_MAX 200 /* maximum number of attempts to stop a growing tree */
+#define HOLDS_MAX 200 /* attempts to stop a growing tree */
 #define NO_STATUS (-1000)
 
 struct step {
@@ -37,16 +39,16 @@ struct step {
 };
 
 struct round {
-    double grace; /* seconds, as are the next three */
+    double grace; /* seconds, like the next three */
     double patience;
-    double closing; /* time until the run is ended, if no step has ended it */
-    double planned; /* when the run ends by itself; 0: it does not */
-    int status;     /* expected exit status, if only the steps end the run */
+    double closing; /* time after which the run is ended unless a step does so */
+    double planned; /* time at which the run ends by itself; 0: never */
+    int status;     /* expected exit status if the run does not end by a step */
     const char *log;
     const char *payload;
-    const char *attached; /* the mark of programs that ran before; NULL without any */
+    const char *attached; /* the mark of programs that are attached; NULL: none */
     char *living;         /* pids of the programs that the run must not end */
-    bool attached_end;    /* the run must end all of these programs instead */
+    bool attached_end;    /* the run must end all attached programs */
     struct step steps[STEPS_MAX];
     int steps_count;
     char **command;
@@ -54,9 +56,9 @@ struct round {
     char mark[80];
     struct bystanders bystanders;
     pid_t run;
-    double start; /* on the monotonic clock, seconds, as are the next two */
-    double ended; /* when the end of the run was noticed; 0: not yet */
-    double clock; /* when the clean-up began */
+    double start; /* seconds on the monotonic clock, like the next two */
+    double ended; /* when the run's end was noticed; 0: not yet */
+    double clock; /* when the cleanup began */
     int run_status;
     bool ending; /* the steps must end the run */
     bool polite; /* the instances get their grace period */
@@ -85,14 +87,12 @@ _Noreturn static void fail(const char *what) {
     exit(2);
 }
 
-/* ---- the run ---- */
-
 _Noreturn static void become_run(struct round *round, int gate) {
     char byte;
     sigset_t none;
     sigemptyset(&none);
     for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL); /* showstopper would inherit signals that our caller ignores */
+        signal(i, SIG_DFL); /* showstopper would inherit the signals that our caller ignores */
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     bystanders_start_near(&round->bystanders);
@@ -132,8 +132,8 @@ static void start_run(struct round *round) {
 }
 
 /*
- * Notes the end of the run, but does not reap it: signals to its pid must not reach another
- * process.
+ * Detects the end of the run without reaping it: otherwise later signals to its pid could reach
+ * another process.
  */
 static bool has_ended(struct round *round) {
     siginfo_t info = {0};
@@ -146,15 +146,13 @@ static bool has_ended(struct round *round) {
     return round->ended > 0;
 }
 
-/* ---- steps ---- */
-
 static bool begins(const char *text, const char *part) {
     return strncmp(text, part, strlen(part)) == 0;
 }
 
 /*
- * Identifies executors by name and group, because an instance that is just being started has the
- * same name.
+ * Identifies executors by name and group, because an instance has the same name until it executes
+ * its program.
  */
 static bool is_executor(const struct round *round, const struct marked *process) {
     return begins(process->name, "ss-executor") && process->group == round->run;
@@ -205,7 +203,7 @@ static size_t choose(const struct round *round, const char *kind, const struct m
     return 1;
 }
 
-/* Signals all targets, which are determined before the first signal. Returns their number. */
+/* Chooses all targets before the first signal. Returns the number of signaled processes. */
 static size_t hit(struct round *round, const struct step *step) {
     static struct marked all[MARKED_MAX];
     static pid_t chosen[2 * MARKED_MAX];
@@ -239,7 +237,7 @@ static bool all_stopped(const struct round *round) {
 
 static void perform(struct round *round, const struct step *step) {
     size_t found = hit(round, step);
-    /* Also stop the processes that were forked before their parents were stopped. */
+    /* Also stops processes that were forked before their parents were stopped. */
     if (step->signal == SIGSTOP && strcmp(step->targets, "everything") == 0) {
         for (int i = 0; i < HOLDS_MAX && !all_stopped(round) && !told_to_end; i++)
             hit(round, step);
@@ -272,12 +270,10 @@ static void perform_all(struct round *round) {
     }
 }
 
-/* ---- what is left ---- */
-
 /*
- * Waits until no process is left. Returns how long that took after the grace period, or a negative
- * value if it took too long. A process has no environment for a moment while it executes a program,
- * so two checks in a row must find nothing.
+ * Waits until no process is left. Returns the time that this took after the grace period, or a
+ * negative value at a timeout. A process briefly has no environment while it executes a program, so
+ * two successive checks must find nothing.
  */
 static double await_nothing(struct round *round) {
     static struct marked left[MARKED_MAX];
@@ -318,7 +314,7 @@ static bool attached_left(const struct round *round) {
     return count > 0;
 }
 
-/* Returns whether an attached program has ended, or one of its processes stays stopped. */
+/* Returns whether an attached program has ended or one of its processes stays stopped. */
 static bool attached_touched(const struct round *round) {
     static struct marked all[MARKED_MAX];
     bool touched = false;
@@ -349,7 +345,6 @@ static bool attached_touched(const struct round *round) {
     return touched;
 }
 
-/* Returns the exit status. */
 static int judge(struct round *round) {
     int status = 0;
     double cleaned = await_nothing(round);
@@ -370,8 +365,6 @@ static int judge(struct round *round) {
         printf("%.3f\n", cleaned);
     return told_to_end ? 128 + (int)told_to_end : status;
 }
-
-/* ---- the command line ---- */
 
 static void add_step(struct round *round, char *text) {
     static const struct {

@@ -72,7 +72,10 @@ void marked_print(const struct marked *processes, size_t count) {
 void marked_end(const char *mark) {
     static struct marked found[MARKED_MAX];
     static const struct timespec nap = {0, 3000000};
-    /* Two searches in a row must find nothing: one may miss a process that is just being forked. */
+    /*
+     * Two successive searches must find nothing, because one may miss a process that is being
+     * forked.
+     */
     for (int attempt = 0, empty = 0; attempt < END_ATTEMPTS && empty < 2; attempt++) {
         size_t count = marked_find(mark, found);
         for (size_t i = 0; i < count; i++)

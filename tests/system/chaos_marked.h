@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * Finds the processes of one run. They have its mark, a variable, in their environment, even if
- * their parent has exited. Zombies have no environment and do not count.
+ * Finds the processes of one run by its mark, an environment variable that even orphans have.
+ * Zombies have no environment and are not found.
  */
 
 #define MARKED_MAX 8192
@@ -28,10 +28,10 @@ size_t marked_find(const char *mark, struct marked *found);
 /* Prints one line per process to standard error, like ps. */
 void marked_print(const struct marked *processes, size_t count);
 
-/* Kills all of them and all processes that they start meanwhile. */
+/* Kills all marked processes, and those that they start meanwhile. */
 void marked_end(const char *mark);
 
-/* Returns whether the run left shared memory, and removes it. */
+/* Removes the shared memory of the run. Returns whether there was any. */
 bool marked_left_memory(pid_t master);
 
 /* Returns the state of a process as in ps; 0 if it is gone. */

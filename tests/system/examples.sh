@@ -94,7 +94,7 @@ check_notes() {
         fail "$where: there is no $(note elsewhere)"
 }
 
-# replace_all FILE: applies the replacements.
+# replace_all FILE: applies the block's `replace` notes.
 replace_all() {
     local old text
     text=$(<"$1")
@@ -136,7 +136,7 @@ END
 END
 }
 
-# have_programs: succeeds if the programs exist that the block needs; skips the block otherwise.
+# have_programs: succeeds if the programs exist that the block needs; otherwise skips the block.
 have_programs() {
     local program
     for program in $(note needs); do
@@ -169,7 +169,7 @@ run_page() {
     local page=$1 block where blocks files=$folder/files
     blocks=$(mktemp -d "$folder/blocks.XXXXXX")
     rm -rf "$files" && mkdir "$files"
-    # Documents of the tree assume that its root is the current folder.
+    # Commands in documents of the tree assume that its root is the current folder.
     [[ $page != *.md ]] || find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.*' \
         -exec ln -s -t "$files" {} +
     read_blocks "$source/$page" "$blocks" || fail "$page cannot be read"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced by tests of tools/experiments, after skip.sh and cases.sh: a folder for the test, calls of
-# experiments, and checks of what they leave.
+# Sourced by tests of tools/experiments, after skip.sh and cases.sh: the test's folder, calls of experiments, and checks
+# of what they leave behind.
 
 build=$(cd "$1" && pwd)
 checkout=$(cd "$(dirname "$0")/../.." && pwd)
@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/ram"
 : >"$output"
 
-# Options of every call. The machine may be busy with other work.
+# Options of every call. Other processes may keep the machine busy.
 options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
 
 fail() {
@@ -51,14 +51,14 @@ prints() {
     grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
 }
 
-# needs_ssbatch: notes that a part is skipped, and fails, if ssbatch is not built.
+# needs_ssbatch: fails, after skipping the caller's part, if ssbatch is not built.
 needs_ssbatch() {
     [ -x "$build/bin/ssbatch" ] && return
     skip_part "left-out: ssbatch is not built"
     return 1
 }
 
-# listed STUDY COLUMN: prints this column of all runs of a study of ssbatch, in order; - if it is unknown.
+# listed STUDY COLUMN: prints this column of all runs of a study in order, with - for unknown values.
 listed() {
     { "$build/bin/ssbatch" --list --json "$scratch/$1" || true; } | python3 -c '
 import json, sys
@@ -66,7 +66,7 @@ for row in json.load(sys.stdin):
     print({**row["columns"], **row}.get(sys.argv[1]) or "-")' "$2" | paste -sd ' '
 }
 
-# planned STUDY COLUMN: does so for a column of the plan that has the name of another one, such as seconds.
+# planned STUDY COLUMN: like listed, for a column of the plan with the name of a column of the list, such as seconds.
 planned() {
     { "$build/bin/ssbatch" --list --json "$scratch/$1" || true; } | python3 -c '
 import json, sys

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The part of the fake kernel that answers for control groups, in which it knows only the processes
- * that have moved:
+ * The part of the fake kernel for control groups. It treats a process as member of a group only
+ * after the process was moved there:
  *
  *   cgroup.procs               version 1: ENOSPC for a cpuset without CPUs or memory nodes;
- *                              version 2: EBUSY if the group gives controllers to its children
+ *                              version 2: EBUSY if the group enables controllers for its children
  *   cpu.cfs_quota_us, cpu.max  EINVAL for less than 1 ms; in version 1 also for more than the
- *                              parent has
+ *                              parent's
  *   cpu.cfs_period_us          EINVAL for less than 1 ms or more than 1 s
  *   cpuset.cpus                version 1: EINVAL for CPUs that are offline, EACCES for CPUs that
- *                              the parent lacks; version 2: EINVAL for CPUs that do not exist, and
+ *                              the parent lacks; version 2: EINVAL for CPUs that do not exist;
  *                              others are ignored (cpuset.cpus.effective)
- *   memory.limit_in_bytes      EBUSY for less than is in use, which cannot be reclaimed here
+ *   memory.limit_in_bytes      EBUSY for less than is in use: nothing can be reclaimed
  *   memory.limit_in_bytes, memory.max  rounded down to pages
  *
  * SS_TEST_KERNEL/in-use has the number of bytes that a new group uses.
@@ -33,8 +33,6 @@
 #define GROUPS "/sys/fs/cgroup"
 #define ROOM   (PATH_MAX + 300)
 #define PAGE   4096
-
-/* ---- groups ---- */
 
 bool fake_is_group(const char *folder) {
     return strstr(folder, GROUPS) != NULL;
@@ -125,9 +123,7 @@ int fake_empty_group(const char *folder) {
     return 0;
 }
 
-/* ---- processes ---- */
-
-static int moved; /* the process that moves */
+static int moved; /* pid of the process that is moved */
 
 /* Removes the process from a group. */
 static int forget(const char *path, const struct stat *status, int type, struct FTW *at) {
@@ -173,8 +169,6 @@ static int move(const char *folder, const char *text) {
     return 0;
 }
 
-/* ---- limits ---- */
-
 #define CPUS 64
 
 static void parse_cpus(const char *list, bool cpus[CPUS]) {
@@ -199,7 +193,7 @@ static bool is_within(const char *list, const char *other) {
     return within;
 }
 
-/* Sets the CPUs of a group of version 2: those of the group above if it has none of the list. */
+/* Sets the effective CPUs of a group of version 2: the parent's if it has none of the list. */
 static void set_effective(const char *folder, const char *list, const char *above) {
     bool cpus[CPUS], allowed[CPUS];
     char text[300] = "";
@@ -238,7 +232,7 @@ static int set_cpus(const char *folder, const char *name, const char *text) {
     return 0;
 }
 
-/* Returns the CPUs that a quota is worth; 0: no quota. */
+/* Returns a quota as a number of CPUs; 0: no quota. */
 static double cpus_of(long quota, long period) {
     return quota > 0 && period > 0 ? (double)quota / (double)period : 0;
 }
@@ -282,7 +276,7 @@ static int set_memory(const char *folder, const char *name, const char *text) {
     return 0;
 }
 
-/* Gives controllers to the children ("+cpu +memory"), or none ("-cpu"). */
+/* Enables ("+cpu +memory") or disables ("-cpu") controllers for the children. */
 static int set_controllers(const char *folder, const char *name, const char *text) {
     char given[300], word[32];
     fake_get(folder, name, given);

@@ -60,8 +60,6 @@ bool fake_has_switch(const char *name) {
     return *root && access(path, F_OK) == 0;
 }
 
-/* ---- files ---- */
-
 void fake_get(const char *folder, const char *name, char text[300]) {
     char path[ROOM];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -99,7 +97,7 @@ void fake_put_number(const char *folder, const char *name, long number) {
     fake_put(folder, name, text);
 }
 
-/* ---- rules: each returns 0 or an errno ---- */
+/* The rules of the kernel. Each returns 0 or an errno. */
 
 static int set_governor(const char *folder, const char *name, const char *text) {
     char known[300], padded[310], word[310];
@@ -134,7 +132,7 @@ static int set_speed(const char *folder, const char *name, const char *text) {
 
 /*
  * Since Linux 5.4 each limit is a request, which the kernel keeps and applies again when the other
- * limit changes. Both are kept in hidden files.
+ * limit changes. Hidden files keep both requests.
  */
 static int request_limit(const char *folder, const char *name, long value) {
     static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
@@ -190,11 +188,9 @@ static const struct rule {
     {"constraint_0_power_limit_uw", set_power},
 };
 
-/* ---- faults ---- */
-
 /*
- * Takes the next line of a file's faults, or "" after the last. If `only` is not NULL, takes only
- * this fault.
+ * Removes the first line of a file's faults and stores it in `fault`; "" if there is none. If
+ * `only` is not NULL, does so only for this fault.
  */
 static void next_fault(const char *name, const char *suffix, const char *only, char fault[300]) {
     char path[ROOM], text[4096];
@@ -273,8 +269,6 @@ static int set(const char *folder, const char *name, const char *text) {
     return follow_rule(folder, name, text);
 }
 
-/* ---- calls ---- */
-
 static bool find_path(int file, char path[PATH_MAX]) {
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -307,7 +301,7 @@ PUBLIC ssize_t read(int file, void *bytes, size_t size) {
     return parse_errno(fault) ? -1 : syscall(SYS_read, file, bytes, size);
 }
 
-/* Finds the whole path of a file. */
+/* Stores the absolute path of a file in `whole`. */
 static void join(int folder, const char *path, char whole[2 * PATH_MAX]) {
     char base[PATH_MAX];
     if (*path == '/' || folder == AT_FDCWD) {
@@ -327,7 +321,7 @@ static bool is_read_only(const char *whole) {
     return *fault || fake_has_switch("read-only");
 }
 
-/* In /sys, O_TRUNC has no effect. */
+/* O_TRUNC has no effect in /sys. */
 static int open_file(int folder, const char *path, int flags, unsigned mode) {
     char whole[2 * PATH_MAX];
     join(folder, path, whole);

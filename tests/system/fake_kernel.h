@@ -4,8 +4,6 @@
 
 #include <stdbool.h>
 
-/* Files below SS_TEST_KERNEL. */
-
 /* Returns whether a path is below SS_TEST_KERNEL/sys. */
 bool fake_is_ours(const char *path);
 
@@ -25,7 +23,7 @@ bool fake_is_group(const char *folder);
 /* Writes the files of a new group. */
 void fake_fill_group(const char *folder);
 
-/* Removes the files of a group, unless processes are in it. */
+/* Removes the files of a group, unless it has processes. */
 int fake_empty_group(const char *folder);
 
 /* Answers a write to a file of a group. */

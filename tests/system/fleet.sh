@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # build, source, folder and patience are those of the caller
-# Sourced by tests of ssfleet: clusters on this machine, of which nothing is left when close_fleet returns.
+# Sourced by tests of ssfleet: clusters on this machine; close_fleet removes all of them.
 
 # shellcheck source=../../tools/ssfleet/child.sh
 . "$source/tools/ssfleet/child.sh" # started_at
@@ -14,8 +14,8 @@ open_slurm() {
     export SLURM_CONF=$folder/slurm/slurm.conf
 }
 
-# administer: repairs, as an administrator would, what Slurm does after a kill of its controller: it reuses the numbers of
-# lost jobs, drains the nodes that still know them ("Duplicate jobid"), and holds the new jobs.
+# administer: repairs, as an administrator would, the effects of a killed controller of Slurm: it reuses the IDs of lost
+# jobs, drains the nodes on which those still exist ("Duplicate jobid"), and holds the new jobs.
 administer() {
     local name job
     while sleep 1; do
@@ -33,12 +33,12 @@ open_ssh() {
     local name=$1 ssh=$folder/ssh port
     shift
     if [ ! -d "$ssh" ]; then
-        mkdir -p /run/sshd # the server requires it
+        mkdir -p /run/sshd # sshd requires it
         mkdir -m 700 "$ssh"
         ssh-keygen -q -t ed25519 -N '' -f "$ssh/host"
         ssh-keygen -q -t ed25519 -N '' -f "$ssh/key"
     fi
-    # Above the ports of try-slurm.
+    # These ports do not overlap with those of try-slurm.
     port=$(shuf -i 27000-31999 -n 1)
     while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
         port=$((port + 1))
@@ -75,9 +75,8 @@ need_ssh() {
     [ "$(id -u)" -eq 0 ] || skip "root: an SSH server of one's own needs it"
 }
 
-# call_pids STUDY: prints the pids of ssbatch's calls on this machine that carry out runs of the study: those that hold
-# the locks of their calls. On kernels with other identities of processes, the last word of a
-# call is not a start time.
+# call_pids STUDY: prints the pids of local calls of ssbatch that carry out runs of the study: those that hold the locks
+# of their calls. The last word of a call is a start time only on some kernels.
 call_pids() {
     local call pid
     for call in "$1"/.study/calls/*; do
@@ -96,7 +95,7 @@ descend() {
     done
 }
 
-# is_complete STUDY COUNT: succeeds if every run was done exactly once, and no attempt left anything.
+# is_complete STUDY COUNT: succeeds if every run was done exactly once and left nothing but its result.
 is_complete() {
     local results=("$1"/*/run.json)
     [ "$(ssbatch --list "$1" | tail -n 1)" = "$2 done, 0 failed, 0 skipped, 0 to come" ] &&

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced by tests that boot guests, after skip.sh. Needs `build` and `output`.
+# Sourced by tests that boot guests, after skip.sh; the test sets `build` and `output`.
 
-# need_guest: sets `guest`, which the first caller builds; all tests share it and may run in parallel.
+# need_guest: sets `guest`. All tests share one guest, built by the first caller, and may run in parallel.
 # shellcheck disable=SC2154 # the test sets them
 need_guest() {
     local tools reason lock

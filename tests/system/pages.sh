@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced by tests that read pages.
+# Sourced by tests of HTML pages and SVG pictures.
 
 # is_well_formed FILE: succeeds if elements are nested correctly and text is escaped.
 is_well_formed() {

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Sourced by tests that wait for something.
 
-# Timeout of waits in seconds. It only guards against hangs: even on a busy machine a wait takes a
-# small part of it. ctest allows 1800 s for a test.
+# Timeout of waits in seconds: a guard against hangs. Even on a busy machine a wait takes far less. ctest allows 1800 s
+# for a test.
 # shellcheck disable=SC2034 # the caller reads it
 patience=300
 

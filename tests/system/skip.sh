@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Sourced by tests that cannot run everywhere. A reason begins with the missing feature, a word from
-# tests/skips, and a colon.
+# Sourced by tests that cannot run on all machines. A reason begins with the missing feature, a word from tests/skips,
+# and a colon.
 
 # shellcheck disable=SC2034 # the exit status of a test in which nothing failed
 skipped=0
@@ -12,7 +12,7 @@ skip() {
     exit 77
 }
 
-# skip_part REASON: the rest of the test runs, but it exits with $skipped and so does not pass.
+# skip_part REASON: continues the test, which then exits with $skipped instead of 0.
 skip_part() {
     echo "skipped: $1"
     skipped=77

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into ssrequest, replaces the name server: slow.test resolves to this machine as soon as
- * a process opens the FIFO SS_TEST_NAMES for writing; no other name has an address.
+ * Preloaded into ssrequest, replaces name resolution: slow.test resolves to this machine once a
+ * process has opened the FIFO SS_TEST_NAMES for writing; no other name has an address.
  */
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced first by tests of bash whose first argument is the build folder. Sets `here`, the folder of the tests; `source`
-# and `build`; `scratch`, a new folder, which is removed at the end; and `pid`, empty: a process that is ended by then.
+# Sourced first by bash tests whose first argument is the build folder. Sets `here`, the folder of the tests; `source`
+# and `build`; `scratch`, a new folder, which is removed at exit; and `pid`, empty: a process that is ended at exit.
 
 set -euo pipefail
 

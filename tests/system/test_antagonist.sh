@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/antagonist and ssantagonist. Arguments: the build folder, and the one case to run; none:
-# all.
+# Tests of tools/experiments/antagonist and ssantagonist. Arguments: the build folder, and one case to run (default:
+# all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -13,7 +13,7 @@ build=$1
 source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 export PATH=$build/bin:$PATH
-started=() # processes to end after the test
+started=() # processes that are ended at exit
 end_all() {
     local pid
     for pid in "${started[@]}"; do
@@ -41,7 +41,7 @@ start() {
     started+=("$pid")
 }
 
-# state_of PID: prints its state, such as T for stopped.
+# state_of PID: prints the process's state letter, such as T for stopped.
 state_of() {
     local state
     state=$(ps -o stat= -p "$1") || fail "process $1 has ended"
@@ -134,14 +134,14 @@ the_server_of_the_victim_url_is_not_a_suspect() {
     url=$(sed -n 's/^listening on //p' server)
     refuses 'is a process of the victim' --victim "$url" --suspects "$pid"
     mkdir run
-    # On a busy machine, there may be no answer for half a second.
+    # On a busy machine, no answer may arrive for half a second.
     ssantagonist watch --victim "$url" --rate 40 --slots 2 --slot 5s run
     [ "$(wc -l <run/slots.csv)" -eq 3 ] || fail "slots: $(cat run/slots.csv)"
     awk -F, 'NR == 3 && $4 > 0 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
         fail "no response time: $(cat run/slots.csv)"
 }
 
-# A connection that is refused at once must not count as a short response time.
+# A refused connection must not count as a short response time.
 failed_requests_have_no_response_time() {
     needs_ssantagonist
     "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: ssrequest is not built"
@@ -187,7 +187,7 @@ a_failing_victim_command_is_reported() {
     grep -q 'no line of the victim has a number' err || fail "$(cat err)"
 }
 
-# Before the first slot ends: in a study that is long before the end of the first minute.
+# The message comes before the end of the first slot, which in a study lasts a minute.
 victim_without_figures_is_reported_at_once() {
     needs_ssantagonist
     local victim status
@@ -200,7 +200,7 @@ victim_without_figures_is_reported_at_once() {
         grep -Eq '^ssantagonist: (no line|too few lines) of the victim ' err || fail "$victim: $(cat err)"
         [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: not before a slot has ended"
     done
-    # The first figure may come late: in the third launch, or after a long heading.
+    # The first figure may appear late: in the third launch, or after a long heading.
     # shellcheck disable=SC2016 # for sh
     printf '%s\n' '#!/bin/sh' 'echo >>launches' '[ "$(wc -l <launches)" -lt 3 ] || echo 7' >late
     printf '%s\n' '#!/bin/sh' 'yes | head -n 99' 'while :; do echo 7; sleep 0.01; done' >heading
@@ -229,7 +229,7 @@ invalid_options_are_refused_before_anything_starts() {
     refuses_call "antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
     refuses_call "antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is not in PATH" \
         --victim 'nobench 3' --suspects "$pid"
-    # The suspects are checked before requests are sent, and a plan that cannot be made is not carried out.
+    # Suspects are checked before requests are sent, and an invalid plan is not carried out.
     refuses_call "--suspects: 'sleep' is not a whole number" --victim http://127.0.0.1:2/ --suspects sleep
     refuses_call "--suspects or --suspects-of is required" --victim http://127.0.0.1:2/
     refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
@@ -255,7 +255,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     grep -q '^pid .*(sleep): not testable' out || fail "an idle suspect was tested: $(cat out)"
     grep -q '"verdict": "not testable"' answer.json || fail "$(cat answer.json)"
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
-    # The same call has nothing left to do.
+    # The repeated call has nothing left to do.
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err
     cmp out again || fail "another answer"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the benches in their shortest form and checks that they print figures, of any value.
-# Arguments: the build folder, and the one case to run; none: all.
+# Runs the benches in their shortest form and checks the form of their output; figures may have any value.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -115,7 +115,7 @@ a_load_policy_outperforms_both_fixed_placements() {
     prints ".*: met"
 }
 
-# On any machine, no request may be lost; other results depend on the machine.
+# No request may be lost on any machine; other results depend on the machine.
 knobs_bench_loses_no_request() {
     [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
@@ -166,7 +166,7 @@ requests_bench_compares_generators() {
     prints "\| 50 \| [0-9]+ \| [0-9]+ \| $number \| 13\.4 \| $percent \| $number \| 48\.1 \| $percent \|"
     prints "\| 200 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
     prints "\| 1 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
-    # A server without CPU time may serve no request in this second.
+    # A service without CPU time may answer no request in this second.
     prints "\| 5 \| ([1-9][0-9]* \| [0-9]+ \| 5( \| $number){3} \| $percent|0 \| [0-9]+ \| 5 \| $number( \| -){3}) \|"
     prints "\| 1 \| 120 \| $number \| $number \|"
     # Existing measurements are not repeated.
@@ -212,7 +212,6 @@ environments_bench_prints_the_load_in_a_container() {
     done
 }
 
-# The whole tree is stopped when its parent is killed.
 a_killed_tree_bench_leaves_no_process() {
     local parent line='' leaders=()
     exec {tree_output}< <(exec timeout "$patience" "$build/tests/tree" 3 12 leaders)
@@ -221,7 +220,7 @@ a_killed_tree_bench_leaves_no_process() {
         leaders+=("$line")
     done
     [ "$line ${#leaders[@]}" = "ready 3" ] || fail "tree: unexpected output: ${leaders[*]} $line"
-    # The first group is the parent's.
+    # The first group is the parent's own.
     for line in "${leaders[@]:1}"; do
         [ "$(cut -d ' ' -f 6 "/proc/$line/stat")" = "$line" ] || fail "tree: $line does not lead a session"
     done
@@ -229,13 +228,13 @@ a_killed_tree_bench_leaves_no_process() {
         kill -STOP -- "-$line"
     done
     kill -KILL "$parent"
-    # Every process of the tree holds the other end of the pipe.
+    # Every process of the tree holds the other end of the pipe until it exits.
     timeout "$patience" cat <&"$tree_output" || fail "tree: a process outlives its parent"
     exec {tree_output}<&-
 }
 
 make_bench_prints_time_and_error() {
-    # Other processes may load the machine, so feedback could keep the build stopped.
+    # Without feedback, because other load could keep the build stopped.
     bench make.sh --quick --control fixed --tolerance 100
     prints "One build without showstopper takes $number s"
     local load="$number %" error="[-+]$number %" builds='[1-9][0-9]*'
@@ -282,9 +281,8 @@ traces_bench_measures_long_traces() {
     prints "\| +1000 \| +$number \| +$number \|"
 }
 
-# Other processes may load the machine, so loads have only a lower bound. A late judge makes longer
-# windows; the means must match the series that it wrote, and means of long and short windows must be
-# similar.
+# Other processes may add load, so loads have only a lower bound. A late judge makes longer windows; the means must
+# match the series that it wrote, and the means of long and short windows must be similar.
 the_judge_measures_the_load_of_a_run() {
     printf '# up\n0 0\n1 1\n' >"$scratch/trace"
     timeout 0.6 "$build/bin/ssburn" serial >"$scratch/burnt" &
@@ -332,7 +330,7 @@ control_bench_prints_a_row_per_condition() {
     prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
 }
 
-# The bench's description of a program can be replayed.
+# The profile that the bench writes can be replayed.
 zoo_bench_prints_tables_and_gains() {
     local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
     need xz
@@ -351,7 +349,7 @@ zoo_bench_prints_tables_and_gains() {
     prints "samples +10"
 }
 
-# One program is missing; another one fails in one of its copies.
+# One program is missing; a copy of another one fails.
 zoo_bench_reports_why_programs_are_skipped() {
     mkdir "$scratch/bin"
     cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
@@ -370,8 +368,8 @@ END
     prints "xz, 2 instances: ended early: worn out"
 }
 
-# The input is made up, so the result is known: windows of 20 ms that use 1.5 CPUs and 1 CPU in turn,
-# and a run in which one of two instances is stopped for the second half.
+# The input is synthetic, so the result is known: windows of 20 ms alternate between 1.5 CPUs and 1 CPU, and in another
+# run one of two instances is stopped for the second half.
 zoo_gains_of_made_up_windows_are_correct() (
     # shellcheck source=../bench/zoo_gains.sh
     . "$benches/zoo_gains.sh"
@@ -391,7 +389,7 @@ zoo_gains_of_made_up_windows_are_correct() (
     usable=(it)
     print_gains >"$output"
     prints "\| it \| 1\.25 \| 0\.05 \| 0\.01 \| 1\.24\.\.1\.26 \|"
-    # Rounding errors must not add up.
+    # Rounding errors must not accumulate.
     awk 'BEGIN {
         print "elapsed_seconds,target,runtime,idle,ticks"
         for (i = 1; i <= 50; i++)
@@ -420,7 +418,7 @@ is_empty() {
     [ -z "$(ls "$1")" ]
 }
 
-# is_gone PID: succeeds if the process has ended, even if it is not reaped yet.
+# is_gone PID: succeeds if the process has ended, even if it has not been reaped.
 is_gone() {
     [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^(Z.*)?$ ]]
 }
@@ -443,14 +441,14 @@ an_interrupted_bench_leaves_nothing_behind() {
     done
 }
 
-# The figures are made up, so the expected tables are known.
+# The figures are synthetic, so the expected tables are known.
 control_tables_match_known_figures() (
     # shellcheck source=../bench/control_tables.sh
     . "$benches/control_tables.sh"
     # shellcheck source=../bench/control_steps.sh
     . "$benches/control_steps.sh"
     folder=$scratch source=$(cd "$benches/../.." && pwd) PATH=$build/bin:$PATH
-    # Four rounds: the median is the mean of the middle two. The other cell has a run without figures.
+    # Four rounds: the median is the mean of the middle two. The second cell has a run without figures.
     {
         echo config,class,instances,target,early,idle_500_error_mse_e4,idle_500_error_mean_percent
         printf 'pi,serial,2,25,0,%s,1\n' 10 9 30 8
@@ -466,7 +464,7 @@ control_tables_match_known_figures() (
     prints "\| pi \| serial \| 25 \| 14\.25 \| 3\.63 \| \+1\.00 \| -0\.14 \|"
     prints "\| geom \| blocking \| 25 \| 5\.00 \| 3\.34 \| -2\.00 \| 0\.42 \|"
     ! grep "new" "$output" || fail "published figures listed for new"
-    # 2 s per level: up, 5 points beyond the level in the second window, then back; down at once.
+    # Levels of 2 s: one rises, overshoots by 5 points in the second window, and returns; one falls at once.
     seconds=6 unit=2 settle=1
     awk 'BEGIN {
         print "elapsed_seconds,target,runtime,idle,ticks"
@@ -479,20 +477,20 @@ control_tables_match_known_figures() (
     [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "wrong ramp"
 )
 
-# near VALUE OTHER MOST: whether two numbers differ by at most this.
+# near VALUE OTHER MAX: succeeds if two numbers differ by at most MAX.
 near() {
     awk "BEGIN { exit !(($1 - $2) ^ 2 <= $3 ^ 2) }"
 }
 
-# published_cells WORD...: compares a part of the published table with the simulator, in virtual time; the
-# cells are in $scratch/cells.
+# published_cells WORD...: compares a part of the published table with the simulator, in virtual time; writes the cells
+# to $scratch/cells.
 published_cells() {
     timeout "$patience" "$benches/published.sh" --build "$build" --csv "$scratch/cells" --seeds 1 \
         --settle 5 --seconds 60 "$@" >"$output" 2>&1 || fail "$*: status $?"
     sed -i 1d "$scratch/cells"
 }
 
-# Bar: within 10 points at 1/3 and 50 %, with the same options for all programs.
+# The bound is 10 points at 1/3 and 50 %, with the same options for all programs.
 the_published_baseline_is_reproduced_in_simulation() {
     local cell error theirs count=0
     published_cells --configs cdc --targets 33.3333,50
@@ -504,7 +502,7 @@ the_published_baseline_is_reproduced_in_simulation() {
     prints "\| sunflow \| cdc \| 50 % \| -[0-9.]+ \| -15\.3 \| [0-9.]+ \| 266 \| [0-9.]+ \|"
 }
 
-# The order of the methods for a program that saturates the machine, and each within a factor of two.
+# For a program that saturates the machine, the methods are ordered as published, and each is within a factor of two.
 published_order_of_pi_and_geom_is_reproduced() {
     local cell square theirs last=1e9 count=0
     published_cells --configs geom_uneven,geom_even,pi_even --programs sunflow --targets 66.6667

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Workloads of the catalogue, the order of pairs, and the options of each side of a pair.
-# Arguments: the build folder, and the one case to run; none: all.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
 set -euo pipefail
@@ -17,13 +17,13 @@ mkdir "$scratch/home"
 export HOME=$scratch/home
 unset SHOWSTOPPER_CATALOGUE DACAPO SCALABENCH RENAISSANCE H2 LUCENE SOURCE
 
-# write_catalogue LINE...: writes a catalogue and prints its name.
+# write_catalogue LINE...: writes a catalogue and prints its path.
 write_catalogue() {
     printf '%s\n' "$@" >"$scratch/catalogue"
     echo "$scratch/catalogue"
 }
 
-# stub_java: a java that prints the recorded output of a workload and notes its arguments.
+# stub_java: creates a `java` that records its arguments and prints the recorded output of a workload.
 stub_java() {
     mkdir -p "$scratch/stub"
     cat >"$scratch/stub/java" <<END
@@ -63,7 +63,7 @@ workload_names_are_listed() {
         experiment "$name" --list-workloads
         cmp -s "$output" "$scratch/list" || fail "$name prints a different list"
     done
-    DACAPO=/none.jar experiment accuracy --list-workloads # a longer path would be cut
+    DACAPO=/none.jar experiment accuracy --list-workloads # a longer path would be truncated
     prints "dacapo/luindex +missing +(no java, )?no file /none.jar"
     stub_java
     experiment accuracy --list-workloads
@@ -74,7 +74,7 @@ workload_names_are_listed() {
     refuses "--workloads: scalabench/scalac cannot run here: \$SCALABENCH is not set" accuracy \
         --workload serial,scalabench/scalac
     refuses "--background: scalabench/scalac cannot run here" interference --background scalabench/scalac
-    # --dry-run plans workloads that this machine lacks.
+    # --dry-run plans workloads even if this machine lacks them.
     experiment accuracy --dry-run --methods default --targets 50 --workload scalabench/scalac,dacapo/tradesoap
     prints "scalabench/scalac cannot run here: \\\$SCALABENCH is not set"
     prints "Warning: dacapo/tradesoap is unfit: .*"
@@ -83,7 +83,6 @@ workload_names_are_listed() {
     prints "Warning: dacapo/h2 takes 60s to warm up, longer than --warmup"
 }
 
-# Messages name the line and the error.
 invalid_catalogue_lines_are_refused() {
     needs_ssbatch || return 0
     local line why
@@ -119,7 +118,7 @@ END
     [ ! -e "$scratch/quote" ] || fail "a run was started"
 }
 
-# The first file in the path that defines a name determines its workload.
+# The first file of the search path that defines a name wins.
 the_first_catalogue_that_defines_a_name_wins() {
     needs_ssbatch || return 0
     local name
@@ -138,8 +137,8 @@ the_first_catalogue_that_defines_a_name_wins() {
     prints "blocking +ready"
 }
 
-# In the recorded output of harnesses the shipped expressions match every iteration, including the one that
-# passed, and nothing else.
+# The shipped expressions match every iteration in the recorded output of harnesses, including the one marked PASSED,
+# and nothing else.
 shipped_iteration_patterns_match_recorded_output() {
     needs_ssbatch || return 0
     local file name names='' heading run
@@ -150,7 +149,7 @@ shipped_iteration_patterns_match_recorded_output() {
         done
         names+=,$(sed -n 's/^# workload: //p' "$file")
     done
-    # A run fails if no line matches, as in the output of iterations that are not valid.
+    # A run fails if no line matches, as when all iterations are invalid.
     refuses "dacapo.tomcat-1cdc-n1-100-1: failed: record: no line of output matched --iteration" throughput --go-on \
         --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --workload "${names#,}" --output recorded
     [ "$(listed recorded workload | tr ' ' '\n' | sort)" = "$(tr ',' '\n' <<<"${names#,}" | sort)" ] ||
@@ -164,7 +163,7 @@ shipped_iteration_patterns_match_recorded_output() {
     done
 }
 
-# Each of two sides has two copies; all four have different folders.
+# Two sides with two copies each use four folders.
 instances_of_a_workload_have_separate_folders() {
     stub_java
     needs_ssbatch || return 0
@@ -231,7 +230,7 @@ workloads_with_missing_programs_are_refused() {
     prints "lost cannot run here: no nosuch"
 }
 
-# Without an expression for iterations a workload is repeated, unless the catalogue says no.
+# A workload without an expression for iterations is repeated, unless the catalogue forbids it.
 a_workload_without_iterations_causes_a_warning() {
     needs_ssbatch || return 0
     write_catalogue '[repeated]' 'command = true' '[uncounted]' 'command = true' 'repeat = no' >"$scratch/name"
@@ -241,7 +240,7 @@ a_workload_without_iterations_causes_a_warning() {
     ! grep -q "repeated has no throughput" "$output" || fail "wrong warning"
 }
 
-# A command after -- must not get settings from a workload of the same name.
+# A command after -- must not get the settings of a workload with its name.
 # shellcheck disable=SC2016 # the instance expands it
 a_command_after_the_options_ignores_the_catalogue() {
     needs_ssbatch || return 0
@@ -252,15 +251,13 @@ a_command_after_the_options_ignores_the_catalogue() {
     ! grep -q 'to warm up' "$output" || fail "a warning of a different workload was printed"
 }
 
-# ---- the words that ssbatch prints for plans ----
-
 # batch OPTION...: calls ssbatch with the shipped catalogue of the checkout.
 batch() {
     timeout "$patience" "$build/bin/ssbatch" --catalogue "$experiments/workloads" "$@"
 }
 
-# print_planned OPTION...: prints the words of a workload in a plan, one per line, with the values that a run
-# gives to placeholders. Quotes are those of a shell.
+# print_planned OPTION...: prints the words of a workload in a plan, one per line, with the values that placeholders get
+# in a run. The words are quoted as for a shell.
 print_planned() {
     local words
     eval "words=($(batch --even-if-missing "$@" 2>/dev/null))"
@@ -287,7 +284,7 @@ shipped_workloads_run() {
     done
 }
 
-# No placeholder of the catalogue is left in the words of a plan.
+# No placeholder of the catalogue may remain in a plan.
 shipped_workloads_are_planned() {
     stub_java
     export SCALABENCH=$scratch/suite.jar
@@ -354,14 +351,12 @@ pairs_without_names_or_places_are_refused() {
     refuses_plan "--pairs takes the place of --background: remove one of them" --pairs all --background a
 }
 
-# ---- pairs ----
-
-# check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints by how much, after any run, counts
-# differ: as foreground in a placement, as background in a placement, as foreground, as background, of a
-# placement; then the number of runs, or a duplicate run.
+# check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints the largest difference, after any run, between
+# counts: as foreground in a placement, as background in a placement, as foreground, as background, of a placement; then
+# the number of runs, or a duplicate run.
 check_order() {
     awk -v places="$1" '
-        # Counts grow by one, so the minimum is tracked by the number of items that still have it.
+        # Counts grow by one, so it suffices to count the items that still have the minimum.
         function count(what, key, size) {
             many = ++seen[what, key]
             at[what, many]++
@@ -416,7 +411,7 @@ pairs_are_ordered_as_in_earlier_versions() {
 every_prefix_of_a_plan_of_pairs_is_balanced() {
     local programs places workloads
     : >"$output"
-    # The check itself must notice an unbalanced order.
+    # check_order must detect an unbalanced order.
     [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
         fail "an unbalanced order is accepted"
     for programs in 1 2 3 4 5 7 25; do
@@ -435,7 +430,7 @@ every_prefix_of_a_plan_of_pairs_is_balanced() {
         fail "programs are in unequal numbers of pairs"
     check_order 1 <"$scratch/even" >"$output"
     prints "1 1 1 1 [01] 10"
-    # One list can be balanced; the other one cannot, but must be complete.
+    # One list can be balanced. The other one cannot, but must be complete.
     batch --pairs a:b,c:d,b:a,d:c --rounds 3 --places lxc:x,none:x,none:y | check_order 3 >"$output"
     prints "1 1 1 1 1 36"
     batch --pairs a:b,a:c,d:a --places x,y | cut -d ' ' -f 1-3 | sort | paste -sd , >"$output"
@@ -490,7 +485,7 @@ END
     refuses "--instances: use --foreground-instances" interference --instances 2
 }
 
-# Two sides share a CPU, each with its own method; shares must describe the side's own processes.
+# Two sides share a CPU, each with its own method. The measured share of a side must be that of its own processes.
 each_side_of_a_pair_has_its_own_options() {
     needs_ssbatch || return 0
     local runs call=(interference --sets 0/0 --share --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
@@ -512,11 +507,11 @@ each_side_of_a_pair_has_its_own_options() {
     [ "$(listed sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
         fail "wrong source of power: $(listed sides energy)"
     [ ! -x "$build/bin/ssreport" ] || prints "\| host \|  \| sets \| serial \| forking \| 1 \| 1 \| .*"
-    # Resuming with another method for one side is refused.
+    # A study cannot continue with another method for one side.
     refuses "sets-serial-forking-1: refused: it is done, and its columns or commands are different" "${call[@]}"
 }
 
-# A quota limits time, so two sides can even share a single CPU.
+# A quota limits time, so two sides can share even a single CPU.
 two_sides_with_quotas_can_share_one_cpu() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
@@ -534,8 +529,6 @@ two_sides_with_quotas_can_share_one_cpu() (
     ! print_placement free kvm 4 >"$output" || fail "a guest has all CPUs"
     prints "a guest has half of the CPUs: see neutral"
 )
-
-# ---- methods ----
 
 the_published_option_plans_the_published_configurations() {
     needs_ssbatch || return 0
@@ -557,7 +550,7 @@ the_published_option_plans_the_published_configurations() {
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
     [ -x "$build/bin/ssreport" ] || return 0
-    # Two independent measurements of the same CPU time.
+    # The two columns measure the same CPU time independently.
     awk -F, 'NR == 2 { exit !(NF == 14 && $12 != "" && $14 != "" && $12 - $8 < 0.1 && $8 - $12 < 0.1 &&
             $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
         "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"
@@ -573,7 +566,7 @@ plans() {
     done
 }
 
-# Runs that are compared with published values must use the published modules, in each experiment.
+# In each experiment, runs that are compared with published values must use the published modules.
 the_published_option_plans_every_published_study() {
     needs_ssbatch || return 0
     local name pi="-d averageq -D (107|53)m -c rbpid -C bounds=none,start=0 -s even"
@@ -600,7 +593,7 @@ the_published_option_plans_every_published_study() {
     plans "$pi" "$cdc" ' -l 33.3333% ' ' -l 66.6667% ' ' -c geom -s uneven '
     call interference --published --environment host --sets 0/0 --share --plan || fail "no plan"
     plans '^main background workload=blocking published=dacapo/avrora ' "$pi.* --warmup 600s" 'hold=180s' ' edge_seconds=30 '
-    # The programs themselves are planned if they can run.
+    # The benchmark programs themselves are planned if they can run.
     stub_java
     : >"$scratch/dacapo.jar"
     DACAPO=$scratch/dacapo.jar experiment accuracy --published --plan --methods cdc --taus 107m --targets 50

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs some rounds of chaos, and checks that chaos detects faults.
-# Arguments: the build folder, and the one case to run; none: all.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -25,7 +25,7 @@ pretend() {
         >"$folder/build/bin/showstopper"
 }
 
-# expect STATUS TEXT COMMAND...: fails unless the status matches and a line of output begins with TEXT.
+# expect STATUS TEXT COMMAND...: fails unless the status matches and an output line begins with TEXT.
 expect() {
     local wanted=$1 text=$2 status=0
     shift 2
@@ -34,7 +34,7 @@ expect() {
     grep -Eq "^$text" "$output" || fail "$*: no '$text'"
 }
 
-# expect_ended: fails if a process that chaos has shown still lives.
+# expect_ended: fails if a process that chaos listed is still alive.
 expect_ended() {
     local pid state
     while read -r pid; do
@@ -43,7 +43,7 @@ expect_ended() {
     done < <(awk '$1 ~ /^[0-9]+$/ && $5 ~ /^[A-Z]$/ { print $1 }' "$output")
 }
 
-# one_fault STATUS TEXT OPTION...: runs the replaced program once.
+# one_fault STATUS TEXT OPTION...: runs the replaced showstopper once.
 one_fault() {
     expect "$1" "$2" "$build/tests/chaos_fault" --payload "$build/tests/payload" \
         --planned 1.5 --patience 2 "${@:3}" -- "$folder/build/bin/showstopper"
@@ -69,7 +69,7 @@ leftover_processes_fail_the_round() {
 
 # shellcheck disable=SC2016
 signaled_unrelated_processes_are_reported() {
-    # The shell's own subshells are not bystanders.
+    # Children of the shell other than payloads are not bystanders.
     local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
         awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
     pretend "$children" 'kill -CONT $(children $$)'
@@ -83,7 +83,7 @@ signaled_unrelated_processes_are_reported() {
     one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
 }
 
-# start_marked: starts a program with the mark of this test, and sets `pid` once it has it.
+# start_marked: starts a program with this test's mark and sets `pid`.
 start_marked() {
     env "$mark" "$build/tests/payload" spin &
     pid=$!
@@ -155,7 +155,7 @@ rounds_of_attached_programs_leave_no_process() {
     "$here/chaos" --gentle --rounds 3 --fault stopped-master --patience 20 --attached "$build"
 }
 
-# After these faults only executors are left to clean up.
+# After these faults only executors can clean up.
 rounds_with_surviving_executors_leave_no_process() {
     "$here/chaos" --gentle --rounds 5 --fault survivor --patience 20 "$build"
     "$here/chaos" --gentle --rounds 5 --fault stopped-executors --patience 20 "$build"

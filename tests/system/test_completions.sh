@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# bash, zsh and fish complete what the programs know. Arguments: the build folder and, to run only one of the
-# cases at the end, its name.
+# bash, zsh and fish complete all options and values of the programs. Arguments: the build folder, and one case to run
+# (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -34,7 +34,7 @@ ln -s "$completions/bash" "$scratch/share/bash-completion/completions"
 ln -s "$completions/fish" "$scratch/share/fish/vendor_completions.d"
 touch "$scratch/folder/trace.txt"
 
-# Each line is typed, with \t for the tab key, and the words that the command then gets.
+# A line as typed, where \t is the tab key, and the words that the command gets.
 cat >"$scratch/cases" <<'END'
 showstopper --dith\t stag\t | <--dithering><stagger>
 showstopper -t stairc\t -T hold=1s,sym\tn\t | <-t><staircase><-T><hold=1s,symmetric=no>
@@ -68,7 +68,7 @@ ssprofile calib\t --qua\t | <calibrate><--quantum>
 ssreport --leave-o\t doub\t rec\t | <--leave-out><doubtful><records>
 END
 
-# type_in SHELL CASES COMMAND...: types the lines of CASES into this shell, and compares what the commands got.
+# type_in SHELL CASES COMMAND...: types the lines of CASES into this shell, and compares the words that commands get.
 type_in() {
     local shell=$1 cases=$2 out=$scratch/$1.out
     shift 2
@@ -77,7 +77,7 @@ type_in() {
     : >"$out"
     (cd "$scratch/folder" && OUT=$out timeout "$((2 * patience))" python3 "$here/type_in_shell" "$patience" "$out" "$@" \
         <"$scratch/typed") || fail "$shell ended early: $(cat "$out")"
-    sed -i 's,/>,>,g' "$out" # shells differ in whether they keep the slash of a folder
+    sed -i 's,/>,>,g' "$out" # shells differ in whether they keep a folder's slash
     diff "$scratch/expected" "$out" >&2 || fail "$shell: the words on the left (<) were expected"
 }
 
@@ -88,7 +88,7 @@ need_shell() {
     (: <>/dev/ptmx) 2>/dev/null || skip "terminal: cannot open a pseudo-terminal"
 }
 
-# write_bash [FILE]: writes the start-up file of bash, which reads FILE.
+# write_bash [FILE]: writes a start-up file for bash that sources FILE.
 write_bash() {
     {
         echo "PS1='ready>'"
@@ -108,7 +108,7 @@ bash_completes_without_its_package() {
 bash_completes_with_its_package() {
     need_shell bash
     [ -e /usr/share/bash-completion/bash_completion ] || skip "bash-completion: not installed"
-    write_bash /usr/share/bash-completion/bash_completion # which finds our files by the name of the command
+    write_bash /usr/share/bash-completion/bash_completion # finds our files by the name of the command
     cat "$scratch/cases" - >"$scratch/more" <<'END'
 showstopper -q -T steady=1 ssburn par\t | <-q><-T><steady=1><ssburn><parallel>
 showstopper -l 50% -- ssload --format=cs\t | <-l><50%><--><ssload><--format=csv>
@@ -147,14 +147,14 @@ END
     type_in fish "$scratch/more" fish -i
 }
 
-# offered WORD...: prints what bash offers for these words, of which the last one is completed.
+# offered WORD...: prints the completions that bash offers for the last of these words.
 offered() {
     # shellcheck disable=SC2016 # the other bash expands it
     bash --norc -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper "$1"
         printf "%s\n" "${COMPREPLY[@]}"' "$completions/bash/showstopper" "$@"
 }
 
-# in_help COMMAND...: prints the options in its help.
+# in_help COMMAND...: prints the options that --help lists.
 in_help() {
     "$@" --help | sed -nE 's/^  ((-.,|   ) )?(--[a-z0-9-]+).*/\3/p' | sort -u
 }
@@ -176,7 +176,6 @@ every_option_is_completed() {
     done)
 }
 
-# A new option needs no change of the completions.
 new_options_are_completed() {
     local bin=$scratch/bin
     mkdir "$bin"
@@ -200,7 +199,7 @@ END
     grep -q -- '-n+,--novel=.*(first second)' "$completions/zsh/_showstopper" || fail "zsh"
 }
 
-# Scripts of experiments are completed in their folder alone; others may have these names.
+# Scripts of experiments are completed only in their folder, because other programs may have their names.
 experiments_are_completed() {
     # shellcheck disable=SC2016 # the other bash expands it
     local call='. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper_experiment "$1"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The units of systemd, the pod and the files for GitHub are valid, and their commands are accepted. Arguments: the build
-# folder and, to run only one of the cases at the end, its name.
+# The units of systemd, the pod and the files for GitHub are valid, and their commands are accepted. Arguments: the
+# build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 
 # shellcheck source=start.sh
@@ -13,7 +13,8 @@ PATH=$bin:$PATH
 
 cd "$scratch"
 
-# find_yaml: sets `python`. Debian's module is for Debian's python3, which need not be the first.
+# find_yaml: sets `python` to one that has the yaml module. Debian installs modules for /usr/bin/python3, which need not
+# be the first in PATH.
 find_yaml() {
     for python in /usr/bin/python3 python3; do
         ! "$python" -c 'import yaml' 2>/dev/null || return 0
@@ -27,7 +28,7 @@ systemd_accepts_the_units() {
     for unit in ssload showstopper; do
         sed "s,=/usr/bin/,=$bin/," "$source/packaging/systemd/$unit.service" >"$unit.service"
         systemd-analyze verify --man=no "./$unit.service" >out 2>&1 || fail "$unit: $(cat out)"
-        # Only warnings: systemd ignores what it does not know.
+        # systemd only warns of keys that it does not know.
         ! grep -F "$unit.service" out >&2 || fail "$unit: a warning"
     done
     words=$(sed -n 's/^ExecStart=//p' ssload.service)
@@ -40,7 +41,7 @@ systemd_accepts_the_units() {
     grep -q 'ssburn serial' out || fail "$(cat out)"
 }
 
-# Kubernetes knows each key of the pod at its place, names are unique, and the comment names every permission given.
+# Kubernetes accepts each key of the pod, names are unique, and the comment names every granted permission.
 the_pod_is_valid() {
     find_yaml
     "$python" - "$source/packaging/kubernetes/pod.yaml" >args <<'END' || fail "the pod is not valid"
@@ -70,7 +71,7 @@ assert pod["spec"]["shareProcessNamespace"] is True
 assert sidecar["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 print("\n".join(sidecar["args"]))
 END
-    # No other process has this name.
+    # The name is unique among all processes.
     mapfile -t words < <(sed "s/^app\$/app.$$/" args)
     cp "$(command -v sleep)" "app.$$"
     "./app.$$" 1000 &
@@ -91,11 +92,11 @@ assert action["name"] and action["description"] and action["runs"]["using"] == "
 assert set(re.findall(r"\binputs\.(\w+)", text)) == action["inputs"].keys()
 for number, step in enumerate(action["runs"]["steps"]):
     assert step["shell"] == "bash", step
-    # An expression in a script could be run as code.
+    # An expression in a script could be executed as code.
     assert "${{" not in step["run"], step
     open(f"step{number}.sh", "w").write("#!/bin/bash\n" + step["run"])
 workflow = yaml.safe_load(open(root + "/workflows/ci.yml"))
-assert True in workflow # `on` is a boolean of YAML 1.1
+assert True in workflow # YAML 1.1 reads `on` as a boolean
 for job in workflow["jobs"].values():
     assert job["runs-on"] and all(step.keys() & {"run", "uses"} for step in job["steps"])
     assert ".ci/run" in [step.get("run") for step in job["steps"]]

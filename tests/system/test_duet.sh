@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests of tools/experiments/duet. Most runs are not measured: a stand-in for showstopper writes their records at once.
-# Arguments: the build folder, and the one case to run; none: all.
+# Tests of tools/experiments/duet. In most cases a stand-in for showstopper writes records without running anything.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 # shellcheck disable=SC2154 # experiments.sh and cases.sh set variables
 set -euo pipefail
@@ -14,9 +14,8 @@ set -euo pipefail
 . "$(dirname "$0")/experiments.sh"
 { [ -x "$build/bin/ssreport" ] && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: ssreport or ssbatch is not built"
 
-# stand_in: replaces showstopper for the experiments by a program that writes the record of a run of 1 s. The
-# last word of the command is the number of iterations; the padding of the environment is the noise. Runs begin
-# 3 s apart.
+# stand_in: replaces showstopper in experiments by a program that writes the record of a run of 1 s. The last word of
+# the command is the number of iterations; the padding of the environment adds noise. Runs begin 3 s apart.
 stand_in() {
     mkdir "$scratch/bin"
     ln -s "$build/bin/"* "$scratch/bin"
@@ -53,13 +52,13 @@ for ((i = 1; i <= count; i++)); do
 done >>"$record/iterations.csv"
 END
     } >"$scratch/bin/showstopper"
-    touch "$scratch/bin/work" # it is named, but the stand-in does not run it
+    touch "$scratch/bin/work" # the plan names it, but the stand-in does not run it
     chmod +x "$scratch/bin/showstopper" "$scratch/bin/work"
     options=(--bin "$scratch/bin" --ram "$scratch/ram" --others 100%)
 }
 
-# stand_in_for_turns: does so for --order alternate. The last word of the command is the number of iterations per second
-# in its turns. Right after a switch, those of B are five times faster, which must not count.
+# stand_in_for_turns: like stand_in, for --order alternate. The last word of the command is the number of iterations per
+# second in its turns. Right after a switch, B is five times faster, which must not count.
 stand_in_for_turns() {
     stand_in
     sed -i '/^\[\[ $record =~/,$d' "$scratch/bin/showstopper"
@@ -100,9 +99,10 @@ awk -v rate="${*: -1}" -v side="$side" -v turn="$turn" -v own="$([ "$level" = 10
 END
 }
 
-# stand_in_beside: does so for --order beside on two CPUs. The last word of the command is the number of iterations. The
-# first place is 20 % slower, and two programs that start in the same run vary alike. Files in $scratch have the losses
-# of two serial programs (loss, a factor) and the machine's load by a command alone (used-a, used-b).
+# stand_in_beside: like stand_in, for --order beside on two CPUs. The last word of the command is the number of
+# iterations. The first place is 20 % slower, and two programs that start in the same run have the same noise. Files in
+# $scratch have the loss factor of two serial programs (loss) and the machine's load by a command alone (used-a,
+# used-b).
 stand_in_beside() {
     stand_in
     sed -i '/^\[\[ $record =~/,$d' "$scratch/bin/showstopper"
@@ -150,7 +150,7 @@ duet() {
     nothing_is_left
 }
 
-# A run fails in the first call. The second call continues and decides; the third one repeats the answer.
+# A run of the first call fails. The second call continues and decides; the third one repeats the answer.
 a_duet_continues_after_failed_runs() {
     stand_in
     local work=(--a 'work 100' --b 'work 90' --fail-above 2% --at-most 300s --output results) answer
@@ -174,7 +174,7 @@ a_duet_continues_after_failed_runs() {
     grep -q 'refused: it is done' "$output" || fail "another limit is accepted for the same runs"
 }
 
-# Without a limit, blocks are added until the interval is narrow enough. One has a run without iterations.
+# Without a limit, blocks are added until the interval is narrow enough. One block has a run without iterations.
 a_duet_ends_when_its_interval_is_narrow_enough() {
     stand_in
     touch "$scratch/repaired" "$scratch/lacking"
@@ -186,7 +186,7 @@ a_duet_ends_when_its_interval_is_narrow_enough() {
     prints "Doubtful: 1 of [0-9]+ blocks of A and B is left out, because no iteration ended in .*/results/ab-4-1-[ab]/program"
 }
 
-# The unit is a pair of processes. Iterations right after a switch and across one do not count.
+# The unit of comparison is a pair of processes. Iterations right after a switch or across one do not count.
 alternating_processes_are_compared() {
     stand_in_for_turns
     local work=(--order alternate --iteration x --a 'work 100' --b 'work 90' --output results) answer
@@ -199,7 +199,7 @@ alternating_processes_are_compared() {
     grep -q '"planned_blocks": 15' "$scratch/results/answer.json" || fail "$(cat "$scratch/results/answer.json")"
 }
 
-# If 20 pairs take longer than the time, there is one of each comparison, and the answer says so.
+# If 20 pairs exceed the time limit, each comparison is made once, and the answer says so.
 the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
     stand_in_for_turns
     duet 0 --order alternate --iteration x --a 'work 100' --b 'work 90' --output results --at-most 80s --warmup 1s
@@ -209,7 +209,7 @@ the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
     grep -q '; one pair of processes, 30 turns)$' "$scratch/results/answer.md" || fail "$(cat "$scratch/results/answer.md")"
 }
 
-# Both processes of a plan run, and one of them is stopped at any time.
+# Both processes of a plan are started, and one of them is stopped at any time.
 alternating_processes_never_run_at_the_same_time() {
     local loop='while :; do echo x; sleep 0.05; done' seen
     experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" --seconds 1s --warmup 0
@@ -222,7 +222,7 @@ alternating_processes_never_run_at_the_same_time() {
     [ "$seen" = "a 0,b 1" ] || [ "$seen" = "a 1,b 0" ] || fail "seconds with iterations: $seen"
 }
 
-# Each block has both commands at both places. The first place is 20 % slower, which cancels.
+# Each block runs both commands at both places. The first place is 20 % slower, which cancels out.
 side_by_side_commands_swap_cpus() {
     stand_in_beside
     local answer
@@ -269,7 +269,7 @@ side_by_side_commands_get_one_core_each() {
         " 40 --cpus 0\\,3 40 --cpus 1\\,4" ] || fail "other places"
 }
 
-# Two blocks show that iterations are longer than runs.
+# Two blocks suffice to show that iterations are longer than runs.
 iterations_longer_than_the_run_end_the_study_early() {
     stand_in
     duet 125 --a 'work 0' --b 'work 100' --at-most 300s --output results
@@ -278,7 +278,7 @@ iterations_longer_than_the_run_end_the_study_early() {
     [ "$(wc -l <"$scratch/carried-out")" -eq 8 ] || fail "the study continued after two blocks"
 }
 
-# Measures the first block of a plan: four times a service starts, answers requests, and ends.
+# In the first block of a plan, a service starts, answers requests and ends four times.
 response_times_of_services_are_measured() {
     [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
@@ -299,7 +299,7 @@ response_times_of_services_are_measured() {
     wait "$pid" || true
 }
 
-# With --order beside, each of two services has a port of its own, in a comparison of A with A as well, and they swap places.
+# With --order beside, each of two services has its own port, even if A is compared with A, and they swap places.
 response_times_of_services_side_by_side_are_measured() {
     [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
@@ -311,7 +311,7 @@ response_times_of_services_side_by_side_are_measured() {
     experiment "${call[@]}" --plan
     cmp "$scratch/all" "$output" || fail "a second call has another plan"
     sed '/^run aa-1-2/,/^run ab-1-1/{/^run ab-1-1/!d}; /^run ab-1-2/,$d' "$scratch/all" >"$scratch/plan"
-    # In each run: a service at each place, and requests to both, with the same port in command and URL.
+    # Each run has a service at each place and requests to both; command and URL have the same port.
     for run in aa-1-1 ab-1-1; do
         sed -n "/^run $run /,/^run /p" "$scratch/plan" | sed '1d; /^run /d' >"$scratch/run"
         sed -n 's/^beside service-\([ab]\) .* --listen \([0-9]*\) .*/\1 \2/p' "$scratch/run" | sort >"$scratch/services"
@@ -330,7 +330,7 @@ response_times_of_services_side_by_side_are_measured() {
     grep -Eq '^-?[0-9]' "$output" || fail "no figure"
 }
 
-# Measures the first block of a plan. Each launch has an environment of the planned size.
+# Each launch of the first block has an environment of the planned size.
 each_launch_has_the_planned_size_of_environment() {
     local run bytes
     experiment duet --plan --a "sh -c 'echo \${#SHOWSTOPPER_PADDING}; exec sleep 0.1'" --b 'sleep 0.1' --at-most 90s
@@ -346,7 +346,7 @@ each_launch_has_the_planned_size_of_environment() {
     prints "No answer yet: 1 of at least 20 blocks are done"
 }
 
-# Words of a command that need quotes arrive as they are, and so does an expression that contains a word of the plan.
+# Words of a command that need quotes are passed unchanged, and so is an expression that contains a keyword of plans.
 quoted_words_arrive_unchanged() {
     printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexec sleep 1\n' >"$scratch/my bench"
     chmod +x "$scratch/my bench"
@@ -370,7 +370,7 @@ a_background_load_runs_while_each_command_runs() {
     [ "$(grep -c '/aa-1-1-[ab]/\(program\|background\),' "$output")" -eq 2 ] || fail "expected two records"
 }
 
-# One of two blocks has each order; the number of bytes differs between runs.
+# Each of two blocks has another order; paddings differ between runs.
 orders_are_balanced_and_paddings_differ() {
     experiment duet --plan --a 'sleep 1' --b 'sleep 2'
     ! sed -n 's/^run a[ab]-\([0-9]*\)-1-\([ab]\) .*/\2/p' "$output" | paste -d '\0' - - | grep -qx 'aa\|bb' ||

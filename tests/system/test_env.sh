@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The environments of tools/experiments/env: each of their verbs, and that nothing is left after any end.
-# Arguments: the build folder, and the one case to run; none: all.
+# The environments of tools/experiments/env: each of their commands, and that they leave nothing behind however they
+# end.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -14,7 +15,7 @@ set -euo pipefail
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 export PATH=$build/bin:$PATH
-# An emulated guest takes 15 s of CPU time to boot, and many times as long on a busy machine.
+# An emulated guest needs 15 s of CPU time to boot, and far longer on a busy machine.
 # shellcheck disable=SC2034 # await reads it
 patience=600
 envs=$experiments/env
@@ -45,8 +46,8 @@ choose_environment() {
     esac
 }
 
-# hold OPTION...: starts a hold of `place` and sets `holder`; its output is in $scratch/said. The shell ignores SIGINT
-# in what it starts in the background, and a script could not trap it then.
+# hold OPTION...: holds `place` in the background and sets `holder`; the output is in $scratch/said. Bash makes
+# background processes ignore SIGINT, which a script could then not trap; `env` restores the default.
 hold() {
     rm -f said
     env --default-signal=INT "$env" hold "$place" "$@" >said 2>"$output" &
@@ -71,7 +72,7 @@ ends() {
     [ "$status" -eq "$1" ] || fail "expected status $1, got $status: $(cat "$output")"
 }
 
-# close_by_signal SIGNAL: ends the hold, which must succeed.
+# close_by_signal SIGNAL: ends the hold, which must exit with 0.
 close_by_signal() {
     kill -"$1" "$holder"
     ends 0 "$holder"
@@ -92,14 +93,14 @@ enter() {
     [ "$status" -eq "$1" ] || fail "enter ${*:2}: expected status $1, got $status"
 }
 
-# refuses MESSAGE ARGUMENT...: fails unless the environment refuses the arguments in one line.
+# refuses MESSAGE ARGUMENT...: fails unless the environment refuses the arguments with this message in one line.
 refuses() {
     ! "$env" "${@:2}" >"$output" 2>&1 || fail "${*:2}: accepted"
     grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
-# Prints a file of each process that has this test's folder of places in its environment or arguments.
+# Prints the files of processes that have this test's folder of places in their environment or arguments.
 list_processes() {
     env -u SHOWSTOPPER_PLACES grep -lsazx "SHOWSTOPPER_PLACES=$scratch/[p]laces" /proc/[0-9]*/environ || true
     env -u SHOWSTOPPER_PLACES grep -lsa "$scratch/[p]laces" /proc/[0-9]*/cmdline || true
@@ -119,9 +120,10 @@ nothing_of_the_place_is_left() {
     ! grep -F "$scratch" /proc/mounts || fail "leftover mounts"
 }
 
-# begin_entered OPTION... -- COMMAND: starts an enter that prints `up`, and sets `entered`.
+# begin_entered OPTION... -- COMMAND: enters the place in the background with a command that prints `up`, and sets
+# `entered`.
 begin_entered() {
-    rm -f "$scratch/entered" # the command before has said "up", too
+    rm -f "$scratch/entered" # a previous command printed "up", too
     "$env" enter "$place" "$@" >"$scratch/entered" 2>&1 &
     entered=$!
     await grep -qsx up "$scratch/entered"
@@ -144,17 +146,16 @@ given two  words" ] || fail "wrong folder, variables or arguments"
     grep -qx ended "$scratch/entered" || fail "SIGTERM was not passed on"
 }
 
-# An instance stays in the process group that is stopped, and its status is returned.
+# An instance stays in the process group that is stopped, and its exit status is returned.
 instances_stay_in_their_process_group() {
     enter 6 --instance -- sh -c 'exit 6'
     begin_entered --instance -- sh -c "echo up; sleep 1000.$$; exit"
-    # The shell may print before it has started sleep.
+    # The shell may print `up` before sleep runs.
     await pgrep -fx "sleep 1000.$$" >"$output"
     pgrep -g "$(ps -o pgid= -p "$entered" | tr -d ' ')" -fx "sleep 1000.$$" >"$output" ||
         fail "the command of an instance has another process group"
 }
 
-# The group that is printed contains a command in the place.
 group_contains_commands() {
     local group pid
     group=$("$env" group "$place")
@@ -174,12 +175,12 @@ kill_at_random() {
         kill_hold
         [ $((turn % 4)) -ne 0 ] || "$env" close "$place"
     done
-    open_place "$@" # at once, although the killed one may still be running a command
+    open_place "$@" # without a pause, although the killed hold may have left a running command
     close_by_signal TERM
     nothing_of_the_place_is_left
 }
 
-# places_follow_the_contract OPTION...: `hold` gets the options.
+# places_follow_the_contract OPTION...: holds get these options.
 places_follow_the_contract() {
     "$env" close "$place" || fail "close of nothing fails"
     open_place "$@"
@@ -194,7 +195,7 @@ places_follow_the_contract() {
     refuses "$place: not open" enter "$place" -- true
     open_place "$@"
     close_by_signal INT
-    # close ends a hold that is at work.
+    # close ends a hold that runs.
     open_place "$@"
     "$env" close "$place" & # two at once
     "$env" close "$place" other
@@ -204,7 +205,7 @@ places_follow_the_contract() {
     kill_at_random "$@"
 }
 
-# A container ends with its hold, even without a close, and the next hold removes the rest.
+# A container ends with its hold, even without a close, and the next hold removes what it left.
 killed_containers_end() {
     local first
     open_place
@@ -220,7 +221,6 @@ killed_containers_end() {
     entered=
     "$env" close "$place"
     nothing_of_the_place_is_left
-    # A hold whose container ends says so.
     open_place
     read -r first _ <"places/$place/place"
     kill -KILL "$first"
@@ -267,7 +267,7 @@ group_environment_follows_the_contract() {
     close_by_signal TERM
     refuses "$place: it did not start: showstopper-place: the CPUs cannot be 8191" hold "$place" --cpus 8191
     places_follow_the_contract --quota 1
-    # A group has no process that ends with its hold; close ends what entered.
+    # No process of a group ends with its hold; close ends the entered processes.
     open_place
     begin_entered -- sh -c 'echo up; setsid sleep 1000 & wait'
     kill_hold
@@ -299,7 +299,7 @@ guest_environment_follows_the_contract() {
     [ "$(paste -sd ' ' "$scratch/entered")" = "$scratch 2 up ended" ] ||
         fail "wrong folder or number of CPUs, or SIGTERM was not passed on: $(cat "$scratch/entered")"
     grep -q ^end clock.csv || fail "no times in clock.csv: $(cat clock.csv)"
-    # close ends a guest, even if both hold and enter were killed.
+    # close ends a guest even if hold and enter were both killed.
     begin_entered -- sh -c 'echo up; sleep 1000'
     kill_hold
     "$env" close "$place"
@@ -320,11 +320,11 @@ guest_environment_follows_the_contract() {
     nothing_of_the_place_is_left
 }
 
-# A process that has the pid of an ended container's first process is not entered.
+# A process that reuses the pid of an ended container's first process must not be entered.
 a_container_whose_pid_was_reused_is_not_entered() {
     choose_environment lxc containers
     open_place
-    # A later process with the same pid would have another start time.
+    # A process that reuses the pid has another start time.
     sed -i '1s/ .*/ 1/' "places/$place/place"
     refuses "$place: the container has exited" enter "$place" -- touch entered
     # A holder with another start time is not accepted, either.
@@ -333,7 +333,7 @@ a_container_whose_pid_was_reused_is_not_entered() {
     close_by_signal TERM
 }
 
-# close ends a program that is still opening a place after its hold was killed.
+# close ends a program that continues to open a place after its hold was killed.
 nothing_is_created_after_the_environment_is_closed() {
     choose_environment group cgroup-quota
     sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,; s,    exec \"\$helper\",    touch opening; until [ -e made ]; do sleep 0.02; done; exec \"\$helper\"," \
@@ -349,7 +349,7 @@ nothing_is_created_after_the_environment_is_closed() {
     nothing_of_the_place_is_left
 }
 
-# A process that enters while the place is being closed would survive.
+# A process that enters while the place is closed would survive.
 an_environment_that_is_closing_is_not_entered() {
     choose_environment group cgroup-quota
     { sed '$d' "$env" | sed "s,\${BASH_SOURCE\[0\]%/\*},$envs,"
@@ -368,7 +368,6 @@ an_environment_that_is_closing_is_not_entered() {
     nothing_of_the_place_is_left
 }
 
-# If several holds start at the same moment, exactly one opens the place.
 simultaneous_holds_open_the_environment_once() {
     local number pids=() status opened=0
     choose_environment group cgroup-quota
@@ -417,12 +416,12 @@ options_and_names_are_checked() {
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 
-# place ARGUMENT...: calls showstopper-place with the control groups in $scratch/root; its output is in $output.
+# place ARGUMENT...: runs showstopper-place on the control groups in $scratch/root; its output is in $output.
 place() {
     "$build/libexec/showstopper/showstopper-place" "$1" --root "$scratch/root" "${@:2}" >"$output" 2>&1
 }
 
-# make_hierarchy FOLDER FILE...: creates the files, also in the group of the place x.
+# make_hierarchy FOLDER FILE...: creates the files in this hierarchy and in the group of place x.
 make_hierarchy() {
     local folder=$scratch/root/sys/fs/cgroup/$1 file
     mkdir -p "$folder/showstopper-x" root/proc/self
@@ -457,7 +456,7 @@ groups_of_version_one_are_limited_in_each_hierarchy() {
 
 groups_of_version_two_are_limited_in_the_unified_hierarchy() {
     make_hierarchy . cpu.max cpuset.cpus
-    ln -s cpuset.cpus root/sys/fs/cgroup/showstopper-x/cpuset.cpus.effective # the kernel grants what is set
+    ln -s cpuset.cpus root/sys/fs/cgroup/showstopper-x/cpuset.cpus.effective # the kernel grants all requested CPUs
     echo "cpuset cpu" >root/sys/fs/cgroup/cgroup.controllers
     echo cpuset >root/sys/fs/cgroup/cgroup.subtree_control
     echo 0::/here >root/proc/self/cgroup
@@ -502,7 +501,7 @@ samples_are_taken() {
     [ "$(grep -c ',7.5$' energy.csv)" -ge 2 ]
 }
 
-# Power is sampled until SIGTERM, in whole lines.
+# Power is sampled in complete lines until SIGTERM.
 energy_is_sampled_until_the_sampler_is_terminated() {
     local command=$experiments/energy
     "$command" --help | grep -q "^Usage: tools/experiments/energy SOURCE" || fail "--help"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sides of an interference in containers: where they run, what is visible to them, and that they leave nothing.
-# Arguments: the build folder, and the one case to run; none: all.
+# Sides of an interference study in containers: where they run, what they see, and that they leave nothing behind.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -16,7 +16,7 @@ trap 'end_burner; end_studies; rm -rf "$scratch"' EXIT
 options+=(--warmup 0 --edge 0 --memory 1M --launch 8)
 export SHOWSTOPPER_PLACES=$scratch/places
 
-# call OPTION...: of interference, which needs longer with containers.
+# call OPTION...: runs interference with a timeout that suits containers.
 call() {
     (cd "$scratch" && exec timeout "$patience" "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1
 }
@@ -26,7 +26,7 @@ figure() {
     sed -n 's/^ *"'"$2"'": *\([-+.0-9e]*\),\{0,1\}$/\1/p' "$1" | head -n 1
 }
 
-# Control groups of this test's studies, which are named after the places of their runs.
+# Prints the control groups of this test's studies, whose names are the places of their runs.
 list_groups() {
     local file key value
     for file in "$scratch"/*/.study/values; do
@@ -37,7 +37,7 @@ list_groups() {
     done
 }
 
-# Processes with this test's folder in their environment or arguments.
+# Prints the processes that have this test's folder in their environment or arguments.
 list_processes() {
     {
         grep -lsaz "^TMPDIR=$scratch/ram" /proc/[0-9]*/environ || true
@@ -45,7 +45,7 @@ list_processes() {
     } | cut -d / -f 3 | sort -u
 }
 
-# Ends the processes that a failed test left.
+# Ends processes that a failed test left.
 end_studies() {
     local pid
     for pid in $(list_processes); do
@@ -53,7 +53,7 @@ end_studies() {
     done
 }
 
-# Also checks for leftover processes, groups and mounts; experiment() calls it.
+# Fails if a process, control group or mount is left; experiment() calls it.
 nothing_is_left() {
     local name
     [ -z "$(ls "$scratch/ram")" ] || fail "leftover data: $(ls "$scratch/ram")"
@@ -87,7 +87,7 @@ can_have() {
     esac
 }
 
-# The commands of an instance: print its surroundings, one fact per line.
+# Commands that print the surroundings of an instance, one fact per line.
 # shellcheck disable=SC2016 # the instance's shell expands it
 look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "links $(($(wc -l </proc/net/dev) - 2))"
     echo "quota $(cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null |
@@ -98,7 +98,7 @@ look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "lin
     [ -d "/proc/self/fd" ] && echo "processes $(ls -d /proc/[1-9]* | wc -l)"
     while sleep 0.2; do echo turn; done'
 
-# looks_around FOLDER RUN CPUS QUOTA: fails unless each side was isolated and had these CPUs and this quota.
+# looks_around FOLDER RUN CPUS QUOTA: fails unless both sides were isolated and had these CPUs and this quota.
 looks_around() {
     local role found
     for role in foreground background; do
@@ -149,7 +149,6 @@ both_sides_of_a_study_run_in_podman_containers() {
     containers_of podman
 }
 
-# The load of a group excludes other processes on its CPUs; the load of its CPUs includes them.
 load_of_group_excludes_other_processes() {
     local load_of load
     can_have lxc
@@ -180,7 +179,7 @@ both_count() {
     [ "$(grep -rls --include=events.jsonl '"event":"counting"' "$scratch/ram" | wc -l)" -eq 2 ]
 }
 
-# begin_study OPTION...: sets `study`, its pid, when both sides are at work.
+# begin_study OPTION...: starts a study and sets `study` to its pid once both sides run.
 begin_study() {
     (cd "$scratch" && exec "$experiments/interference" "${options[@]}" "$@") >"$output" 2>&1 &
     study=$!
@@ -229,7 +228,7 @@ a_killed_study_can_be_continued() {
     [ "$(stat -c %y "$first" | cut -c 1-4)" = 2001 ] || fail "the first run was repeated"
 }
 
-# The values of options are checked, and environments that this machine lacks are skipped with the reason.
+# Values of options are checked. Environments that this machine lacks are skipped with the reason.
 unavailable_environments_are_refused() {
     local without=$scratch/without environment reason
     refuses "--environment: jail: not one of" --environment none,jail
@@ -246,7 +245,7 @@ unavailable_environments_are_refused() {
         [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own"
         prints "skipped: environment=${environment%=*} measured_in=inside: $reason"
     done
-    # Without control groups, all runs that need no group are still possible.
+    # Without control groups, runs that need no group are still possible.
     if ! unshare -m sh -c 'umount -R -l /sys/fs/cgroup' 2>/dev/null; then
         skip_part "mounts: cannot unmount in a namespace"
         return

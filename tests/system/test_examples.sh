@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command that a page shows, as written; examples.sh describes the notes that control this.
-# Arguments: the build folder, and the name of a case.
+# Runs every command that a page shows, as written. examples.sh describes the notes that control this.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2016,SC2317 # blocks are literal; cases are called by their names
 set -euo pipefail
 
@@ -27,7 +27,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 prefix=$folder/prefix
 
-# install_all: installs everything, so that examples find an installed tree.
+# install_all: installs everything.
 install_all() {
     cmake --install "$build" --prefix "$prefix" >"$folder/installed" 2>&1 ||
         fail "cmake --install: $(tail -n 5 "$folder/installed")"
@@ -36,7 +36,7 @@ install_all() {
     export PATH PKG_CONFIG_PATH
 }
 
-# find_port: prints an unused port below those that the kernel assigns to clients.
+# find_port: sets `port` to an unused one below the range from which the kernel assigns ports to clients.
 find_port() {
     port=$((20000 + $$ % 10000))
     while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
@@ -45,14 +45,12 @@ find_port() {
     export port
 }
 
-# page FILE: the case of a page.
+# page FILE: runs the blocks of this page.
 page() {
     install_all
     find_port
     run_page "$1"
 }
-
-# ---- pages: one case per page ----
 
 readme_examples_run() { page README.md; }
 contributing_examples_run() { page CONTRIBUTING.md; }
@@ -90,8 +88,6 @@ ssrequest_examples_run() { page tools/ssrequest/ssrequest.1; }
 sssim_examples_run() { page tools/sssim/sssim.1; }
 sstrace_examples_run() { page tools/sstrace/sstrace.1; }
 
-# ---- the test itself ----
-
 all_pages() {
     (cd "$source" && find . \( -name 'build*' -o -name '.?*' -o -path ./tests \) -prune -o \
         \( -name '*.[1-9]' -o -name '*.md' \) -print) | sed 's,^\./,,' | sort
@@ -107,7 +103,7 @@ every_page_has_a_case() {
     done < <(sed -n 's/^\([a-z_]*\)() { page .*/\1/p' "$0")
 }
 
-# Lists the blocks that are not run because they require foreign software.
+# Lists the blocks that are not run because they need foreign software.
 foreign_software_is_listed() {
     local page block where blocks
     for page in $(all_pages); do
@@ -122,7 +118,7 @@ foreign_software_is_listed() {
     done
 }
 
-# refuses MESSAGE: fails unless a page with the text of standard input is refused.
+# refuses MESSAGE: fails unless the page on standard input is refused with this message.
 refuses() {
     mkdir -p "$folder/tree"
     cat >"$folder/tree/page.md"
@@ -130,7 +126,7 @@ refuses() {
     grep -qF -- "$1" "$folder/refused" || fail "not '$1': $(<"$folder/refused")"
 }
 
-# fenced [NOTE]: prints a block with the commands of standard input.
+# fenced [NOTE]: encloses the commands on standard input in a block with this note.
 fenced() {
     [ $# -eq 0 ] || printf '<!-- example: %s -->\n' "$@"
     printf '```\n%s\n```\n' "$(cat)"
@@ -152,7 +148,6 @@ pages_with_invalid_notes_are_refused() {
     { fenced <<<'echo one' && fenced output <<<'two'; } | refuses 'the block before prints: one'
 }
 
-# Each block is run in a new folder, according to its notes.
 blocks_are_run_according_to_their_notes() {
     prefix=/none
     mkdir "$folder/tree"

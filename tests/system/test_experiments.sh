@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the experiments in their shortest form and checks what they plan, run, store and leave; figures may have any value.
-# Arguments: the build folder, and the one case to run; none: all.
+# Runs the experiments in their shortest form and checks what they plan, run, store and leave behind; figures may have
+# any value.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -12,7 +13,7 @@ set -euo pipefail
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 
-# reports PATTERN: fails unless a line of the report matches; does nothing without ssreport.
+# reports PATTERN: fails unless a line of the report matches; does nothing if ssreport is not built.
 reports() {
     [ ! -x "$build/bin/ssreport" ] || prints "$1"
 }
@@ -44,7 +45,7 @@ options_and_their_values_are_checked() {
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
 }
 
-# Each option that --help lists is known, and requires a value if it has one there. Nothing starts.
+# Each option in --help is known, and requires a value if --help names one. Nothing starts.
 options_in_help_are_known() {
     local name option value options=()
     ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "lost help succeeds"
@@ -68,7 +69,6 @@ refuses_at_once() {
     [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
 }
 
-# These options could not yield the requested measurement.
 options_that_contradict_the_measurement_are_refused() {
     local name none=$(($(getconf _NPROCESSORS_CONF) + 4000))
     for name in accuracy throughput replay interference; do
@@ -102,7 +102,7 @@ options_that_contradict_the_measurement_are_refused() {
         --pairs serial:serial --workloads xz
 }
 
-# A study that cannot run at all on this machine exits with status 1, and so does --dry-run.
+# If no run of a study is possible on this machine, the exit status is 1, also with --dry-run.
 studies_without_a_possible_run_fail() {
     needs_ssbatch || return 0
     mkdir "$scratch/usual"
@@ -114,7 +114,7 @@ studies_without_a_possible_run_fail() {
     PATH=$scratch/usual refuses "accuracy: no run is possible here, for the reasons above" accuracy \
         --methods cpulimit --workloads serial
     prints "skipped: method=cpulimit: cpulimit is not installed"
-    # Without root there are no containers at all.
+    # Containers of podman need root.
     PATH=$scratch/usual refuses "interference: no run is possible here" interference --sets 0/0 --share \
         --environment podman
     grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
@@ -156,7 +156,7 @@ dry_run_prints_the_plan_and_its_duration() {
     prints "nap-50-default-own-1: 6 min 01 s"
 }
 
-# Times and loads are accepted in the units of showstopper, and its warnings are shown.
+# Times and loads have the units of showstopper, whose warnings are shown.
 options_accept_the_units_of_showstopper() {
     needs_ssbatch || return 0
     experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
@@ -193,7 +193,7 @@ quick_plans_take_less_than_five_minutes() {
     done
 }
 
-# Programs that are started for a run have its folder in their environment.
+# Programs that a run starts have the run's folder in their environment.
 nothing_runs() {
     local files
     files=$(grep -lsaz "^TMPDIR=$scratch/ram" /proc/[0-9]*/environ) || true
@@ -205,7 +205,7 @@ records() {
     compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
 }
 
-# link_programs FOLDER: links the programs there. With them a run of 50 % does not end by itself, however slow this test is.
+# link_programs FOLDER: links the programs, with a showstopper whose runs at 50 % last 1000 s.
 link_programs() {
     mkdir "$1"
     ln -s "$build"/bin/* "$1"
@@ -228,7 +228,7 @@ interrupted_half_way() {
     local pid status=0
     : >"$output"
     link_programs "$scratch/bin"
-    # A shell in the background, and all that it starts, may ignore SIGINT.
+    # Processes that a shell starts in the background may ignore SIGINT.
     set -m
     (cd "$scratch" && exec env --default-signal=INT "$experiments/${tiny[0]}" --bin "$scratch/bin" \
         --ram "$scratch/ram" "${tiny[@]:1}") >>"$output" 2>&1 &
@@ -262,7 +262,7 @@ goes_on_where_it_was() {
     [ "$(listed accuracy-results target)" = "0.25 0.5" ] || fail "wrong target"
     for name in $(listed accuracy-results run); do
         [ -s "$scratch/accuracy-results/$name/record/summary.json" ] || fail "no summary in $name"
-        # A busy machine may sample no power within the run.
+        # On a busy machine, no sample of the power may fall into the run.
         awk -F, 'NR > 1 && ($3 != 7.5 || $1 !~ /^20.*Z$/) { exit bad = 1 } END { exit bad || NR == 0 }' \
             "$scratch/accuracy-results/$name/energy.csv" || fail "$name: wrong power"
     done
@@ -283,7 +283,7 @@ an_interrupted_study_is_resumed() {
     goes_on_where_it_was
 }
 
-# A signal ends the study in the middle of a long run.
+# The signal arrives in the middle of a long run.
 a_terminated_study_leaves_no_process() {
     needs_ssbatch || return 0
     local pid
@@ -297,7 +297,7 @@ a_terminated_study_leaves_no_process() {
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: leftover data"
 }
 
-# The signal ends ssbatch, too; the next call resumes the study.
+# The signal also ends ssbatch; the next call resumes the study.
 an_interrupted_study_leaves_no_process_and_can_be_resumed() {
     needs_ssbatch || return 0
     local pid status=0 call=(throughput --methods 1cdc --workloads serial --targets '25,50' --warmup 0 --settle 0
@@ -324,7 +324,7 @@ second_run_begins() {
     grep -q 'run 2 of 2' "$output" && compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
 }
 
-# list_places STUDY: prints the places of this study that are open.
+# list_places STUDY: prints the open places of this study.
 list_places() {
     local place
     place=$(sed -n 's/^place //p' "$scratch/$1/.study/values")
@@ -354,7 +354,7 @@ other_load_limiters_are_measured() {
     [ "$(head -n 1 "$scratch/others/table.csv")" = "workload,target,method,tau_seconds,round,instances,stands_for,$(:
         )load_mean,error_mean_percent,error_mse_e4,iterations_per_second,beside_load_mean,$(:
         )beside_error_mean_percent,beside_error_mse_e4" ] || fail "wrong columns in table.csv"
-    # An iteration takes 0.1 s, so the CPU time used is known, whatever other processes do.
+    # An iteration uses 0.1 s of CPU time, so the used time is known whatever other processes do.
     awk -F, -v cpus="$(nproc)" '$3 ~ /quota|cpulimit/ && $11 * 0.1 / cpus > 0.92 { exit 1 }' \
         "$scratch/others/table.csv" || fail "the load was not held: $(cat "$scratch/others/table.csv")"
 }
@@ -378,10 +378,10 @@ failed_runs_are_reported() {
     chmod +x "$scratch/lost"
     refuses "interpreter /nosuch/interpreter does not exist" "${call[@]}" -- ./lost
     prints "ssbatch: broken-1cdc-n1-40-1: failed: main ended with status 12[67].*"
-    # The failure of one instance of two is enough.
+    # The failure of one of two instances is enough.
     refuses "failed: main ended with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
-    # Corrected, without results of an earlier call.
+    # The corrected call does not use results of the failed one.
     experiment "${call[@]}" --seconds 2 --iteration '^turn$' -- sh -c 'echo well >&2; while sleep 0.1; do echo turn; done'
     [ "$(listed failed status)" = "done done" ] || fail "the repeated runs are not done: $(listed failed status)"
     [ ! -e "$scratch/failed/broken-1cdc-n1-40-1/output/0.out" ] ||
@@ -399,7 +399,7 @@ finite_run() {
     rm -rf "$scratch/finite"
 }
 
-# Commands end by themselves: only what was measured is reported.
+# If commands exit early, only what was measured is reported.
 commands_that_end_by_themselves_are_reported() {
     needs_ssbatch || return 0
     local short=(--warmup 0 --settle 0) by_itself="the command ended by itself" lines=(--iteration '^turn$')
@@ -409,17 +409,16 @@ commands_that_end_by_themselves_are_reported() {
         --targets 50 --warmup 9 --settle 0 --seconds 99 "${lines[@]}" -- true
     finite_run short-50-cdc-107m-1 "nothing was counted: $by_itself" accuracy --methods cdc --targets 50 \
         --taus 107m "${short[@]}" --seconds 99 --name short "${lines[@]}" -- sleep 0.2
-    # A command must last until the end of a staircase or trace.
     finite_run sleep-cdc-1_1-1 "the trace was not followed to its end: $by_itself" replay --methods cdc --warmup 0 --scales 1/1 \
         --trace "$scratch/trace.txt" "${lines[@]}" -- sleep 1
     finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" throughput --stairs \
         --methods 1cdc --levels 80:40:40 --hold 99 --edge 0 --warmup 0 "${lines[@]}" -- sleep 1
-    # The run does not wait for the other side.
+    # A failed side ends the run, and the other side is not waited for.
     refuses "$by_itself; --repeat starts it again" interference --sets 0/0 --share --levels 40:20:20 --hold 999 \
         --edge 0 --warmup 0 --launch 8 --background serial --output pair "${lines[@]}" -- sleep 0.2
     grep -q '^ssbatch: sets-sleep-serial-1: failed: foreground: ' "$output" || fail "the foreground has not failed"
     [ "$(listed pair status)" = "failed failed" ] || fail "wrong status of both sides: $(listed pair status)"
-    # A load held for only a part of the time counts as a result.
+    # A load that was held for a part of the time is a result.
     experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter "${lines[@]}" -- sleep 2
     reports "ssreport: .*sleep-1-nbench-own-1/record: (.*; )?warning: the run ended before its duration .*--repeat .*"
     [ "$(listed shorter status)" = "done" ] || fail "the run is not done"
@@ -432,12 +431,11 @@ commands_that_end_by_themselves_are_reported() {
     reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
 }
 
-# A study that measured none of its figures exits with status 1.
 a_study_that_measured_nothing_fails() {
     needs_ssbatch || return 0
     [ -x "$build/bin/ssreport" ] || { skip_part "left-out: ssreport is not built" && return; }
     local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration ended in any run, so there is no throughput"
-    # The rate of a command that takes longer than the run is unknown.
+    # The rate of a command that is longer than its run is unknown.
     refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
     reports "\\| sleep \\| nbench \\| 1 \\| 1 \\| $number \\| $number \\|  \\|"
     [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
@@ -449,7 +447,7 @@ a_study_that_measured_nothing_fails() {
     prints "Warning: uncounted has no throughput: .*"
 }
 
-# The README's example, with a harness that prints what DaCapo has printed, and two instances that
+# The README's example, with a stand-in for a harness that prints recorded output of DaCapo, and two instances that
 # cannot share a folder.
 the_readme_example_of_a_study_runs() {
     needs_ssbatch || return 0
@@ -494,7 +492,7 @@ load_of_other_processes_is_reported() {
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "--others 100% does not turn the warning off"
 }
 
-# Replaces the load that ssload prints by a known one. Starts nothing else, because no run is possible.
+# A stand-in for ssload prints a known load. Nothing else starts, because no run is possible.
 a_busy_machine_causes_a_warning_before_a_study() {
     needs_ssbatch || return 0
     local call=(throughput --stairs --methods nbench --workloads serial --bin "$scratch/known" --others 10%)
@@ -517,7 +515,7 @@ END
     ! grep -q busy "$output" || fail "a warning of a load below --others"
 }
 
-# There is no feedback, so that some iterations end on a busy machine.
+# Without feedback, so that some iterations complete on a busy machine.
 throughput_study_reports_each_method() {
     needs_ssbatch || return 0
     local half
@@ -525,7 +523,7 @@ throughput_study_reports_each_method() {
         --instances 1 --warmup 0 --settle 0 --seconds 4
     reports "\| serial \| cdc \| 1 \| 1 \| 100.00 \| $number \| $number \|"
     reports "\| serial \| nbench \| 1 \| $(nproc) \| 100.00 \| $number \| $number \|"
-    # Runs with different numbers of instances have different loads.
+    # Runs with different numbers of instances differ in load.
     experiment throughput --methods nbench --workloads serial --catalogue idle.txt --targets 50 --warmup 0 \
         --settle 0 --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
@@ -546,7 +544,7 @@ throughput_study_reports_each_method() {
 
 short=(--warmup 0 --settle 0 --seconds 2)
 
-# For tests that do not need a load: a workload `serial` that sleeps, so that it takes no CPU time from other tests.
+# A workload `serial` that sleeps, for tests that need no load: it takes no CPU time from other tests.
 cat >"$scratch/idle.txt" <<'END'
 [serial]
 command = sh -c 'while sleep 0.05; do echo iteration 1 50 ms; done'
@@ -554,7 +552,6 @@ iteration = iteration [0-9]+ ([0-9.]+) ms
 published = dacapo/fop
 END
 
-# The printed plan is the one that is carried out.
 loadline_plans_levels_and_bursts() {
     needs_ssbatch || return 0
     local cpu
@@ -591,7 +588,7 @@ loadline_plans_levels_and_bursts() {
     refuses "--method: quota: not one of independent stagger" loadline --method quota
 }
 
-# The first line is the answer, whatever the machine does.
+# The first line is the answer, whatever the result.
 loadline_prints_the_answer_first() {
     needs_ssbatch || return 0
     call loadline --hold 1500m --warmup 1s --rounds 1 --instances 1 --iteration 'iteration ([0-9]+)' \
@@ -613,7 +610,7 @@ the_load_line_of_simulated_hardware_threads_is_correct() {
     "$build/bin/sssim" -P 8 --foreground serial --smt 1.25 --smt-fill random -c fixed -d averageq -D jitter=50% \
         -t staircase -T 100%:0%:10%,hold=30s,symmetric=yes --iteration 20m --speed-noise 1% \
         --record "$scratch/study" >"$output" 2>&1 || fail "sssim: status $?"
-    # The background becomes the workload of a load line.
+    # Turns the background into the workload of a load line.
     awk -F, -v OFS=, 'NR == 1 { print $0, "at"; next }
         $6 == "background" { $2 = "loadline"; $4 = "independent"; $5 = $6 = $7 = ""; print $0, 0.6 }' \
         "$scratch/study/manifest.csv" >"$scratch/manifest.csv"
@@ -642,7 +639,7 @@ throughput_prints_its_plan() {
 }
 
 # same_plan STUDY TABLE FILE NAME OPTION...: fails unless ssbatch carries out the plan that the experiment prints, the
-# experiment accepts these runs as its own, and FILE is the table that ssreport prints of the study.
+# experiment accepts these runs as its own, and FILE is the table of the study that ssreport prints.
 same_plan() {
     local folder=$scratch/$1
     experiment "${@:4}" --plan
@@ -689,16 +686,16 @@ END
     done
 }
 
-# If other processes use the machine, also checks the warning of disproportionate iterations.
+# If other processes use the machine, the test also checks the warning about disproportionate iterations.
 replay_study_reports_each_speed() {
     needs_ssbatch || return 0
     printf '# A load\n# of a half.\n0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     # Without feedback, because other load could keep all instances stopped.
     experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
         --warmup 0 --deviation 0
-    # A busy machine may not end an iteration.
+    # On a busy machine, no iteration may complete.
     reports "\| serial \| cdc \| trace \| 5.00 \| 2.0 \| $number \| $number \| $number \|  \|  \| ($number)? \| .*"
-    # Runs are not compared if other processes used the machine differently: unit.report_replay has both.
+    # Runs are not compared if other load differed between them: unit.report_replay covers both.
     prints "Trace trace: A load of a half\."
     reports "\| serial \| cdc \| trace \| 10.00 \| 1.0 \| $number \| $number \| $number \|  \|  \| ($number)? \| .*"
     grep -q "^| serial | cdc | trace | 10.00 .*| no |" "$output" || return 0
@@ -743,17 +740,17 @@ placements_follow_recorded_topologies() {
         done
     done
     refuses "--root describes another machine" interference --placements per-chip --root "$scratch/m620"
-    # A guest has the memory of its 16 instances, and 512 MiB.
+    # A guest has the memory of its 16 instances plus 512 MiB.
     experiment interference --plan --placements per-chip --environment kvm --guest "$scratch" --memory 300M \
         --root "$scratch/m620"
     [ "$(grep -c -- '^beside .*/env/guest hold .* --memory 5312M ' "$output")" -eq 2 ] || fail "wrong memory of guests"
-    # On this machine, every placement is planned or skipped with a reason.
+    # On this machine, each placement is planned or skipped with a reason.
     call interference --dry-run || true
     for placement in neutral quota free per-chip per-core per-thread; do
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
             fail "$placement is neither planned nor skipped"
     done
-    # Sides that share all CPUs have loads that compare with those of sides that have half of them.
+    # If both sides share all CPUs, their loads are relative to half of the CPUs.
     local half=$(($(nproc) / 2))
     [ "$half" -gt 0 ] || return 0
     experiment interference --plan --placements free --workloads serial
@@ -762,7 +759,7 @@ placements_follow_recorded_topologies() {
     ! grep -q -- '--cpus' "$output" || fail "a side is pinned"
 }
 
-# list_open STUDY: prints the control groups of a study, which are named after the places of its runs.
+# list_open STUDY: prints the control groups of a study, whose names are the places of its runs.
 list_open() {
     local key value
     while read -r key value; do
@@ -770,8 +767,8 @@ list_open() {
     done <"$scratch/$1/.study/values" || true
 }
 
-# beside WORD...: runs an interference with four steps. Without feedback, because other load could keep the
-# background stopped.
+# beside WORD...: runs interference with four steps, without feedback, because other load could keep the background
+# stopped.
 beside() {
     experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 --launch 8 --background-method cdc "$@"
 }
@@ -806,7 +803,7 @@ interference_study_measures_both_sides() {
             "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] ||
             fail "wrong steps.csv: $(cat "$scratch/interference-results/steps.csv")"
     fi
-    # The run does not wait for the other side.
+    # A failed side ends the run, and the other side is not waited for.
     refuses "sets-broken-serial-1: failed: foreground ended with status 9" interference --hold 999 --edge 0 --warmup 0 \
         --launch 8 --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
     nothing_runs
@@ -824,7 +821,7 @@ interference_study_measures_both_sides() {
     [ -z "$(list_open quota)" ] || fail "leftover control group: $(list_open quota)"
 }
 
-# Each printed line is carried out by ssbatch; a program that is missing is named.
+# ssbatch carries out each printed line; a missing program is named.
 interference_prints_its_plan() {
     needs_ssbatch || return 0
     local plan=$scratch/plan
@@ -846,7 +843,7 @@ interference_prints_its_plan() {
     prints "sets-serial-xz-1: 2 h 04 min"
 }
 
-# Idle states are sampled next to the power; an empty folder has no source.
+# Idle states are sampled along with the power; an empty folder has no source.
 idle_states_are_sampled_with_the_power() {
     local cpu=$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0
     mkdir -p "$cpu"

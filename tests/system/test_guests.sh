@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Guests under emulation: the results of their runs are delivered, and the guests leave nothing.
-# Arguments: the build folder, and the one case to run; none: all.
+# Guests under emulation: results of their runs are delivered, and nothing is left behind.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -16,7 +16,7 @@ set -euo pipefail
 pid=
 trap 'end' EXIT
 export PATH=$build/bin:$PATH
-# An emulated boot takes 15 s of CPU time, and many times as long on a busy machine.
+# An emulated boot needs 15 s of CPU time, and far longer on a busy machine.
 # shellcheck disable=SC2034 # await reads it
 patience=1200
 mkdir "$scratch/shared"
@@ -28,17 +28,16 @@ end() {
     rm -rf "$scratch"
 }
 
-# refuses MESSAGE COMMAND ARGUMENT...: fails unless the command is refused in one line.
+# refuses MESSAGE COMMAND ARGUMENT...: fails unless the command is refused with this message in one line.
 refuses() {
     ! timeout "$patience" "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: accepted"
     grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
-# begin OPTION... -- COMMAND...: starts run-in-guest and sets `pid`; its output is in $output and
-# $scratch/errors.
+# begin OPTION... -- COMMAND...: starts run-in-guest and sets `pid`; its output is in $output and $scratch/errors.
 begin() {
-    rm -f "$output" "$scratch/errors" # a guest before has printed the same
+    rm -f "$output" "$scratch/errors" # a previous guest printed the same
     "$experiments/run-in-guest" --guest "$guest" --acceleration tcg --memory 512M "$@" \
         >"$output" 2>"$scratch/errors" &
     pid=$!
@@ -56,15 +55,15 @@ says() {
     grep -qx -- "$1" "$output"
 }
 
-# guest_did COMMAND...: returns whether COMMAND finds what the guest is to do; fails the test if the guest has
-# ended instead.
+# guest_did COMMAND...: succeeds if COMMAND does, which checks for an action of the guest; fails the test if the guest
+# has ended.
 guest_did() {
     "$@" && return
     kill -0 "$pid" 2>/dev/null || fail "the guest ended early: $(cat "$scratch/errors")"
     return 1
 }
 
-# find_processes: sets `processes`, pids and start times of all below this test's guest.
+# find_processes: sets `processes` to pids and start times of all processes below this test's guest.
 find_processes() {
     local parents=$pid
     processes=()
@@ -84,7 +83,7 @@ start_time() {
     [ "${fields[0]}" = Z ] || echo "${fields[19]}"
 }
 
-# all_ended: succeeds if none of `processes` lives.
+# all_ended: succeeds if none of `processes` is alive.
 all_ended() {
     local process
     for process in "${processes[@]}"; do
@@ -119,7 +118,6 @@ options_and_their_values_are_checked() {
     refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true
 }
 
-# A make-guest that fails must not leave an incomplete guest.
 a_failed_make_guest_leaves_no_file() {
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
@@ -132,7 +130,7 @@ a_failed_make_guest_leaves_no_file() {
     [ "$(cd "$guest" && ls kernel initrd about)" ] || fail "the guest is incomplete"
 }
 
-# experiment OPTION...: calls interference.
+# experiment OPTION...: runs interference in guests.
 experiment() {
     timeout "$patience" "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm "$@" \
         >"$output" 2>&1 ||
@@ -166,13 +164,13 @@ unsupported_guest_options_are_named() {
         fail "wrong runs"
 }
 
-# Both sides begin on command, and the samples of guest and machine are next to each record.
+# Both sides begin on command, and each record has samples of guest and machine.
 both_sides_of_a_study_run_in_guests() {
     local run role boot at
     [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
     [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
     need_guest
-    # A busy machine may need longer to boot the guests; the same call continues the study.
+    # On a busy machine the boot may exceed the timeout; the same call then continues the study.
     for boot in 40s 240s; do
         experiment --guest "$guest" --guest-memory 512M --guest-boot "$boot" --levels 60:30:30 --hold 1 \
             --edge 0 --warmup 0 --output results
@@ -230,7 +228,7 @@ a_command_runs_in_a_guest() {
         END { exit !found || NR != 2 }' times.csv || fail "wrong times.csv: $(cat times.csv)"
 }
 
-# Killed at any time, it leaves no process, folder or mount.
+# Whenever run-in-guest is killed, it leaves no process, folder or mount.
 a_killed_guest_leaves_no_process_or_file() {
     local folder processes
     need_guest
@@ -253,7 +251,7 @@ a_killed_guest_leaves_no_process_or_file() {
     [ -z "$(find /run/virtiofsd -name "*${folder##*/}*" 2>/dev/null)" ] || fail "leftover files of virtiofsd"
 }
 
-# Guests use the machine's clock, so runs in several guests can start at the same time.
+# Guests use the machine's clock, so that runs in several guests can start at the same time.
 a_terminated_guest_delivers_the_record_of_its_run() {
     local processes at time elapsed
     need_guest
@@ -261,7 +259,7 @@ a_terminated_guest_delivers_the_record_of_its_run() {
     begin --grace "$patience" --share shared -- sh -c 'echo up; while [ ! -e shared/at ]; do sleep 0.5; done
         exec showstopper -f exact -l 50% -n 2 --start-at "@$(cat shared/at)" --record shared/record -- ssburn serial'
     await guest_did says up
-    at=$((EPOCHSECONDS + 45)) # a busy machine takes long to start showstopper there
+    at=$((EPOCHSECONDS + 45)) # a busy machine takes long to start showstopper in the guest
     echo "$at" >shared/at.new
     mv shared/at.new shared/at
     await guest_did has_samples
@@ -282,7 +280,7 @@ has_samples() {
     [ -e shared/record/samples.csv ] && [ "$(wc -l <shared/record/samples.csv)" -gt 1 ]
 }
 
-# In version 2, a group with processes cannot enable controllers for its children, unless it is the root.
+# In version 2, only the root may have processes and enable controllers for its children.
 groups_of_version_two_are_limited() {
     need_guest
     [ -x "$build/bin/ssprofile" ] || skip "libraries: ssprofile was not built"
@@ -328,13 +326,13 @@ END
     [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "leftover groups: $(cat shared/left)"
 }
 
-# write_stuttering_machine FILE: a program in place of qemu that sends two of its lines in two parts, further
-# apart than run-in-guest waits for one.
+# write_stuttering_machine FILE: writes a stand-in for qemu that sends two of its lines in two parts each, with a pause
+# that exceeds run-in-guest's timeout for a line.
 write_stuttering_machine() {
     cat >"$1" <<'END'
 #!/usr/bin/env bash
 set -eu
-echo "CPU 0/TCG" >/proc/$$/comm # as the thread of a virtual CPU
+echo "CPU 0/TCG" >/proc/$$/comm # like the thread of a virtual CPU
 control=$(printf '%s\n' "$@" | sed -n 's/^pipe,.*path=//p')
 exec {in}<>"$control.in" {out}<>"$control.out"
 say() {
@@ -354,7 +352,7 @@ END
     chmod +x "$1"
 }
 
-# use_stuttering_machine: makes the next guest run this program instead of qemu.
+# use_stuttering_machine: makes the next guest run the stand-in instead of qemu.
 use_stuttering_machine() {
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"

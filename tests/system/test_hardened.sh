@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The programs and modules of a release build are hardened, and tests/hardened notices if they are not. Argument: the
+# The programs and modules of a release build are hardened, and tests/hardened detects if they are not. Argument: the
 # build folder.
 set -euo pipefail
 

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/start.sh"
 cd "$scratch"
 
-# check COMMAND...: its output, kept in the file help, has no line of more than 80 columns.
+# check COMMAND...: writes the output to `help`, and fails if a line has more than 80 columns.
 check() {
     "$@" >help 2>err || fail "$*: $(cat err)"
     [ -s help ] || fail "$*: no output"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The target html converts every manual page and tutorial; all links have a target, and references to pages are links.
+# The target html converts every manual page and tutorial. All links have a target, and references to pages are links.
 # Argument: the build folder.
 
 # shellcheck source=start.sh

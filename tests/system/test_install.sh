@@ -11,7 +11,7 @@ for program in bin/showstopper-platform libexec/showstopper/showstopper-replay b
 done
 cmake --install "$build" --prefix "$scratch/all" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 
-# names FOLDER [EXPRESSION...]: prints the files below, one per line, and marks executables.
+# names FOLDER [EXPRESSION...]: prints the files below a folder, one per line, and marks executables.
 names() {
     (cd "$1" && find . \( -type f -o -type l \) "${@:2}" -printf '%P %m\n') |
         sed -E 's/ [0-7]*[1357][0-7]*$/ */; s/ [0-7]+$//' | sort
@@ -22,7 +22,7 @@ same() {
     diff "$scratch/expected" "$scratch/installed" >&2 || fail "$1: not all (<), or too many (>) are installed"
 }
 
-# page_names FOLDER...: the names of all manual pages below.
+# page_names FOLDER...: prints the names of all manual pages below these folders.
 page_names() {
     find "$@" -name 'build*' -prune -o -name '*.[1-9]' -printf '%f\n' | sort
 }
@@ -43,7 +43,7 @@ while read -r page; do
 done <"$scratch/installed"
 
 modules=$(dirname "$(dirname "$(find "$build" -path '*/feedback/own.so')")")
-names "$modules" | cut -d ' ' -f 1 >"$scratch/expected" # only built ones are executable
+names "$modules" | cut -d ' ' -f 1 >"$scratch/expected" # only built modules are executable
 names "$scratch/all/${modules#"$build/"}" >"$scratch/installed"
 same modules
 
@@ -59,7 +59,7 @@ names "$source/tools/ssprofile/batteries" >"$scratch/expected"
 names "$scratch/all/share/showstopper/batteries" >"$scratch/installed"
 same batteries
 
-# completions_of SHELL FOLDER: those that were generated, which a build for another architecture leaves out.
+# completions_of SHELL FOLDER: fails unless all generated completions are installed; a cross build generates none.
 completions_of() {
     names "$build/completions/$1" >"$scratch/expected"
     names "$scratch/all/share/$2" >"$scratch/installed"
@@ -82,7 +82,7 @@ fi
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
 
-# The parts, installed one by one, must add up to the whole.
+# The components, installed one by one, must add up to the complete installation.
 : >"$scratch/installed"
 for part in core tools sdk documents; do
     cmake --install "$build" --component "$part" --prefix "$scratch/$part" >"$scratch/log" 2>&1 ||
@@ -100,7 +100,7 @@ PATH=$scratch/all/bin:$PATH
 showstopper --list-modules >"$scratch/listed"
 grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"
 
-# check_moved FOLDER: checks that everything works in an installed tree that was moved to a path with a space.
+# check_moved FOLDER: checks that an installed tree works at another path, which contains a space.
 check_moved() {
     local tree=$1 flags path
     env -i PATH=/usr/bin:/bin "$tree/bin/showstopper" --list-modules | diff "$scratch/listed" - >&2 ||
@@ -120,7 +120,7 @@ check_moved() {
     ssfleet run --engine local --nodes a study plan >output 2>&1 || fail "moved: ssfleet: $(<output)"
     [ -s study/one/run.json ] || fail "moved: ssfleet: $(<output)"
 
-    # The module interface, by pkg-config and as a CMake package.
+    # Modules can be built with pkg-config and with the CMake package.
     cp "$source/modules/control/geom.c" mine.c
     PKG_CONFIG_PATH=$tree/share/pkgconfig
     export PKG_CONFIG_PATH
@@ -146,7 +146,7 @@ END
     showstopper --dry-run -l 50% -c ./made/libmine.so true >output 2>&1 || fail "moved: $(<output)"
 }
 
-# Everything works after a move. No text names the folder of the build, of the source or of the installation.
+# The tree works after a move: no text contains the build, source or installation folder.
 if grep -rIlF -e "$build" -e "$source" -e "$scratch" "$scratch/all" >&2; then
     fail "these files name a folder of this machine"
 fi
@@ -154,8 +154,8 @@ mkdir "$scratch/moved here"
 mv "$scratch/all" "$scratch/moved here/tree"
 (PATH="$scratch/moved here/tree/bin:/usr/bin:/bin" && check_moved "$scratch/moved here/tree")
 
-# DESTDIR precedes the prefix, and the target `uninstall` removes only what was installed. Uses a separate build
-# folder, because other tests install from $build at the same time.
+# DESTDIR precedes the prefix, and the target `uninstall` removes only what was installed. A separate build folder is
+# used, because other tests install from $build at the same time.
 cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TESTING=OFF \
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 export DESTDIR=$scratch/root

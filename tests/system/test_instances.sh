@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests the actuator `instances` of ssactuate, with ssburn serve as the service and ssrequest as the generator.
-# Arguments: the build folder, and the one case to run (by default all).
+# The actuator `instances` of ssactuate, with ssburn serve as the service and ssrequest as the generator.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2016,SC2317 # commands are literal; cases are called by their names
 set -euo pipefail
 
@@ -26,9 +26,8 @@ folder=$(mktemp -d)
 pids=()
 trap 'for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done; rm -rf "$folder"' EXIT
 
-# serve_instances VERB OPTION... -- UNITS: starts ssactuate, and waits until the instances serve. A request
-# costs UNITS of work at the first instance, twice as much at the second, and so on. Sets `run_pid`; the output
-# is in `run-out`.
+# serve_instances VERB OPTION... -- UNITS: starts ssactuate and waits until the instances serve. A request costs UNITS
+# of work at the first instance, twice as much at the second, and so on. Sets `run_pid`; the output is in `run-out`.
 serve_instances() {
     local words=()
     while [ "$1" != -- ]; do
@@ -53,7 +52,7 @@ urls() {
     sed -n 's/^urls //p' "$folder/run-out" | tail -n 1
 }
 
-# served URL...: succeeds if all of them answer a request.
+# served URL...: succeeds if all URLs answer a request.
 served() {
     ssrequest --quiet --rate 10 --duration 0.1s "$@" >/dev/null 2>&1
 }
@@ -66,7 +65,7 @@ has_exited() {
     [ ! -e "/proc/$1" ]
 }
 
-# end_run: ends ssactuate by SIGTERM and sets `run_status`.
+# end_run: ends ssactuate with SIGTERM and sets `run_status`.
 end_run() {
     run_status=0
     kill -TERM "$run_pid"
@@ -118,7 +117,7 @@ END
     grep -qF "instances requires --control" "$folder/err" || fail "$(cat "$folder/err")"
 }
 
-# say_load LOAD: sets the load for the policy.
+# say_load LOAD: appends a sample of the load that the policy reads.
 say_load() {
     echo "$1" >>"$folder/load/samples.csv"
 }
@@ -134,12 +133,12 @@ begin_requests() {
     pids+=("$asker")
 }
 
-# has_asked TARGET NUMBER: succeeds once this many requests to the target (a number from 0) were answered.
+# has_asked TARGET NUMBER: succeeds once this many requests to the target (numbered from 0) were answered.
 has_asked() {
     [ -e "$folder/each" ] && [ "$(grep -cE "^[0-9]+,$1,.*,success," "$folder/each")" -ge "$2" ]
 }
 
-# A request that was due just before the signal may still wait to be sent.
+# A request that was due just before the signal may not have been sent.
 end_requests() {
     local status=0
     kill -TERM "$asker"
@@ -152,7 +151,7 @@ count_instances() {
     [ "$(urls | wc -w)" -eq "$1" ]
 }
 
-# Forty clients ask all the time. Most of them wait for the leaving instance, the slower one.
+# Forty clients send requests continuously. Most of them wait for the slower instance, which is removed.
 removing_an_instance_loses_no_request() {
     local all=() leaving
     mkdir "$folder/load"
@@ -163,7 +162,7 @@ removing_an_instance_loses_no_request() {
     read -ra all <<<"$(urls)"
     leaving=${all[1]}
     begin_requests --closed 40
-    # Targets 1 and 2 are the two URLs, as set by ssactuate.
+    # Targets 1 and 2 are the two URLs that ssactuate set.
     await has_asked 2 5
     say_load 0.2
     await count_instances 1
@@ -192,7 +191,7 @@ a_generator_started_later_gets_the_urls() {
     end_run
 }
 
-# The instances ignore SIGTERM, and so does a process of the test that is not an instance.
+# The instances ignore SIGTERM, and so does an unrelated process of this test.
 killed_run_leaves_no_instance() {
     local instances=() pid
     sh -c 'trap "" TERM; exec sleep 1000' &

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/latency. Generator and service are scripts, so that results do not depend on the speed
-# of the machine; showstopper is the real one.
-# Arguments: the build folder, and the one case to run; none: all.
+# Tests of tools/experiments/latency. Generator and service are scripts, so that results do not depend on the speed of
+# the machine; showstopper is the real one.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -26,7 +26,7 @@ end() {
     rm -rf "$scratch"
 }
 
-# The fake generator takes a moment. If the file `wait` exists, it prints a line and waits.
+# The fake generator runs briefly. If the file `wait` exists, it prints a line and waits.
 mkdir "$scratch/bin"
 for name in showstopper ssbatch ssload ssreport; do
     ln -s "$build/bin/$name" "$scratch/bin/$name"
@@ -98,7 +98,7 @@ END
 chmod +x "$scratch/bin/"*
 few=(--duties '100%,50%' --rates '5,10' --demands none --warmup 1s --seconds 2s)
 
-# begin: removes what an earlier case left.
+# begin: removes files of earlier cases.
 begin() {
     rm -rf "$results" "$scratch"/{calls,asked,wait,waits,dead,fails,refused,no-service,service-dies,service}
 }
@@ -115,7 +115,7 @@ options_and_their_values_are_checked() {
     prints "Usage: tools/experiments/latency .*"
     ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
     while read -r option; do
-        # An unknown option after it ends the call before anything is planned.
+        # The unknown option after it ends the call before anything is planned.
         call latency "--$option" 1 --sedonds || grep -Fq -- "--sedonds: unknown option" "$output" ||
             refuses "--sedonds: unknown option" latency "--$option" --sedonds
     done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
@@ -184,7 +184,7 @@ ssbatch_accepts_the_printed_plan() {
     [ "$(wc -l <"$scratch/other/report/latency.csv")" -eq 5 ] || fail "expected 4 rows"
     experiment latency "${few[@]}" --own-cpu 0 --output other
     [ "$(calls '^ssrequest .* --record ')" -eq 4 ] || fail "the experiment repeated runs of its own plan"
-    # Only a wiki of the study is removed.
+    # A wiki is removed only if it belongs to the study.
     experiment latency --plan --service mediawiki --rates 5 --on 0
     grep -Fq " -- taskset -c 0 $experiments/services/mediawiki run $results/wiki " "$output" || fail "the wiki is not started"
     grep -Fxq "after -- $experiments/services/mediawiki down $results/wiki " "$output" || fail "the wiki is not removed"
@@ -197,7 +197,7 @@ call_ssbatch() {
     (cd "$scratch" && PATH=$scratch/bin:$PATH exec timeout "$patience" ssbatch "$@") >"$output" 2>&1
 }
 
-# is_stopped RUN LOW HIGH: fails unless the duty in its record is between these.
+# is_stopped RUN LOW HIGH: fails unless the mean duty in the record is in this range.
 is_stopped() {
     local share
     share=$(sed -n 's/^ *"duty_mean": *\([0-9.]*\).*/\1/p' "$results/$1/service/summary.json")
@@ -240,14 +240,14 @@ a_capacity_search_is_tabulated() {
     [ "$(sed 1d "$results/capacity.csv" | sort | paste -sd ' ')" = "serve,1,mean=500m,1,40,41.5,3,3 $(:
         )serve,1,p95=1s,1,40,41.5,3,3" ] || fail "$(cat "$results/capacity.csv")"
     prints '\| serve \| 100\.00 \| p95=1s \| 1 \| 40\.00 \| 41\.50 \|'
-    # The duration of a run at one rate applies neither to a search nor to steps.
+    # --seconds, the duration of a run at one rate, applies neither to a search nor to steps.
     [ "$(planned latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = "-,1" ] || fail "wrong seconds: $(planned latency-results seconds)"
     experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
     [ "$(planned steps seconds) $(planned steps warmup_seconds)" = "6 6 0 0" ] || fail "wrong times of steps"
     [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is listed as a rate"
 }
 
-# start_latency OPTION...: sets `pid`.
+# start_latency OPTION...: starts the experiment in the background and sets `pid`.
 start_latency() {
     : >"$scratch/waits"
     (cd "$scratch" && exec "$experiments/latency" "${options[@]}" "$@") >"$output" 2>&1 &
@@ -319,7 +319,6 @@ CSV
         fail "the tables differ"
 }
 
-# A service that does not answer makes the study fail.
 a_service_that_does_not_answer_is_reported() {
     begin
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
@@ -328,7 +327,7 @@ a_service_that_does_not_answer_is_reported() {
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"
-    # The service dies later.
+    # The service dies during the requests.
     touch "$scratch/fails"
     refuses "url-d100-r5-1: failed: requests: no request succeeded: 9 connection_refused, 1 status" "${call[@]}" --go-on
     grep -q "latency: some runs failed" "$output" || fail "the failure is not reported"
@@ -343,7 +342,7 @@ a_service_that_does_not_answer_is_reported() {
     rm "$scratch/dead"
 }
 
-# A service that already runs is throttled, and keeps running afterwards.
+# The service keeps running after the study.
 a_running_service_is_throttled_by_attaching_to_it() {
     begin
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5

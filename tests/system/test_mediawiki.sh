@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/services/mediawiki: what it refuses, starts and ends. All cases but one replace its
-# programs with scripts.
-# Arguments: the build folder, and the one case to run; none: all.
+# Tests of tools/experiments/services/mediawiki: what it refuses, starts and ends. All cases but one replace its
+# programs by scripts.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -22,7 +22,7 @@ end() {
     rm -rf "$scratch"
 }
 
-# One script has all names. If the file `wait-NAME` exists, program NAME prints a line and waits.
+# All programs are one script. If the file `wait-NAME` exists, program NAME prints a line and waits.
 mkdir -p "$scratch/bin" "$scratch/code/maintenance"
 touch "$scratch/code/maintenance/install.php"
 cat >"$scratch/bin/fake" <<END
@@ -34,7 +34,7 @@ if [ -e "$scratch/wait-\$name" ]; then
     read -rt 60 <> <(:)
     exit 1
 fi
-# serve SOCKET: serves until it is killed; its child ignores that.
+# serve SOCKET: runs until SIGTERM, which its child ignores.
 serve() {
     [ ! -e "$scratch/broken-\$name" ] || { echo "\$name has no luck" >&2 && exit 1; }
     touch "\$1"
@@ -82,36 +82,36 @@ for name in mariadbd mariadb-install-db my_print_defaults mariadb memcached php-
     ln -s fake "$scratch/bin/$name"
 done
 
-# real COMMAND...: runs it with the real programs.
+# real COMMAND...: runs a command of mediawiki with the real programs.
 real() {
     timeout "$patience" "$experiments/services/mediawiki" "$@"
 }
 
-# faked COMMAND...: runs it with the scripts.
+# faked COMMAND...: runs a command of mediawiki with the scripts.
 faked() {
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH real "$@"
 }
 
-# does STATUS COMMAND...: runs it with the scripts and fails on another status; its output is in $output.
+# does STATUS COMMAND...: like faked, but fails on another exit status; the output is in $output.
 does() {
     local status=0
     faked "${@:2}" >"$output" 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "${*:2}: expected status $1, got $status"
 }
 
-# says PART: fails unless a line of the output contains this.
+# says PART: fails unless the output contains this.
 says() {
     grep -Fq -- "$1" "$output" || fail "no '$1' in the output"
 }
 
-# will_not MESSAGE COMMAND...: fails unless the command is refused in one line.
+# will_not MESSAGE COMMAND...: fails unless the command is refused with this message in one line.
 will_not() {
     does 1 "${@:2}"
     says "$1"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
-# list_processes: prints the processes of the wiki and of the scripts.
+# list_processes: prints the pids of the wiki's programs and of the scripts.
 list_processes() {
     find /proc/[0-9]*/fd/9 -maxdepth 0 -lname "$dir/run/*" 2>/dev/null | cut -d / -f 3
     [ ! -e "$scratch/children" ] || while read -r pid; do
@@ -175,7 +175,7 @@ the_wiki_starts_and_stops() {
     # A second `up` must not start anything again.
     does 0 up "$dir"
     [ "$(list_processes)" = "$before" ] || fail "a second up started programs again"
-    # One program is killed; then all are started, and the wiki is not created again.
+    # After one program is killed, all programs are started, and the wiki is not created again.
     kill -KILL "$(faked status "$dir" | sed -n 's/^php up, pid //p')"
     await php_is_down
     says "php down"
@@ -183,7 +183,7 @@ the_wiki_starts_and_stops() {
     says "url $url"
     does 0 status "$dir"
     [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
-    # Different options restart it.
+    # Different options cause a restart.
     before=$(pid_of web)
     does 0 up "$dir" --workers 7
     grep -q '^pm.max_children = 7$' "$dir/php.conf" || fail "--workers is not in php.conf"
@@ -202,7 +202,7 @@ php_is_down() {
     [ "$status" -eq 3 ]
 }
 
-# The pid of a killed program may have been reused, and a stopped program does not react.
+# The pid of a killed program may have been reused, and a stopped program cannot react.
 processes_with_reused_pids_are_not_ended() {
     local pid
     does 0 up "$dir"
@@ -262,7 +262,7 @@ interrupted_installation_continues() {
     done
 }
 
-# begin_run: starts `run` and sets `pid` when the wiki is up.
+# begin_run: starts `run` and sets `pid`; returns when the wiki is up.
 begin_run() {
     : >"$output" # an earlier call may have printed the expected line
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" run "$dir" \
@@ -281,7 +281,7 @@ ends() {
 
 the_wiki_runs_until_it_is_terminated() {
     local part
-    # A service that already runs is not a child of the call.
+    # A service that was already up is not a child of this call.
     does 0 up "$dir"
     begin_run
     does 0 status "$dir"
@@ -336,7 +336,7 @@ ports_in_use_are_not_taken() {
     does 0 down "$dir"
 }
 
-# Run this in a mount namespace with a separate /etc and a separate folder for policy-rc.d.
+# Uses a mount namespace with a separate /etc and a separate folder for policy-rc.d.
 installed_packages_do_not_start_their_services() {
     [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
     unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot create a mount namespace"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-#
-# A module is a function of its arguments and of the memory that it is given, so no module may have
-# writable static data. This includes the skeleton, built with the public headers only.
+# A module's results depend only on its arguments and on the memory that it is given, so no module may have writable
+# static data. This includes the skeleton, built with the public headers only.
 set -eu
 
 # shellcheck source=skip.sh
@@ -17,8 +16,8 @@ need readelf
 ${CC:-cc} -std=c17 -Wall -Wextra -Werror -shared -fPIC -I"$source/include" \
     -o "$work/skeleton.so" "$source/modules/skeleton.c"
 
-# Names of the objects in sections that stay writable. .data.rel.ro is read-only once relocated;
-# completed.N comes with the compiler's start files, whose other names there have no size.
+# Prints the objects in sections that stay writable. .data.rel.ro is read-only after relocation. completed.N comes from
+# the compiler's start files, whose other objects have no size.
 writable_objects() {
     readelf -SW "$1" | sed -n 's/^ *\[ *\([0-9]*\)\] *\([^ ]*\).*/\1 \2/p' |
         awk '$2 ~ /^\.(data|bss|tdata|tbss|sdata|sbss)(\.|$)/ && $2 !~ /^\.data\.rel\.ro/ {
@@ -30,7 +29,7 @@ writable_objects() {
         sort -u
 }
 
-# The check itself must detect writable data.
+# The check must detect writable data.
 printf 'static int a; int *b(void) { static int c = 1; return a++ ? &a : &c; }\n' >"$work/bad.c"
 ${CC:-cc} -shared -fPIC -o "$work/bad.so" "$work/bad.c"
 [ "$(writable_objects "$work/bad.so" | wc -l)" -eq 2 ] || {

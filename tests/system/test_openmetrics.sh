@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Metrics of ssload and of a running showstopper are OpenMetrics text, which is always complete, and the dashboard
-# queries no others. Arguments: the build folder and, to run only one of the cases at the end, its name.
+# Metrics of ssload and of a running showstopper are complete OpenMetrics text, and the dashboard queries no other
+# metrics. Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 
 # shellcheck source=start.sh
@@ -12,7 +12,7 @@ PATH=$build/bin:$PATH
 
 cd "$scratch"
 
-# check_plainly FILE: each metric has its heading once, names end with the unit, and the text is complete.
+# check_plainly FILE: fails unless each metric has one heading, names end with their unit, and the text is complete.
 check_plainly() {
     awk 'function wrong(why) { print FILENAME ": " FNR ": " why ": " $0; status = 1 }
         ended { wrong("text after the end") }
@@ -35,7 +35,8 @@ check_plainly() {
         END { if (!ended || !samples) wrong("incomplete"); exit status }' "$1" || fail "$1: $(cat "$1")"
 }
 
-# check FILE: also with the parser of Prometheus. Debian's module is for Debian's python3, which need not be the first.
+# check FILE: like check_plainly, and also uses the parser of Prometheus if installed. Debian installs modules for
+# /usr/bin/python3, which need not be the first in PATH.
 check() {
     local python
     check_plainly "$1"
@@ -48,12 +49,12 @@ check() {
     skip_part "python3-prometheus-client: not installed"
 }
 
-# run_load NAME OPTION...: three samples of ssload; NAME.csv has the rows, NAME.prom the metrics.
+# run_load NAME OPTION...: takes three samples with ssload; NAME.csv gets the rows, NAME.prom the metrics.
 run_load() {
     ssload -q -i 50m -c 3 -o "$1.csv" --openmetrics "$1.prom" "${@:2}"
 }
 
-# start_run: runs showstopper until it has measured a load. $pid is its pid.
+# start_run: starts showstopper, sets `pid`, and waits until a load was measured.
 start_run() {
     showstopper -q -n 2 -f own -l 50% -- sh -c 'while :; do :; done' &
     pid=$!
@@ -74,7 +75,7 @@ metrics_of_ssload_are_its_latest_sample() {
     [ "$measured" = "$expected" ] || fail "the row has $expected, the metrics $measured"
     [ "$(grep -c '^ssload_cpu_load_ratio{cpu="[0-9]*"} ' load.prom)" -eq \
         "$(awk -F , '$7 ~ /^[0-9]/ { cpus[$7] } END { print length(cpus) }' load.csv)" ] || fail "$(cat load.prom)"
-    # The capacity is the time of three samples, on all CPUs.
+    # The capacity is the time of three samples on all CPUs.
     awk -v cpus="$(nproc)" '/^ssload_capacity_seconds_total / { exit !($2 >= 0.14 * cpus) }
         /^ssload_busy_seconds_total / { busy = $2 }
         END { exit !(busy >= 0) }' load.prom || fail "$(cat load.prom)"
@@ -89,7 +90,7 @@ options_of_ssload_become_labels() {
     grep -q "^ssload_load_ratio{cpus=\"$cpu\"} " part.prom || fail "$(cat part.prom)"
 }
 
-# The file is replaced, not rewritten, so a reader that has opened it gets a complete text.
+# The file is replaced, not rewritten, so a reader that has it open gets a complete text.
 the_metrics_file_is_replaced_atomically() {
     local inode
     ssload -q -i 20m -o /dev/null --openmetrics load.prom &
@@ -113,7 +114,7 @@ unwritable_metrics_end_ssload() {
     ssload -q -i 50m -o /dev/null --openmetrics there/load.prom 2>err &
     pid=$!
     await test -e there/load.prom
-    mv there gone # at once: rm would race with the files that ssload writes
+    mv there gone # rm would race with the files that ssload creates
     wait "$pid" || status=$?
     pid=
     [ "$status" -eq 125 ] || fail "status $status"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults; mandoc accepts them, and
+# Manual pages describe the options of --help and no others, with the same defaults; mandoc accepts the pages, and
 # documents name only existing files. Argument: the build folder.
 set -eu
 
@@ -8,10 +8,10 @@ set -eu
 . "$(dirname "$0")/skip.sh"
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
-# options_of PROGRAM: a line for each option in its help, "--NAME DEFAULT", without one "--NAME". The default
-# is * if the help describes it in words, or the option has options of its own.
+# options_of PROGRAM: prints a line for each option in the help: "--NAME DEFAULT", or "--NAME" without a default.
+# DEFAULT is * if the help describes it in words, or the option has options of its own.
 options_of() {
-    # PROGRAM may have a second word: one of its commands.
+    # The second word of PROGRAM, if any, is one of its commands.
     local words
     read -ra words <<<"$1"
     "${words[@]}" --help | awk '
@@ -70,21 +70,21 @@ check_tags() {
     comm -13 "$folder/options" "$folder/tags" | sed "s,\$, is described in ${page##*/}; --help does not list it,"
 }
 
-# check PROGRAM PAGE DEFAULTS: prints one line for each difference. The file DEFAULTS has the options that
-# have a default in any command of the page.
+# check PROGRAM PAGE DEFAULTS: prints one line for each difference. The file DEFAULTS lists the options that have a
+# default in any command of the page.
 check() {
     local name initial paragraphs value said
     paragraphs_of "$2" >"$folder/page"
     options_of "$1" >"$folder/options"
     [ -s "$folder/options" ] || echo "${1##*/} --help lists no option"
     while read -r name initial; do
-        # Options of the five kinds have one common paragraph.
+        # The page describes the options of all five kinds in one paragraph.
         [[ $name != --*-options || $name == --trace-options ]] || continue
-        # Commands of a program may have options of the same name.
+        # Several commands of a program may have an option of this name.
         paragraphs=$(grep -E -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
             { echo "${2##*/} lacks $name"; continue; }
         [ "$initial" != '*' ] || continue
-        # Help and page may write a time differently: 2m is 2ms.
+        # Help and page may write a time differently: 2m equals 2ms.
         value="$initial"
         case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
         said="default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\((the )?default"
@@ -97,7 +97,8 @@ check() {
     done <"$folder/options"
 }
 
-# check_paths DOCUMENT: each `path` from the root of the tree exists. NAME and other capitals are placeholders.
+# check_paths DOCUMENT: fails unless each `path` from the root of the tree exists. Words in capitals, such as NAME, are
+# placeholders.
 # shellcheck disable=SC2016 # backquotes of Markdown
 check_paths() {
     local path
@@ -107,7 +108,7 @@ check_paths() {
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
 
-# lint: prints what mandoc finds in the pages, except long lines: pages have a sentence per line.
+# lint: prints mandoc's warnings about the pages, except for long lines: pages have a sentence per line.
 lint() {
     find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
         grep -v 'input text line longer than 80 bytes' || true
@@ -118,7 +119,7 @@ lint() {
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 {
-    # Terminals that lack these characters print nothing: "42 \(mcs" becomes "42 s".
+    # Terminals that lack these characters omit them: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
     ! command -v mandoc >/dev/null || lint "$1"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The picture of the README exists, is small, and has colors for both schemes; packaging/readme/make makes one of a
-# record. Argument: the build folder.
+# The picture of the README exists, is small, and has colors for light and dark schemes; packaging/readme/make makes one
+# from a record. Argument: the build folder.
 
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/portability. Kernels are scripts that print a number, and showstopper is a script that
+# Tests of tools/experiments/portability. Kernels are scripts that print a number, and showstopper is a script that
 # passes them the setting, so that results do not depend on the speed of the machine.
-# Arguments: the build folder, and the one case to run; none: all.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -19,13 +19,13 @@ page=$checkout/tools/ssprofile/showstopper-portability.7
 results=$scratch/portability-results
 options=(--bin "$scratch/bin")
 
-# Programs look for each other in their own folder.
+# Programs search for each other in their own folder.
 mkdir "$scratch/bin"
 cp "$build/bin/ssprofile" "$scratch/bin"
 ln -s "$build/bin/ssbatch" "$scratch/bin"
 cat >"$scratch/bin/showstopper" <<END
 #!/bin/bash
-# The real program interprets the options.
+# The real program parses the options.
 [[ \$1 != --dry-run && \$1 != --version ]] || exec "$build/bin/showstopper" "\$@"
 kind=load
 while [ "\$1" != -- ]; do
@@ -38,7 +38,7 @@ echo "\$kind \$round" >>"$scratch/throttled"
 [ ! -e "$scratch/broken" ] || { echo "it cannot throttle" && exit 1; }
 exec "\${@:2}"
 END
-# A kernel is faster for a longer name. If the file `wait` exists, it prints a line and waits; so does the kernel
+# Kernels with longer names are faster. If the file `wait` exists, a kernel prints a line and waits; so does the kernel
 # whose number is in the file `wait-at`.
 cat >"$scratch/bin/ssburn" <<END
 #!/bin/bash
@@ -55,7 +55,7 @@ chmod +x "$scratch/bin/"*
 
 few=(demo --kernels 'int64,gcd,crc32' --repetitions 2 --others 100%)
 
-# calls_of: prints the number of kernels that were run, not counting the probe of the throttle.
+# calls_of: prints the number of kernels that were run, without the probe of the throttle.
 calls_of() {
     wc -l 2>/dev/null <"$scratch/calls" || echo 0
 }
@@ -109,7 +109,7 @@ is_known() {
     ! grep -q "unknown option" "$output" || fail "--$1 is unknown"
 }
 
-# The default plan runs at least 24 kernels of all classes in under five minutes.
+# The default plan runs at least 24 kernels of all classes in less than five minutes.
 a_plan_states_its_duration() {
     local kernels class
     experiment portability demo --dry-run
@@ -170,7 +170,7 @@ is_balanced() {
     [ ! -s "$scratch/unbalanced" ] || fail "$1: unbalanced elements: $(cat "$scratch/unbalanced")"
 }
 
-# start_portability WORD...: sets `pid`; its output is in $output.
+# start_portability WORD...: runs it in the background and sets `pid`; the output is in $output.
 start_portability() {
     : >"$output"
     : >"$scratch/waits"
@@ -187,7 +187,7 @@ is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-# end_portability SIGNAL: the kernel that waits ends, too; sets `status`.
+# end_portability SIGNAL: sends the signal, waits until the waiting kernel has ended, too, and sets `status`.
 end_portability() {
     local kernel
     status=0
@@ -217,7 +217,7 @@ demo_calibrates_the_throttle() {
     for file in index.html compare/compare.html; do
         grep -q 'color-scheme:light dark' "$results/$file" || fail "$file: no dark scheme"
     done
-    # The fields of profile.json that describe a machine.
+    # The index shows the fields of profile.json that describe a machine.
     grep -Eq '<li>Base: base; machine base; version fake 1\.0; cpu 0; quantum seconds 0\.02; idle states [a-z ]+(; quota around cpus [0-9.]+)?</li>' \
         "$results/index.html" || fail "index: the profile is not described: $(grep '<li>Base' "$results/index.html")"
     grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "the quantum is missing in profile.json"
@@ -229,7 +229,7 @@ demo_calibrates_the_throttle() {
     refuses "base: refused: it is done, and its columns or commands are different" portability "${few[@]}" --setting 50%
     refuses "is not an experiment folder" portability "${few[@]}" -o "$scratch/bin"
     refuses "holds a demo" portability "$results/base" "$results/target"
-    # Results of earlier versions, which are no study, have the same folders.
+    # Results of earlier versions are in the same folders, but without the files of a study.
     rm -r "$results/.study" "$results"/*/run.json
     experiment portability "$results/base" "$results/target" -o again
     prints "\| target:duty-4000 \| 3 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 50\.0 \|"
@@ -261,7 +261,6 @@ options_are_passed_to_ssprofile() {
         fail "wrong throttles: $(sort "$scratch/throttled" | uniq -c)"
 }
 
-# Ratios that are far from 1 are listed by name.
 ratios_outside_of_the_tolerance_are_reported() {
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
@@ -280,7 +279,7 @@ a_base_with_unstable_benchmarks_is_refused() {
     ! grep -q 'run 3 of 4' "$output" || fail "the demo continues despite a noisy base"
     [ "$(listed portability-results status)" = "done failed to come to come" ] ||
         fail "wrong status: $(listed portability-results status)"
-    # With no kernel left, the demo cannot continue.
+    # If no kernel is left, the demo cannot continue.
     ! grep -q -- '--go-on' "$output" || fail "--go-on is offered although no kernel is left"
     : >"$scratch/calls"
     refuses "4 of 4 benchmarks are unstable, which leaves too few to compare: " \
@@ -290,7 +289,7 @@ a_base_with_unstable_benchmarks_is_refused() {
 
 # The demo can continue if some benchmarks are stable, or become stable with a wider limit.
 a_demo_continues_with_the_stable_benchmarks() {
-    # Every other run of three kernels is faster by 5 %.
+    # Every second run of three kernels is faster by 5 %.
     sed -i "/^awk/i noise=1; case \$2 in crc32|bits|fft) noise=1.0\$((5 * (\$(grep -c \" \$2\" $scratch/calls) % 2))) ;; esac
         s/^awk /&-v noise=\"\$noise\" /; s/ \* setting/& * noise/" "$scratch/bin/ssburn"
     refuses "3 of 5 benchmarks are unstable: measure again on an idle machine, or continue with the others: --min-stable 1%" \
@@ -298,7 +297,7 @@ a_demo_continues_with_the_stable_benchmarks() {
     experiment portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --go-on
     prints "Setting found: duty at 40\.00 %.*"
     prints "- Benchmarks left out for target:duty-4000, of 5: 3 unstable \(.*"
-    # With a wider limit, fewer benchmarks are unstable; this does not make a calibration more certain.
+    # With a wider limit, fewer benchmarks are unstable; the calibration does not become more certain.
     call portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --spread 50% -o wide || true
     prints "ssbatch: run 3 of 4, calibration; .*"
     ! grep -q 'are unstable' "$output" || fail "stable benchmarks are called unstable"
@@ -324,7 +323,7 @@ interrupted_demo_continues() {
     local signal step
     for signal in TERM INT; do
         touch "$scratch/wait"
-        # In a separate job; otherwise it would ignore SIGINT.
+        # In a separate job; otherwise the process would ignore SIGINT.
         set -m
         start_portability "${few[@]}" -o "$scratch/$signal"
         set +m
@@ -413,8 +412,7 @@ two_profiles_are_compared_on_one_page() {
     is_balanced "$scratch/two/index.html"
     grep -q '<p>Base: base:without</p>' "$scratch/two/index.html" || fail "index: the comparison is missing"
     ! grep -q 'kernel-01' "$scratch/two/index.html" || fail "index: tables appear as text"
-    # A second call with fewer targets leaves no result of the first; files and names are given as for
-    # ssprofile.
+    # A second call with fewer targets leaves no result of the first. Files and names are given as for ssprofile.
     sed 's/kernel-/application-/' "$scratch/two/compare/ratios.csv" >"$scratch/applications.csv"
     experiment portability base target/results.csv:target:without -o two \
         --applications applications.csv --coverage 80%
@@ -428,7 +426,7 @@ two_profiles_are_compared_on_one_page() {
     refuses "ssprofile: nothing: No such file or directory" portability base nothing -o two
 }
 
-# The tables of the manual page are recomputed.
+# Computes the tables of the manual page again.
 figures_in_the_manual_page_are_correct() {
     local benchmarks coverage
     while read -r benchmarks coverage; do

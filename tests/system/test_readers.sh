@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# R, pandas and DuckDB read every table with the functions of showstopper-record(5), and the output of ssload without
-# options. Argument: the build folder.
+# R, pandas and DuckDB read every table with the functions in showstopper-record(5), and also the output of ssload
+# without options. Argument: the build folder.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,7 +18,8 @@ fail() {
     exit 1
 }
 
-# python_with MODULE: prints a Python that has it. Debian's modules are for Debian's python3, which need not be the first.
+# python_with MODULE: prints a Python that has this module. Debian installs modules for /usr/bin/python3, which need not
+# be the first in PATH.
 python_with() {
     local python
     for python in /usr/bin/python3 python3; do
@@ -45,7 +46,7 @@ for table in run requests report report-bare load; do
     done
 done | sort >expected
 
-# compare READER: fails unless `found` has the same tables.
+# compare READER: fails unless the reader has found the expected tables.
 compare() {
     sort -o found found
     diff expected found >&2 || fail "$1 reads other tables (>)"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The documents name the version of the programs, and the date of the release is that of the manual pages.
-# Argument: the build folder.
+# The documents name the version of the programs, and manual pages have the date of the release. Argument: the build
+# folder.
 set -eu
 
 source=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The rooms of src/ and tools/ and the arrows between them.
-# Arguments: the build folder, and the one case to run; none: all.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -63,7 +63,7 @@ headers_of_the_same_name_are_reported() {
     expect_complaint "sheet.h has the same name"
 }
 
-# compile ROOM HEADER: compiles a file that includes the header, as a source file of this room.
+# compile ROOM HEADER: compiles a file that includes this header, with the include paths of this room.
 compile() {
     local command
     command=$(awk -v room="/tools/$1/" '

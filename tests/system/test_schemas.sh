@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The JSON documents that the programs write follow tools/schemas, which describe every key. Arguments: the build folder
-# and, to run only one of the cases at the end, its name.
+# The JSON documents that the programs write follow tools/schemas, which describe every key. Arguments: the build
+# folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 
 # shellcheck source=start.sh
@@ -11,7 +11,7 @@
 bin=$build/bin
 PATH=$bin:$PATH
 
-# Debian's module is for Debian's python3, which need not be the first one.
+# Debian installs modules for /usr/bin/python3, which need not be the first in PATH.
 for python in /usr/bin/python3 python3 ''; do
     [ -n "$python" ] || skip "python3-jsonschema: not installed"
     ! "$python" -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null || break
@@ -34,7 +34,7 @@ build_has() {
     done
 }
 
-# try COMMAND...: runs it; only a status of 125, with which our programs fail, is wrong.
+# try COMMAND...: runs a command, which may fail, but not with 125, the status of errors of our programs.
 try() {
     local status=0
     timeout "$patience" "$@" >out 2>err || status=$?
@@ -57,7 +57,7 @@ runs_match_their_schemas() {
     grep -q '"signal": "' several.json || fail "no instance was ended by a signal: $(cat several.json)"
 }
 
-# A run that a signal ends has a summary, too.
+# A run that a signal ends writes a summary, too.
 interrupted_runs_match_their_schemas() {
     showstopper -n 1 -f own -l 50% --record record --json summary.json sleep 1000 2>err &
     local pid=$!
@@ -112,7 +112,7 @@ studies_match_their_schemas() {
     grep -q '"failed"' study/bad/run.json || fail "$(cat study/bad/run.json)"
 }
 
-# unfold TREE: makes a machine of a file with a line for each file: its path, a tab, and its content.
+# unfold TREE: creates the files of a machine from a file with a line for each: its path, a tab, and its content.
 unfold() {
     "$python" - "$1" <<'END'
 import os, sys
@@ -141,7 +141,7 @@ machines_match_their_schemas() {
     follow platform ./*.json
 }
 
-# refuse SCHEMA CHANGE: the document out.json with this change is refused.
+# refuse SCHEMA CHANGE: fails unless the document out.json is refused after this change.
 refuse() {
     "$python" -c 'import json, sys
 document = json.load(open("out.json"))
@@ -151,7 +151,6 @@ json.dump(document, open("changed.json", "w"))' "$2"
         fail "$1: accepted with $2"
 }
 
-# Documents with other keys, fewer keys or values of another type are refused.
 documents_with_wrong_keys_or_types_are_refused() {
     showstopper -n 1 -f own -l 50% --duration 600m --record record sleep 1000 2>err
     cp record/summary.json out.json

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests ssburn serve with the shell as the client. Argument: the build folder.
+# Tests of ssburn serve, with the shell as the client. Argument: the build folder.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 
@@ -40,7 +40,7 @@ serve() {
     port=${port%/}
 }
 
-# end_server SIGNAL STATUS: ends the server and waits for all of its output.
+# end_server SIGNAL STATUS: ends the server, which must exit with this status, and waits for the rest of its output.
 end_server() {
     local status=0
     kill -s "$1" "$server"
@@ -71,7 +71,7 @@ answer() {
     IFS= read -r -N "$length" -t "$patience" body <&"$1" || fail "truncated answer"
 }
 
-# await_work: waits until the server uses CPU time, so a worker handles a request.
+# await_work: waits until the server uses CPU time, and thus handles a request.
 await_work() {
     local begin now
     begin=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
@@ -100,7 +100,7 @@ a_connection_serves_several_requests() {
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello' >&5
     answer 5
     [[ $status = 200 && ${#body} -eq 3072 ]] || fail "second answer: $status, ${#body} bytes"
-    # Sends two requests at once; the last one closes the connection.
+    # Two requests are sent at once; the last one closes the connection.
     ask 5
     ask 5 'Connection: close'
     answer 5
@@ -117,7 +117,7 @@ a_connection_serves_several_requests() {
     [ ! -s err ] || fail "unexpected message: $(cat err)"
 }
 
-# The bounds are wide, because other processes disturb the measurement of CPU time.
+# The bounds are wide, because other processes affect the CPU time that a request uses.
 a_request_uses_the_configured_cpu_time() {
     local spread given
     for spread in constant exponential; do
@@ -145,7 +145,7 @@ worked() {
         fail "not between $1 and $2 s: $(cat out)"
 }
 
-# With these seeds the work of the first request is 0.005 and 8.4 times the mean.
+# With these seeds the first request costs 0.005 times and 8.4 times the mean.
 the_seed_selects_the_work_of_requests() {
     local seed
     for seed in 141 719; do
@@ -159,8 +159,8 @@ the_seed_selects_the_work_of_requests() {
     done
 }
 
-# One request is handled and at most two wait; when the server ends, the first is completed. The order
-# depends on which connection the server reads first.
+# One request is handled and up to two wait. The first is completed at the server's end. The order depends on which
+# connection the server reads first.
 requests_beyond_the_queue_are_refused() {
     local file done=' ' refused=0
     serve --work 2s --queue 2
@@ -227,7 +227,7 @@ workers_run_in_parallel() {
 # Clients disconnect in the middle of a request, and in the middle of an answer larger than socket buffers.
 a_client_that_disconnects_is_counted() {
     local signal=HUP
-    # nohup makes programs ignore it.
+    # Under nohup the server would ignore SIGHUP.
     ! grep -q '^SigIgn:.*[13579bdf]$' /proc/self/status || signal=TERM
     serve --work 0 --bytes 64M
     exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -237,7 +237,7 @@ a_client_that_disconnects_is_counted() {
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5000\r\n\r\nhello' >&5
     exec 5<&-
-    # After the answer to a later request, the earlier ones have been handled.
+    # When a later request has been answered, the earlier ones have been handled.
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5 'Connection: close'
     [ "$(wc -c <&5)" -gt $((64 << 20)) ] || fail "truncated answer"
@@ -247,7 +247,7 @@ a_client_that_disconnects_is_counted() {
     expect lost 2
 }
 
-# The signal arrives while a worker handles the request; the answer must still be sent.
+# The signal arrives while a worker handles the request, which must still be answered.
 pending_answers_are_sent_before_the_end() {
     local reader
     serve --work 500m --bytes 8M
@@ -273,7 +273,7 @@ a_second_signal_ends_the_server_at_once() {
         sleep 0.01
     done
     kill -0 "$server" || fail "exited while a worker handled a request"
-    # In the background of a script, INT is ignored at first.
+    # A background process of a script ignores SIGINT unless it sets a handler, as the server does.
     end_server INT 130
     exec 5<&-
 }
@@ -310,7 +310,7 @@ a_unix_socket_is_removed_at_the_end() {
     end_server KILL 137
     [ -S socket ] || fail "the socket of the killed server is missing"
     serve --work 0 --listen ./socket
-    # A new socket at the same path is not removed.
+    # A new file at the same path is not removed.
     rm socket
     echo other >socket
     end_server TERM 0

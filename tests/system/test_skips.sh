@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A test that cannot run here counts as skipped, is listed with its reason, and is reported as an error
-# on a machine that should run it. Argument: the build folder.
+# A test that cannot run here counts as skipped, is listed with its reason, and is an error on a machine that has the
+# required feature. Argument: the build folder.
 set -euo pipefail
 
 # shellcheck source=skip.sh
@@ -48,7 +48,7 @@ no_test_returns() {
         grep . || fail "tests that return early must use SKIP"
 }
 
-# log [TEST REASON STATUS]...: writes a log like ctest's.
+# log [TEST REASON STATUS]...: writes a log in the format of ctest.
 log() {
     mkdir -p "$folder/build"
     while [ $# -gt 0 ]; do
@@ -59,7 +59,7 @@ log() {
     done >"$folder/build/tests.xml"
 }
 
-# lists STATUS OPTION...: runs tests/skips on the log, with a build without sanitizers.
+# lists STATUS OPTION...: runs tests/skips on this log, for a build without sanitizers.
 lists() {
     local status=0
     : >"$folder/build/CMakeCache.txt"

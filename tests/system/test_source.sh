@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The source tarball has every file of the tree and is built without a network. The files that make packages of RPM and
-# Arch of it are valid, and that of RPM names every installed file. Arguments: the build folder and, to run only one of
-# the cases at the end, its name.
+# The source tarball has every file of the tree and builds without a network. The files that make RPM and Arch packages
+# from it are valid, and the RPM file lists every installed file. Arguments: the build folder, and one case to run
+# (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -71,7 +71,7 @@ the_file_of_arch_is_valid() {
         as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
         chown 65534 .
     fi
-    # It looks for pacman, which it does not need for this.
+    # makepkg requires pacman but does not use it here.
     PACMAN=true "${as[@]}" makepkg --printsrcinfo >srcinfo 2>log || fail "$(cat log)"
     grep -qx "[[:space:]]*pkgver = $version" srcinfo || fail "another version than $version: $(cat srcinfo)"
 }

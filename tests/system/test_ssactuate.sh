@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that ssactuate sets and restores knobs: on recorded trees with a fake kernel, and with this machine's
-# control groups. Arguments: the build folder, and the one case to run (by default all).
+# ssactuate sets and restores knobs: on recorded machines with a fake kernel, and in this machine's control groups.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2016,SC2317 # commands are literal; cases are called by their names
 set -euo pipefail
 
@@ -27,7 +27,7 @@ trap '[ -z "$run_pid" ] || kill -TERM "$run_pid" 2>/dev/null || true
     for group in "${groups[@]}"; do kill -KILL -- "-$group" 2>/dev/null || true; done
     rm -rf "$folder"' EXIT
 
-# expect STATUS COMMAND...: runs the command, which writes to `out` and `err` of the folder.
+# expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err` in $folder.
 expect() {
     local status=0
     "${@:2}" >"$folder/out" 2>"$folder/err" || status=$?
@@ -43,8 +43,6 @@ says() {
 is() {
     [ "$(cat "$folder/$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$folder/$1")"
 }
-
-# ---- list and get ----
 
 list_says_why_an_actuator_is_absent() {
     mkdir -p "$folder/empty/sys"
@@ -95,8 +93,6 @@ unknown_knobs_and_options_are_refused() {
     expect 125 ssactuate run quota=50% quota=60% -- true
     expect 125 ssactuate run size=cpus=1 -- true
 }
-
-# ---- run ----
 
 levels_are_checked_without_setting_them() {
     unpack acpi-cpufreq
@@ -171,8 +167,8 @@ rounded_power_is_accepted_and_reported() {
     unchanged
 }
 
-# Each row has a recorded machine, what is special about its kernel, knobs, and what the run says. A row without a
-# text succeeds. For the rules of the kernel, see fake_kernel.c and fake_groups.c.
+# Each row has a recorded machine, a variant of its kernel, knobs, and a message of the run; without a message, the run
+# succeeds. fake_kernel.c and fake_groups.c describe the rules of the kernel.
 values_changed_or_refused_by_the_kernel_are_reported() {
     local name special knobs text status
     local -a words
@@ -295,8 +291,6 @@ journals_of_earlier_boots_are_not_restored() {
     is out "nothing to restore"
 }
 
-# ---- ends ----
-
 values_are_restored_before_a_terminated_command_ends() {
     unpack intel-pstate
     begin_run power=60W,stubborn
@@ -344,7 +338,7 @@ restore_undoes_changes_of_killed_run_and_keeper() {
     is out "restored the changes of 1 killed run"
     unchanged
     leave_values frequency=1.4GHz
-    expect 0 actuate run frequency=1.6GHz -- true # turns back what is left, first
+    expect 0 actuate run frequency=1.6GHz -- true # first restores what the killed run left
     unchanged
 }
 
@@ -363,14 +357,12 @@ every_value_is_restored_after_random_kills() {
     "$(dirname "$0")/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
 }
 
-# ---- follow ----
-
 # write_policy LINE...
 write_policy() {
     printf '%s\n' "${@:-}" >"$folder/policy"
 }
 
-# The command writes the samples of the load itself, so that their time does not matter.
+# The command itself writes the samples of the load, so that timing does not matter.
 follow_sets_the_level_for_the_current_load() {
     unpack acpi-cpufreq
     mkdir "$folder/load"
@@ -386,7 +378,7 @@ follow_sets_the_level_for_the_current_load() {
     unchanged
 }
 
-# Files set by any rule must be restored, whichever rule holds at the end.
+# Files set by any rule must be restored, whichever rule applies at the end.
 a_killed_follow_is_restored() {
     unpack intel-pstate
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
@@ -411,7 +403,7 @@ a_killed_follow_is_restored() {
     unchanged
 }
 
-# Values return at once, and stay while the command takes its time, whatever the load is then.
+# Values are restored at once, although the command exits later, and stay so whatever the load is.
 signal_ends_the_policy_before_the_command() {
     unpack intel-pstate
     mkdir -p "$folder/load"
@@ -440,7 +432,7 @@ a_failed_switch_does_not_affect_the_command() {
     printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
     write_policy "load trace $folder/trace" 'every 20m' 'stay 100m' \
         'below 40% frequency=1.4GHz' 'above 60% frequency=2.1GHz'
-    # One for each policy at the start, and then the first switch.
+    # Four writes at the start, one per policy; the fifth is the first switch.
     fault scaling_setspeed ok ok ok ok EBUSY
     expect 0 actuate follow --policy "$folder/policy" --record "$folder/record" -- sh -c '
         until grep -q 2100000 "$1"; do sleep 0.02; done' - \
@@ -472,8 +464,8 @@ follow_can_use_the_load_of_the_side() {
     says record '"pin=free"'
 }
 
-# begin_group: starts a process group of two processes and sets `group` to its ID. `state` gets the state of
-# `ssactuate`: a machine with the CPUs of this one.
+# begin_group: starts a process group of two processes and sets `group` to its ID. Creates the folder `state` of a
+# machine with this machine's CPUs.
 begin_group() {
     mkdir -p "$folder/state/run" "$folder/state/sys/devices/system/cpu"
     cat /sys/devices/system/cpu/online >"$folder/state/sys/devices/system/cpu/online"
@@ -502,13 +494,13 @@ have_cpus() {
     [ "$count" = 2 ]
 }
 
-# need_cpus: skips unless there are several CPUs, and sets `first` to the first one.
+# need_cpus: skips the case if there is only one CPU; sets `first` to the first CPU.
 need_cpus() {
     [ "$(nproc)" -gt 1 ] || skip "cpus: a pin to one of one CPU changes nothing"
     first=$(cpus_of $$ | sed 's/[-,].*//')
 }
 
-# follow_groups WORD...: follows process groups with `policy` until they end or it is killed.
+# follow_groups WORD...: starts ssactuate, which follows process groups with `policy`.
 follow_groups() {
     "$build/bin/ssactuate" follow --root "$folder/state" --policy "$folder/policy" "$@" 2>"$folder/run-err" &
     run_pid=$!
@@ -578,7 +570,7 @@ killed_follow_restores_the_affinity_of_process_groups() {
     have_cpus "$usable" || fail "the affinity was not restored: $(cat "$folder/out")"
 }
 
-# journal_of_killed_run STARTED: writes a journal in which the group's leader, started at that time, had CPUs 0
+# journal_of_killed_run STARTED: writes a journal which says that the group's leader, started at this time, had CPUs 0
 # and 1 before CPU `first`.
 journal_of_killed_run() {
     mkdir -p "$folder/state/run/showstopper"
@@ -608,7 +600,7 @@ process_group_in_use_is_refused_with_the_pid() {
     kill -TERM "$run_pid"
     wait "$run_pid" || true
     run_pid=
-    # The journal of a killed run waits for a run that has the process group now.
+    # The journal of a killed run is not applied while another run controls the process group.
     journal_of_killed_run "$(sed 's/.*) //' "/proc/$group/stat" | cut -d ' ' -f 20)"
     taskset -cp "$first" "$group" >"$folder/out"
     hold_lock "process-group-$group.lock"
@@ -654,7 +646,7 @@ the_command_does_not_start_if_the_side_is_invalid() {
     begin_group
     write_policy 'below 100% pin=free'
     follow=(ssactuate follow --root "$folder/state" --policy "$folder/policy")
-    # In a group of its own: that of the caller may be outside of our namespace of pids, and has no id then.
+    # In a separate group, because the caller's group may be outside of this PID namespace and then has no ID in it.
     # shellcheck disable=SC2016 # for sh
     expect 125 setsid -w sh -c 'exec "$@" --side "background=@$$" -- touch "$0"' "$folder/started" "${follow[@]}"
     says err "ssactuate itself is in process group"
@@ -693,14 +685,14 @@ the_command_does_not_start_if_a_policy_cannot_be_set() {
     says err "$folder cannot be read: Is a directory"
     write_policy "load trace $folder/absent" 'below 40% pin=free'
     expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
-    # The command ignores the SIGTERM that it gets at the end, and so holds the pipe until it exits.
+    # The command ignores SIGTERM, so it holds the pipe open until it exits.
     { (trap '' TERM && exec ssactuate follow --policy "$folder/policy" -- touch "$folder/started" 2>&1) || true; } |
         cat >"$folder/err"
     says err "$folder/absent"
     [ ! -e "$folder/started" ] || fail "the command was started"
 }
 
-# The record of a showstopper that has not started yet, or of none.
+# The record does not exist, as before showstopper starts.
 unknown_load_is_reported_once() {
     write_policy "load record $folder/absent" 'every 20m' 'stay 100m' 'below 40% pin=free' 'above 60% pin=first:1'
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" -- sh -c '
@@ -709,7 +701,7 @@ unknown_load_is_reported_once() {
     is err "ssactuate: warning: the load is unknown: no load in $folder/absent/samples.csv: the present levels stay"
 }
 
-# A group above allows 200 %, which a new period with the former quota would exceed.
+# The parent group allows 200 %, which the new period with the old quota would exceed.
 quota_and_period_switch_below_a_limited_group() {
     unpack cgroup-v1
     mkdir -p "$folder/load"
@@ -726,8 +718,8 @@ cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 
     unchanged
 }
 
-# The page cache of a written file counts as memory of the group.
-# A size without a quota has none, although another size of the policy has one.
+# The page cache of a written file counts as memory of the group. A size without a quota sets none, although another
+# size of the policy does.
 sizes_of_a_policy_may_leave_out_parts() {
     unpack cgroup-v1
     mkdir -p "$folder/load"
@@ -747,9 +739,7 @@ the_memory_limit_is_not_set_below_the_memory_in_use() {
         until grep -q "memory is below the .* in use" "$1/err"; do sleep 0.02; done' - "$folder"
 }
 
-# ---- this machine ----
-
-# need_knob NAME KEYWORD: skips unless this process may make control groups with this limit.
+# need_knob NAME KEYWORD: skips the case unless control groups with this limit can be created.
 need_knob() {
     "$build/bin/ssactuate" get "$1" >"$folder/out" 2>"$folder/err" || skip "$2: $(cat "$folder/err")"
 }
@@ -813,7 +803,7 @@ each_thread_is_bound_to_one_cpu() {
         done; kill $pid'
 }
 
-# follow warns once, although it binds all threads again at each switch.
+# follow warns once, although each switch binds all threads again.
 crowded_threads_cause_one_warning() {
     local words
     mkdir -p "$folder/load"
@@ -845,7 +835,7 @@ affinity_pins_without_privilege_or_runtime_folder() {
     expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" run pin=first:1 -- \
         sh -c 'taskset -cp $$ | sed "s/.*: //"'
     is out "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')"
-    # Plans restore after each run, also for a user without a journal.
+    # Plans call restore after each run, also for a user without a journal.
     expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" restore
     says out "nothing to restore: without XDG_RUNTIME_DIR this user has no journal"
 }

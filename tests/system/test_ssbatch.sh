@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Studies of ssbatch: what is carried out, kept, refused, repeated and listed.
-# Arguments: the build folder, and the one case to run; none: all.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -30,19 +30,19 @@ begin() {
     cd "$folder/work"
 }
 
-# expect STATUS COMMAND...: runs the command, which writes to `out` and `err`.
+# expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err`.
 expect() {
     local status=0
     timeout "$patience" "${@:2}" >out 2>err || status=$?
     [ "$status" = "$1" ] || fail "status $status instead of $1: ${*:2}: $(cat out err)"
 }
 
-# says FILE TEXT: fails unless the file has the text.
+# says FILE TEXT: fails unless the file contains this text.
 says() {
     grep -qF -e "$2" "$1" || fail "$1 does not have '$2': $(cat "$1")"
 }
 
-# is FILE TEXT: fails unless this is the whole file.
+# is FILE TEXT: fails unless this is all of the file.
 is() {
     [ "$(cat "$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$1")"
 }
@@ -82,7 +82,7 @@ changed_runs_are_refused_without_redo() {
     chmod +x program
     printf '%s\n' 'run a takes 1s size=1' 'main -- ./program' 'run b takes 1s' 'main -- true' >plan
     expect 0 ssbatch study plan
-    # Columns and words of commands identify a run, times do not.
+    # Columns and words of commands identify a run; times do not.
     sed 's/takes 1s size/takes 2s size/' plan >longer
     expect 0 ssbatch study longer
     sed 's/size=1/size=2/' plan >other
@@ -93,7 +93,7 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch --redo a study other
     is log "$(printf 'one\none')"
     expect 0 ssbatch study other
-    # Programs identify a run, too.
+    # The contents of a program identify a run, too.
     printf '%s\n' '#!/bin/sh' 'echo two >>log' >program
     expect 1 ssbatch study other
     says err "a: refused: it is done, and the program ./program has changed; ssbatch --redo a carries it out again"
@@ -102,7 +102,7 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch study other
 }
 
-# The folder is as left by a call that was killed after --redo had moved the earlier result away.
+# The folder is as after a call that was killed when --redo had moved the earlier result away.
 the_old_result_survives_a_kill_during_its_replacement() {
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo a | tee -a log'" >plan
@@ -228,7 +228,7 @@ records_are_written_to_the_folder_in_memory() {
     says err "--ram-folder: 'ram' is relative: give an absolute path"
 }
 
-# Another user can guess the name of a folder in /dev/shm and make it first.
+# Another user may guess the name of a folder in /dev/shm and create it first.
 # shellcheck disable=SC2016 # $$ is the pid that ssbatch then has
 folders_of_other_users_in_memory_are_refused() {
     begin
@@ -260,7 +260,7 @@ failed_runs_are_repeated() {
     [ "$(cut -f 1,7,8 jobs | tail -n 3)" = $'1\t1\t0\n2\t1\t0\n1\t0\t0' ] || fail "job log: $(cat jobs)"
 }
 
-# Keeps every CPU busy at the lowest priority.
+# Keeps all CPUs busy, at the lowest priority.
 start_burners() {
     burners=()
     for _ in $(seq "$(nproc)"); do
@@ -283,7 +283,7 @@ disturbed_runs_are_reported_and_repeated() {
 
 a_run_is_not_disturbed_by_its_own_cpu_time() {
     begin
-    # The CPU time of a daemon belongs to the run, too.
+    # The CPU time of a daemon counts as that of its run.
     cat >burn <<'END'
 import os, time
 os.fork()
@@ -297,8 +297,8 @@ END
     others_exclude 0.9
 }
 
-# others_exclude SECONDS: fails unless the run subtracts this CPU time from that of other processes, which keep all CPUs
-# busy.
+# others_exclude SECONDS: fails unless this CPU time of the run is subtracted from that of other processes, which keep
+# all CPUs busy.
 others_exclude() {
     python3 - "$(nproc)" "$1" <<'END'
 import json, sys
@@ -362,7 +362,7 @@ run b takes 1s needs=a,base
 main -- sh -c 'echo b >>log'
 skip c reason='no network' size=9
 END
-    # Whatever the order, b comes after a.
+    # In any order, b comes after a.
     for seed in 1 2 3 4; do
         rm -f log
         expect 0 ssbatch --shuffle "$seed" "study$seed" plan
@@ -378,7 +378,7 @@ END
     is log "$(printf 'a 17\nb\nd 17')"
     says study1/c/run.json '"status": "skipped",'
     says study1/c/run.json '"reason": "no network",'
-    # A run is not carried out if a run that it needs has failed.
+    # A run is skipped if a run that it needs has failed.
     sed 's/echo a {base} >>log/exit 4/' plan >failing
     expect 1 ssbatch --go-on study5 failing
     says err "b: not carried out: it needs a, which is not done"
@@ -444,11 +444,11 @@ END
     says err "unmatched: failed: record: no line of output matched --iteration: all "
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
     [ -e study/long/record/summary.json ] || fail "an iteration longer than the run is a failure"
-    # Both sides of a run with a trace must last until its end. The other side does not wait.
+    # Both sides of a run with a trace must last until its end. If one ends early, the other is not waited for.
     says err "deserted: failed: front: it ended before the trace of the run did: the command ended by itself"
     expect 1 ssbatch --list study
     says out "4 failed"
-    # Nothing starts attached processes again.
+    # Attached processes are not restarted.
     sh -c 'until [ -s study/.gone.part/result/record/samples.csv ]; do sleep 0.1; done; sleep 1' &
     printf '%s\n' 'run gone takes 999s' \
         "main -- showstopper --attach $! -f own -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=500s" >plan

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssburn as a user sees it: its output, its options, and how it ends. Argument: the build folder.
+# The output, options and exits of ssburn. Argument: the build folder.
 set -eu
 
 # shellcheck source=patience.sh
@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-# expect_status STATUS WORD...: runs ssburn with the words; output in `out`, messages in `err`.
+# expect_status STATUS WORD...: fails unless ssburn exits with this status; it writes to `out` and `err`.
 expect_status() {
     local wanted=$1 status=0
     shift
@@ -37,7 +37,7 @@ expect_refusal() {
     esac
 }
 
-# expect_lines COUNT: fails unless `out` has the line about the work and COUNT numbered iterations.
+# expect_lines COUNT: fails unless `out` has a line about the work and COUNT numbered iterations.
 expect_lines() {
     local count=$1 numbers
     head -n 1 out | grep -Eqx '# work [0-9]+' || fail "the work is not printed: $(cat out)"
@@ -113,7 +113,7 @@ help_and_version() {
 lost_output_ends_it() {
     local class statuses
     for class in serial blocking parallel forking; do
-        # ssburn inherits an ignored SIGPIPE from its caller.
+        # ssburn inherits an ignored SIGPIPE.
         statuses=$(
             trap '' PIPE
             "$ssburn" "$class" --work 100000 2>err | head -n 3 >out
@@ -128,7 +128,7 @@ lost_output_ends_it() {
     done
 }
 
-# When the reader sees end of file, all processes that held the pipe have ended.
+# The reader gets end of file when all processes that hold the pipe have ended.
 no_child_outlives_its_parent_for_long() {
     mkfifo pipe
     "$ssburn" forking --threads 4 >pipe 2>err &
@@ -143,7 +143,7 @@ no_child_outlives_its_parent_for_long() {
     exec 3<&-
 }
 
-# If threads waited at the end of each iteration, each would sleep once per iteration.
+# If threads waited for each other at the end of an iteration, each would sleep once per iteration.
 parallel_waits_for_nobody() {
     local pid sleeps
     "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &
@@ -157,7 +157,7 @@ parallel_waits_for_nobody() {
     [ "$sleeps" -lt 100 ] || fail "parallel: $sleeps sleeps in 200 iterations"
 }
 
-# `sleep` is a child of the shell and then of the ssburn that takes its place.
+# `sleep` is a child of the shell, and then of ssburn, which the shell executes.
 children_of_others_are_left_alone() {
     local status=0
     # shellcheck disable=SC2016

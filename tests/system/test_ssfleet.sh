@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ssfleet: studies and replays over nodes of this machine, of SSH servers and of a Slurm cluster on this machine.
-# Arguments: the build folder, and the name of a case.
+# ssfleet: studies and replays on nodes that are local, SSH servers, or of a Slurm cluster on this machine.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -28,7 +28,7 @@ folder=$(mktemp -d)
 trap 'close_fleet; rm -rf "$folder"' EXIT
 cd "$folder"
 
-# expect STATUS COMMAND...: keeps output and error.
+# expect STATUS COMMAND...: fails unless the command exits with this status; it writes to `out` and `err`.
 expect() {
     local wanted=$1 status=0
     shift
@@ -41,7 +41,7 @@ says() {
     grep -qF -- "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"
 }
 
-# write_plan COUNT SECONDS: a plan of runs that note their names when they end.
+# write_plan COUNT SECONDS: writes a plan of runs that log their names at their end.
 write_plan() {
     local i
     for ((i = 1; i <= $1; i++)); do
@@ -55,7 +55,7 @@ each_ran_once() {
     [ "$(sort log | uniq -u | wc -l)" -eq "$1" ] || fail "not each of $1 runs was carried out once: $(sort log | uniq -c)"
 }
 
-# is_running STUDY NODE: succeeds if the status names a run that is carried out on a node that begins so.
+# is_running STUDY NODE: succeeds if the status lists a run on a node whose name begins with NODE.
 is_running() {
     ssfleet status "$1" >running.out 2>/dev/null && grep -q "^running: r. on $2" running.out
 }
@@ -66,10 +66,10 @@ runs_of_a_study_are_distributed_to_local_nodes() {
     says err '5 of 5 runs done, 0 failed'
     is_complete study 5 || fail "incomplete: $(ssbatch --list study)"
     each_ran_once 5
-    # Two runs of a second make a task of two seconds.
+    # Two runs of one second make a task of two seconds.
     expect 0 ssfleet status study
     [ "$(cat out)" = 'done: 5' ] || fail "wrong status: $(cat out)"
-    # Finished runs stay finished, even without a plan.
+    # Finished runs are not repeated, even without a plan.
     expect 0 ssfleet run --engine local study
     each_ran_once 5
     [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"
@@ -106,8 +106,8 @@ has_calls() {
     [ -n "$(call_pids "$1")" ]
 }
 
-# kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, with their keepers, so that nothing
-# undoes what they have done.
+# kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, and their keepers, so that nothing cleans
+# up.
 kill_calls() {
     local calls victim
     await has_calls "$1"
@@ -128,7 +128,7 @@ a_node_with_a_local_disk_undoes_journals_of_killed_tasks() {
     wait "$pid" 2>/dev/null || true
     kill_calls disk/a
     [ ! -e undone ] || fail "the killed task has undone its work"
-    # The other node carries out the run, and undoes what it has done itself.
+    # The other node carries out the run; ssbatch on it undoes only its own changes.
     expect 0 ssfleet run --engine local --nodes b,a --scratch "$folder/disk" study
     is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
     [ "$(wc -l <undone)" -eq 2 ] || fail "undone $(wc -l <undone) times instead of once by each node"
@@ -159,7 +159,7 @@ cancel_ends_a_task_that_has_no_process_group_yet() {
     local pid
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
-    # Bash has forked, but setsid has not yet run.
+    # Bash has forked, but setsid may not run yet.
     sleep 1000 >/dev/null 2>&1 &
     pid=$!
     echo r1 >study/.fleet/jobs/early
@@ -171,7 +171,7 @@ cancel_ends_a_task_that_has_no_process_group_yet() {
 
 runs_without_a_result_are_explained() {
     write_plan 1 0
-    # ssfleet pauses between its attempts.
+    # Shortens the pauses of ssfleet between its attempts.
     mkdir stand-ins
     printf '#!/bin/sh\nexec %s 0.01\n' "$(command -v sleep)" >stand-ins/sleep
     chmod +x stand-ins/sleep
@@ -197,7 +197,7 @@ invalid_calls_are_refused() {
     says err 'is not a study that ssfleet run has begun'
     expect 125 ssfleet replay --engine local -- true
     says err 'replay requires --traces'
-    # Invalid calls leave no folder, so that the next one can make it.
+    # Invalid calls leave no folder, so that the next call can create it.
     write_traces
     expect 125 ssfleet replay --engine magic --traces traces --record replay -- true
     expect 125 ssfleet replay --engine local --traces traces --assign robin --record replay -- true
@@ -218,15 +218,15 @@ field() {
     grep "^$1," replay/fleet.csv | cut -d , -f "$2"
 }
 
-# start_of NODE: prints when the node's record began, by the clock of ssfleet.
+# start_of NODE: prints the start time of the node's record, by the clock of ssfleet.
 start_of() {
     local time elapsed
     IFS=, read -r time elapsed _ < <(sed -n 2p "replay/$1/samples.csv")
     awk -v t="$(date -d "$time" +%s.%N)" -v e="$elapsed" -v o="$(field "$1" 7)" 'BEGIN { printf "%.4f\n", t - e - o }'
 }
 
-# starts_agree NODE...: all records began at the start of the table, within 50 ms. A busy machine is late, so the
-# moment that showstopper planned counts: the elapsed time of a sample begins there.
+# starts_agree NODE...: fails unless all records began within 50 ms of the planned start. Start times are those that
+# showstopper planned, from which the elapsed time of samples counts, because a busy machine may start late.
 starts_agree() {
     local node
     for node; do
@@ -270,7 +270,7 @@ a_cluster_trace_is_split_among_nodes() {
     expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 1s -- \
         -f own --duration 500m ssburn serial
     [ "$(field b 3)" = y.trace ] || fail "wrong table: $(cat replay/fleet.csv)"
-    # A hash depends on the node's name alone.
+    # The hash depends only on the node's name.
     expect 0 ssfleet replay --engine local --nodes b --traces replay/traces --assign hash --record one --margin 1s -- \
         -f own --duration 500m ssburn serial
     expect 0 ssfleet replay --engine local --nodes a,b --traces replay/traces --assign hash --record two --margin 1s -- \
@@ -279,7 +279,7 @@ a_cluster_trace_is_split_among_nodes() {
         fail "--assign hash depends on the other nodes"
 }
 
-# write_node TIME: writes `script`, a node that replays for a time.
+# write_node TIME: writes `script`, a node that replays for this time.
 write_node() {
     write_traces
     mkdir record
@@ -287,7 +287,7 @@ write_node() {
         cat - "$source/tools/ssfleet/node.sh" >script
 }
 
-# clock_by PROGRAM: prints what a node reports whose showstopper-clock is this script.
+# clock_by PROGRAM: prints the report of a node whose showstopper-clock is this script.
 clock_by() {
     mkdir -p fake/bin fake/libexec/showstopper
     ln -sf "$(command -v showstopper)" fake/bin/showstopper
@@ -301,7 +301,7 @@ nodes_report_the_error_of_a_synchronized_clock() {
     write_node 1s
     [ "$(clock_by 'echo 0.012345')" = 'ready a ntp 0.012345' ] || fail "wrong report: $(clock_by 'echo 0.012345')"
     [ "$(clock_by 'exit 1')" = 'ready a unknown ' ] || fail "wrong report: $(clock_by 'exit 1')"
-    # The kernel's bound is below 16 s, or the clock is not synchronized.
+    # The kernel's error bound is below 16 s, or the clock is not synchronized.
     if "$libexec/showstopper-clock" >out; then
         grep -qE '^([0-9]|1[0-5])\.[0-9]{6}$' out || fail "wrong bound: $(cat out)"
     else
@@ -309,7 +309,7 @@ nodes_report_the_error_of_a_synchronized_clock() {
     fi
 }
 
-# start_line: prints the line that starts the node a within two seconds.
+# start_line: prints the line that starts node a within two seconds.
 start_line() {
     echo "start a $(($(date +%s) + 2)) $folder/traces/m1.txt"
 }
@@ -339,8 +339,6 @@ nodes_end_at_the_end_of_their_input() {
     says out 'done a 143'
 }
 
-# ---- over SSH ----
-
 runs_are_distributed_over_ssh() {
     need_ssh
     open_ssh h1
@@ -349,7 +347,7 @@ runs_are_distributed_over_ssh() {
     expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan
     is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
     each_ran_once 4
-    # Nodes that share no folder.
+    # The nodes share no folder.
     rm log
     expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s \
         --scratch "$folder/scratch" copied plan
@@ -368,7 +366,7 @@ runs_of_a_dead_server_move_to_another_one() {
     ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan 2>err &
     local pid=$! victim
     await test -e log
-    # The server and its connections, which it has started.
+    # The server's connections are its descendants.
     for victim in $(descend "${servers[1]}"); do
         kill -KILL "$victim" 2>/dev/null || true
     done
@@ -388,19 +386,17 @@ wrong_clocks_of_nodes_are_measured_and_corrected() {
     expect 0 ssfleet replay --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --traces traces \
         --record replay --margin 2s --scratch "$folder/scratch" -- -f own --duration 500m ssburn serial
     says err 'h2: warning: its clock is not trusted'
-    # Within 10 ms; on a machine that is busier, within the error that is reported.
+    # The offset is correct within 10 ms, or within the reported error on a busy machine.
     awk -v o="$(field h2 7)" -v e="$(field h2 8)" \
         'BEGIN { d = o > 3 ? o - 3 : 3 - o; exit !(d < (e > 0.01 ? e : 0.01)) }' || fail "offset $(field h2 7)"
     starts_agree h1 h2
 }
 
-# ---- Slurm ----
-
 a_port_taken_by_another_program_is_replaced() {
     local port
     need_slurm
     need perl
-    # Bound without listening: connections are refused, as by a free port.
+    # The socket is bound but does not listen, so connections are refused, as for a free port.
     coproc perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0); bind(S, sockaddr_in(0, INADDR_ANY)) or die;
         $| = 1; print +(sockaddr_in(getsockname(S)))[0], "\n"; <STDIN>'
     read -r port <&"${COPROC[0]}"
@@ -414,7 +410,7 @@ a_port_taken_by_another_program_is_replaced() {
     [ "$(srun -N 1 echo works)" = works ] || fail "the cluster does not work"
 }
 
-# stand_in PROGRAM...: programs of Slurm that do and print nothing.
+# stand_in PROGRAM...: replaces programs of Slurm by ones that do and print nothing.
 stand_in() {
     local program
     mkdir -p stand-ins
@@ -449,13 +445,13 @@ queue_is_empty() {
 
 runs_are_distributed_over_slurm() {
     need_slurm
-    # Arrays of at most two tasks.
+    # Arrays have at most two tasks.
     open_slurm 3 MaxArraySize=2
     write_plan 5 0.1
     expect 0 ssfleet run --engine slurm --pack 1s study plan
     is_complete study 5 || fail "incomplete: $(ssbatch --list study)"
     each_ran_once 5
-    # ssfleet may end before the tasks.
+    # ssfleet may exit before the tasks end.
     rm log
     expect 0 ssfleet run --engine slurm --nodes 'n[1-2]' --pack 1s --no-wait other plan
     await is_complete other 5
@@ -475,7 +471,7 @@ tasks_wait_for_room_in_a_full_queue() {
     open_slurm 1 MaxJobCount=8 MaxArraySize=8
     write_plan 3 0
     sbatch --hold --array 0-5 --job-name other --wrap true >/dev/null
-    # One task has room now, the others later.
+    # One task runs now, the others later.
     ssfleet run --engine slurm --pack 1s --no-wait study plan 2>err &
     pid=$!
     await grep -q "Slurm's queue is full: it has 7 jobs, and MaxJobCount is 8; waiting until there is room" err
@@ -496,18 +492,18 @@ each_run_is_done_once_despite_kills_in_slurm() {
     ssfleet run --engine slurm --pack 1s study plan 2>err &
     pid=$!
     await test -e log
-    # A task, with all processes of ssbatch.
+    # Kills a task with all processes of ssbatch.
     kill_calls study
-    # ssfleet.
+    # Kills ssfleet.
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     ssfleet run --engine slurm --pack 1s study 2>err &
     pid=$!
-    # A node; its steps continue without it.
+    # Kills the daemon of a node; its steps continue.
     read -r victim _ <slurm/pids/n2
     kill -KILL "$victim"
     "$source/tools/ssfleet/try-slurm" restart slurm n2
-    # The controller.
+    # Kills the controller.
     read -r victim _ <slurm/pids/controller
     kill -KILL "$victim"
     "$source/tools/ssfleet/try-slurm" restart slurm controller

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Other programs can read the output of ssload, and it agrees with mpstat and sar on the same counters.
+# Other programs can read the output of ssload, which agrees with that of mpstat and sar for the same counters.
 # Argument: the build folder.
 set -euo pipefail
 
@@ -14,9 +14,9 @@ fail() {
     exit 1
 }
 
-# All three programs read made-up counters that change only once, when all have started. The machine's
-# own counters would give different results, because the programs do not start at the same time.
-# write_stat TIMES: writes the counters after TIMES steps; each step adds the same ticks to every CPU.
+# write_stat TIMES: writes made-up counters after TIMES steps; each step adds the same ticks to every CPU. The three
+# programs read a file that changes only once, after all have started; with the machine's own counters they would
+# differ, because they do not start at the same time.
 write_stat() {
     local cpu
     for cpu in $(seq 0 $(($(nproc --all) - 1))); do
@@ -31,7 +31,7 @@ write_stat() {
     } END { print "intr 0\nctxt 0\nbtime 1700000000\nprocesses 1\nprocs_running 1" }'
 }
 
-# Runs in a mount namespace; returns 3 if the file cannot be mounted.
+# Called in a mount namespace; returns 3 if the file cannot be mounted.
 compare_exactly() {
     write_stat 0 >"$folder/stat"
     mount --bind "$folder/stat" /proc/stat || return 3
@@ -44,7 +44,7 @@ compare_exactly() {
     pids+=($!)
     write_stat 1 >"$folder/later"
     sleep 10
-    # The new text is as long as the old one and replaces it in place, because ssload may be reading.
+    # The new text has the length of the old one and replaces it in place, because ssload may be reading.
     cat "$folder/later" 1<>"$folder/stat"
     local pid
     for pid in "${pids[@]}"; do
@@ -60,7 +60,7 @@ fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# The importer takes both forms, with all CPUs apart, too.
+# The importer accepts both formats, also with a row for each CPU.
 "$bin/ssload" -q -i 50m -c 6 --per-cpu -o "$folder/load.csv"
 "$bin/ssload" -q -i 50m -c 6 --format json -o "$folder/load.json"
 "$bin/sstrace" --stat "$folder/load.csv" 2>/dev/null | grep -q '^records' || fail "cannot import CSV"
@@ -68,7 +68,7 @@ if "$bin/sstrace" --help | grep -q ssload-json; then
     "$bin/sstrace" --stat "$folder/load.json" | grep -q '^records' || fail "cannot import JSON"
 fi
 
-# expect_near NAME LOAD: fails unless the load in percent is near LOAD.
+# expect_near NAME LOAD: fails unless LOAD, in percent, is near the load of ssload.
 expect_near() {
     awk -v ours="$ours" -v theirs="$2" -v bound="$bound" 'BEGIN {
         difference = ours > theirs ? ours - theirs : theirs - ours
@@ -93,7 +93,7 @@ awk 'NR == FNR { for (i = 1; i <= 7; i++) theirs[i] = $i; next }
     { for (i = 1; i <= 7; i++) if ((theirs[i] - $i) ^ 2 > 0.0151 ^ 2) exit 1; some = 1 }
     END { exit !some }' "$folder/theirs" "$folder/ours" ||
     fail "mpstat and ssload differ: $(cat "$folder/theirs" "$folder/ours")"
-# By the clock there was much less time than ticks.
+# Much less time has passed than the ticks say.
 [ "$(grep -c 'timer ticks' "$folder/notes")" -eq 1 ] || fail "wrong notes: $(cat "$folder/notes")"
 ours=$(cut -d ' ' -f 1 "$folder/ours") bound=0.0101
 expect_near sar "$(awk '/^Average/ { print 100 - $NF - $6 }' "$folder/sar")"

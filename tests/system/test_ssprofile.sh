@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that passes them
-# the setting, so that results do not depend on the speed of the machine. Argument: the build folder.
+# Tests of ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that passes them the
+# setting, so that results do not depend on the speed of the machine. Argument: the build folder.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 
@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-# The program looks for showstopper in its own folder.
+# ssprofile searches for showstopper in its own folder.
 mkdir "$folder/bin"
 cp "$build/bin/ssprofile" "$folder/bin"
 cat >"$folder/bin/showstopper" <<'END'
@@ -36,7 +36,7 @@ shift
 export SETTING
 exec "$@"
 END
-# Without a throttle, twice as fast as at a speed of 50.
+# Without a throttle the speed is 100.
 cat >"$folder/bin/rate" <<'END'
 #!/bin/sh
 awk -v speed="${1:-100}" -v setting="${SETTING:-1}" -v power="${POWER:-1}" \
@@ -54,7 +54,7 @@ fast cpu /s higher 'rate' 'rate ([0-9.e+]+)'
 slow cpu s lower 'took' 'took ([0-9.]+) s'
 END
 
-# expect STATUS WORD...: output in `out`, messages in `err`.
+# expect STATUS WORD...: fails unless ssprofile exits with this status; it writes to `out` and `err`.
 expect() {
     local wanted=$1 status=0
     shift
@@ -67,12 +67,12 @@ says() {
         fail "no '$1' in: $(cat "$folder/out" "$folder/err")"
 }
 
-# says_in_all TEXT: ignores line breaks.
+# says_in_all TEXT: fails unless the output, without its line breaks, contains the text.
 says_in_all() {
     tr -s ' \n' ' ' <"$folder/out" | grep -Fq -e "$1" || fail "no '$1' in: $(cat "$folder/out")"
 }
 
-# is_page PAGE PICTURES: the page is well-formed and, with gnuplot, has this number of pictures.
+# is_page PAGE PICTURES: fails unless the page is well-formed and, with gnuplot, has this number of pictures.
 is_page() {
     local page=$1 pictures=$2
     is_well_formed "$page" || fail "$page is not well-formed"
@@ -103,7 +103,7 @@ a_measurement_is_stored_in_its_folder() {
 interrupted_measurement_continues() {
     measure "$folder/cut"
     cp "$folder/cut/results.csv" "$folder/whole"
-    # A kill in the middle of a write leaves an incomplete row.
+    # A kill during a write leaves an incomplete row.
     head -c -4 "$folder/whole" >"$folder/cut/results.csv"
     measure "$folder/cut"
     [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "expected exactly one run: $(cat "$folder/err")"
@@ -117,7 +117,7 @@ interrupted_measurement_continues() {
     says 'profile.json: the folder has results measured with other options'
 }
 
-# The benchmark opens the fifo when it runs, and would run for a long time.
+# The benchmark opens the FIFO and waits.
 a_signal_ends_the_measurement_and_leaves_nothing_behind() {
     local pid status=0
     mkfifo "$folder/running"
@@ -133,7 +133,7 @@ a_signal_ends_the_measurement_and_leaves_nothing_behind() {
     says 'interrupted by a signal: Terminated; run the same command again to resume'
 }
 
-# The first signal does not end the benchmark; the second one kills it.
+# The benchmark ignores the first signal; the second one kills it.
 a_second_signal_kills_the_benchmark() {
     local pid status=0
     mkfifo "$folder/deaf"
@@ -153,7 +153,7 @@ a_second_signal_kills_the_benchmark() {
     says 'interrupted by a signal'
 }
 
-# stress-ng prints the kernel with its version, which must not make it another benchmark.
+# stress-ng prints its version and the kernel's. The latter must not identify the benchmark.
 stress_ng_is_identified_by_its_version() {
     cat >"$folder/bin/stress-ng" <<'END'
 #!/bin/sh
@@ -212,7 +212,7 @@ each_repetition_measures_all_throttles_in_random_order() {
     [ ! -e "$folder/nothing" ] || fail "a folder was created"
 }
 
-# Killed at ten moments: during its start, a run, a write.
+# Killed at ten moments: during the start, a run, or a write.
 killed_measurement_continues() {
     local try pid
     cat >"$folder/naps" <<'END'
@@ -337,7 +337,6 @@ profiles_are_compared() {
     says 'has several targets'
 }
 
-# A page without gnuplot says so once.
 missing_gnuplot_is_reported_once() {
     local data=$source/tests/data/profile
     mkdir "$folder/few"
@@ -410,14 +409,14 @@ a_battery_separates_benchmarks_from_applications() {
     says '^- [0-9] of 6 applications'
     expect 125 predict --target target:without "$folder/of-battery" "$folder/of-battery"
     says 'has no applications: all of its benchmarks are in'
-    # The profile has a single target, so the applications are compared with that one.
+    # The profile has a single target, with which the applications are compared.
     expect 0 compare --battery "$folder/twenty" -o "$folder/plain" "${all[@]:0:2}"
     expect 0 predict "$folder/plain" "$folder/of-all"
     says '^- [0-9] of 5 applications'
     sed -n '/target,/p; /:quota/p' "$folder/of-all/ratios.csv" >"$folder/other.csv"
     expect 125 predict "$folder/plain" "$folder/other.csv"
     says 'other.csv has no ratio of the target target:without'
-    # The battery's direction must hold.
+    # The battery must agree about which direction is better.
     sed 's/^\(kernel-02 .* \)higher/\1lower/' "$folder/twenty" >"$folder/turned"
     expect 0 compare --battery "$folder/turned" -o "$folder/of-turned" "${all[@]:0:2}"
     says 'kernel-02: left out: lower_is_better is false in line .*, and the battery says lower'
@@ -425,7 +424,7 @@ a_battery_separates_benchmarks_from_applications() {
     expect 125 compare --battery /none/there "${all[@]}"
 }
 
-# ssprofile finds the published figures by its own location.
+# ssprofile finds the published figures by the location of its program.
 published_ranges_are_shown_for_comparison() {
     local data=$source/tests/data/profile/results.csv status=0
     sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" \
@@ -461,7 +460,7 @@ compressed_and_piped_tables_are_read() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: the ratios differ"
 }
 
-# Damaged lines change no figure and are reported in few messages.
+# Damaged lines change no figure and cause few messages.
 damaged_lines_are_reported_and_change_no_figure() {
     local data=$source/tests/data/profile/results.csv
     {
@@ -470,7 +469,7 @@ damaged_lines_are_reported_and_change_no_figure() {
         for _ in {1..30}; do
             echo 'base,without,kernel-99,cpu,1,5'
         done
-        # Another order of columns, quotes, blanks, and the end of the last line is lacking.
+        # Another order of columns, quotes, blanks, CRLF, and no line end after the last line.
         echo '"class","result","repetition","limits","machine","benchmark","Lower_is_better"'
         tail -n +2 "$data" | awk -F, -v OFS=, '{ printf "%s", before; before = "\r\n"
             printf " %s,\"%s \",rep-0%s,%s,%s,%s,%s", $5, $7, $6, $2, $1, $3, toupper($4) }'
@@ -610,7 +609,7 @@ at a setting of 100% and 1.000 times at 40.00%."
     grep -q '^duty,closed,0\.4,0\.4,0\.4,2,2,3,1,1$' "$folder/calibrated/calibrated.csv" ||
         fail "$(cat "$folder/calibrated/calibrated.csv")"
     grep -q '"findings": \[' "$folder/calibrated/calibrate.json" || fail "JSON: findings are missing"
-    # The ratio differs from that of the other benchmark.
+    # The ratio of this benchmark differs from that of the other one.
     sed 's/,25$/,20/' "$folder/base/results.csv" >"$folder/uneven.csv"
     expect 0 calibrate --base "$folder/uneven.csv" --battery "$folder/battery"
     says '^setting 44\.72%'
@@ -634,8 +633,8 @@ at a setting of 100% and 1.000 times at 40.00%."
     says 'the base has no benchmark to calibrate with'
 }
 
-# The throttle delivers a little less than its setting, and the base scatters. The interval must be
-# around the setting at which the ratios are 1, not around the tested one.
+# The throttle delivers slightly less than its setting, and the base varies. The interval must be around the setting at
+# which the ratios are 1, not around the tested one.
 the_interval_contains_the_estimated_setting() {
     local first last
     measure --repetitions 3 "$folder/scattered"
@@ -694,8 +693,6 @@ unknown_options_are_refused() {
     expect 0 measure --help
 }
 
-# ---- applications and sweeps ----
-
 # The base is a table in which one application has the ratio 1, like all benchmarks, and another one 4.
 applications_outside_of_the_prediction_are_listed() {
     local comparison=$folder/verified/compare
@@ -747,10 +744,8 @@ sweep_plots_a_box_for_each_setting() {
     says 'duty=50% is given twice'
 }
 
-# ---- frequency ----
-
-# need_frequency: creates `tree`, a machine with four frequencies. Benchmarks run at the frequency of its CPU 0;
-# one of them waits for memory half of the time.
+# need_frequency: creates `tree`, a machine with four frequencies. Benchmarks run at the frequency of its CPU 0; one of
+# them waits for memory half of the time.
 need_frequency() {
     [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
     # shellcheck source=actuate.sh
@@ -772,7 +767,7 @@ waits memory /s higher 'clocked $tree 0.5' 'rate ([0-9.e+]+)'
 END
 }
 
-# sheet FOLDER SPEED...: a base with these speeds of both benchmarks.
+# sheet FOLDER SPEED...: creates a base with these speeds of both benchmarks.
 sheet() {
     mkdir -p "$1"
     echo machine,limits,benchmark,lower_is_better,class,repetition,result >"$1/results.csv"

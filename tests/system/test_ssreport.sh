@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs are recorded and reported: checks the output, the files and the exit status.
-# Arguments: the build folder, and the one case to run; none: all.
+# Records and reports runs, and checks output, files and exit status.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -23,7 +23,7 @@ fail() {
 
 [ -x "$bin/ssreport" ] || skip "left-out: built without ssreport"
 
-# report STATUS ARGUMENT...: output and error are kept.
+# report STATUS ARGUMENT...: fails unless ssreport exits with this status; writes to `out` and `err` in $folder.
 report() {
     local wanted=$1 status=0
     shift
@@ -31,7 +31,8 @@ report() {
     [ "$status" -eq "$wanted" ] || fail "ssreport $*: expected status $wanted, got $status: $(cat "$folder/err")"
 }
 
-# error_has COUNT TEXT: fails unless there are COUNT messages, not counting those caused by a slow machine.
+# error_has COUNT TEXT: fails unless there are COUNT messages, one of them with TEXT; messages caused by a slow machine
+# do not count.
 error_has() {
     local slow='warning: ([0-9]* samples? of the load (was|were) lost: |the throughput is uncertain: |no iteration ended )|intervals are left out of the fit of throughput'
     [ "$(grep -Evc "$slow" "$folder/err")" -eq "$1" ] || fail "expected $1 messages: $(cat "$folder/err")"
@@ -46,7 +47,7 @@ value() {
         NR == row + 1 { print $column }' "$folder/report/$1"
 }
 
-# same FILE COLUMN NAME: fails unless a figure of the report equals the one in summary.json.
+# same FILE COLUMN NAME: fails unless a figure of the report equals that in summary.json.
 same() {
     awk -v ours="$(value "$1" 1 "$2")" -v name="\"$3\":" '
         $1 == name && !found { sub(/,$/, "", $2); found = 1; theirs = $2 }
@@ -63,18 +64,17 @@ is_in_state() {
     [ "$(sed 's/.*) //; s/ .*//' "/proc/$2/stat")" = "$1" ]
 }
 
-# is_counting PID: succeeds if the run has begun to count; fails the test if it has ended.
+# is_counting PID: succeeds if the run has begun to count; fails the test if the run has ended.
 is_counting() {
     grep -qs '"event":"counting"' "$folder/paused/events.jsonl" && return
     kill -0 "$1" || fail "the run to pause ended early"
     return 1
 }
 
-# A run with a warm-up and a pause, of one interval of throughput: its figures are in the summary,
-# in the report and in the record, and are the same.
+# A run with a warm-up and a pause, and one interval of throughput: summary, report and record have the same figures.
 figures_of_a_paused_run_agree_in_all_files() {
     local name mean interval times paused
-    # The kernel does not stop an orphaned process group, as this script's may be.
+    # A separate job, because the kernel does not stop orphaned process groups, and this script's may be one.
     set -m
     "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 6s --iteration iteration \
         --record "$folder/paused" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 &
@@ -82,7 +82,7 @@ figures_of_a_paused_run_agree_in_all_files() {
     set +m
     await is_counting "$paused"
     kill -TSTP "$paused"
-    # SIGCONT would discard a SIGTSTP that is still pending.
+    # SIGCONT would discard a pending SIGTSTP.
     await is_in_state T "$paused"
     sleep 1
     kill -CONT "$paused"
@@ -94,7 +94,7 @@ figures_of_a_paused_run_agree_in_all_files() {
         own_cpu; do
         same runs.csv "$name" "$name"
     done
-    # The summary uses this name twice: for the mean, which comes first, and for the list of intervals.
+    # The summary has this name twice: first for the mean, then for the list of intervals.
     mean=$(awk '$1 == "\"iterations_per_second\":" { sub(/,$/, "", $2); print $2; exit }' \
         "$folder/paused/summary.json")
     interval=$(awk 'found { print $1; exit } $1 == "\"iterations_per_second\":" && $2 == "[" { found = 1 }' \
@@ -105,14 +105,14 @@ figures_of_a_paused_run_agree_in_all_files() {
         fail "throughput: $mean and $interval in the summary: $(cat "$folder/report/throughput.csv")"
     [ "$(value throughput.csv 2 from_seconds)" = "" ] || fail "expected one throughput interval"
     same runs.csv wake_lateness_p99_us p99
-    # The record has microseconds of them.
+    # The record has these times in microseconds.
     times=$(sed -n '/"iteration_seconds": {/,/}/p' "$folder/paused/summary.json" | head -n 7)
     for name in mean deviation median p95 p99; do
         awk -v ours="$(value runs.csv 1 "iteration_seconds_$name")" -v name="\"$name\":" '
             $1 == name { sub(/,$/, "", $2); exit !($2 > 0 && (ours - $2) ^ 2 < (1e-3 * $2) ^ 2) }' \
             <<<"$times" || fail "wrong $name of iteration times: $(value runs.csv 1 "iteration_seconds_$name"): $times"
     done
-    # Anyone can compute them from the record.
+    # The figures can be computed from the record.
     awk -F, -v samples="$(value runs.csv 1 samples)" -v error="$(value runs.csv 1 error_mean_percent)" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
         NR > 1 && $column["counted"] { count++; sum += 100 * $column["error"] }
@@ -132,7 +132,7 @@ read_as_before() {
     done
 }
 
-# The records get the current version, because ssreport would mention another one.
+# The records get the current version, because ssreport would mention a different one.
 records_of_earlier_schemas_keep_their_tables() {
     local data version
     data=$(cd "$(dirname "$0")/../data/records" && pwd)
@@ -150,7 +150,7 @@ records_of_earlier_schemas_keep_their_tables() {
     cd - >/dev/null
 }
 
-# Writers store the schema in a record; readers refuse a later schema and say what to do.
+# Records contain their schema; readers refuse a later one and say what to do.
 records_of_later_schemas_are_refused() {
     local refusal record
     record_a_short_run
@@ -172,7 +172,7 @@ records_of_later_schemas_are_refused() {
     fi
 }
 
-# Uses no feedback, so that the instances run on a busy machine, too.
+# Without feedback, so that the instances run even on a busy machine.
 record_a_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=2s,symmetric=yes \
@@ -180,7 +180,7 @@ record_a_run() {
         fail "the recorded run failed"
 }
 
-# Does the same for the shortest run.
+# record_a_short_run: like record_a_run, with the shortest duration.
 record_a_short_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -l 30% --duration 1s --iteration iteration \
@@ -222,7 +222,7 @@ complete_and_interrupted_runs_are_reported() {
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     grep -q '^steps of ' "$folder/out" || fail "no table of steps: $(cat "$folder/out")"
 
-    # The run's own summary says the same.
+    # The run's own summary has the same figures.
     for name in samples target_mean load_mean error_mean_percent error_mse_e4 error_p95_percent; do
         awk -v ours="$(value runs.csv 1 "$name")" -v name="\"$name\":" '
             $1 == name { sub(/,$/, "", $2); found = 1; off = ours - $2 }
@@ -264,7 +264,7 @@ complete_and_interrupted_runs_are_reported() {
     mkdir "$folder/rows"
     echo old >"$folder/rows/replay.csv"
     report 0 -q -o "$folder/rows" "$folder/run"
-    rm -f "$folder/rows/findings.csv" # a run beside others is invalid
+    rm -f "$folder/rows/findings.csv" # missing if other processes disturbed the run
     [ "$(cd "$folder/rows" && echo *.csv)" = \
         "checks.csv cpus.csv duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv verdicts.csv" ] ||
         fail "wrong list of tables: $(ls "$folder/rows")"
@@ -281,7 +281,7 @@ complete_and_interrupted_runs_are_reported() {
     done
 }
 
-# A line always fits two steps, so none is drawn.
+# Any two points are on a line, so no line is fitted to two steps.
 no_line_is_fitted_to_only_two_steps() {
     printf '0 30%%\n3s 30%%\n3s 60%%\n6s 60%%\n' >"$folder/trace"
     "$bin/showstopper" -q -n 2 -c fixed -t file -T "path=$folder/trace,loop=no" --iteration iteration \
@@ -294,7 +294,7 @@ no_line_is_fitted_to_only_two_steps() {
         fail "wrong fits.csv: $(cat "$folder/pair/fits.csv")"
 }
 
-# An experiment: published figures, which the program finds by itself, power, a foreground that died.
+# An experiment with published figures, which ssreport finds by itself, power, and a foreground that died.
 an_experiment_is_reported_with_published_figures() {
     local name experiment
     record_a_run
@@ -352,8 +352,8 @@ END
     ! grep -q 'not in proportion' "$folder/err" || fail "--deviation has no effect"
 }
 
-# made_record FOLDER RATES [TARGETS [SECONDS]]: a record with steps of 10 s or SECONDS, with
-# these targets, held exactly, and these iterations per second; both are lists separated by blanks.
+# made_record FOLDER RATES [TARGETS [SECONDS]]: writes a record with these iterations per second and targets, which are
+# held exactly, in steps of 10 s or SECONDS. Both lists are separated by blanks.
 made_record() {
     mkdir -p "$1"
     cat >"$1/plan.json" <<END
@@ -390,8 +390,7 @@ made_pair() {
     echo "$2/background,interference,$6,default,$4,background,$2,$7,$3" >>"$folder/$1/manifest.csv"
 }
 
-# write_run STUDY NAME STATUS COLUMNS COMMANDS [SCHEMA]: run.json as ssbatch writes it; COLUMNS and COMMANDS
-# are JSON.
+# write_run STUDY NAME STATUS COLUMNS COMMANDS [SCHEMA]: writes run.json as ssbatch does; COLUMNS and COMMANDS are JSON.
 write_run() {
     mkdir -p "$folder/$1/.study" "$folder/$1/$2"
     touch "$folder/$1/.study/plan"
@@ -402,14 +401,14 @@ write_run() {
 END
 }
 
-# made_run NAME COLUMNS RATE TARGET: a run of one command that records.
+# made_run NAME COLUMNS RATE TARGET: writes a run with one command, which has a record.
 made_run() {
     made_record "$folder/study/$1/main" "$3" "$4"
     write_run study "$1" "done" "$2" '{"kind": "before", "record": null},
 {"kind": "main", "role": null, "columns": {}, "record": "main", "words": ["showstopper"], "status": 0}'
 }
 
-# made_study ROUND...: the study of the README. Throughput rises with the load and, from round to round, by 0.1.
+# made_study ROUND...: writes the study of the README. Throughput rises with the load, and by 0.1 from round to round.
 made_study() {
     local load size round rate
     rm -rf "$folder/study"
@@ -432,8 +431,8 @@ study_row() {
         fail "no row $1: $(cat "$folder/report/study.csv")"
 }
 
-# By hand: three rounds 0.1 apart have a standard deviation of 0.1, so the interval of their mean is
-# 4.30265 * 0.1 / sqrt(3) = 0.24841 to either side.
+# Computed by hand: three rounds 0.1 apart have a standard deviation of 0.1, so the interval of their mean is 4.30265 *
+# 0.1 / sqrt(3) = 0.24841 to either side.
 a_study_is_tabulated_by_the_columns_that_differ() {
     made_study 1 2 3
     report 0 -o "$folder/report" "$folder/study"
@@ -462,17 +461,17 @@ a_study_is_tabulated_by_the_columns_that_differ() {
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     is_well_formed "$folder/report/report.html" || fail "the page is not well-formed"
     grep -q '<h2>Study</h2>' "$folder/report/report.html" || fail "the page has no section for the study"
-    # A curve is of one size, along the load.
+    # A curve is throughput by load, for one size.
     [ "$(cut -d , -f 1 "$folder/report/fits.csv" | grep -c '^"*all runs: size=')" -eq 2 ] ||
         fail "wrong curves: $(cat "$folder/report/fits.csv")"
-    # Numbers are sorted as numbers.
+    # Numbers are sorted numerically.
     [ "$(cut -d , -f 2 "$folder/report/study.csv" | sed -n 2,6p | paste -sd ' ')" = "20 40 60 80 100" ] ||
         fail "wrong order: $(cat "$folder/report/study.csv")"
     report 0 --table study --format json "$folder/study"
     grep -q '"size": "large"' "$folder/out" || fail "no JSON: $(cat "$folder/out")"
 }
 
-# What distinguishes the sets is not a column of either, and each load has its counterpart.
+# The column that distinguishes the sets is in neither table, and each load has its counterpart.
 studies_of_two_sets_are_matched_by_their_columns() {
     made_study 1
     mv "$folder/study" "$folder/before"
@@ -482,7 +481,7 @@ studies_of_two_sets_are_matched_by_their_columns() {
     report 0 -q -o "$folder/report" "$folder/study" --against "$folder/before"
     [ ! -s "$folder/err" ] || fail "unexpected message: $(cat "$folder/err")"
     [ ! -e "$folder/report/unmatched.csv" ] || fail "unmatched: $(cat "$folder/report/unmatched.csv")"
-    # (load + 1) / (load - 1), as rates are a tenth of the load.
+    # Rates are a tenth of the load, so the ratio is (load + 1) / (load - 1).
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
         NR > 1 {
             load = 100 * $column["target"]
@@ -498,7 +497,7 @@ a_single_round_has_no_confidence_interval() {
     made_study 1
     report 0 -q -o "$folder/report" "$folder/study"
     [ "$(study_row large,20 4,6-8)" = 1,1.9,, ] || fail "$(cat "$folder/report/study.csv")"
-    # A run is a study of its own.
+    # A folder with one run is a study, too.
     report 0 -q -o "$folder/report" "$folder/study/large-20-1"
     [ "$(sed -n 2p "$folder/report/study.csv" | cut -d , -f 2,4)" = 1,1.9 ] || fail "$(cat "$folder/report/study.csv")"
 }
@@ -517,7 +516,7 @@ runs_that_are_not_done_are_listed() {
     error_has 5 "study/bare: no command of this run has a record: see showstopper --record"
     error_has 5 "study/other: its run.json has no schema, so ssbatch did not write it"
     error_has 5 "study/late: its run.json has schema 2, but this program reads only schema 1: use a later version"
-    # Skipped runs are no invalid records.
+    # Skipped runs are not invalid records.
     report 3 --check "$folder/study"
     grep -q "study/gone: invalid: failed: no CPU 7" "$folder/out" || fail "the failed run is not invalid: $(cat "$folder/out")"
     ! grep -q "study/none" "$folder/out" || fail "the skipped run is judged: $(cat "$folder/out")"
@@ -543,16 +542,16 @@ records_of_one_run_are_distinguished_by_role() {
         fail "$(cat "$folder/report/study.csv")"
     [ "$(study_row w,a,foreground 5,7)" = 1,2 ] || fail "$(cat "$folder/report/study.csv")"
     [ "$(study_row v,b,background 5,7)" = 1,4 ] || fail "$(cat "$folder/report/study.csv")"
-    # Each run has a pair of its own.
+    # The pairs of the two runs are separate.
     [ "$(cut -d , -f 3,4 "$folder/report/interference.csv" | sed 1d | sort | paste -sd ' ')" = "w,v w,v" ] ||
         fail "wrong pairs: $(cat "$folder/report/interference.csv")"
     awk -F, 'NR > 1 { sum[$11 " " $12] += 1 } END { exit sum["4 2"] != NR - 1 }' \
         "$folder/report/interference-steps.csv" || fail "$(cat "$folder/report/interference-steps.csv")"
 }
 
-# Containers against none. By hand: of a beside b, per-core, the steps of round 1 are 2/1, 3/2, 4/4
-# and 5/10, those of round 2 are 3/2 each: least 0.5, median 1.5, largest 2. By target alone it would
-# be 13/15 and 13/10.
+# Compares pairs in containers with pairs without. Computed by hand: for foreground a, background b and per-core, the
+# steps of round 1 are 2/1, 3/2, 4/4 and 5/10, those of round 2 are 3/2 each: minimum 0.5, median 1.5, maximum 2.
+# Matched by target alone, they would be 13/15 and 13/10.
 two_sets_of_pairs_are_compared() {
     made_pair lxc ab1 lxc per-core a b 1 "2 3 4 5"
     made_pair lxc ab2 lxc per-core a b 2 "3 3 3 3"
@@ -583,7 +582,7 @@ per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "wrong ratios.csv: $(cat "$folder/repo
  1 set,environment,placement,foreground,background,round" ] || fail "wrong unmatched.csv: $(cat "$folder/report/unmatched.csv")"
     grep -q '^throughput, lxc / none$' "$folder/out" || fail "the direction of the ratio is not printed: $(cat "$folder/out")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    # The opposite direction, with given names, and colors of one range.
+    # The opposite direction, with given names, and colors on one scale.
     report 0 -q -o "$folder/report" --names 'No & box/box' "$folder/none" --against "$folder/lxc"
     [ "$(value comparison.csv 2 a),$(value comparison.csv 2 ratio_median)" = "No & box,4" ] ||
         [ "$(value comparison.csv 1 ratio_median)" = 4 ] || fail "wrong ratio of the opposite direction: $(cat "$folder/report/comparison.csv")"
@@ -648,14 +647,14 @@ invalid_records_can_be_left_out() {
     report 125 --policy policy bad
     grep -q "^ssreport: --policy: no pair has two placements" err || fail "wrong message: $(cat err)"
     [ ! -e policy ] || fail "a policy was written"
-    # A record of an earlier version has no verdict, but samples.
+    # A record of an earlier version has samples but no verdict.
     sed -i -e '/^  "verdict": {/,$d' bad/summary.json
     sed -i -e '$ s/,$/}/' bad/summary.json
     report 0 --check bad
     grep -q '^bad: valid: nothing found' out || fail "an earlier record is not judged: $(cat out)"
 }
 
-# The profile of a run is what sssim reads: half a thread is one thread for half of the time.
+# sssim reads the profile of a run: half a thread is one thread for half of the time.
 counters_are_converted_to_a_simulator_profile() {
     made_record "$folder/counted" "1 1" "0.5 0.5"
     awk 'BEGIN {
@@ -682,8 +681,8 @@ counters_are_converted_to_a_simulator_profile() {
     [ ! -e "$folder/none" ] || fail "an empty profile was left"
 }
 
-# Methods in one folder, and a replay of a trace, text or compiled. By hand: 10 iterations a second at
-# full load are 2 and 6 in the halves of the trace; the replay did 2 and 4.
+# Methods in one folder, and replays of a trace, as text or compiled. Computed by hand: 10 iterations a second at full
+# load predict 2 and 6 in the halves of the trace; the replay did 2 and 4.
 a_replay_is_predicted_for_each_method() {
     local all=$folder/methods percent
     mkdir "$all"
@@ -726,7 +725,7 @@ a_replay_is_predicted_for_each_method() {
     [ ! -e "$folder/nothing" ] || fail "a report was written despite a bad trace"
 }
 
-# --table prints one table for scripts: CSV as in the files, JSON that other programs read, or Markdown.
+# --table prints one table for scripts: as CSV, JSON or Markdown.
 a_single_table_is_printed_for_scripts() {
     made_record "$folder/made" "2 4"
     report 0 -o "$folder/report" --table steps "$folder/made"
@@ -765,8 +764,8 @@ sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[
     error_has 1 '--column needs a table and no format'
 }
 
-# made_side FOLDER LABELS INTERCEPT SLOPE: a record of six steps of 10 s, 90, 60, 30 % and back, with a
-# throughput of INTERCEPT + SLOPE * load per second.
+# made_side FOLDER LABELS INTERCEPT SLOPE: writes a record of six steps of 10 s, 90, 60, 30 % and back, with INTERCEPT +
+# SLOPE * load iterations per second.
 made_side() {
     mkdir -p "$1"
     printf '{"version": "%s", "instances": 1, "cpu_count": 1, "labels": {%s}}\n' "$version" "$2" \
@@ -809,8 +808,8 @@ published_beside() {
         fail "wrong interference-published.csv: $(cat "$folder/report/interference-published.csv")"
 }
 
-# Pairs with known figures: per-core does 10 - 5 L, per-chip always 6, and in a container both do
-# 10 % less. They cross at 80 %; at the mean load of 60 % per-core does a sixth more.
+# Pairs with known figures, for a load L: per-core does 10 - 5 L, per-chip always 6, and both do 10 % less in a
+# container. They cross at 80 %; at the mean load of 60 %, per-core does a sixth more.
 pairs_are_compared_across_environments() {
     local studies=$folder/studies version row environment factor name label columns
     version=$("$bin/ssreport" --version | awk 'NR == 1 { print $2 }')
@@ -852,7 +851,7 @@ END
     columns+=,first_half_percent,second_half_percent,angle_degrees,agree,significant
     [ "$(head -n 1 "$folder/report/interference.csv" | cut -d, -f 1-13)" = "$columns" ] ||
         fail "wrong columns: $(head -n 1 "$folder/report/interference.csv")"
-    # A row for each pair of records: none, lxc, tcg, and chip, core of each.
+    # The pairs of records are: none, lxc, tcg, each for chip and core.
     [ "$(wc -l <"$folder/report/interference.csv")" -eq 7 ] ||
         fail "wrong pairs: $(cat "$folder/report/interference.csv")"
     for row in 2 4 6; do
@@ -870,7 +869,7 @@ END
     for row in 1 3 5; do
         near interference-published.csv "$row" metric_percent 0
     done
-    published_beside 1 '' '' # which is another h2
+    published_beside 1 '' '' # a different h2 than the published one
     sed 's,interference\,h2\,,interference\,dacapo/h2\,,' "$studies/manifest.csv" >"$folder/manifest.csv"
     mv "$folder/manifest.csv" "$studies"
     report 0 -q -o "$folder/report" "$studies"
@@ -911,8 +910,8 @@ each_of_many_runs_has_one_picture() {
     rm -r "$many"
 }
 
-# make_requests FOLDER RATE: requests.csv of a run that was cut off; each second at RATE and twice that has its
-# response times, and of the faster ones a quarter fails.
+# make_requests FOLDER RATE: writes requests.csv of an interrupted run. Seconds alternate between RATE and twice that,
+# each with its own response times; a quarter of the requests at the higher rate fail.
 make_requests() {
     mkdir -p "$1"
     awk -v rate="$2" 'BEGIN {
@@ -950,7 +949,7 @@ response_times_of_a_service_are_reported() {
         skip_part "gnuplot: not installed"
     fi
     is_well_formed "$folder/report/report.html" || fail "the page of requests is not well-formed"
-    # A second that does not follow from the one before is named by its line; the others are reported.
+    # A second that contradicts the previous one is reported with its line; the other seconds are used.
     sed -i '6s/,40,40,40,/,40,41,40,/' "$folder/requests/requests.csv"
     report 0 -q "$folder/requests"
     error_has 1 "requests.csv:6: the numbers of requests do not add up"
@@ -960,7 +959,7 @@ response_times_of_a_service_are_reported() {
     rm -r "$folder/requests"
 }
 
-# Tests of groups read any table, or figures; results are tables like those of reports.
+# --test compares groups of values in any table or record, and prints tables like those of reports.
 test_option_compares_groups_of_values() {
     printf 'knob;watts\na;1\na;2\na;4\nb;5.5\nb;5.6\nb;9\nb;\n' >"$folder/values"
     report 0 --test welch "$folder/values" --value watts --group knob
@@ -1017,7 +1016,7 @@ options_and_their_values_are_checked() {
     report 125 -o "$folder/run" "$folder/run"
     error_has 1 'holds a record, which the report would damage'
     cksum "$folder"/run/* | cmp - "$folder/before" || fail "ssreport changed a record"
-    # A study without results is reported with a different status than a missing one.
+    # A study without results has another exit status than a missing one.
     mkdir -p "$folder/study"
     echo 'run,workload,reason' >"$folder/study/manifest.csv"
     echo ',xz,status 9' >>"$folder/study/manifest.csv"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ssrequest with servers that work and servers that fail. Arguments: the build folder,
-# and the name of a case.
+# ssrequest with servers that work and servers that fail. Arguments: the build folder, and one case to run (default:
+# all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -35,7 +35,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# serve WAY [SOCKET]: starts a server that behaves in this way; sets `server` to its pid and `url`.
+# serve WAY [SOCKET]: starts a server that behaves in this way; sets `server` to its pid, and `url`.
 serve() {
     mkfifo ready
     (exec "$broken" "$@" >ready) &
@@ -47,7 +47,7 @@ serve() {
     url=http://127.0.0.1:$port/
 }
 
-# end_server: ends the server; sets `connections` and `requests` to the numbers that it received.
+# end_server: ends the server; sets `connections` and `requests` to the numbers that it counted.
 end_server() {
     kill -TERM "$server"
     read -r _ connections _ requests <&7
@@ -55,7 +55,7 @@ end_server() {
     wait "$server" || fail "the server: status $?"
 }
 
-# ask STATUS OPTION...: runs ssrequest, whose exit status must match STATUS.
+# ask STATUS OPTION...: fails unless the exit status of ssrequest matches STATUS, a pattern.
 ask() {
     local wanted=$1 status=0
     shift
@@ -69,7 +69,7 @@ ask() {
         fail "ssrequest $*: the counts do not add up: $(cat out)"
 }
 
-# count NAME: prints a count from the JSON document, or 0 if absent.
+# count NAME: prints a count from the JSON document; 0 if absent.
 count() {
     awk -v name="\"$1\":" '$1 == name && $2 ~ /^[0-9]/ { print $2 + 0; found = 1; exit }
         END { if (!found) print 0 }' json
@@ -80,8 +80,8 @@ expect() {
     [ "$(count "$1")" -eq "$2" ] || fail "expected $1 to be $2: $(cat out err)"
 }
 
-# each_is CAUSE WAY OPTION...: fails unless all of twenty requests to a server of this kind fail for this
-# cause, and the server gets no other request.
+# each_is CAUSE WAY OPTION...: fails unless all of twenty requests to a server of this kind fail for this cause, and the
+# server gets no other request.
 each_is() {
     local cause=$1 way=$2
     shift 2
@@ -92,8 +92,6 @@ each_is() {
     expect succeeded 0
     end_server
 }
-
-# ---- servers that fail ----
 
 refused_connections_are_counted() {
     each_is connection_refused refuse
@@ -126,8 +124,8 @@ timeouts_are_counted() {
     [ "$(count bytes)" -gt 0 ] || fail "bytes of a slow answer are not counted: $(cat out)"
 }
 
-# A flood keeps libcurl busy, so that without our own timeout it would read for 9 s or more. The test
-# limits CPU time, because a busy machine takes longer but does not use more of it.
+# A flood keeps libcurl busy, so that without our own timeout it would read for 9 s or more. The test limits the CPU
+# time, which unlike the elapsed time does not grow on a busy machine.
 flood_of_chunks_is_ended_at_the_timeout() {
     each_is timeout endless-chunks --timeout 800m
     awk '$1 == "\"own_cpu_seconds\":" { used = $2 + 0 } END { exit !(used > 0 && used < 4) }' json ||
@@ -147,7 +145,7 @@ error_statuses_are_counted_and_reported() {
     [ "$requests" -eq 10 ] || fail "a redirect was followed"
 }
 
-# libcurl must not retry requests: the server gets exactly as many as were counted.
+# libcurl must not retry requests: the server gets exactly the number of requests that were counted.
 failed_requests_are_not_sent_again() {
     local way
     for way in reset-second close-second; do
@@ -160,7 +158,7 @@ failed_requests_are_not_sent_again() {
     done
 }
 
-# Closing an idle connection is not a failure, unless a request has just been sent.
+# Closing an idle connection is no failure, unless a request was just sent on it.
 connections_closed_while_idle_are_not_failures() {
     serve close-after-answer
     ask 0 --rate 20 --duration 1s "$url"
@@ -196,7 +194,7 @@ tls_failures_are_counted() {
     end_server
 }
 
-# One of two targets fails: results are counted for each target.
+# One of two targets fails, and results are counted for each.
 failures_are_counted_for_each_target() {
     local other
     serve well
@@ -213,7 +211,7 @@ failures_are_counted_for_each_target() {
     [ "$requests" -eq 10 ] || fail "the working server got $requests of 10 requests"
 }
 
-# Once the silent server has a request pending, the other one is less loaded and is chosen.
+# While a request to the silent server is pending, the other server has less load and is chosen.
 the_least_loaded_target_is_chosen() {
     local other
     serve never-answer
@@ -225,8 +223,6 @@ the_least_loaded_target_is_chosen() {
     [ "$(count timeout)" -le 6 ] || fail "the silent server got too many requests: $(cat out)"
     [ "$(count succeeded)" -eq $((20 - $(count timeout))) ] || fail "requests to the working server failed: $(cat out)"
 }
-
-# ---- servers that work ----
 
 connections_are_reused_unless_disabled() {
     serve well
@@ -243,7 +239,7 @@ connections_are_reused_unless_disabled() {
     expect connections 50
 }
 
-# Requests alternate between two servers; the connections to both must be kept.
+# Requests alternate between two servers; connections to both must be kept.
 connections_to_several_servers_are_kept() {
     local other first
     serve well
@@ -301,7 +297,7 @@ a_service_that_does_not_start_is_named() {
     [ "$status" -eq 143 ] || fail "status $status: $(cat out err)"
 }
 
-# If the backlog of a Unix socket is full, connections are refused; with TCP they would wait.
+# A full backlog refuses connections of a Unix socket, but lets those of TCP wait.
 a_full_unix_socket_refuses_connections() {
     serve full "$folder/full"
     ask 1 --rate 100 --duration 200m --timeout 500m --unix-socket "$folder/full" http://a.invalid/
@@ -336,7 +332,7 @@ closed_loop_clients_send_one_request_at_a_time() {
     end_server
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
-    # An answer that arrives at once must be read at once, not after 100 ms.
+    # An answer that arrives immediately must be read immediately, not after 100 ms.
     serve in-turn
     ask 0 --closed 1 --duration 2s --each each.csv "$url"
     awk -F , 'NR > 1 { print $5 - $4 }' each.csv | sort -n |
@@ -419,7 +415,7 @@ http_two_works_over_tls() {
     # The requests fail one after another, which takes long on a busy machine.
     ask 1 --http2 --rate 100 --duration 100m --timeout 40s "https://127.0.0.1:$port/"
     expect tls 10
-    # A server with plain HTTP, and one with TLS but without HTTP/2.
+    # One server has HTTP without TLS, the other one TLS without HTTP/2.
     ask 1 --rate 100 --duration 100m "http://127.0.0.1:$port/"
     expect succeeded 0
 }
@@ -435,7 +431,7 @@ http_two_works_without_tls() {
     end_server
 }
 
-# Connections to a host are kept if its URL stays in the set or returns with a different path.
+# Connections to a host are kept if its URL stays in the set or returns with another path.
 unchanged_urls_keep_their_connections() {
     need python3
     need nghttpd
@@ -488,8 +484,6 @@ ssrequest_runs_on_the_given_cpus() {
     end_server
 }
 
-# ---- ends and refusals ----
-
 a_signal_ends_ssrequest() {
     local status=0
     serve well
@@ -499,7 +493,7 @@ a_signal_ends_ssrequest() {
     await has_rows 1
     kill -INT "$asker"
     wait "$asker" || status=$?
-    # On a busy machine, a request may be due but not sent when the signal arrives.
+    # On a busy machine, a request that is due may not have been sent when the signal arrives.
     [ "$status" -eq "$(($(count waiting) > 0))" ] || fail "status $status: $(cat out err)"
     expect failed 0
     expect refused 0
@@ -527,7 +521,7 @@ two_signals_end_ssrequest_at_once() {
     end_server
 }
 
-# refuses MESSAGE OPTION...: fails unless one line has the message and nothing is sent.
+# refuses MESSAGE OPTION...: fails unless one line has the message and no request is sent.
 refuses() {
     local message=$1
     shift
@@ -559,7 +553,7 @@ invalid_options_are_refused() {
     ask 0 --version
 }
 
-# Requests are sent at a constant rate, by steps or by a trace; the same seed repeats the moments.
+# Requests are sent at a constant rate, in steps or by a trace; the same seed gives the same times.
 dry_run_prints_the_send_times_of_requests() {
     ask 0 --dry-run --rate 5 --duration 2s
     [ "$(tr '\n' ' ' <out)" = "0.000000000 0.200000000 0.400000000 0.600000000 0.800000000 \
@@ -582,7 +576,7 @@ dry_run_prints_the_send_times_of_requests() {
     ! cmp -s first out || fail "a different seed gives the same send times"
 }
 
-# The lines of the seconds add up to the document, and each request has a line.
+# The seconds add up to the totals of the document, and each request has a line.
 each_second_and_each_request_is_recorded() {
     serve well
     ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
@@ -714,7 +708,7 @@ two_outputs_to_the_same_file_are_refused() {
     local url=http://127.0.0.1:1/
     echo kept >there
     ln -s new link
-    # `ask` has added --json json.
+    # `ask` adds --json json.
     refuses '--each and --json would both write to json' --rate 5 --each ./json "$url"
     [ ! -e json ] || fail "a file was created without requests"
     refuses '--each and --json would both write to new' --rate 5 --each link --json new "$url"
@@ -738,7 +732,6 @@ quiet_and_json_suppress_the_summary() {
     end_server
 }
 
-# Sends commands to the control socket.
 control_commands_change_a_running_load() {
     need python3
     serve well
@@ -772,13 +765,13 @@ print(say("urls nonsense://")[:6])
 print(say("stop"))
 END
     wait "$asker" || status=$?
-    # On a busy machine some may not have been sent when it is stopped.
+    # On a busy machine, some requests may not have been sent at the stop.
     [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
     expect failed 0
     [ "$(tr '\n' ' ' <said)" = "ok ok ok error: ok " ] || fail "$(cat said)"
     grep -q '"changed": true' json || fail "the rate did not change: $(cat json)"
     grep -q "\"${url}other\"" json || fail "the URL did not change: $(cat json)"
-    # Answers that come after the stop are a part of the last second.
+    # Answers that arrive after the stop count in the last second.
     awk -F, 'NR > 1 { asked += $3 * ($2 - before); due += $4; before = $2 }
         $3 > 499 && $3 < 501 { turned = 1 }
         END { exit !(turned && due > 500 && due < asked + 2) }' record/requests.csv ||
@@ -791,7 +784,7 @@ END
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests"
 }
 
-# A slow name server delays neither other requests nor the end.
+# A slow name server delays neither other requests nor the exit.
 lookups_do_not_block_requests() {
     need python3
     serve well
@@ -833,7 +826,7 @@ before = quick.succeeded()
 while quick.succeeded() < before + 20:
     time.sleep(0.01)
 slow.write(target)
-quick.say("status") # the line before it has been read then
+quick.say("status") # the previous line has been read when this one is answered
 print(quick.say("stop"))
 print(slow.read())
 END
@@ -852,7 +845,7 @@ END
     end_server
 }
 
-# A service whose capacity is known: it takes 2 ms for each request, one after the other.
+# A service with a known capacity: it handles one request at a time, each in 2 ms.
 a_search_finds_the_capacity_of_a_service() {
     local status=0
     serve in-turn
@@ -862,7 +855,7 @@ a_search_finds_the_capacity_of_a_service() {
     cmp json found/requests.json || fail "the record and --json differ"
     [ "$(ls found)" = requests.json ] || fail "unexpected files: $(ls found)"
     grep -q '"demand": "p95=100m"' json || fail "$(cat json)"
-    # Twice the rate that the service can handle must fail.
+    # The search must find that twice the capacity fails.
     awk '$1 == "\"held_rate\":" { held = $2 + 0 } $1 == "\"failed_rate\":" { failed = $2 + 0 }
         END { exit !(held < 1250 && failed > held && failed <= 2000) }' json || fail "$(cat json)"
     grep -q '^- The capacity for p95=100m is ' out || fail "$(cat out)"

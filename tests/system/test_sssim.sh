@@ -54,8 +54,6 @@ modules=(-f realtime -c rbpid -s even -d averageq)
 figures='samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent'
 figures=$figures,settling_seconds,duty_mean,switches_per_second,own_cpu,iterations_per_second
 
-# ---- one run ----
-
 expect -P 2 -l 50% --duration 10s
 [ "$(figure samples)" = 20 ] || fail "expected 20 samples: $(cat out)"
 [ "$(figure target)" = 50.000 ] || fail "wrong target: $(cat out)"
@@ -64,7 +62,7 @@ expect -P 2 -l 50% --duration 3s --csv
 [ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "wrong heading: $(cat out)"
 [ "$(wc -l <out)" -eq 7 ] || fail "expected 6 samples: $(cat out)"
 
-# A load may be a number of CPUs: of the machine's, or of those that the group is allowed.
+# A load can be a number of CPUs: of the machine's, or of those allowed for the group.
 expect -P 2 -l 0.5cpu --duration 1s
 [ "$(figure target)" = 25.000 ] || fail "wrong target for 0.5 of 2 CPUs: $(cat out)"
 expect -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
@@ -80,7 +78,7 @@ expect -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
 [[ $(figure switches) == 2??.* ]] || fail "wrong length of rounds: $(cat out)"
 
-# In an open loop the instances determine the load.
+# Without feedback, the instances determine the load.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
 [[ $(figure load) == 16.2* ]] || fail "wrong load of blocking: $(cat out)"
 expect -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
@@ -93,9 +91,9 @@ printf '0 1\n1s 3\n2s 0\n' >'a,b'
 expect --switch-cost 0 -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
 [ "$(figure load)" = 25.000 ] || fail "wrong load of a profile: $(cat out)"
 
-# As showstopper-method(7) explains: the loop of the published modules swings with a period of
-# 2 pi sqrt(delta tau / 2), 0.84 s, and amplifies targets of this period. A sine wave of 5 points is 12.5 %^2.
-# swing PERIOD WORD...: sets `square` to the mean squared error.
+# swing PERIOD WORD...: sets `square` to the mean squared error of a sine-wave target. As showstopper-method(7)
+# explains, the loop of the published modules swings with a period of 2 pi sqrt(delta tau / 2), 0.84 s, and amplifies
+# targets of this period. A sine wave of 5 points is 12.5 %^2.
 swing() {
     expect -P 12 -f realtime -c geom -d averageq -D 107m -t sine \
         -T "50%,amplitude=5%,period=$1" --settle 5s --duration 35s "${@:2}"
@@ -113,7 +111,8 @@ swing 850m -F 83m -D 27m
 exceeds 25 "$square" || fail "with delta and tau divided by 4, 0.85 s is amplified: $square"
 swing 1700m -F 1332m
 exceeds "$square" 125 || fail "with 4 times delta, 1.7 s is not amplified: $square"
-# In a third of its time, a ripple of 3 s varies in 1 s; in two thirds and in two ninths it does not swing.
+# Played in a third of its time, a ripple of 3 s has a period of 1 s, at which it swings; in two thirds or two ninths it
+# does not.
 awk 'BEGIN { for (i = 0; i <= 720; i++) printf "%gs %.4f%%\n", i / 4, 50 + 2 * sin(i * 3.14159265 / 6) }' >ripple
 for scale in 2/3 1/3 2/9; do
     expect -P 12 -f realtime -c geom -d averageq -t file -T "ripple,scale=$scale,loop=no" --settle 5s
@@ -148,8 +147,6 @@ cp out plain
 expect "${run[@]}" --accounting ticks -F count=ticks -D 20m --tick-rate 1000
 ! cmp -s out plain || fail "--tick-rate has no effect"
 
-# ---- sweeps ----
-
 run=("${modules[@]}" -P 2 --duration 5s)
 expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --sweep=seed=1
 [ "$(sed -n 1p out)" = "load,control-options,seed,$figures" ] || fail "wrong heading: $(cat out)"
@@ -178,7 +175,7 @@ cp out first
 expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50% --sweep seed=1,2
 cmp -s first out || fail "the same sweep gives different results"
 
-# On a terminal a sweep prints a table whose last line recommends a choice.
+# At a terminal, a sweep prints a table whose last line recommends a choice.
 if have_terminal; then
     script -qec "$sssim ${modules[*]} -P 2 -l 50% --sweep dithering-options=20m,107m" /dev/null >out
     [ "$(wc -l <out)" -eq 4 ] || fail "the table is missing: $(cat out)"
@@ -188,8 +185,6 @@ if have_terminal; then
 fi
 expect "${run[@]}" --sweep load=25%,75% --csv
 [[ $(cat err) == 'The load is held best with load='* ]] || fail "the recommendation is missing: $(cat err)"
-
-# ---- what is refused ----
 
 refused 'feedback/own: a simulated load is relative to all CPUs: omit cpus' -l 50% -f own -F cpus=1
 refused '--sweep requires a value' --sweep
@@ -224,7 +219,7 @@ refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 5
 refused '--settle leaves no' -l 50% --settle 60s
 refused "unexpected argument 'true'" -l 50% -- true
 
-# Milliseconds that were probably meant as minutes are accepted with one warning.
+# Milliseconds that probably should be minutes are accepted with one warning.
 for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do
     # shellcheck disable=SC2086 # words, not one
     "$sssim" -l 50% --duration 3s -t constant $words >out 2>err || fail "$words: $(cat err)"
@@ -236,8 +231,6 @@ done
     'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write 3M' ] ||
     fail "hold=3m: wrong warning: $(cat err)"
 
-# ---- requests to a service ----
-
 # member NAME: prints the first member of this name in the JSON output.
 member() {
     sed -n "s/^ *\"$1\": \([^,]*\),\{0,1\}$/\1/p" out | head -n 1
@@ -248,7 +241,6 @@ expect queue --rate 50 --arrival concurrent --duration 10s --json
     fail "invalid JSON of queue: $(cat out)"
 [ "$(member throughput)" = 50 ] || fail "wrong throughput: $(cat out)"
 
-# Each option must change the output.
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
 # The short options of ssrequest are accepted.
 expect queue --rate 80 "${queue[@]}"
@@ -276,7 +268,7 @@ for words in '--duty 80%' '--servers 2' '--work 90m'; do
     ! cmp -s before out || fail "queue $words ${more[*]} has no effect"
 done
 
-# The profiles, and a closed loop.
+# Steps, and a closed loop.
 expect queue --profile step --max 140 --step 5 --hold 2s --work 1m --json
 [ "$(member sent)" = 3780 ] || fail "wrong number of requests with steps: $(cat out)"
 printf '0 50%%\n10s 50%%\n+0 100%%\n20s 100%%\n' >loads
@@ -290,7 +282,7 @@ grep -q 'A closed loop' out || fail "the closed loop is not described: $(cat out
 expect queue --version
 [[ $(cat out) == "sssim "* ]] || fail "wrong version: $(cat out)"
 
-# The machine: its frequency, contention and power.
+# Frequency, contention and power of the machine.
 { echo busy,watts; for i in 0 1 2 4 8; do echo "$i,$((100 + 20 * i))"; done; } >watts
 printf 'n\trequests_per_second\n1\t100\n2\t190\n4\t320\n' >capacities
 machine=(--rate 80 --frequency 1.4GHz --base 2100MHz --power watts --json)
@@ -349,7 +341,7 @@ refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
 refused "--tau: '1m' is too small: write at least 2m" queue --rate 5 --duty 50% --tau 1m
 
-# A fleet: the same nodes in any number of processes, with lateness, clocks and failures as drawn.
+# A simulated fleet: the number of processes does not change the nodes' lateness, clocks and failures.
 mkdir traces
 printf '0 20%%\n' >traces/a.txt
 printf '0 60%%\n' >traces/b.txt
@@ -360,7 +352,7 @@ expect "${fleet[@]}" --jobs 3 --record three -- -P 1 --duration 10s
 cmp out whole || fail "the whole depends on the number of processes"
 diff -r one three || fail "records depend on the number of processes"
 [ "$(find one -name samples.csv | wc -l)" -eq 40 ] || fail "not every node has a record"
-# One in four nodes fails: between 3 and 19 of 40, unless chance is worse than 1 in 1000.
+# Each node fails with a probability of 1/4: of 40, 3 to 19 do, with a probability of more than 99.9 %.
 failed=$(grep -c ',failed,' one/fleet.csv)
 [[ $failed -ge 3 && $failed -le 19 ]] || fail "$failed of 40 nodes failed instead of about 10"
 grep -q "^failed  *$failed\$" whole || fail "wrong number of failures: $(cat whole)"
@@ -368,7 +360,7 @@ grep -q "^failed  *$failed\$" whole || fail "wrong number of failures: $(cat who
 n1,n1,b.txt" ] || fail "wrong table: $(head -n 3 one/fleet.csv)"
 [ "$(sed -n 2p one/n1/samples.csv | cut -d , -f 2,3)" = 2.000000,0.600000 ] ||
     fail "wrong first sample: $(sed -n 2p one/n1/samples.csv)"
-# The offset of the clock is in the times of the record, and its measurement within 2 ms beside it.
+# Times in a record include the clock's offset; the record also has the measured offset, correct within 2 ms.
 awk -F , 'NR > 1 && ($7 > 5 || $7 < -5 || $8 != 0.002) { exit 1 }' one/fleet.csv || fail "wrong clocks"
 [ "$(cut -d , -f 7 one/fleet.csv | sort -u | wc -l)" -gt 35 ] || fail "clocks do not differ"
 expect fleet --nodes 3 -- -l 40% --duration 10s
@@ -388,7 +380,7 @@ if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
     tr '\n' ' ' <answer | grep -qE 'These clocks are not trusted: n[0-9]+ \([0-9.]+ s (ahead|behind), known within 0.002 s\)' ||
         fail "no clock is named: $(cat answer)"
-    # A sample of other nodes is in the intervals of a rehearsal; with a disturbance that it lacks, few do.
+    # The intervals of a rehearsal contain a sample of other nodes, but rarely one with an additional disturbance.
     expect fleet --nodes 60 --traces traces --record rehearsal -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record sample -- -P 1 --duration 20s
     expect fleet --nodes 10 --seed 2 --traces traces --record disturbed -- -P 1 --duration 20s --background 0.3

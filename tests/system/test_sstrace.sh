@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sstrace: its output, where it writes it, and its exit status.
+# sstrace: its output, where it writes it, and its exit status. Argument: the build folder.
 set -eu
 
 # shellcheck source=skip.sh
@@ -19,7 +19,8 @@ fail() {
     failures=$((failures + 1))
 }
 
-# expect STATUS ARGUMENT...: runs sstrace on standard input; output and error are kept.
+# expect STATUS ARGUMENT...: fails unless sstrace exits with this status; it reads standard input and writes to `out`
+# and `err` in $folder.
 expect() {
     local wanted=$1 status=0
     shift
@@ -31,7 +32,7 @@ output_is() {
     [ "$(cat "$folder/out")" = "$1" ] || fail "wrong output: $(cat "$folder/out")"
 }
 
-# One line that begins with the program's name and holds the text.
+# error_has TEXT: fails unless one line was printed, with the program's name and this text.
 error_has() {
     [ "$(wc -l <"$folder/err")" -eq 1 ] || fail "expected one message: $(cat "$folder/err")"
     grep -q '^sstrace: ' "$folder/err" || fail "message without the program's name: $(cat "$folder/err")"
@@ -64,7 +65,7 @@ printf '0 1/10\r\n20s 6/10\r\n40s 1/10\r\n1M 9/10\r\n80s 4/10\r\n100s 9/10\r\n2M
 expect 0 --stat "$folder/pasted"
 grep -q '^mean     0.5$' "$folder/out" || fail "wrong mean of the pasted saw"
 
-# Free sections count only for the length, not for any other figure.
+# Free sections count only in the length, not in any other figure.
 printf '0 free\n10s 20%%\n20s 40%%\n40s free\n100s 80%%\n' >"$folder/free"
 expect 0 --stat - <"$folder/free"
 output_is 'length   100 s
@@ -167,7 +168,6 @@ cmp "$folder/new" "$folder/saw.trace" || fail "-o wrote a different trace"
 TMPDIR=$folder/none expect 2 --dump "$traces/saw.txt"
 error_has "a temporary file in $folder/none: "
 
-# No option is ignored silently.
 data=$(dirname "$0")/../data/import
 expect 2 --gaps fill "$traces/saw.txt"
 error_has '--gaps is for measurements'
@@ -181,7 +181,7 @@ expect 2 --unit percent "$data/sadf-local.csv"
 error_has '--unit has no meaning with sadf'
 expect 0 --check --gaps fill "$data/sadf-local.csv"
 
-# Every reader gives up on endless lines.
+# All readers reject endless lines.
 for format in '' --from=csv --from=vmstat; do
     status=0
     # shellcheck disable=SC2086 # none is no word
@@ -197,7 +197,7 @@ for format in '' --from=csv --from=vmstat; do
     error_has 'the line has more than'
 done
 
-# Several changes in one call equal the same changes by a pipeline.
+# Several changes in one call equal the same changes in a pipeline.
 "$sstrace" --clip 20s,1M --scale 2 --dump "$traces/saw.txt" >"$folder/one"
 "$sstrace" --clip 20s,1M "$traces/saw.txt" | "$sstrace" --scale 2 | "$sstrace" --dump >"$folder/two"
 cmp "$folder/one" "$folder/two" || fail "a pipeline gives a different trace than one call"
@@ -222,7 +222,7 @@ fi
 expect 2 -o '' --constant 50%
 error_has '--output is empty: write --output FILE'
 
-# Human-readable and binary output of sysstat is refused.
+# Text and binary files of sysstat are refused.
 printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"
 expect 2 --check "$folder/text"
 error_has 'is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d'
@@ -230,7 +230,7 @@ printf '\226\325\165\041\000\000' >"$folder/sa21"
 expect 2 --check "$folder/sa21"
 error_has 'is a binary sar file: convert it with sadf -d FILE | sstrace'
 
-# Milliseconds that were probably meant as minutes are accepted with a warning.
+# Milliseconds that probably should be minutes are accepted with a warning.
 warned() {
     local text=$1
     shift
@@ -248,7 +248,7 @@ expect 0 --check --from planetlab --every 5m "$folder/numbers"
 grep -qxF 'sstrace: warning: --every: 5m is 5 milliseconds; for minutes write 5M' "$folder/err" ||
     fail "wrong message about --every: $(cat "$folder/err")"
 
-# --split writes the trace that --select would, for each machine, and nothing else.
+# --split writes, for each machine, the trace that --select would, and nothing else.
 import=$(dirname "$0")/../data/import
 for table in azure alibaba-2017 alibaba-2021 google-2011 google-2019; do
     every=()
@@ -265,7 +265,7 @@ for table in azure alibaba-2017 alibaba-2021 google-2011 google-2019; do
 done
 [ "$(ls "$folder/google-2019")" = "22987853.trace
 92469744092.trace" ] || fail "wrong files of --split: $(ls "$folder/google-2019")"
-# Machines that begin later hold their first load until then. One sample lasts as long as those of other machines.
+# Machines that begin later hold their first load until then. A single sample lasts as long as those of other machines.
 expect 0 --from alibaba-2022 --dump --split "$folder/nodes/" "$import/alibaba-2022.csv"
 [ "$(cat "$folder/err")" = "sstrace: $import/alibaba-2022.csv: gaps, in which the previous load is held: \
 1, in 1 of 3 machines" ] || fail "wrong message about gaps: $(cat "$folder/err")"
@@ -277,7 +277,7 @@ expect 0 --from alibaba-2022 --dump --split "$folder/nodes/" "$import/alibaba-20
 expect 0 --from alibaba-2022 --dump --clip 1M,2M --split "$folder/changed" "$import/alibaba-2022.csv"
 [ "$(cat "$folder/changed/NODE_12.txt")" = '0 0
 1M 0' ] || fail "--clip is not of all machines' time: $(cat "$folder/changed/NODE_12.txt")"
-# Whole or not at all.
+# --split writes all files or none.
 expect 2 --from alibaba-2022 --split "$folder/nodes" "$import/alibaba-2022.csv"
 error_has 'nodes cannot be written: it exists and is not empty'
 mkdir "$folder/empty"

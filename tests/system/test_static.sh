@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# packaging/static: programs that need no other file, for x86_64 and aarch64. Argument: the build folder.
+# packaging/static builds programs that need no other file, for x86_64 and aarch64. Argument: the build folder.
 
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
@@ -25,7 +25,8 @@ make_programs() {
     done
 }
 
-# check_programs ARCHITECTURE [EMULATOR]: the programs do what those of the build do. `instance` is the command of runs.
+# check_programs ARCHITECTURE [EMULATOR]: fails unless these programs behave like those of the build. `instance` is the
+# command of runs.
 check_programs() {
     local programs=static/$1
     shift
@@ -52,7 +53,7 @@ make_programs "$own"
 instance=("$scratch/static/$own/ssburn" serial)
 check_programs "$own"
 
-# In a root with nothing but these programs.
+# The programs run in a root that contains nothing else.
 if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then
     skip_part "mounts: cannot mount file systems"
 else

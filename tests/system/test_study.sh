@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The interference of simulated pairs of programs is known. ssreport must find it in their records, and
-# its intervals must contain it.
-# Arguments: the build folder, and the one case to run; none: all.
+# The interference of simulated pairs of programs is known. ssreport must find it in their records, with intervals that
+# contain it.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -21,7 +21,7 @@ fail() {
     exit 1
 }
 
-# The stairs of a pair, and iterations that vary by 3 %: some 120 of them in a step.
+# The steps of a pair, and iterations that vary by 3 %: about 120 per step.
 rounds=40
 pair=(-P 1 -n 4 --foreground serial --iteration 50m --noise 3%
     -t staircase -T "90%:10%:20%,hold=8s,symmetric=yes")
@@ -39,8 +39,9 @@ report() {
     "$bin/ssreport" -o "$1.report" "$1" >"$1.said" 2>&1 || fail "ssreport: $(cat "$1.said")"
 }
 
-# check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the metric that was simulated. The
-# estimates of the rounds and their mean must be this near to it; 34 of 40 intervals must contain it, and none be wider.
+# check NAME TRUE MEAN-WITHIN EACH-WITHIN HALF-WIDTH: TRUE is the simulated metric. The estimate of each round must be
+# within EACH-WITHIN of it, and their mean within MEAN-WITHIN; 34 of 40 intervals must contain it, and none may be wider
+# than HALF-WIDTH to either side.
 check() {
     awk -F, -v true="$2" -v mean="$3" -v each="$4" -v half="$5" -v rounds="$rounds" '
         function fail(text) {
@@ -107,7 +108,7 @@ an_interference_of_a_third_is_found() {
     check third 35 0.3 2 2.5
 }
 
-# 100 w P a2 / (M - w (b - 1) a1), with both sides of their own kind.
+# The metric is 100 w P a2 / (M - w (b - 1) a1), where each side has its own kind of program.
 interference_of_two_different_programs_is_found() {
     simulate two -P 2 -n 6 --class forking --memory 1000000 --accesses 200000 \
         --foreground-accesses 300000 --foreground-waiting 0.5 --foreground-iteration 40m
@@ -135,8 +136,8 @@ the_same_seed_gives_the_same_study() {
     return 0
 }
 
-# Each round is a pair in the manifest, with columns as of other experiments. Samples in a record are
-# 500 ms long.
+# Each round is a pair in the manifest, whose columns are those of other experiments. Samples in a record are 500 ms
+# long.
 a_simulated_study_has_the_files_of_an_experiment() {
     local columns side file run
     rounds=3
@@ -214,7 +215,7 @@ invalid_studies_are_refused() {
     refused '--foreground-waiting requires --foreground-accesses: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
 }
 
-# A single run, without a foreground program.
+# A single run has no foreground program.
 instances_that_share_memory_slow_each_other() {
     local run=(-P 4 -n 2 -c fixed -l 100% --iteration 100m --duration 20s)
     "$bin/sssim" "${run[@]}" >alone

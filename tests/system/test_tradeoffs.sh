@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/tradeoffs: its plans, and short studies of a real service.
-# Arguments: the build folder, and the one case to run; none: all.
+# Tests of tools/experiments/tradeoffs: its plans, and short studies of a real service.
+# Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 
@@ -23,7 +23,7 @@ runs() {
     sed -n 's/^run \([^ ]*\) .*/\1/p' "$output"
 }
 
-# is_planned COUNT PATTERN: fails unless this many lines of the plan match.
+# is_planned COUNT PATTERN: fails unless this number of lines of the plan match.
 is_planned() {
     local count
     count=$(grep -Ec -- "$2" "$output" || true)
@@ -105,7 +105,7 @@ missing_knobs_are_reported() {
     fi
 }
 
-# The load of the CPUs that a level leaves to the service says whether they are saturated; that of all CPUs does not.
+# Saturation shows in the load of the CPUs that a level leaves to the service, not in that of all CPUs.
 load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
     mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
     : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
@@ -114,7 +114,7 @@ load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
     is_planned 2 '^beside load .* ssload --quiet'
     is_planned 2 '^beside idle .*/idle --root .* --cpus [0-9]+ --output'
     is_planned 4 '^beside idle '
-    # Threads that are bound to single CPUs saturate one of them before the others.
+    # Threads that are bound to single CPUs may saturate one CPU before the others.
     experiment tradeoffs --plan --knobs 'pin=free,each pin=free' --rounds 1
     is_planned 1 '^beside load .* ssload --per-cpu --quiet'
     is_planned 1 '^beside load .* ssload --quiet'
@@ -152,14 +152,14 @@ the_cool_down_ends_at_the_idle_power() {
     is_planned 1 '^before -- .*/energy .* --settle .\{idle_watts'
     is_planned 0 '^before -- sleep'
     [ "$("$experiments/energy" 'echo 20' --mean 1 2>/dev/null)" = "mean 20" ] || fail "wrong mean"
-    # The power falls to that of idle in the third second.
+    # The power falls to the idle power in the third second.
     # shellcheck disable=SC2016 # the shell of the command expands it
     "$experiments/energy" 'echo >>'"$scratch/seconds; echo "'$((23 - $(wc -l <'"$scratch/seconds)))" --settle 19.7 \
         2>/dev/null
     [ "$(wc -l <"$scratch/seconds")" -eq 3 ] || fail "ended after $(wc -l <"$scratch/seconds") s"
 }
 
-# A fast service keeps the test cheap.
+# A fast service keeps the test short.
 a_study_of_two_levels_is_carried_out_and_reported() {
     local call=(tradeoffs --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --steps 15:5:1s --work 100u
         --rounds 1 --cool-down 0)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Pages fit a telephone and a small window: what is wider scrolls in a box of its own. Argument: the build folder.
+# Pages fit the screen of a telephone and a small window: wide content scrolls in its own box. Argument: the build
+# folder.
 
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
@@ -8,7 +9,8 @@ need chromium mandoc cmark
 [ -x "$build/bin/ssreport" ] || skip "left-out: ssreport was not built"
 cd "$scratch"
 
-# A frame has any width; a window of chromium has at least 500 pixels. The page reports what is wider than the frame.
+# A window of chromium has at least 500 pixels, but a frame can have any width. The page in it reports the width of its
+# content.
 measure='<script>onload = () => parent.postMessage(innerWidth + " " + document.documentElement.scrollWidth, "*")</script>'
 
 # fits PAGE WIDTH
@@ -40,5 +42,5 @@ for width in 390 600 1280; do
         fits "$page" "$width"
     done
 done
-# An edge behind which there are columns is shaded.
+# An edge that hides columns is shaded.
 grep -q '^\.wide{overflow-x:auto;.* local' report/report.html || fail "hidden columns are not indicated"

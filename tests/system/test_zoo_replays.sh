@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Simulates the programs of the zoo from the recordings of tests/bench/zoo.sh --gains. Their load must be
-# held as precisely as the bench requires of the real programs. Argument: the build folder.
+# Simulates the programs of the zoo from the recordings of tests/bench/zoo.sh --gains. The simulated load must follow
+# the target as precisely as the bench requires of the real programs. Argument: the build folder.
 set -euo pipefail
 
 data=$(cd "$(dirname "$0")/../data/zoo" && pwd)
@@ -20,7 +20,7 @@ replay() {
     done | sort -g -k 5
 }
 
-# judge: prints the cells of standard input that miss the bars; fails if there are any.
+# judge: prints the cells of standard input that exceed the limits; fails if there are any.
 judge() {
     awk '
         { mse[NR] = $5 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Records a load with sar, imports and replays it, and records the replay with sar again: both must agree
-# step by step. Takes some minutes on a quiet machine. Arguments: the build folder,
-# how many seconds a step has (30), how many steps there are (6).
+# Records a load with sar, imports and replays it, and records the replay with sar again: each step of both recordings
+# must agree. Takes some minutes on an idle machine. Arguments: the build folder, the seconds of a step (default: 30),
+# and the number of steps (default: 6).
 set -euo pipefail
 
 # shellcheck source=skip.sh
@@ -12,7 +12,7 @@ bin=$1/bin
 step=${2:-30}
 steps=${3:-6}
 traces=$(dirname "$0")/../../traces
-bound=1 # percent of the machine, mean absolute difference
+bound=1 # mean absolute difference, in percent of the machine
 
 need sar sadf
 folder=$(mktemp -d)
@@ -36,7 +36,7 @@ record() {
     fi
 }
 
-# replay FILE: up to the end of the last step.
+# replay FILE: replays the trace up to the end of the last step.
 replay() {
     "$bin/showstopper" --quiet -t file -T "$1,loop=no" --duration "$((step * steps))s" \
         "$bin/ssburn" serial
@@ -47,7 +47,7 @@ levels() {
     awk 'NR % 2 { printf "%.2f\n", 100 * $2 }' "$1"
 }
 
-# The load to record: the published nine steps, scaled to the given length.
+# Records the published nine steps, scaled to the given length.
 "$bin/sstrace" --scale "$step/180" --clip "0,$((step * steps))s" -o "$folder/plan.trace" \
     "$traces/nine-steps.txt"
 record first replay "$folder/plan.trace"
