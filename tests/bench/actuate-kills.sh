@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Kills runs of ssactuate at random moments: the program, its keeper, both or the command. Every value must be as
-# it was, at once or after `ssactuate restore`, and a value of another program must survive.
+# Kills runs of ssactuate at random moments: the program, its keeper, both or the command. Every value must be restored,
+# at once or by `ssactuate restore`, and values that other programs set must be kept.
 set -euo pipefail
 
 usage() {
@@ -48,7 +48,7 @@ start_round() {
     run_pid=$!
 }
 
-# find_victims: sets `victims`; the command and the keeper may not have been started yet.
+# find_victims: sets `victims`. Command and keeper may not have started yet.
 find_victims() {
     victims=("$run_pid")
     case $who in
@@ -74,8 +74,8 @@ has_begun() {
         { [ -n "$(pgrep -P "$run_pid" -r S -x sleep)" ] && [ "$(cat "$governor")" = userspace ]; }
 }
 
-# set_foreign: another program changes a value while the command sleeps, and sets the expected values. The run is
-# stopped meanwhile, and has not begun to restore if its command still sleeps.
+# set_foreign: lets another program change a value while the command sleeps, and sets the expected values. The run is
+# stopped meanwhile: it has not begun to restore values if its command still sleeps.
 set_foreign() {
     local governor=$tree/$policies/policy0/scaling_governor
     await has_begun
@@ -90,7 +90,7 @@ set_foreign() {
     kill -CONT "$run_pid" 2>/dev/null || true
 }
 
-# measure_run: sets `length` to the milliseconds that a whole run takes now. Kills are spread over this time.
+# measure_run: sets `length` to the duration of a complete run in milliseconds. Kills are spread over this time.
 measure_run() {
     local begin=${EPOCHREALTIME/./}
     unpack "${machines[round % 2]}"

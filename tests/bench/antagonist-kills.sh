@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Kills processes of tools/experiments/antagonist at random moments while suspects are throttled. No suspect may be
-# left stopped, as long as one process of each run of showstopper stays alive.
+# Kills processes of tools/experiments/antagonist at random moments while suspects are throttled. No suspect may be left
+# stopped if one process of each run of showstopper survives.
 set -euo pipefail
 
 usage() {
@@ -31,11 +31,11 @@ PATH=$build/bin:$PATH
 rounds=${2:-200}
 RANDOM=${3:-1}
 folder=$(mktemp -d)
-suspects=() # all processes of the suspects; the first one of each is in `firsts`
+suspects=() # all processes of the suspects; `firsts` has the first process of each
 firsts=()
 trap end EXIT
 cd "$folder"
-mkdir ram # of ssbatch: what a killed one leaves there is removed with the folder
+mkdir ram # files that a killed ssbatch leaves here are removed with the folder
 
 # marked: prints "PID NAME" of all processes of the experiment.
 marked() {
@@ -59,7 +59,6 @@ end() {
     cd / && rm -rf "$folder"
 }
 
-# start_suspect: starts a process with a child.
 start_suspect() {
     sh -c 'sleep 100000 & echo $! >child; wait' &
     firsts+=($!)
@@ -87,8 +86,8 @@ throttles() {
     any_stopped
 }
 
-# victims_of KIND: prints the pids to kill. `most` spares one process of each run of showstopper, in $spared. A
-# master dies with the process of ssbatch that started it.
+# victims_of KIND: prints the pids to kill. `most` spares one process of each run of showstopper, listed in $spared. A
+# master ends with its parent, a process of ssbatch.
 victims_of() {
     local pid name
     while read -r pid name; do

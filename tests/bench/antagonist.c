@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Simulates studies of tools/experiments/antagonist, estimates the effects as ssantagonist does,
- * and counts how often the answer was right. See usage().
+ * Simulates studies of tools/experiments/antagonist, estimates effects as ssantagonist does, and
+ * counts correct answers. usage() describes the options.
  */
 
 #include <math.h>
@@ -19,35 +19,35 @@
 #define SLOT_SECONDS 5 /* the first fifth of a slot is skipped */
 #define SECONDS      (2 * CODES_LENGTH * SLOT_SECONDS)
 #define DEPTH        0.5
-#define NOISE        0.05 /* standard deviation of a second's logarithm */
-#define CORRELATION  0.5  /* from second to second */
+#define NOISE        0.05 /* standard deviation of the logarithm of a second's figure */
+#define CORRELATION  0.5  /* between successive seconds */
 #define SUSPECTS     8
 
-/* One in this many studies simulates throttles with sssim. */
+/* One of this many studies simulates throttles with sssim. */
 #define SIMULATED_EACH 20
 
-/* CPU time of arriving work per time, for suspects with a queue. */
+/* CPUs that the arriving work of a suspect with a queue needs. */
 #define QUEUE_RATE    0.7
 #define CATCH_UP_RATE 0.4
 
 enum kind {
     KIND_PLAIN,    /* always busy */
-    KIND_QUEUE,    /* work arrives at a constant rate, too fast for half speed */
-    KIND_CATCH_UP, /* the same, but half speed keeps up */
+    KIND_QUEUE,    /* work arrives at a constant rate, too high for half speed */
+    KIND_CATCH_UP, /* like KIND_QUEUE, but half speed suffices */
 };
 
 struct suspect {
     enum kind kind;
-    double cost; /* logarithm of the loss that all of its CPU time causes; negative: the victim
-                    needs it */
+    double cost; /* logarithm of the loss that all of its CPU time causes; negative for a gain */
 };
 
 struct scene {
     struct suspect suspects[SUSPECTS];
     size_t count;
     double pair;   /* additional loss if neither of the first two is throttled */
-    double drift;  /* of the logarithm, from the beginning to the end */
-    double hidden; /* deviation of a cause that slows the victim and feeds the last suspect */
+    double drift;  /* of the logarithm, from the first to the last second */
+    double hidden; /* standard deviation of a hidden cause, which slows the victim and gives work to
+                      the last suspect */
 };
 
 /* CPU time of each suspect in each second, relative to its mean without a throttle. */
@@ -89,7 +89,7 @@ static void keep_sample(void *context, const struct trial_sample *sample) {
         seconds->used[seconds->count++] = sample->load / seconds->usual;
 }
 
-/* Runs the modules and executors of a throttle; `rate` is below 1 for a queue. */
+/* Simulates a throttle with the real modules and executors; `rate` is below 1 for a queue. */
 static void simulate_trial(const struct codes *codes, size_t suspect, double rate, uint64_t seed) {
     static struct trial trial; /* static because it is too large for the stack */
     struct seconds seconds = {.used = used[suspect], .usual = rate};
@@ -168,7 +168,7 @@ static double mean_of_slot(const double *seconds, size_t slot, size_t first) {
     return sum / (double)(SLOT_SECONDS - first);
 }
 
-/* Continues a noise that is correlated from second to second. */
+/* Returns the next value of a noise that is correlated between successive seconds. */
 static double follow_noise(double before, double deviation, uint64_t *random) {
     return CORRELATION * before +
            sqrt(1 - CORRELATION * CORRELATION) * deviation * draw_normal(random);
@@ -213,8 +213,8 @@ static struct effects run(const struct scene *scene, uint64_t seed) {
 }
 
 /*
- * Returns whether a correlation of CPU time with the figure, without throttles, would accuse one of
- * these suspects.
+ * Returns whether the correlation of CPU time with the victim's figure, without throttles, accuses
+ * one of the suspects from `first` on.
  */
 static bool correlates(const struct scene *scene, uint64_t seed, size_t first) {
     static double victim[SECONDS], figures[2 * CODES_LENGTH], cpu[2 * CODES_LENGTH];
@@ -241,7 +241,7 @@ enum question { INNOCENT, NAIVE, FOUND, ORDERED, QUEUE, DEPENDENCY, CATCH_UP, CO
 
 struct bar {
     const char *name;
-    double least, most; /* as parts of the runs */
+    double least, most; /* as fractions of the runs */
 };
 
 static const struct bar bars[QUESTIONS] = {
@@ -261,7 +261,8 @@ static bool is_accused(const struct effects *effects, size_t suspect) {
 }
 
 /*
- * Two suspects hurt, and more so together; a hidden cause slows the victim and feeds the last one.
+ * Two suspects cost, and more so together; a hidden cause slows the victim and gives work to the
+ * last suspect.
  */
 static void ask_of_innocents(uint64_t seed, long counts[QUESTIONS]) {
     const struct scene scene = {
@@ -306,7 +307,9 @@ static void usage(FILE *file) {
         file);
 }
 
-/* Returns whether a share meets the bar, within two standard errors if there are few runs. */
+/*
+ * Returns whether a share is within the limits, by up to two standard errors if there are few runs.
+ */
 static bool meets(const struct bar *bar, double share, long runs) {
     double low = 2 * sqrt(bar->least * (1 - bar->least) / (double)runs);
     double high = 2 * sqrt(bar->most * (1 - bar->most) / (double)runs);

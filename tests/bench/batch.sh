@@ -26,13 +26,13 @@ make_plan() {
     done
 }
 
-# seconds COMMAND...: prints its wall-clock time and its CPU time with that of its descendants.
+# seconds COMMAND...: prints its elapsed time, and its CPU time including descendants.
 seconds() {
     local TIMEFORMAT='%R %U %S'
     { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1, $2 + $3 }'
 }
 
-# measure WHERE FOLDER: prints a row.
+# measure WHERE FOLDER: prints a row of the table.
 measure() {
     local study wall cpu again list
     study=$(mktemp -d -p "$2")
@@ -46,7 +46,7 @@ measure() {
         printf "| %-6s | %7.3f | %7.3f | %7.3f | %7.3f |\n", where, 1000 * wall / runs, 1000 * cpu / runs, again, list }'
 }
 
-# Prints the time of `true` alone, which is part of each run.
+# Prints the duration of `true`, which is part of each run.
 measure_command() {
     local wall
     # shellcheck disable=SC2016 # the inner shell expands it

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the benches: options, the machine, figures from JSON, statistics.
+# Sourced by the benches: options, the machine, figures from JSON, statistics.
 
 export LC_ALL=C # decimal point in numbers
 
@@ -9,8 +9,8 @@ fail() {
     exit 1
 }
 
-# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME
-# alone if it is one of the flags. The caller defines `usage`.
+# take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME if NAME is a flag.
+# The caller defines `usage`.
 take_options() {
     local names=() name flags=' quick steps stat list install unit '
     while [ "$1" != -- ]; do
@@ -33,7 +33,7 @@ take_options() {
     done
 }
 
-# Uses the programs of the build, and ends all processes when the bench ends.
+# Puts the programs of the build in PATH, and ends all started processes at exit.
 open_bench() {
     PATH=${build:?}/bin:$build/tests:$PATH
     [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is missing: build first"
@@ -79,7 +79,7 @@ print_machine() {
         "governor $(cat $governor 2>/dev/null || echo unknown)"
 }
 
-# Prints the work of one iteration in units, so that throttling cannot disturb the calibration.
+# Prints the work of one iteration in units. A fixed amount of work does not depend on throttling.
 calibrate() {
     ssburn "$1" --iterations 0 | sed -n 's/^# work //p'
 }
@@ -100,14 +100,14 @@ result() {
     figure "$folder/result.json" "$1"
 }
 
-# copy_source FOLDER: copies this source tree, so that it does not change during the bench.
+# copy_source FOLDER: copies the source tree, which thus does not change during the bench.
 copy_source() {
     mkdir "$1"
     find "${source:?}" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.git*' \
         -exec cp -r {} "$1" \;
 }
 
-# Reads numbers; prints their median, smallest and largest.
+# Reads numbers and prints their median, minimum and maximum.
 median() {
     sort -g | awk '{ value[NR] = $1 } END {
         if (NR == 0) exit 1

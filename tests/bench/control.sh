@@ -76,7 +76,7 @@ check_options() {
     done
 }
 
-# Sets `usable` to the configurations that can be measured here; prints why the others cannot.
+# Sets `usable` to the configurations that can be measured on this machine, and prints why others cannot.
 choose_configs() {
     local config reason modules
     usable=()
@@ -97,7 +97,7 @@ measure() {
     local begin from before followed=,
     rm -f "$folder/result.json"
     before=$(load_before)
-    # By then all instances have started.
+    # At this time all instances have started.
     read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$3" -v settle="$settle" \
         'BEGIN { now += 3 + instances / 50; printf "%.3f %.3f\n", now, now + settle }')
     if [ -n "$steps" ]; then
@@ -114,7 +114,7 @@ measure() {
     [ "${before%.*}" -lt 5 ] || echo "$*: a load of $before % was there before" >&2
 }
 
-# stress-ng has no instances, so it is measured once, for the first number of serial instances.
+# stress-ng has no instances, so it is measured only with the first number of instances of `serial`.
 is_wanted() {
     [ "$1" != stress-ng ] || [ "$2 $3" = "serial ${instances%%,*}" ]
 }

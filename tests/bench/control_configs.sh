@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by control.sh: the programs that hold a load, how they are started and ended.
+# Sourced by control.sh: starts and ends the programs that hold a load.
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
@@ -13,7 +13,7 @@ open_control() {
     open_launching
 }
 
-# Finds the mount point of the hierarchy of the controller `cpu`, and our group in it.
+# Finds the mount point of the hierarchy with the controller `cpu`, and our group in it.
 find_quota() {
     quota_kind=v1
     quota_root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
@@ -25,7 +25,7 @@ find_quota() {
     group=$quota_root/showstopper-bench.$$
 }
 
-# Sets `watched`, the group in which limited programs are counted, unless it is the group with the quota.
+# Sets `watched`, the group in which limited programs are measured, unless it is the group with the quota.
 find_watched() {
     local root
     root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)
@@ -33,7 +33,7 @@ find_watched() {
     watched=${root:+$root/showstopper-watched.$$}
 }
 
-# can_make GROUP: GROUP is empty if no hierarchy can contain it.
+# can_make GROUP: succeeds if the group can be created; GROUP is empty if no hierarchy can contain it.
 can_make() {
     [ -n "$1" ] && mkdir "$1" 2>/dev/null && rmdir "$1"
 }
@@ -50,7 +50,7 @@ make_group() {
     fi
 }
 
-# remove_group FOLDER, with everything in it.
+# remove_group FOLDER: removes a group, all groups below it and their processes.
 remove_group() {
     local attempt pid
     for ((attempt = 0; attempt < 50; attempt++)); do
@@ -68,7 +68,7 @@ remove_groups() {
     [ -z "$watched" ] || remove_group "$watched"
 }
 
-# Runs a command without any mounted hierarchy of version 1.
+# Runs a command after unmounting all hierarchies of version 1.
 # shellcheck disable=SC2016 # the inner shell expands them
 hidden=(unshare -m sh -c 'awk "\$3 == \"cgroup\" { print \$2 }" /proc/mounts |
     while read -r folder; do umount "$folder" || exit; done && exec "$@"' sh)
@@ -78,8 +78,8 @@ find_gathering() {
     gathering=$gathering_root/showstopper-gathering.$$
 }
 
-# move_all FROM TO: moves all processes of a control group. Kernel threads cannot be moved; processes forked
-# meanwhile are moved in the next round.
+# move_all FROM TO: moves all processes of a control group. Kernel threads cannot be moved. Repeats, because processes
+# may fork meanwhile.
 move_all() {
     local round pid
     for ((round = 0; round < 5; round++)); do
@@ -89,7 +89,7 @@ move_all() {
     done 2>/dev/null
 }
 
-# Succeeds if the root group has a process other than kernel threads, which have no executable.
+# Succeeds if the root group has a process other than a kernel thread: only those have no executable.
 is_inhabited() {
     local pid
     while read -r pid; do
@@ -150,7 +150,7 @@ why_not() {
     esac
 }
 
-# Sets the options of a configuration of showstopper.
+# Sets `modules` to the options of a configuration of showstopper.
 choose_modules() {
     local with=(-f realtime -s even -d averageq)
     case $1 in
@@ -164,8 +164,8 @@ choose_modules() {
     esac
 }
 
-# showstopper_from BEGIN WORD...: runs slightly longer than the judge, so that the judge's last reading
-# includes it.
+# showstopper_from BEGIN WORD...: runs slightly longer than the judge, so that the judge's last reading is during the
+# run.
 showstopper_from() {
     launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
         --start-at "@$1" \
@@ -173,7 +173,7 @@ showstopper_from() {
     names[${launched[-1]}]=showstopper # even if another program starts it
 }
 
-# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: runs showstopper; the words set its target.
+# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: runs showstopper; WORD... set its target.
 hold_from() {
     local begin=$1 config=$2 class=$3 instances=$4 modules where=()
     choose_modules "$config"
@@ -189,7 +189,7 @@ hold_started() {
     showstopper_from "$1" -l "$2%" -f own --attach "$(IFS=, && echo "${launched[*]}")"
 }
 
-# Two programs are called cpulimit; only one of them accepts fractions of a percent and -i.
+# Two different programs have the name cpulimit. Only one of them accepts fractions of a percent and -i.
 limit_each() {
     local class=$1 instances=$2 target=$3 number leader words=() form='%.0f'
     if cpulimit --help 2>&1 | grep -q -- --include-children; then
@@ -206,8 +206,8 @@ limit_each() {
     done
 }
 
-# start_limited CONFIGURATION CLASS INSTANCES TARGET BEGIN: programs that run whether or not something
-# limits them, in a group for which the judge measures the load.
+# start_limited CONFIGURATION CLASS INSTANCES TARGET BEGIN: starts programs that do not stop themselves, limited or not,
+# in a group whose load the judge measures.
 start_limited() {
     local groups=("$watched") number
     mkdir "$watched"
@@ -239,7 +239,7 @@ start_config() {
     esac
 }
 
-# Showstopper exits by itself and leaves its figures.
+# Showstopper exits by itself and writes its figures.
 end_config() {
     local modules leader=${launched[-1]}
     if [ "$1" = attached ] || choose_modules "$1"; then

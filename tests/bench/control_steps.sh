@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by control.sh: targets that change, and how fast a load follows a step.
+# Sourced by control.sh: targets that change, and how fast a load follows them.
 # shellcheck disable=SC2154 # variables are shared with it
 
 # shape NAME: prints lines "TIME_SECONDS LOAD" that cover the counted time.
@@ -24,7 +24,7 @@ shape() {
     esac
 }
 
-# Scale the trace by its last time.
+# Scales the trace by its last time.
 plain_saw() {
     sstrace --dump <"$source/traces/saw.txt" | awk -v seconds="$seconds" '
         { time = $1 * (/^[0-9.]+M/ ? 60 : /^[0-9.]+m/ ? 0.001 : 1)
@@ -33,8 +33,8 @@ plain_saw() {
         END { for (i = 1; i <= NR; i++) print times[i] * seconds / time, loads[i] }'
 }
 
-# Prints the trace for showstopper: first the time for settling at the first load, and a little more at the
-# end, because a run ends with its trace.
+# Prints the trace for showstopper: the first load also during settling, and the last one slightly longer, because a run
+# ends with its trace.
 showstopper_trace() {
     awk -v settle="$settle" '
         NR == 1 { print 0, $2 }
@@ -42,8 +42,8 @@ showstopper_trace() {
         END { printf "%.6fs %s\n", last + 10, load }'
 }
 
-# Prints the seconds until the load stays within 3 points of a new level (mean of all steps) and by
-# how many points it goes beyond it (largest), in windows of 500 ms; nothing for other shapes.
+# For steps, prints the mean time in seconds until the load stays within 3 points of a new level, and the maximum
+# overshoot in points, from windows of 500 ms. Prints nothing for other shapes.
 judge_steps() {
     awk -F, -v unit="$unit" '
         NR == 1 { next }

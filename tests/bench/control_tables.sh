@@ -3,7 +3,6 @@
 # Sourced by control.sh and zoo.sh: raw results as CSV, and tables of their medians.
 # shellcheck disable=SC2154 # variables are shared with it
 
-# Names of the columns of the CSV file.
 list_columns() {
     printf 'date,version,cpus,seconds,settle,config,class,instances,target,round,early,before_percent'
     printf ',own_cpu_percent,switches_per_second,settling_seconds,overshoot_percent'
@@ -29,8 +28,8 @@ flatten() {
         END { print row }' "$1"
 }
 
-# Prints Showstopper's CPU time in percent of one CPU and the switches per second; two empty cells if
-# showstopper did not run.
+# Prints Showstopper's CPU time in percent of one CPU, and the switches per second; two empty cells if showstopper did
+# not run.
 own_figures() {
     local ours="$folder/result.json"
     if [ -e "$ours" ]; then
@@ -48,9 +47,9 @@ add_row() {
         "$(flatten "$folder/judge.json")" | tee -a "$folder/raw.csv" >>"$csv"
 }
 
-# print_table CLASS COLUMN...: a column is NAME:FORMAT:TITLE, or with a + before the format to get
-# the smallest and the largest value, too. Rows are in the order of measurement. `subject` is
-# the column that names what is measured; with an empty CLASS all rows count.
+# print_table CLASS COLUMN...: a column is NAME:FORMAT:TITLE; with a + before the format, minimum and maximum are
+# printed, too. Rows are in the order of measurement. `subject` is the column that names what was measured. If CLASS is
+# empty, all rows are used.
 print_table() {
     awk -F, -v subject="${subject:-config}" -v class="$1" -v specification="$(printf '%s,' "${@:2}")" '
         function sort(values, count,    i, j, value) {
@@ -110,8 +109,9 @@ print_table() {
             } }' "$folder/raw.csv"
 }
 
-# list_published COLUMN TABLE: prints CONFIGURATION,CLASS,TARGET,COLUMN,VALUE for the published cells that
-# have a counterpart here. Probable values get a ~. geom and pi are those with even space, fixed is its cdc.
+# list_published COLUMN TABLE: prints CONFIGURATION,CLASS,TARGET,COLUMN,VALUE for the published cells that have a
+# counterpart here. Values that are only probable begin with ~. geom and pi correspond to the published methods with
+# even space, fixed to the published cdc.
 list_published() {
     local published=$source/tools/experiments/published
     awk -F, -v column="$1" '
@@ -133,8 +133,8 @@ list_published() {
         }' "$published/names.csv" "$published/$2.csv"
 }
 
-# Our figures are means over the numbers of instances and the rounds, from idle time, as the published tools
-# measure.
+# Our figures are means over numbers of instances and rounds. They come from idle time, as those of the published tools
+# do.
 print_published() {
     {
         list_published mse constant-load-mse

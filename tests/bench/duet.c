@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Checks the estimator of tools/experiments/duet on studies with a known truth. See usage(). */
+/*
+ * Checks the estimator of tools/experiments/duet on studies with a known truth. usage() describes
+ * the options.
+ */
 
 #include <getopt.h>
 #include <math.h>
@@ -15,15 +18,15 @@
 #include "statistics.h"
 #include "trial.h"
 
-/* 75 blocks of four runs of 3 s take 900 s. The first 10 compare A with A. */
+/* 75 blocks of four runs of 3 s take 900 s. The first 10 blocks compare A with A. */
 #define RUN           (3 * SS_SECOND)
 #define FIRST         10
 #define PLANNED       65
 #define ALL_RUNS      (4 * (FIRST + PLANNED))
 #define DEVIATION     0.03  /* standard deviation of runs */
 #define CORRELATION   0.5   /* between successive runs */
-#define LAUNCH        0.005 /* standard deviation of a factor that lasts for one launch */
-#define DRIFT         0.05  /* slowdown of the machine from first to last run */
+#define LAUNCH        0.005 /* standard deviation of a factor that is constant during a launch */
+#define DRIFT         0.05  /* slowdown of the machine from the first to the last run */
 #define POSITION      0.02  /* slowdown of the first run of a block */
 #define ITERATION     (10 * SS_MILLISECOND)
 #define ALARMS_MAX    0.05
@@ -31,14 +34,14 @@
 #define NAIVE_MIN     0.2
 #define EFFECT_TO_SEE 0.01
 
-/* 35 pairs of processes that have six turns of 3 s each, after two that do not count. */
+/* 35 pairs of processes with six turns of 3 s each, after two turns that do not count. */
 #define PAIRS         35
 #define PAIRS_PLANNED (PAIRS - FIRST)
 #define TURNS         6
-#define PAIR_EFFECT   0.02 /* to be found */
-#define PAIR_TURNS    210  /* of a single pair that takes as long as those of A and B */
+#define PAIR_EFFECT   0.02 /* the effect to be found */
+#define PAIR_TURNS    210  /* of a single pair that takes as long as all pairs */
 
-/* Number of studies that excluded 0 at some look, for each estimator. */
+/* Number of studies in which an estimator excluded 0 at any look. */
 struct counts {
     int studies;
     int bounded, plain, endless, naive;
@@ -46,11 +49,11 @@ struct counts {
 
 struct study {
     uint64_t seed, random;
-    double effect; /* slowdown of B, as a part of 1 */
+    double effect; /* slowdown of B, as a fraction */
     bool simulated;
-    bool coin;     /* the first of these two blocks is A B B A */
-    bool stays;    /* processes have several turns, so the launch is not part of each */
-    double normal; /* logarithm of the speed in standard deviations, if it is not simulated */
+    bool coin;     /* order of the first block of the current two: A B B A */
+    bool stays;    /* processes have several turns, so the launch does not vary between turns */
+    double normal; /* logarithm of the speed, in standard deviations, unless simulated */
 };
 
 static void usage(FILE *file) {
@@ -109,14 +112,14 @@ static double measure(struct study *study, int number, double speed) {
     return study->simulated ? simulate(study, number, speed) : generate(study, speed);
 }
 
-/* A coin decides the order of each even block; the next block has the opposite order. */
+/* A coin decides the order of each even block; the next block has the reverse order. */
 static enum stats_order draw_order(struct study *study, int block) {
     if (block % 2 == 0)
         study->coin = ss_random_next(&study->random) < 0.5;
     return (block % 2 == 0) == study->coin ? STATS_ABBA : STATS_BAAB;
 }
 
-/* Carries out four runs. Returns their difference. */
+/* Simulates four runs. Returns their difference. */
 static double carry_block(struct study *study, int block, enum stats_order *order) {
     double throughput[2][2];
     int used[2] = {0, 0};
@@ -134,7 +137,7 @@ static double carry_block(struct study *study, int block, enum stats_order *orde
     return stats_block_difference(throughput[0], throughput[1]);
 }
 
-/* Returns whether Student's t excludes 0, as if this look were the only one. */
+/* Returns whether Student's t excludes 0 at this look, without a correction for other looks. */
 static bool excludes_by_t(const struct stats_look *look) {
     double n = (double)look->count;
     struct ssreport_interval interval = ssreport_mean_interval(
@@ -174,7 +177,7 @@ static void print_counts(const char *name, const struct counts *counts) {
             counts->bounded / all, counts->plain / all, counts->endless / all, counts->naive / all);
 }
 
-/* Carries out all studies of one kind. */
+/* Simulates all studies of one kind. */
 static struct counts carry_all(double effect, int studies, int simulated, uint64_t seed) {
     struct counts counts[2] = {0};
     for (int i = 0; i < studies; i++) {
@@ -190,17 +193,18 @@ static struct counts carry_all(double effect, int studies, int simulated, uint64
     return counts[0];
 }
 
-/* A study of pairs of processes, and one of a single pair that lasts as long. */
+/* Counts studies of pairs of processes, and studies of a single pair that last as long. */
 struct pair_counts {
     int studies;
-    int bounded;      /* the pairs exclude 0 at some look */
-    int single;       /* the turns of the single pair exclude 0 */
-    int single_wrong; /* they exclude the difference between its two processes */
+    int bounded;      /* the pairs exclude 0 at any look */
+    int single;       /* the turns of a single pair exclude 0 */
+    int single_wrong; /* the turns exclude the true difference of the two processes */
 };
 
 /*
- * Carries out a pair of processes from turn `number` of the study on. Sets `differences` to those
- * of the turns. Returns their number; sets `truth` to the difference between the two processes.
+ * Simulates a pair of processes from turn `number` of the study on. Sets `differences` to the
+ * differences of the turns, and `truth` to the true difference of the processes. Returns the number
+ * of differences.
  */
 static size_t carry_pair(struct study *study, int number, int turns, double *differences,
     enum stats_order *order, double *truth) {
@@ -261,7 +265,7 @@ static struct pair_counts carry_all_pairs(
     return counts;
 }
 
-/* Returns whether the bars are met. */
+/* Prints the counts. Returns whether they are within the limits. */
 static bool check_pairs(int studies, int simulated, uint64_t seed) {
     printf("\nThe same with processes that take turns: %d pairs of launches, and a single pair "
            "that takes as long;\nand how often the latter excludes the difference between its two "
@@ -281,17 +285,19 @@ static bool check_pairs(int studies, int simulated, uint64_t seed) {
     return met;
 }
 
-/* Blocks of two runs in 900 s, of both commands at once. One place is slower by POSITION. */
+/*
+ * Blocks of two runs in 900 s; both commands run at the same time. One place is slower by POSITION.
+ */
 #define BESIDE_PLANNED (2 * (FIRST + PLANNED) - FIRST)
-#define OWN            0.01 /* standard deviation of what only one of both has */
+#define OWN            0.01 /* standard deviation of the noise that only one command has */
 
 struct beside_counts {
     int studies;
-    int bounded; /* the blocks exclude 0 at some look */
-    int fixed;   /* those of commands that keep their places exclude 0 at the end */
+    int bounded; /* the blocks exclude 0 at any look */
+    int fixed;   /* the blocks of commands that keep their places exclude 0 at the end */
 };
 
-/* Carries out a run of both; returns the difference of the logarithms, B minus A. */
+/* Simulates a run of both commands. Returns the difference of the logarithms, B minus A. */
 static double carry_both(struct study *study, int number, bool b_first) {
     double speed = 1 - DRIFT * number / ALL_RUNS;
     double together = log(measure(study, number, speed)), figures[2];
@@ -343,7 +349,7 @@ static struct beside_counts carry_all_beside(
     return counts;
 }
 
-/* Returns whether the bars are met. */
+/* Prints the counts. Returns whether they are within the limits. */
 static bool check_beside(int studies, int simulated, uint64_t seed) {
     printf("\nThe same with commands that run at the same time: %d blocks of two runs, with places "
            "swapped, and kept.\n\n| %-22s | %7s | %8s | %8s |\n|-|-|-|-|\n",

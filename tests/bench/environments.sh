@@ -28,13 +28,13 @@ compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
 }
 
-# start COMMAND...: starts it so that it ends even if the bench is killed.
+# start COMMAND...: starts a command that ends even if the bench is killed.
 start() {
     setpriv --pdeathsig TERM "$@" &
     started+=($!)
 }
 
-# open_place: opens a container until end_started; sets `place` and `group`, its control group.
+# open_place: opens a container until end_started; sets `place`, and `group` to its control group.
 open_place() {
     place=bench.$$.side
     start "$env/$environment" hold "$place" --cpus "$cpu" --share "$folder" >"$folder/place" 2>&1
@@ -71,7 +71,7 @@ compute_exactly() {
     awk "BEGIN { printf \"%.3f\", ($1) }"
 }
 
-# Prints the folder of the container's group that accounts for CPU time.
+# Prints the folder of the container's control group that counts CPU time.
 find_account() {
     local root
     while read -r root; do
@@ -88,7 +88,7 @@ judged() {
     sed -n 's/^ *"runtime_500": .*"'"$1"'": \(-\{0,1\}[0-9.]*\),.*/\1/p' "$folder/judge.json"
 }
 
-# The judge's loads refer to the whole machine, so they are `cpus` times smaller than those of one CPU.
+# The judge's loads are fractions of the whole machine: for percent of one CPU they are multiplied by `cpus`.
 print_row() {
     awk -v environment="$environment" -v measure="$measure" -v target="$1" -v cpus="$cpus" \
         -v load="$(judged load_percent)" -v error="$(judged error_mean_percent)" \

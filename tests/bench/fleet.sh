@@ -24,7 +24,7 @@ simulated nodes.
 END
 }
 
-# victim KIND: prints the pids that are killed for it.
+# victim KIND: prints the pids to kill.
 victim() {
     case $1 in
     task) call_pids "$folder/study" | head -n 1 ;;
@@ -34,7 +34,7 @@ victim() {
     esac
 }
 
-# restart_all: restarts what was killed, as init would.
+# restart_all: restarts killed daemons, like init.
 restart_all() {
     local name pid start
     for name in controller n1 n2 n3; do
@@ -65,7 +65,7 @@ measure_kills() {
     for ((i = 0; i < kills; i++)); do
         sleep "$(awk -v r="$RANDOM" 'BEGIN { print 0.2 + 2 * r / 32768 }')"
         kind=${kinds[i % 4]}
-        # A task may just have ended; the next one follows within seconds.
+        # If a task has just ended, the next one starts within seconds.
         for _ in {1..100}; do
             pid=$(victim "$kind") || pid=
             [ -z "$pid" ] || break

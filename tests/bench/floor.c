@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures the minimum cost of stopping and continuing processes: N processes only sleep and
- * signal, without control, modules, shared memory or a guardian.
+ * Measures the minimum cost of stopping and continuing processes: N signalers sleep and send
+ * signals, without control, modules, shared memory or a guardian.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,10 @@
 
 #define SECOND 1000000000ULL
 
-/* Time before the first signal in which the processes start, plus a time for each process. */
+/*
+ * Time for processes to start before the first signal: START_LEAD, and START_LEAD_PER for each
+ * process.
+ */
 #define START_LEAD     (SECOND / 5)
 #define START_LEAD_PER (SECOND / 200)
 
@@ -28,26 +31,26 @@ struct task {
     unsigned count;       /* signalers */
     uint64_t seconds;     /* duration of signaling */
     uint64_t round;       /* nanoseconds from one stop of a target to its next */
-    double duty;          /* the part of a round in which a target runs */
-    uint64_t start;       /* CLOCK_MONOTONIC, nanoseconds */
-    unsigned signals_max; /* limit for one signaler */
-    bool grouped;         /* the command prints the groups to signal */
+    double duty;          /* fraction of a round in which a target runs */
+    uint64_t start;       /* on CLOCK_MONOTONIC, in nanoseconds */
+    unsigned signals_max; /* limit per signaler */
+    bool grouped;         /* the command prints the IDs of the groups to signal */
     char **command;       /* empty: the targets spin */
 };
 
 /* The processes that a signaler stops and continues. */
 struct target {
     pid_t pid;
-    FILE *output; /* NULL: not read */
+    FILE *output; /* NULL: is not read */
     size_t groups;
-    pid_t leaders[1000]; /* of the groups; its own is first */
+    pid_t leaders[1000]; /* of the groups; the target itself is the first one */
 };
 
-/* The results of a signaler, in shared memory. */
+/* Results of a signaler, in shared memory. */
 struct account {
     uint64_t cpu;     /* nanoseconds */
-    unsigned signals; /* sent */
-    bool complete;    /* signaled to the end, with a living target */
+    unsigned signals; /* number of sent signals */
+    bool complete;    /* all signals were sent while the target was alive */
 };
 
 static volatile sig_atomic_t told_to_end;
@@ -63,7 +66,7 @@ static uint64_t clock_now(clockid_t clock) {
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* Exits if the parent has already died. */
+/* Returns false if the parent has already died. */
 static bool die_with(pid_t parent, int signal) {
     return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }
@@ -85,7 +88,7 @@ _Noreturn static void be_target(char **command, pid_t signaler, int output) {
     _exit(127);
 }
 
-/* The command prints the IDs of its groups, one per line, and then "ready". */
+/* Reads the IDs of groups, one per line, up to the line "ready". */
 static bool read_groups(struct target *target) {
     char line[32];
     while (fgets(line, sizeof line, target->output)) {
@@ -110,7 +113,7 @@ static bool start_target(const struct task *task, struct target *target) {
         be_target(task->command, self, ends[1]);
     if (target->pid < 0)
         return false;
-    setpgid(target->pid, target->pid); /* parent or child, whichever comes first */
+    setpgid(target->pid, target->pid); /* the child does, too: either may run first */
     target->leaders[target->groups++] = target->pid;
     if (!task->grouped)
         return true;
@@ -120,8 +123,8 @@ static bool start_target(const struct task *task, struct target *target) {
 }
 
 /*
- * Ends the target. Returns whether it lived until now. Waits for the end of its output, so that its
- * children are gone, too.
+ * Ends the target and waits for the end of its output, so that its children are gone, too. Returns
+ * whether the target was alive.
  */
 static bool end_target(struct target *target) {
     bool lived = waitpid(target->pid, NULL, WNOHANG) == 0;
@@ -140,7 +143,7 @@ static void signal_target(const struct target *target, int signal) {
 static void be_punctual(void) {
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
     prctl(PR_SET_TIMERSLACK, 1UL);
-    /* If this is not permitted, Showstopper may not do it either. */
+    /* If this fails, showstopper is not permitted to do it either. */
     sched_setscheduler(0, SCHED_FIFO, &parameters);
 }
 
@@ -195,7 +198,7 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Collects and sorts the latenesses of all signalers; returns their number. */
+/* Collects and sorts the lateness of all wake-ups. Returns their number. */
 static size_t sort_late(const struct task *task, const struct account *accounts, uint64_t *late) {
     size_t total = 0;
     for (unsigned i = 0; i < task->count; i++) {
@@ -247,7 +250,7 @@ static int run(struct task *task) {
         if (signaler == 0)
             be_signaler(task, i, self, &accounts[i], late + i * each);
         if (signaler < 0) {
-            perror("floor: fork"); /* running signalers die with us */
+            perror("floor: fork"); /* running signalers die with this process */
             return 1;
         }
     }

@@ -2,16 +2,17 @@
 
 /*
  * Follows policies of `ssactuate follow` in virtual time, on a machine with the published
- * interference. See usage().
+ * interference. usage() describes the options.
  *
- * The background is held by the real modules on the machine of sssim. The work that a placement
- * does at a load b of the background, in units of what the foreground does alone, is
+ * The real modules hold the background's load on the machine of sssim. The throughput of a
+ * placement at a load b of the background, relative to that of the foreground alone, is
  *
  *   A ((1 - F b) + b (1 - B)),
  *
  * the sum of both sides. F is the published interference metric of the foreground, B that of the
- * background, whose foreground always runs. A is 1 for per-thread; that of per-chip is not
- * published, but at which load the best placement of the whole system changes: near 50 %.
+ * background, whose foreground always runs. A is 1 for per-thread. For per-chip it is not
+ * published, but chosen so that the better placement of both sides together changes at the
+ * published load, near 50 %.
  */
 
 #include <getopt.h>
@@ -26,10 +27,10 @@
 #include "policy.h"
 #include "trial.h"
 
-#define CHANGE      0.5 /* the published load at which another placement becomes better */
+#define CHANGE      0.5 /* the published load at which the better placement changes */
 #define LOW         0.2
 #define HIGH        0.8
-#define SWITCH      0.02 /* seconds of work that a switch costs, for caches that are cold */
+#define SWITCH      0.02 /* seconds of work lost at a switch, because caches are cold */
 #define STAY        10   /* seconds */
 #define SAMPLES_MAX 100000
 #define NAMES_MAX   8
@@ -41,7 +42,7 @@ enum placement { PER_CHIP, PER_THREAD, PLACEMENTS };
 static const char *const placements[] = {"per-chip", "per-thread"};
 
 struct series {
-    double loads[SAMPLES_MAX]; /* means over seconds */
+    double loads[SAMPLES_MAX]; /* means of seconds */
     size_t count;
 };
 
@@ -51,7 +52,7 @@ static void take_sample(void *context, const struct trial_sample *sample) {
         series->loads[series->count++] = sample->load;
 }
 
-/* Writes a trace that changes between two loads. */
+/* Writes a trace that alternates between two loads. */
 static bool write_trace(char *path, double low, double high, int phases, int seconds) {
     int file = mkstemp(path);
     SS_OWNED(fclose) FILE *stream = file < 0 ? NULL : fdopen(file, "w");
@@ -62,8 +63,8 @@ static bool write_trace(char *path, double low, double high, int phases, int sec
 }
 
 /*
- * Simulates the background: four CPUs, and modules of the published tool, whose load scatters more
- * than that of the default ones.
+ * Simulates the background: four CPUs, and the modules of the published tool, whose load varies
+ * more than with the default modules.
  */
 static bool simulate(struct series *series, const char *trace, ss_time length, uint64_t seed) {
     static struct trial trial; /* static because it is too large for the stack */
@@ -115,7 +116,7 @@ static bool open_policy(struct ssactuate_policy *policy, const char *text) {
 struct run {
     double work;
     int switches;
-    int least_stay;    /* seconds between two switches; INT32_MAX without two */
+    int least_stay;    /* seconds between two switches; INT32_MAX if there are fewer than two */
     int greatest_late; /* seconds from a change of the load to the switch */
 };
 
@@ -171,10 +172,11 @@ static struct run follow_text(
 struct table {
     char names[NAMES_MAX][40];
     size_t count;
-    double metrics[PLACEMENTS][NAMES_MAX][NAMES_MAX]; /* foreground, background; 0 to 1 */
+    double metrics[PLACEMENTS][NAMES_MAX]
+                  [NAMES_MAX]; /* by foreground and background, from 0 to 1 */
 };
 
-/* Reads "pinning,foreground,NAME..." and its rows. */
+/* Reads the heading "pinning,foreground,NAME..." and the rows. */
 static bool read_table(struct table *table, const char *folder, const char *system) {
     char path[4096], line[1000];
     size_t rows[PLACEMENTS] = {0};
@@ -232,7 +234,7 @@ static double work_of(
     return sum;
 }
 
-/* Follows each pair of a table. Returns whether every one meets the bars. */
+/* Follows each pair of a table. Returns whether all are within the limits. */
 static bool compare_pairs(
     const struct table *table, const char *system, const struct series *series, int changes) {
     double sums[3] = {0}, least = INFINITY, greatest = 0;
@@ -261,7 +263,10 @@ static bool compare_pairs(
     return met;
 }
 
-/* A load that rests at a limit, and one that changes more often than the shortest stay allows. */
+/*
+ * A load that stays at a limit of a rule, and one that changes more often than the minimum stay
+ * allows.
+ */
 static bool check_limits(uint64_t seed, int seconds) {
     static struct series series; /* static because it is too large for the stack */
     const struct pair pair = {.constant = {1, 1}};

@@ -52,7 +52,7 @@ print_level() {
             apart["start"], apart["end"] }' "$folder/times.csv" "$folder/clock.csv"
 }
 
-# check_left: fails if a process or a mount of the guests that this bench has started is left.
+# check_left: fails if a process or a mount of this bench's guests is left.
 check_left() {
     local left
     left=$(grep -lsz "^GUEST_OF_BENCH=$folder\$" /proc/[0-9]*/environ | cut -d / -f 3 | paste -sd ' ') || true
@@ -60,8 +60,8 @@ check_left() {
     ! grep -q showstopper-guest /proc/mounts || fail "left: mounts"
 }
 
-# check_folders: fails if a folder of a guest that was killed here remains after the next call. Other guests of
-# this machine do not count: they share other folders. virtiofsd's files go before the folder does.
+# check_folders: fails if the folder of a guest that was killed here still exists after the next call. Folders of other
+# guests do not count: they share other folders. The files of virtiofsd disappear before the folder does.
 check_folders() {
     local left files
     for left in /run/showstopper-guest.*; do
@@ -77,7 +77,7 @@ check_folders() {
 kill_one() {
     local pid end record=$folder/shared/record samples=0
     rm -rf "$record"
-    # Do not call a function here: $! would be the pid of a subshell.
+    # Not in a function: $! would be the pid of a subshell.
     "${calling[@]}" -- showstopper --quiet -f exact -n "$instances" -l 50% --duration 60s --record "$record" \
         -- ssburn serial >/dev/null 2>&1 &
     pid=$!

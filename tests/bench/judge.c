@@ -2,7 +2,7 @@
 
 /*
  * Measures the load of the machine independently of the program that holds it, in three ways at the
- * same moments, and compares it with a target. See usage().
+ * same times, and compares it with a target. usage() describes the options.
  */
 
 #include "judge_look.h"
@@ -22,7 +22,7 @@ enum { INTERVALS_MAX = 8 };
 static const char *const names[LOOK_MEASURES] = {"runtime", "idle", "ticks"};
 
 /*
- * Sums of loads and errors over windows, as fractions, and the reading at the start of the open
+ * Sums of loads and errors over windows, as fractions, and the reading at the begin of the current
  * window.
  */
 struct figures {
@@ -34,7 +34,7 @@ struct figures {
 struct interval {
     long milliseconds;
     long steps;          /* in units of the smallest interval */
-    double time_begun;   /* start of the open window, seconds since the start of the judge */
+    double time_begun;   /* begin of the current window, in seconds since the start of the judge */
     double target_begun; /* integral of the target at that time */
     struct figures figures[LOOK_MEASURES];
 };
@@ -177,7 +177,7 @@ static void close_interval(
     }
 }
 
-/* Returns the duration in seconds. */
+/* Reads the counters until the end. Returns the duration in seconds. */
 static double watch(void) {
     struct reading readings[LOOK_MEASURES];
     double step = (double)intervals[smallest].milliseconds / 1e3, time = 0;
@@ -195,7 +195,7 @@ static double watch(void) {
             break;
         time = clock_seconds(CLOCK_MONOTONIC) - begun;
         look_now(readings);
-        /* Merge missed windows into one long window. */
+        /* Missed windows become one long window. */
         long now = (long)fmax((double)past + 1, floor(time / step));
         for (int i = 0; i < interval_count; i++)
             if (now / intervals[i].steps != past / intervals[i].steps)

@@ -24,7 +24,7 @@ static int open_file(const char *path) {
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* If this fails, idle time comes from /proc/stat. */
+/* Without these files, idle time comes from /proc/stat. */
 static void open_idle_files(void) {
     glob_t found;
     if (glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/time", 0, NULL, &found) != 0)
@@ -44,9 +44,9 @@ static void open_idle_files(void) {
 }
 
 /*
- * The kernel updates run time and residencies only when something happens on a CPU: up to a tick
- * late, or when an idle CPU wakes up. Moving to each CPU just before a reading updates them; this
- * needs real-time priority to be immediate.
+ * The kernel updates run times and residencies up to a tick late, or those of an idle CPU only when
+ * it wakes up. Moving to each CPU just before a reading updates them, immediately if at real-time
+ * priority.
  */
 static void become_prompt(void) {
     struct sched_param priority = {.sched_priority = 3};
@@ -71,7 +71,7 @@ static int open_in(const char *folder, const char *name) {
     return open_file(path);
 }
 
-/* A group of version 2 reports microseconds, after a keyword. */
+/* In version 2, microseconds follow a keyword. */
 static void open_group(const char *group) {
     runtime_file = open_in(group, "cpuacct.usage");
     if (runtime_file >= 0)
@@ -117,7 +117,7 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Reads a file. Returns the middle of the time that this took. */
+/* Reads a file. Returns the middle of the interval that this took. */
 static double read_text(int file, char *text, size_t size) {
     double before = now();
     ssize_t length = file < 0 ? 0 : pread(file, text, size - 1, 0);
@@ -154,7 +154,7 @@ void look_now(struct reading readings[LOOK_MEASURES]) {
     char *at = strpbrk(text, " ");
     for (int i = 0; at != NULL && i < 8; i++)
         value[i] = strtod(at, &at);
-    /* Fields: user nice system idle iowait irq softirq steal; user and nice include guests. */
+    /* Fields: user nice system idle iowait irq softirq steal. user and nice include guests. */
     double idle = value[3] + value[4];
     double busy = value[0] + value[1] + value[2] + value[5] + value[6] + value[7];
     readings[LOOK_TICKS] = (struct reading){busy, busy + idle};

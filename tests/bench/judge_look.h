@@ -13,15 +13,15 @@ struct reading {
 };
 
 /*
- * Opens the counters. Run time is that of the control group with this folder, or of the machine if
- * it is NULL. Idle time comes from /proc/stat, or with `residencies` from cpuidle if available.
- * Exits if a counter cannot be read.
+ * Opens the counters. Run time is that of the control group with this folder; NULL: of the machine.
+ * Idle time comes from /proc/stat, or with `residencies` from cpuidle if available. Exits if a
+ * counter cannot be read.
  */
 void look_open(const char *group, bool residencies);
 bool look_has(int measure);
 int look_cpus(void);
 
-/* Reads all three counters as close together as possible. */
+/* Reads all three counters as close together in time as possible. */
 void look_now(struct reading readings[LOOK_MEASURES]);
 
 #endif

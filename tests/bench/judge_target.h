@@ -4,10 +4,13 @@
 
 #include <stdbool.h>
 
-/* Prints what is wrong with `word` and exits. */
+/* Prints the error `what` of `word` and exits. */
 _Noreturn void judge_fail(const char *what, const char *word);
 
-/* Adds a load from 0 to 1 at a time in seconds since the start; the target is linear in between. */
+/*
+ * Adds a point: a load from 0 to 1 at a time in seconds since the start. The target is linear
+ * between points.
+ */
 void target_add(double time, double load);
 
 /* Reads a file of lines TIME_SECONDS LOAD. */
@@ -16,8 +19,8 @@ void target_read(const char *path);
 bool target_is_given(void);
 
 /*
- * Returns the integral of the target from the start, in seconds, from which the mean target of a
- * window is computed. NAN without a target.
+ * Returns the integral of the target from the start, in seconds; NAN without a target. The mean
+ * target of a window is a difference of two such integrals.
  */
 double target_until(double time);
 

@@ -37,7 +37,7 @@ done
 build=$(cd "$build" && pwd)
 open_bench
 
-# bar SENTENCE CONDITION: prints whether a requirement is met; the condition is one of awk.
+# bar SENTENCE CONDITION: prints whether a requirement is met; CONDITION is an expression of awk.
 bar() {
     if awk "BEGIN { exit !($2) }"; then
         echo "Bar: $1: met"
@@ -55,23 +55,23 @@ await_line() {
     done
 }
 
-# serve WORKERS KNOB...: starts a service with these knobs, and sets `urls`.
+# serve WORKERS KNOB...: starts a service with these knobs and sets `urls`.
 serve() {
-    rm -f "$folder/server" # of the service before
+    rm -f "$folder/server" # of the previous service
     ssactuate run "${@:2}" -- ssburn serve --listen '{port}' --workers "$1" --work 10m >"$folder/server" 2>&1 &
     started+=($!)
     await_line '^urls ' "$folder/server"
     read -ra urls <<<"$(sed -n 's/^urls //p' "$folder/server")"
 }
 
-# Levels: requests a second at which CPUs or quota are fully used, workers of each instance, and knobs; then which is
-# compared with which, and what their ratio must be.
+# Levels: requests per second at which CPUs or quota are fully used, workers per instance, and knobs; then the pairs of
+# levels that are compared, and the required ratio.
 capacity_levels=('100 1 instances=1' '200 1 instances=2' '100 2 instances=1 cpus=1' '200 2 instances=1 cpus=2'
     '100 1 instances=1 quota=100%' '50 1 instances=1 quota=50%' '50 1 instances=1 duty=50%')
 capacity_ratios=('1 0 1.7 2.0' '3 2 1.7 2.0' '5 4 0.475 0.525')
 
-# capacity LEVEL: prints the rate at which the service breaks a limit, from steps of 5 % of the full rate. Relative to that
-# rate, steps are the same at all levels, and so is the time that a queue needs to break a limit.
+# capacity LEVEL: prints the rate at which the service violates a limit, from steps of 5 % of the full rate. Relative to
+# that rate, steps are equal at all levels, and so is the time that a queue needs to violate a limit.
 capacity() {
     local words
     read -ra words <<<"$1"
@@ -135,7 +135,7 @@ bench_shrink() {
     bar "no request is lost when an instance leaves" "$lost == 0 && $(grep -c '^urls ' "$folder/server") == 2"
 }
 
-# migrations: prints how often the threads of all servers have changed CPU, as their own counters say.
+# migrations: prints how often threads of all servers changed CPU, from the kernel's counters.
 migrations() {
     local pid
     for pid in $(pgrep -P "${started[-1]}" -x ssburn); do
@@ -153,7 +153,7 @@ bench_migrations() {
         ssrequest --quiet --rate 100 -d "$((watch + 4))s" --arrival poisson "${urls[@]}" >/dev/null 2>&1 &
         started+=($!)
         sleep 2
-        started=("${started[@]: -1}" "${started[@]::${#started[@]}-1}") # the service is last again
+        started=("${started[@]: -1}" "${started[@]::${#started[@]}-1}") # moves the service to the end again
         before=$(migrations)
         sleep "$watch"
         count=$(($(migrations) - before))
@@ -166,7 +166,7 @@ bench_migrations() {
 }
 
 # study: measures both programs apart and together, at loads of the second one from 90 to 10 %, and sets `rules` to the
-# policy that ssreport writes. Fails if no change of the better placement is certain.
+# policy that ssreport writes. Fails if no load at which the better placement changes is certain.
 study() {
     local iteration_line='iteration = iteration [0-9]+ ([0-9.]+) ms'
     printf '%s\n' '[front]' "command = ${front_words[*]}" "$iteration_line" '[back]' "command = ${back_words[*]}" \
@@ -179,8 +179,8 @@ study() {
     readarray -t rules < <(sed '/^#/d; /^load side$/d' "$folder/rules")
 }
 
-# follow NAME RULE...: runs two programs side by side with a policy of these rules, and sets `work`, how many iterations
-# both made, and `switches`. An iteration of either is as much work.
+# follow NAME RULE...: runs two programs side by side with a policy of these rules. Sets `work` to the number of
+# iterations of both, which need equal work, and `switches`.
 follow() {
     local name=$1 status=0 front back
     printf 'load side\nevery 500m\nstay 3s\n' >"$folder/policy"
@@ -195,8 +195,9 @@ follow() {
     echo "| $name | $front | $back | $work | $switches |"
 }
 
-# The first program has a thread for each CPU, and they wait for each other at the end of an iteration. The second one has
-# a load of 20 or 80 % of half of the CPUs. Together, it delays all threads of the first one; apart, that has the other half.
+# The first program has a thread per CPU; all threads wait for each other at the end of an iteration. The second one has
+# a load of 20 or 80 % of half of the CPUs. Together, it delays all threads of the first one; apart, each program has
+# half of the CPUs.
 bench_follow() {
     local front_words back_words rules=() policy work switches apart together units half=$(($(nproc) / 2))
     units=$(calibrate serial)

@@ -17,7 +17,7 @@ Prints how late showstopper's executors wake up on a machine that other processe
 END
 }
 
-# With feedback, the load of other processes would keep instances stopped and executors asleep.
+# Without feedback: with it, other load could keep instances stopped and executors asleep.
 measure() {
     hold --instances "$1" --control fixed --load 50% --duration "${seconds}s" \
         ssburn serial --work "$work"

@@ -4,12 +4,11 @@
 # and ends all programs, even if the bench itself is killed.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
-launched=() # leaders of sessions; each session is ended as a whole
+launched=() # leaders of sessions, which are ended as a whole
 declare -A names
-cleanups=(end_launched close_bench) # in this order, when the bench ends
+cleanups=(end_launched close_bench) # run in this order at exit
 
-# A separate process cleans up if the bench is killed: it reads the end of a pipe that only the bench holds
-# open.
+# A separate process cleans up if the bench is killed: it reads end of file from a pipe that only the bench holds open.
 open_launching() {
     open_bench
     : >"$folder/launched"
@@ -40,7 +39,7 @@ launch() {
     echo $! >>"$folder/launched"
 }
 
-# A program that stops other processes may have left some stopped, so all are continued until all are gone.
+# A killed program may have left others stopped, so all are continued until all are gone.
 end_launched() {
     local leader attempt left
     for leader in "${launched[@]}"; do
@@ -64,9 +63,9 @@ end_launched() {
     : >"$folder/launched"
 }
 
-# watch_load BEGIN WORD...: writes the judge's figures to $folder/judge.json. `early` names the programs
-# that ended before the judge, except showstopper, which exits by itself: end_config checks its status.
-# `windows` are in milliseconds.
+# watch_load BEGIN WORD...: writes the judge's figures to $folder/judge.json. `early` lists the programs that ended
+# before the judge, except showstopper, which exits by itself: end_config checks its status. `windows` are in
+# milliseconds.
 windows=500,100
 watch_load() {
     local leader status=0
@@ -81,7 +80,7 @@ watch_load() {
     done
 }
 
-# Prints the load between runs in percent, which other processes cause.
+# Prints the load between runs, which other processes cause, in percent.
 load_before() {
     judge 0.4 400 | sed -n 's/.*"idle_400": {"load_percent": \([0-9.]*\),.*/\1/p'
 }

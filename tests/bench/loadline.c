@@ -2,7 +2,7 @@
 
 /*
  * Measures simulated machines as tools/experiments/loadline does, and counts how often the
- * intervals contain the truth. See usage().
+ * intervals contain the truth. usage() describes the options.
  */
 
 #include <math.h>
@@ -18,18 +18,18 @@
 #include "prediction.h"
 #include "trial.h"
 
-/* The bars apply exactly from this many machines on. */
+/* From this many machines on, slack_of() does not relax the limits. */
 #define RUNS_EXACT 1000
 
 #define LEVELS  10
 #define ROUNDS  2
 #define SECONDS 40 /* counted time of a level */
 
-/* The random loads at which the bands are counted. */
+/* Range of random loads at which bands are scored. */
 #define LOAD_MIN 0.02
 #define LOAD_MAX 0.99
 
-/* Bursts of five seconds at full load, each without its edges. */
+/* Bursts of five seconds at full load; the seconds at their edges are not counted. */
 #define BURSTS        10
 #define BURST_SECONDS 3
 
@@ -37,7 +37,7 @@ enum family {
     FAMILY_STRAIGHT,   /* T / L is linear */
     FAMILY_OVERLAP,    /* hardware threads that overlap at random */
     FAMILY_CORES,      /* hardware threads that fill cores first: a knee at 50 % */
-    FAMILY_TURBO,      /* the frequency drops at a load below the highest level of a prediction */
+    FAMILY_TURBO,      /* the frequency drops at a load below the highest measured one */
     FAMILY_LIMIT,      /* memory is saturated from a load below that level on */
     FAMILY_KNEE_ABOVE, /* a knee above that level */
     FAMILY_LOCKS,      /* throughput falls at high loads */
@@ -47,15 +47,15 @@ enum family {
 static const char *const names[FAMILIES] = {
     "straight", "overlap", "cores", "turbo", "limit", "knee above", "locks"};
 
-/* A machine: its throughput at a load, and its noise. */
+/* A machine: its throughput by load, and its noise. */
 struct model {
     enum family family;
-    double bend, place, slope; /* of the family */
+    double bend, place, slope; /* parameters of the family */
     double scale;
-    double noise;      /* standard deviation of a second's ln T, AR(1) with 0.5 */
+    double noise;      /* standard deviation of ln T of a second, autocorrelated by 0.5 */
     double hysteresis; /* ln up - ln down */
-    double drift;      /* of ln T from the beginning to the end of a round */
-    double load_noise; /* standard deviation of a level's load */
+    double drift;      /* of ln T, from the begin to the end of a round */
+    double load_noise; /* standard deviation of the load of a level */
     uint64_t random;
 };
 
@@ -76,7 +76,7 @@ static struct model make_model(enum family family, uint64_t seed) {
     model.drift = draw(&model, -0.01, 0.01);
     model.load_noise = 0.002;
     model.bend = draw(&model, -0.3, 0.1);
-    model.slope = draw(&model, 1.1, 1.5); /* gain of hardware threads */
+    model.slope = draw(&model, 1.1, 1.5); /* gain by hardware threads */
     switch (family) {
     case FAMILY_TURBO:
     case FAMILY_LIMIT:
@@ -219,12 +219,12 @@ struct score {
     unsigned runs, inside, near, naive, plain;
 };
 
-/* Bands at a load. */
+/* Conditions at which bands are scored. */
 enum place {
     PLACE_ANYWHERE,
     PLACE_LEVEL,
-    PLACE_QUIET, /* anywhere, with a tenth of the noise */
-    PLACE_LOUD,  /* anywhere, with three times the noise */
+    PLACE_QUIET, /* any load, with a tenth of the noise */
+    PLACE_LOUD,  /* any load, with three times the noise */
     PLACES,
 };
 
@@ -255,7 +255,7 @@ static double find_most(const struct model *model, const struct loadline *line) 
 
 /*
  * Returns the band of an estimator that treats the seconds of a level as independent: the error of
- * a level is then noise / sqrt(n).
+ * a level is noise / sqrt(n).
  */
 static struct ssreport_band make_naive(const struct model *model, double done) {
     double half = 1.96 * M_SQRT2 * model->noise / sqrt(2.0 * ROUNDS * SECONDS);
@@ -264,8 +264,7 @@ static struct ssreport_band make_naive(const struct model *model, double done) {
 
 /*
  * Returns the band of an estimator that takes ln T at the target of each visit. It treats all
- * deviations of ln up - ln down from their mean as errors, including drift and loads that miss
- * their targets.
+ * deviations of ln up - ln down from their mean as errors, including drift and missed targets.
  */
 static struct ssreport_band make_plain(
     const struct ladder *ladder, const struct ssreport_band *band) {
@@ -380,7 +379,7 @@ static double percent(unsigned part, unsigned whole) {
     return 100.0 * part / whole;
 }
 
-/* With fewer runs than usual, a bar may be missed by two standard errors. */
+/* Returns the slack of a limit: two standard errors for fewer than RUNS_EXACT runs. */
 static double slack_of(unsigned runs) {
     return runs < RUNS_EXACT ? 2 * sqrt(95.0 * 5 / runs) : 0;
 }

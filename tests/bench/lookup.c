@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * lookup FILE STEP COUNT: measures the cost of a target lookup in the trace module `file`, moving
- * forward by STEP seconds and at random times. Prints nanoseconds of CPU time for each.
+ * lookup FILE STEP COUNT: measures the cost of looking up a target in the trace module `file`, at
+ * times that advance by STEP seconds and at random times. Prints the nanoseconds of CPU time of one
+ * lookup for each.
  */
 
 #include <stdio.h>

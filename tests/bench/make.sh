@@ -36,7 +36,7 @@ fail_with_log() {
     fail "$*"
 }
 
-# Arguments: the folder, the command, and the minimum time in seconds. Completes the last build.
+# `again` completes the last build. Arguments: the folder, the command, and the minimum time in seconds.
 write_again() {
     cat >"$folder/again" <<'END'
 end=$(($(date +%s) + $3))
@@ -50,7 +50,7 @@ done
 END
 }
 
-# build_again SECONDS COMMAND...: runs make under the command repeatedly; sets `builds`.
+# build_again SECONDS COMMAND...: runs make repeatedly under the command; sets `builds`.
 build_again() {
     : >"$folder/builds"
     "${@:2}" sh "$folder/again" "$folder" "$goal" "$1"
@@ -123,7 +123,7 @@ if [ -n "$quick" ]; then
     build_type=Debug
     without=(-DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON) # without the unit tests, whose folders take long to clean
 fi
-unset MAKEFLAGS MFLAGS MAKELEVEL # set by a make that runs this script
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make that runs this script sets them
 failed=
 open_bench
 print_machine

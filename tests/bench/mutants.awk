@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reads C files in the layout of clang-format. Prints each place that a mutant can change, with tabs between the
-# columns: a random number, kind, file, line, first column, length, what replaces it. The variable `seed` determines the
-# numbers. Comments, strings and lines of the preprocessor are left alone, and so are releases of what a function owns,
-# because only a sanitizer notices a leak.
+# Reads C files in the layout of clang-format and prints each place that a mutant can change, in columns separated by
+# tabs: a random number, kind, file, line, first column, length, replacement. `seed` determines the numbers. Omits
+# comments, strings, preprocessor lines, and releases of resources, because only a sanitizer detects a leak.
 BEGIN {
     OFS = "\t"
     srand(seed)
@@ -89,7 +88,7 @@ function offer_negations(code,  at, found) {
     }
 }
 
-# Decimal numbers except sizes of buffers and what a function that fails returns: any negative number means that.
+# Decimal numbers, except sizes of buffers, and return values of failure: all negative numbers mean the same.
 function offer_constants(code,  at, found, number, before, after) {
     at = 1
     while (match(substr(code, at), /[0-9][0-9A-Za-z_.]*/)) {
@@ -108,7 +107,7 @@ function changed(number) {
     return number == 0 || rand() < 0.5 ? number + 1 : number - 1
 }
 
-# Assignments and calls that are a line of their own.
+# Assignments and calls on a separate line.
 function offer_statement(code,  start, text) {
     if (!complete || code !~ /; *$/)
         return

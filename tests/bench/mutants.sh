@@ -35,7 +35,7 @@ take_options count seed in limit jobs preset unit list work -- "$@"
 tree=$work/tree build=$work/tree/build-$preset
 [ "$preset" != release ] || build=$work/tree/build
 
-# Prints the places in random order, as mutants.awk describes them.
+# Prints the places in random order, in the columns of mutants.awk.
 choose_places() {
     local files
     # The skeleton of a module is not built.
@@ -48,7 +48,7 @@ list_files() {
     find "$1" \( -name 'build*' -o -name .git \) -prune -o -type f -printf '%P\n' | sort | (cd "$1" && xargs -r -d '\n' md5sum)
 }
 
-# Copies what differs, so that ninja builds little.
+# Copies only files that differ, so that ninja builds little.
 copy_tree() {
     mkdir -p "$tree"
     list_files "$source" >"$work/new"
@@ -58,7 +58,7 @@ copy_tree() {
     (cd "$source" && grep -v -x -F -f "$work/old" "$work/new" | cut -c 35- | xargs -r -d '\n' cp --parents -t "$tree")
 }
 
-# make TARGET...: returns false if the mutant does not compile.
+# make TARGET...: fails if the mutant does not compile.
 make() {
     ninja -C "$build" -j "$jobs" "$@" >"$work/build.log" 2>&1
 }
@@ -75,7 +75,7 @@ restore() {
     cp "$work/original" "$1"
 }
 
-# folders_of FILE: prints the folders of unit tests that belong to its room.
+# folders_of FILE: prints the folders of unit tests that belong to the file's room.
 folders_of() {
     local room
     case $1 in
@@ -91,7 +91,7 @@ folders_of() {
     fi
 }
 
-# own_tests FILE: prints the programs of these tests.
+# own_tests FILE: prints the test programs of these folders.
 own_tests() {
     local folder
     for folder in $(folders_of "$1"); do
@@ -99,7 +99,7 @@ own_tests() {
     done | sort
 }
 
-# healthy_tests FILE: prints those that pass without a mutant, one per line.
+# healthy_tests FILE: prints the test programs that pass without a mutant, one per line.
 healthy_tests() {
     local key own
     key=$work/healthy.$(folders_of "$1" | tr '\n' _)
@@ -113,7 +113,7 @@ healthy_tests() {
     cat "$key"
 }
 
-# run_unit PROGRAM...: prints the name of one that fails.
+# run_unit PROGRAM...: prints the name of a test program that fails; nothing if all pass.
 run_unit() {
     [ "$#" -gt 0 ] || return 0
     printf '%s\n' "$@" | xargs -P "$jobs" -I {} bash -c "$try" "$limit" "$build/tests/{}" 2>/dev/null | head -n 1
@@ -124,7 +124,7 @@ try='status=0
     timeout -k 5 "$0" "$1" >/dev/null 2>&1 </dev/null || status=$?
     case $status in 0 | 77) ;; *) echo "${1##*/}"; exit 255 ;; esac # ends xargs'
 
-# wide_tests FILE: prints arguments of ctest that choose the tests of programs.
+# wide_tests FILE: prints arguments with which ctest selects the tests of whole programs.
 wide_tests() {
     case $1 in
     tools/common/*) echo "-R ^fuzz\\." ;;
@@ -140,7 +140,7 @@ run_ctest() {
         sed -n -E 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) [ .]*([A-Za-z*]+).*/\2 \1/p' >"$work/results" || true
 }
 
-# find_in_programs FILE: sets `found` to a test of programs that fails with the mutant and passes without.
+# find_in_programs FILE: sets `found` to a test of whole programs that fails only with the mutant.
 find_in_programs() {
     local words healthy
     read -ra words < <(wide_tests "$1")
@@ -158,7 +158,7 @@ find_in_programs() {
     found=$(grep -v -E '^(Passed|\*\*\*Skipped) ' "$work/results" | sed 's/.* //' | head -n 1 || true)
 }
 
-# find_mutant FILE: sets `found` to the test that finds the mutant, or to nothing. Fails if it does not compile.
+# find_mutant FILE: sets `found` to a test that finds the mutant, or to "". Fails if the mutant does not compile.
 find_mutant() {
     local own all
     found=
@@ -170,10 +170,10 @@ find_mutant() {
         found=$(run_unit "${own[@]}")
         [ -z "$found" ] || return 0
     elif [ -n "$unit" ]; then
-        return 1 # nothing has compiled it
+        return 1 # no target compiles this line
     fi
     [ -z "$unit" ] || return 0
-    # Build the original, so that only programs with the mutant are newer than the mark.
+    # Builds the original first, so that only programs with the mutant are newer than the mark.
     restore "$1"
     make all || fail "$1: the original does not compile: see $work/build.log"
     touch "$work/mark"
@@ -212,7 +212,7 @@ print_table() {
         }'
 }
 
-# Prints a mutant as a person reads it.
+# Prints a mutant in readable form.
 describe() {
     local line code
     line=$(sed -n "$2p" "$1")

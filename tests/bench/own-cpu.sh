@@ -27,7 +27,7 @@ run_showstopper() {
     result switches_per_second >>"$folder/showstopper.rate"
 }
 
-# The floor sends as many signals as showstopper did before, at the same load: waking an idle CPU costs more.
+# The floor sends as many signals as showstopper sent before, at the same duty: waking an idle CPU costs more.
 run_floor() {
     floor -d "$(result duty_mean)" "$instances" "$(result switches_per_second)" "$seconds" \
         ssburn serial --work "$work" >"$folder/floor.json"
@@ -55,16 +55,16 @@ print_table() {
         awk '{ printf "ratio %.2f\n", $1 / $4 }'
 }
 
-# Prints the processes whose parent is $1 and whose name begins with $2.
+# children PID NAME: prints the children whose name begins so.
 children() {
-    # Threads may end meanwhile and then cannot be read.
+    # Threads that end meanwhile cannot be read.
     { cat /proc/[0-9]*/status 2>/dev/null || true; } | awk -v parent="$1" -v name="$2" '
         $1 == "Name:" { named = index($2, name) == 1 }
         $1 == "Pid:" { pid = $2 }
         $1 == "PPid:" && $2 == parent && named { print pid }'
 }
 
-# Prints median, smallest and largest private memory of the executors of process $1, in kB.
+# private_memory PID: prints median, minimum and maximum private memory of its executors, in kB.
 private_memory() {
     local executor
     for executor in $(children "$1" ss-executor); do

@@ -27,15 +27,15 @@ measure() {
         fail "$1: $(tail -n 1 "$1.log")"
 }
 
-# ratios NAME WORD...: compares two profiles; the result is in the folder NAME.
+# ratios NAME WORD...: compares two profiles; writes the result to the folder NAME.
 ratios() {
     rm -rf "${kept:?}/$1"
     ssprofile compare -q -o "$kept/$1" "${@:2}" >"$kept/$1.log" 2>&1 ||
         grep -q 'no benchmark in common' "$kept/$1.log" || fail "$1: $(tail -n 1 "$kept/$1.log")"
 }
 
-# judge NAME TARGET NOMINAL: prints the number of benchmarks, the number left out, the median, minimum and
-# maximum of ratio over nominal, and the benchmark that is farthest.
+# judge NAME TARGET NOMINAL: prints the number of benchmarks, the number left out, the median, minimum and maximum of
+# ratio over nominal, and the benchmark with the largest deviation.
 judge() {
     local out=0
     [ ! -f "$kept/$1/left_out.csv" ] || out=$(grep -c ',unstable,' "$kept/$1/left_out.csv" || true)
@@ -83,8 +83,8 @@ chance() {
         "$(judge halves "$(awk -F, 'NR == 2 { print $1 }' "$kept/halves/ratios.csv")" 1)"
 }
 
-# setting THROTTLE BASE WORD...: prints the setting, from 0 to 1, that a calibration to the profile BASE
-# finds, and the number of tests.
+# setting THROTTLE BASE WORD...: prints the setting, from 0 to 1, that a calibration to the profile BASE yields, and the
+# number of tests.
 setting() {
     local file=$kept/$2-$1
     [ -s "$file" ] || {
@@ -105,7 +105,7 @@ calibration() {
     for throttle in ${throttles//,/ }; do
         read -r found tests < <(setting "$throttle" base)
         name=$throttle-$(awk -v x="$found" 'BEGIN { printf "%.0f", 10000 * x }')
-        # The base and the target alternate; they are the same if the calibration finds the base itself.
+        # Base and target alternate. They are equal if the calibration finds the base itself.
         if [ "$name" = duty-4000 ]; then
             measure "$kept/as-$throttle" --repetitions $((2 * repetitions)) --under duty=40%
             ratios "to-$throttle" --halves "$kept/as-$throttle"

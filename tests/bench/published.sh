@@ -45,9 +45,9 @@ build=$source/build
 take_options configs programs targets settle seconds seeds tau phase feedback pi geom machine csv build -- "$@"
 tables=$source/tools/experiments/published
 
-# write_profile SEED SECONDS LAW THREADS:MILLISECONDS...: writes phases of these mean lengths, one after
-# another, as `sssim --class profile:FILE` reads them. The lengths are exponentially distributed, or
-# uniformly from half of the mean to one and a half.
+# write_profile SEED SECONDS LAW THREADS:MILLISECONDS...: writes a sequence of phases with these mean lengths, in the
+# format of `sssim --class profile:FILE`. Lengths are exponentially distributed, or uniformly between 0.5 and 1.5 times
+# the mean.
 write_profile() {
     awk -v seed="$1" -v seconds="$2" -v law="$3" -v phases="${*:4}" '
         function draw() {
@@ -75,7 +75,7 @@ write_programs() {
     write_profile 3 240 exponential 12:560 1:84 >"$folder/sunflow"
 }
 
-# Sets the modules of a published configuration.
+# Sets `modules` to those of a published configuration.
 choose_modules() {
     case $1 in
     nbench) modules=(-c fixed -C 1 -s even) ;; # as many instances as reach the target with one CPU each
@@ -86,8 +86,7 @@ choose_modules() {
     esac
 }
 
-# list_cells TABLE COLUMN: prints PROGRAM/CONFIGURATION/TARGET,VALUE for the selected cells of a
-# published table.
+# list_cells TABLE COLUMN: prints PROGRAM/CONFIGURATION/TARGET,VALUE for the selected cells of a published table.
 list_cells() {
     awk -F, -v configs="$configs" -v programs="$programs" -v targets="$targets" '
         function has(list, word) { return index("," list ",", "," word ",") }
@@ -107,8 +106,7 @@ list_cells() {
         }' "$tables/$1.csv" | sort
 }
 
-# simulate PROGRAM CONFIGURATION TARGET...: prints PROGRAM/CONFIGURATION/TARGET,ERROR,MSE, the medians
-# over the seeds.
+# simulate PROGRAM CONFIGURATION TARGET...: prints PROGRAM/CONFIGURATION/TARGET,ERROR,MSE, medians over the seeds.
 simulate() {
     local program=$1 config=$2 modules loads=() instances=$cpus more
     shift 2
@@ -152,7 +150,7 @@ simulate() {
             END { flush() }' || fail "$program, $config: $(cat "$folder/words")"
 }
 
-# Without control the number of instances depends on the target, so each target is a sweep of its own.
+# Without control the number of instances depends on the target, so each target is a separate sweep.
 simulate_all() {
     local program config target cells
     for program in ${programs//,/ }; do
@@ -170,8 +168,8 @@ simulate_all() {
     done | sort
 }
 
-# Reads PROGRAM/CONFIGURATION/TARGET,ERROR,MSE,PUBLISHED_ERROR,PUBLISHED_MSE. Two mean errors also agree if
-# they differ by at most 0.25 points: chance makes up to that between two runs of 3 minutes.
+# Reads PROGRAM/CONFIGURATION/TARGET,ERROR,MSE,PUBLISHED_ERROR,PUBLISHED_MSE. Mean errors also agree if they differ by
+# up to 0.25 points, which is chance between two runs of 3 minutes.
 print_cells() {
     sort -t / -k 1,1 -k 2,2 -k 3,3g | awk -F '[,/]' '
         function near(ours, theirs) {

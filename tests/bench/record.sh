@@ -31,7 +31,7 @@ run() {
     result p99 >>"$folder/$name.p99"
 }
 
-# The warning of the summary.
+# Prints the number of decisions that a warning of the summary says are missing.
 count_lost() {
     sed -n 's/.*"\([0-9]*\) decisions are missing from the record.*/\1/p' "$folder/result.json"
 }

@@ -28,7 +28,7 @@ requests are sent, what one costs beside ab and wrk, and response times beside t
 END
 }
 
-# serve WORD... [-- COMMAND...]: starts a server, through the command if given; sets $url.
+# serve WORD... [-- COMMAND...]: starts a server, under the command if given; sets $url.
 serve() {
     local words=() log=$folder/server.log patience
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -46,12 +46,11 @@ serve() {
     fail "the server does not listen: $(tail -n 1 "$log")"
 }
 
-# request NAME WORD...: runs ssrequest and stores NAME.json. Status 1 means failed requests, which the
-# tables show.
+# request NAME WORD...: runs ssrequest and stores NAME.json. Status 1 means failed requests, which the tables show.
 request() {
     local file=$kept/$1.json status=0
     [ ! -s "$file" ] || return 0
-    # In the background: otherwise the bench would handle a signal only after the end of the run.
+    # In the background, because otherwise the bench would handle a signal only after the run.
     ssrequest --own-cpu "$generator" --json "$file.new" "${@:2}" "$url" >"$kept/$1.log" 2>&1 &
     started+=($!)
     wait "${started[-1]}" || status=$?
@@ -60,7 +59,7 @@ request() {
     mv "$file.new" "$file"
 }
 
-# of NAME PATH...: prints members of NAME.json on one line; dots separate nested names: lateness.p99_seconds.
+# of NAME PATH...: prints members of NAME.json on one line; dots separate nested names, as in lateness.p99_seconds.
 of() {
     awk -v paths="${*:2}" '
         { match($0, /^ */); depth = RLENGTH / 2 }
@@ -96,8 +95,8 @@ lateness() {
     end_last
 }
 
-# beside NAME PROGRAM CLIENTS: runs a closed loop once; writes to NAME.run the number of requests, their
-# duration in seconds, the CPU seconds and the number of failed requests.
+# beside NAME PROGRAM CLIENTS: runs a closed loop once; writes to NAME.run the number of requests, their duration in
+# seconds, the CPU seconds, and the number of failed requests.
 beside() {
     local file=$kept/$1.run log=$kept/$1.log cpu requests failed
     [ ! -s "$file" ] || return 0
@@ -137,7 +136,7 @@ turns() {
     done
 }
 
-# table PART HEADING EXPRESSION: prints medians of an expression in requests, seconds, cpu, also relative to ab.
+# table PART HEADING EXPRESSION: prints medians of an expression of requests, seconds and cpu, also relative to ab.
 table() {
     local program middle least most failed base=''
     printf '| program | %s | least | most | over ab | failed |\n|---|---:|---:|---:|---:|---:|\n' "$2"
@@ -168,8 +167,7 @@ closed() {
     table closed 'a second' 'requests / seconds'
 }
 
-# row LABEL REQUESTS FAILED MEAN THEORY P95 THEORY: prints a row; times in milliseconds; -: theory gives no
-# figure.
+# row LABEL REQUESTS FAILED MEAN THEORY P95 THEORY: prints a row. Times are in milliseconds; - if theory gives none.
 row() {
     awk -v label="$1" -v figures="${*:2}" 'BEGIN {
         count = split(figures, x, " ")
@@ -185,7 +183,7 @@ heading() {
     printf '|---|---:|---:|---:|---:|---:|---:|---:|---:|\n'
 }
 
-# One CPU and one worker, which is busy half of the time. A burst of 50 is served one by one: 10, 20 ... 500 ms.
+# One CPU and one worker, which is busy half of the time. The requests of a burst of 50 take 10, 20 ... 500 ms.
 arrivals() {
     local arrival sent failed mean tail
     local -A means=([even]=10 [poisson]=15 [concurrent]=255) tails=([even]=10 [poisson]=- [concurrent]=480)
@@ -203,16 +201,16 @@ arrivals() {
     end_last
 }
 
-# pause_after SECONDS PID: stops the process for a second; always leaves it running.
+# pause_after SECONDS PID: stops the process for one second after this time, and continues it in any case.
 pause_after() {
-    # shellcheck disable=SC2064 # the pid is known now
+ # the pid is known now
     trap "kill -CONT $2 2>/dev/null" EXIT
     sleep "$1"
     kill -STOP "$2"
     sleep 1
 }
 
-# The server pauses for one second of ten. With a cap of 1 only one request is delayed by the pause.
+# The server pauses for one of ten seconds. With a cap of 1, the pause delays only one request.
 pause() {
     local cap
     printf '\nThe server is stopped for 1 s of 10, 200 a second, no work; times in s\n\n'
@@ -235,8 +233,8 @@ pause() {
     done
 }
 
-# More requests than the server can handle, so the cap is reached. The counted requests were sent after
-# three times the time in which the cap fills, and ended before the end of sending.
+# The rate exceeds the server's capacity, so the cap is reached. Counted requests were sent after three times the time
+# in which the cap fills, and ended before the last one was sent.
 overload() {
     local cap most failed
     serve --units "$units" --queue 1000
@@ -266,8 +264,7 @@ overload() {
     end_last
 }
 
-# The send times, minute by minute: a clock that is wrong by a millionth is off by 0.6 ms at the end of ten
-# minutes.
+# Send times minute by minute: a clock that is wrong by a millionth is off by 0.6 ms after ten minutes.
 drift() {
     [ -s "$kept/drift.json" ] || rm -f "$kept/drift.csv"
     serve --work 0
@@ -342,7 +339,7 @@ for program in ab wrk; do
     fi
 done
 programs+=(ssrequest)
-# Measured once and stored, so that results of an interrupted bench stay comparable.
+# Stored, so that a continued bench uses the same work.
 [ -s "$kept/units" ] || ssburn serial --iteration 10m --iterations 0 | sed -n 's/^# work //p' >"$kept/units"
 units=$(<"$kept/units")
 for part in ${parts//,/ }; do

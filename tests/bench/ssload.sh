@@ -20,7 +20,7 @@ load_ticks with what mpstat and sar say of the same seconds, beside one ssburn.
 END
 }
 
-# cpu_time FILE WORD...: appends the microseconds of CPU time that the command took.
+# cpu_time FILE WORD...: appends the command's CPU time in microseconds.
 cpu_time() {
     local file=$1 TIMEFORMAT='%U %S'
     shift
@@ -28,8 +28,8 @@ cpu_time() {
     awk '{ printf "%.0f\n", 1e6 * ($1 + $2) }' "$folder/times" >>"$file"
 }
 
-# measure_cost NAME COMMAND...: measures the additional cost of many samples over one, which excludes the
-# start. The command's last argument is the number of samples.
+# measure_cost NAME COMMAND...: measures the cost of many samples minus that of one, which excludes the start. COMMAND's
+# last argument is the number of samples.
 measure_cost() {
     local name=$1 round many one least most
     shift
@@ -61,12 +61,12 @@ measure_costs() {
     measure_cost "a control group" "${ssload[@]}" --format csv --cgroup / -c
 }
 
-# average_of FILE: prints the average of mpstat or sar, busy time in percent of all time.
+# average_of FILE: prints the busy time of an average of mpstat or sar, in percent of all time.
 average_of() {
     awk '/^Average/ && $NF ~ /^[0-9]/ { printf "%.2f\n", 100 - $NF - $6 }' "$1"
 }
 
-# All three wait for the same full second, because they cannot be started at exactly the same time.
+# All three wait for the same full second, because they cannot start at exactly the same time.
 compare_once() {
     local ours cpus
     cpus=$(cat /sys/devices/system/cpu/online)

@@ -27,7 +27,7 @@ write_text() {
         for (i = 0; i < count; i++) printf "%.1fs %.2f%%\n", i / 2, 100 * rand() }'
 }
 
-# Prints a table like those of monitoring systems: each machine appears in every tenth line.
+# Prints a table like those of monitoring systems: a machine appears in every tenth line.
 write_table() {
     awk -v bytes="$1" 'BEGIN { srand(1); print "timestamp,machine,cpu"
         for (i = 0; written < bytes; i++) {
@@ -37,7 +37,7 @@ write_table() {
         } }'
 }
 
-# timed FILE COMMAND...: appends "seconds kilobytes" (elapsed, most memory) to FILE.
+# timed FILE COMMAND...: appends elapsed seconds and peak memory in kilobytes to FILE.
 timed() {
     local file=$1
     shift
@@ -71,14 +71,14 @@ measure_times() {
     print_timed "import $megabytes MB of CSV" "$folder/import"
 }
 
-# Prints a table like those of clusters: each machine has a row for every minute.
+# Prints a table like those of clusters: each machine has a row per minute.
 write_cluster() {
     awk -v machines="$machines" -v minutes="$1" 'BEGIN { srand(1); print "timestamp,machine,cpu_fraction"
         for (i = 0; i < minutes; i++)
             for (k = 0; k < machines; k++) printf "%d,m_%d,%.4f\n", 60 * i, k, rand() }'
 }
 
-# Memory must not depend on the number of rows, so an eighth of the time is split, too.
+# Memory must not depend on the number of rows, so an eighth of the time is also split.
 measure_split() {
     local minutes round
     echo

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A large tree of idle processes. The first process and each of its children that leads a session
- * have equally many processes in their groups. No process of the tree outlives the process that
- * started it, however that process ends.
+ * have groups of equal size. No process of the tree outlives the process that started it, however
+ * that ends.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -12,16 +12,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/*
- * Each process also exits after this time, in case it misses its parent's death. No bench takes as
- * long.
- */
+/* Each process exits after this time, in case it misses its parent's death. Benches are shorter. */
 #define LIFE_SECONDS 7200
 
 struct tree {
-    unsigned sessions; /* includes that of the first process */
+    unsigned sessions; /* includes the first process's */
     unsigned processes;
-    int reports; /* every process writes a byte here when it is in its group */
+    int reports; /* every process writes a byte here after joining its group */
 };
 
 _Noreturn static void rest(void) {
@@ -34,15 +31,12 @@ static bool be_mortal(pid_t parent) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
-/*
- * Only the first process waits for the reports: it reads end of file when no other process can
- * write.
- */
+/* Reports to the first process, which reads end of file when no other process can write. */
 static bool report(const struct tree *tree, char word) {
     return write(tree->reports, &word, 1) == 1 && close(tree->reports) == 0;
 }
 
-/* Reports the failure, so that the whole tree fails, and exits. */
+/* Exits after reporting a failure, so that the first process fails, too. */
 _Noreturn static void give_up(const struct tree *tree) {
     report(tree, '!');
     _exit(1);

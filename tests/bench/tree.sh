@@ -31,9 +31,9 @@ ratio_wanted=1.3
 # Instances are stopped for half of the time, whatever the load is.
 throttle=(--instances 1 --control fixed --load 50%)
 
-# Prints the /proc files of the processes in the tree below process $1.
+# find_members PID: prints the /proc files of the processes below PID.
 find_members() {
-    # Processes may end meanwhile and then cannot be read.
+    # Processes that end meanwhile cannot be read.
     { cat /proc/[0-9]*/stat 2>/dev/null || true; } | awk -v root="$1" '
         function is_below(pid) {
             return pid == root || (pid in parent && is_below(parent[pid]))
@@ -55,8 +55,7 @@ await_members() {
     done
 }
 
-# Watches until all were seen stopped, then none, and so on. A process that is not reached is never seen
-# stopped.
+# Waits until all members were seen stopped, then none, and so on. A process that is not reached is never seen stopped.
 watch_stops() {
     local limit=$((SECONDS + 300 + 2 * rounds)) turns=0 stopped all=$processes
     looks=0 between=0 least=$all most=0
@@ -64,7 +63,7 @@ watch_stops() {
         stopped=$(count_stopped)
         looks=$((looks + 1))
         [ "$stopped" -le "$most" ] || most=$stopped
-        # Before the first stop, it proves nothing that all processes run.
+        # Before the first stop, running processes prove nothing.
         [ "$turns" -eq 0 ] || [ "$stopped" -ge "$least" ] || least=$stopped
         [ "$stopped" -eq 0 ] || [ "$stopped" -eq "$all" ] || between=$((between + 1))
         [ "$stopped" -ne $((turns % 2 ? 0 : all)) ] || turns=$((turns + 1))
@@ -72,7 +71,7 @@ watch_stops() {
     done
 }
 
-# check_reach TEXT COMMAND...: the command runs the tree, and stops and continues it once a second.
+# check_reach TEXT COMMAND...: COMMAND runs the tree and stops and continues it once per second.
 check_reach() {
     local looks between least most members
     start "${@:2}"
@@ -100,14 +99,14 @@ keep() {
     figure "$2" switches_per_second >>"$folder/$1.rate"
 }
 
-# The instance is the tree itself; its output shows when the tree was complete.
+# The instance is the tree itself. Its output shows when the tree was complete.
 write_grow() {
     cat >"$folder/grow" <<'END'
 exec tree "$2" "$3" >"$1"
 END
 }
 
-# A tree that grows during the measurement cannot be measured.
+# Fails if the tree was still growing when the measurement began.
 check_ready_since() {
     local ready
     grep -qsx ready "$folder/output" || fail "the tree did not become ready"
@@ -116,7 +115,7 @@ check_ready_since() {
         fail "the tree became ready only after the warm-up and the settling"
 }
 
-# The floor sends as many signals as showstopper sent just before.
+# The floor sends as many signals as showstopper sent before.
 measure_tree() {
     local begun=$EPOCHREALTIME
     rm -f "$folder/output"
@@ -148,7 +147,7 @@ start_unrelated() {
     [ "$word" = ready ] || fail "there cannot be $unrelated unrelated processes"
 }
 
-# Returns when the last process has exited: each holds the other end of the pipe.
+# Returns when the last process has exited: each holds the other end of the pipe open.
 end_unrelated() {
     end_started
     cat <&"$unrelated_output"
@@ -169,7 +168,7 @@ measure_kinds() {
     done
 }
 
-# quotients A B: prints median, smallest and largest quotient of figures of the same round.
+# quotients A B: prints median, minimum and maximum of the quotients of figures of the same round.
 quotients() {
     paste "$folder/$1.cpu" "$folder/$2.cpu" | awk '{ print $1 / $2 }' | median
 }

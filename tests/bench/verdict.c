@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Judges simulated runs without fault and with a known one, by the verdict of the product. See
- * usage().
+ * Judges simulated runs with and without a known fault by the verdict of the product. usage()
+ * describes the options.
  */
 
 #include <math.h>
@@ -25,13 +25,13 @@
 
 #define CPUS     2
 #define SECONDS  240
-#define WINDOW   (SECONDS * SS_SECOND / SS_STATIONARITY_MAX) /* of the speed's noise */
+#define WINDOW   (SECONDS * SS_SECOND / SS_STATIONARITY_MAX) /* of constant noise */
 #define TAU      (100 * SS_MILLISECOND)
 #define CLEAN    1000
 #define EACH     20
-#define STRENGTH 2 /* faults exceed the limit that makes a run doubtful by this factor */
+#define STRENGTH 2 /* factor by which faults exceed the limit that makes a run doubtful */
 
-/* Bars: parts of the runs. */
+/* Maximum fractions of runs. */
 #define FLAGGED_MAX 0.01
 #define MISSED_MAX  0.01
 #define NAIVE_MIN   0.02
@@ -66,7 +66,7 @@ enum fault {
     CLOCK,
     SUSPENDED,
     RUN_FAULTS,
-    REQUESTS = RUN_FAULTS, /* requests without fault */
+    REQUESTS = RUN_FAULTS, /* requests without a fault */
     SLOWER_SERVICE,
     DEGRADING_SERVICE,
     SLOWER_CLIENTS,
@@ -81,8 +81,8 @@ enum fault {
 
 struct kind {
     const char *name;
-    enum ss_check_name check; /* the check that has to find it */
-    enum ss_finding finding;  /* at least this bad */
+    enum ss_check_name check; /* the check that must find it */
+    enum ss_finding finding;  /* the result must be at least this bad */
 };
 
 static const struct kind kinds[FAULTS] = {
@@ -126,12 +126,12 @@ struct judged {
     bool naive;
 };
 
-/* A run, as it was drawn. */
+/* A run with its random parameters. */
 struct scene {
     enum fault fault;
     uint64_t seed, random;
-    double deviation, correlation; /* of the speed from window to window */
-    double at;                     /* when a step comes, as a part of the time */
+    double deviation, correlation; /* of the speed, between windows */
+    double at;                     /* time of a step, as a fraction of the run */
     double sign;
 };
 
@@ -148,7 +148,7 @@ static bool is_clean(enum fault fault) {
     return fault == NONE || fault == REQUESTS;
 }
 
-/* A change of twice 1 % cannot be found in any noise: faults have less of it. */
+/* Runs with a fault have little noise: a change of twice 1 % cannot be found in any noise. */
 static struct scene make_scene(enum fault fault, uint64_t seed) {
     struct scene scene = {.fault = fault, .seed = seed, .random = ss_random_hash(seed)};
     scene.deviation = is_clean(fault) ? draw(&scene, 0.002, 0.05) : draw(&scene, 0.002, 0.005);
@@ -162,7 +162,7 @@ static double limit_of(enum ss_check_name check) {
     return ss_checks[check].doubtful;
 }
 
-/* By what factor an iteration or a response takes longer at this part of the time. */
+/* Returns the factor by which an iteration or a response is longer, at this fraction of the run. */
 static double slowness_at(const struct scene *scene, double part) {
     double size = STRENGTH * limit_of(SS_CHECK_THROUGHPUT) / 100 * scene->sign;
     switch (scene->fault) {
@@ -180,7 +180,9 @@ static double slowness_at(const struct scene *scene, double part) {
     }
 }
 
-/* Returns whether a t-test takes the halves of a series for different: values count as independent.
+/*
+ * Returns whether a t-test, which treats values as independent, finds a difference between the
+ * halves.
  */
 static bool differ_by_t(const double *values, size_t count) {
     double sums[2] = {0}, squares = 0, half = (double)count / 2;
@@ -192,7 +194,7 @@ static bool differ_by_t(const double *values, size_t count) {
     return fabs(sums[1] - sums[0]) / half > 1.97 * error;
 }
 
-/* A machine whose CPUs have a frequency. */
+/* Root of a machine whose CPUs have a frequency. */
 static char root[] = "/tmp/verdict-XXXXXX";
 
 static void make_folder(const char *name) {
@@ -262,7 +264,7 @@ static struct trial_options options_of(const struct scene *scene) {
         options.lateness_law = TRIAL_LATENESS_FIXED;
         options.lateness = STRENGTH * TAU / 20;
         break;
-    case STEAL: /* a part of the time of busy CPUs, which are half of all */
+    case STEAL: /* a fraction of the time of busy CPUs, which are half of all */
         options.steal = 2 * STRENGTH * limit_of(SS_CHECK_STEAL) / 100;
         break;
     case OTHERS:
@@ -272,7 +274,7 @@ static struct trial_options options_of(const struct scene *scene) {
         options.modules[SS_KIND_CONTROL] = "fixed";
         options.options[SS_KIND_TRACE] = "100%";
         break;
-    case FEW_ITERATIONS: /* half of the fewest */
+    case FEW_ITERATIONS: /* half of the required number */
         options.work.iteration =
             SECONDS * SS_SECOND * STRENGTH / (ss_time)limit_of(SS_CHECK_ITERATIONS);
         break;
@@ -285,10 +287,10 @@ static struct trial_options options_of(const struct scene *scene) {
     return options;
 }
 
-/* The CPUs that other programs use at this part of the time. */
+/* Returns the CPUs that other programs use at this fraction of the run. */
 static double crowd_of(const struct scene *scene, double part) {
     switch (scene->fault) {
-    case BURSTS: /* in a quarter of the time, with twice the limit as mean square */
+    case BURSTS: /* in a quarter of the time, with twice the limit of the mean square */
         return fmod(part * 12, 1) < 0.25
                    ? CPUS * (0.2 + sqrt(4 * STRENGTH * limit_of(SS_CHECK_MEAN_SQUARED_ERROR)) / 100)
                    : 0;
@@ -303,7 +305,7 @@ static double crowd_of(const struct scene *scene, double part) {
     }
 }
 
-/* Changes the machine as the fault demands. */
+/* Changes the machine according to the fault. */
 static void change(struct trial *trial, const struct scene *scene, double part) {
     double crowd = crowd_of(scene, part);
     if (crowd >= 0)
@@ -316,7 +318,7 @@ static void change(struct trial *trial, const struct scene *scene, double part) 
         trial->work.options.iteration = ss_time_from_double(10e6 * slowness_at(scene, part));
 }
 
-/* Adds the faults that the master finds when a run ends. */
+/* Adds the faults that the master finds at the end of a run. */
 static void spoil(struct ss_outcome *outcome, struct trial *trial, const struct scene *scene) {
     switch (scene->fault) {
     case LOST_SAMPLES:
@@ -343,7 +345,10 @@ static void spoil(struct ss_outcome *outcome, struct trial *trial, const struct 
     }
 }
 
-/* The trial's meter reads the machine as a whole, and the monitor takes steal from each CPU. */
+/*
+ * Takes steal time from the monitor's counters, because the trial's meter reads only the whole
+ * machine.
+ */
 static void take_steal(struct trial *trial) {
     struct ss_counters counters;
     machine_read_exactly(&trial->machine, trial->now, &counters);
@@ -423,7 +428,7 @@ static struct judged carry_out(const struct scene *scene) {
     return judged;
 }
 
-/* A service with as many servers as there are requests. */
+/* A service that handles all requests in parallel. */
 struct service {
     struct scene *scene;
     double normal; /* noise of the response times, in standard deviations */
@@ -446,7 +451,7 @@ static void serve(void *context, struct ssrequest_one *one) {
     service->slots[one->slot].end = one->sent + ss_time_from_double(took);
 }
 
-/* Returns the slot whose request ends first; CAP if absent. */
+/* Returns the slot whose request ends first; CAP if all are free. */
 static size_t find_first(const struct service *service, size_t used) {
     size_t first = CAP;
     for (size_t i = 0; i < used; i++) {
@@ -457,7 +462,7 @@ static size_t find_first(const struct service *service, size_t used) {
     return first;
 }
 
-/* Returns when the generator sends, which was due at `due`. */
+/* Returns the time at which the generator sends a request that is due at `due`. */
 static ss_time wake_generator(struct scene *scene, ss_time due) {
     double limit = STRENGTH * limit_of(SS_CHECK_LATE_REQUESTS) / 100 * (double)RESPONSE;
     ss_time stop = (ss_time)(scene->at * SECONDS) * SS_SECOND;
@@ -476,7 +481,7 @@ static enum ssrequest_outcome answer(struct scene *scene) {
     return fails ? SSREQUEST_STATUS : SSREQUEST_SUCCESS;
 }
 
-/* Sends all requests. Returns when the last one ended. */
+/* Sends all requests. Returns the end of the last one. */
 static ss_time send_all(
     struct ssrequest_generator *generator, struct service *service, size_t used) {
     struct scene *scene = service->scene;
@@ -559,7 +564,9 @@ static struct judged simulate(enum fault fault, uint64_t seed) {
     return fault >= REQUESTS ? send_requests(&scene) : carry_out(&scene);
 }
 
-/* Prints how many steady runs were flagged. Returns whether few were, and whether a t-test fails.
+/*
+ * Prints how many runs without a fault were flagged. Returns whether few were, while a t-test flags
+ * too many.
  */
 static bool print_clean(int runs, uint64_t seed) {
     int flagged = 0, naive = 0, checks[SS_CHECKS] = {0};

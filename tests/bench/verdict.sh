@@ -6,7 +6,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
 . "$source/tests/bench/common.sh"
 
-# Each kind of fault, and the check that must find it; if two are listed, either of them.
+# Each kind of fault, and the checks of which one must find it.
 faults="
 competitor         others
 preempted          others|throughput
@@ -56,7 +56,7 @@ list_kinds() {
     awk 'NF { printf "%s%s", separator, $1; separator = "," }' <<<"$faults"
 }
 
-# checks_of KIND: prints the checks that may find it, separated by |.
+# checks_of KIND: prints the checks that may find this fault, separated by |.
 checks_of() {
     awk -v kind="$1" '$1 == kind { print $2 }' <<<"$faults"
 }
@@ -65,18 +65,18 @@ run() {
     showstopper --quiet --json "$result" --duration "${seconds}s" "$@" >"$folder/output" 2>&1
 }
 
-# run_own WORD...: a run at a load of its own CPU time, so that on a busy machine its fault is not the only one.
+# run_own WORD...: runs at a load of its own CPU time, so that a busy machine adds no other fault.
 run_own() {
     run -f own "$@"
 }
 
-# run_short: a run of iterations that take 5 ms.
+# run_short: runs iterations of 5 ms.
 run_short() {
     run_own -n 2 -l 50% --iteration '^iteration' ssburn serial --work "$work"
 }
 
-# run_awk STATEMENT: a run of a program with iterations of n steps; after each, this statement may change n. `count` is
-# the number of iterations so far.
+# run_awk STATEMENT: runs a program with iterations of n steps; STATEMENT, executed after each, may change n. `count` is
+# the number of previous iterations.
 run_awk() {
     run_own -n 1 -l 40% --iteration '^iteration' awk "BEGIN { n = $steps
         for (count = 0;; count++) { for (i = 0; i < n; i++) x += i; print \"iteration\"; fflush(); $1 } }"
@@ -95,17 +95,17 @@ send() {
     ssrequest --json "$result" --rate 100 --duration "${seconds}s" "$@" "$url" >"$folder/output" 2>&1
 }
 
-# after TENTHS: waits for this part of a run.
+# after TENTHS: waits for this many tenths of a run.
 after() {
     sleep "$(awk -v n="$1" -v s="$seconds" 'BEGIN { print n * s / 10 }')"
 }
 
-# program_of PID NAME: prints the pid of the program that this shell in the background has started.
+# program_of PID NAME: prints the pid of the program that this background shell has started.
 program_of() {
     pgrep -o -P "$1" -x "$2" || echo "$1"
 }
 
-# stop_for SECONDS PID: stops this process for a while. A child continues it, even if this script is killed meanwhile.
+# stop_for SECONDS PID: stops the process for this time. A child continues it even if this script is killed meanwhile.
 stop_for() {
     (
         sleep "$1"
@@ -123,7 +123,7 @@ fault_competitor() {
     run_short
 }
 
-# A competitor at real-time priority, which is awake in the first part of the run.
+# Starts a competitor at real-time priority for the first third of the run.
 fault_preempted() {
     start chrt --fifo 50 timeout "$((seconds / 3))" ssburn serial
     run_short
@@ -167,7 +167,7 @@ fault_full_disk() {
 fault_clock() { LD_PRELOAD=$build/tests/libshim_clock.so SS_TEST_CLOCK=60:2000 run_short; }
 fault_frequency() { LD_PRELOAD=$build/tests/libshim_frequency.so run_short; }
 
-# A service that gets less and less CPU time, in the end a quarter of it.
+# A service whose CPU time falls to a quarter.
 fault_degrades() {
     serve
     printf '+0 100%%\n+%ds 25%%\n+100s 25%%\n' "$seconds" >"$folder/degrade.txt"
@@ -209,7 +209,7 @@ fault_cut_requests() {
 
 fault_few_requests() { serve && send --rate 2; }
 
-# cannot KIND: prints why this fault is impossible on this machine; nothing if it is possible.
+# cannot KIND: prints why this machine cannot have this fault; nothing if it can.
 cannot() {
     case $1 in
     preempted) chrt --fifo 50 true 2>/dev/null || echo "no real-time priority" ;;
@@ -218,12 +218,12 @@ cannot() {
     esac
 }
 
-# finds CHECKS: returns whether one of these checks, separated by |, makes the run in $result doubtful or invalid.
+# finds CHECKS: succeeds if one of these checks, separated by |, makes the run in $result doubtful or invalid.
 finds() {
     tr -d '\n' <"$result" | grep -Eq "\"check\": \"($1)\", *\"result\": \"(doubtful|invalid)\""
 }
 
-# verdict: prints the verdict on the run in $result, with its reasons.
+# verdict: prints the verdict of the run in $result with its reasons.
 verdict() {
     sed -n '/"verdict": {/,/"reasons"/s/^ *"\(result\|reasons\)": "\(.*\)",$/\2/p' "$result" | paste -sd : | sed 's/:/: /'
 }
@@ -231,7 +231,7 @@ verdict() {
 # carry_out NAME FUNCTION
 carry_out() {
     result=$folder/$1.json
-    "$2" || true # a fault may be the reason
+    "$2" || true # the fault may make it fail
     end_started
     [ -s "$result" ] || fail "$1: no result: $(cat "$folder/output")"
     [ -z "$keep" ] || cp "$result" "$keep"
@@ -283,9 +283,9 @@ build=$(cd "$build" && pwd)
 open_bench
 [ -z "$keep" ] || mkdir "$keep"
 print_machine
-# With 5 ms of CPU time, a run has enough iterations to find changes.
+# The work of 5 ms of CPU time: a run then has enough iterations to find changes.
 work=$(ssburn serial --iteration 5m --iterations 0 | sed -n 's/^# work //p')
-# Steps of awk in 2 ms.
+# The steps of awk in 2 ms.
 steps=$({ time -p awk 'BEGIN { for (i = 0; i < 3000000; i++) x += i }'; } 2>&1 |
     awk '/^user/ { printf "%d", 3000000 * 0.002 / ($2 > 0 ? $2 : 0.3) }')
 [ "$clean" = 0 ] || judge_clean

@@ -79,7 +79,7 @@ check_options() {
     done
 }
 
-# Installs all packages in one call, because each call reads the package lists again.
+# Installs all packages in one call, because each call reads the package lists.
 install_programs() {
     local program pairs=()
     for program in ${programs//,/ }; do
@@ -116,13 +116,13 @@ choose_programs() {
     [ ${#usable[@]} -gt 0 ] || fail "no program is left"
 }
 
-# watch_copies PROGRAM INSTANCES SECONDS JUDGED WORD...: runs showstopper with these words for SECONDS after
-# settling; the array JUDGED has the words of the judge.
+# watch_copies PROGRAM INSTANCES SECONDS JUDGED WORD...: runs showstopper with these words for SECONDS after settling;
+# JUDGED names an array of arguments for the judge.
 watch_copies() {
     local program=$1 number=$2 seconds=$3 begin from
     local -n judged=$4
     rm -f "$folder/result.json"
-    # By then all instances have started.
+    # At this time all instances have started.
     read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$2" -v settle="$settle" \
         -v warmup="$warmup" 'BEGIN { now += 3 + warmup + instances / 50
                                      printf "%.3f %.3f\n", now, now + settle }')
@@ -210,7 +210,7 @@ list_zoo_columns() {
     list_judged
 }
 
-# cell_median CELL COLUMN: prints the median over the rounds of one cell; nothing if unknown.
+# cell_median CELL COLUMN: prints the median of one cell over the rounds; nothing if unknown.
 cell_median() {
     awk -F, -v cell="$1" -v name="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
@@ -218,7 +218,7 @@ cell_median() {
         "$folder/raw.csv" | { grep . || true; } | { median || true; } | cut -d ' ' -f 1
 }
 
-# print_bar MEASURE TEXT: prints the result of all cells, and the cells that miss the bar.
+# print_bar MEASURE TEXT: prints the result of all cells, and the cells that miss the limit.
 print_bar() {
     local cell error square middle most cells=() misses=()
     : >"$folder/squares"
@@ -263,7 +263,7 @@ list_zoo_columns >"$folder/raw.csv"
 [ -z "$gains" ] || mkdir -p "$gains"
 [ -z "$install" ] || install_programs
 choose_programs
-declare -A loads # "PROGRAM INSTANCES": uncontrolled, in percent
+declare -A loads # uncontrolled load in percent, by "PROGRAM INSTANCES"
 for program in "${usable[@]}"; do
     measure_program "$program"
 done

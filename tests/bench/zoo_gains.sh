@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by zoo.sh: writes the CPU use of one copy of a program for sssim, and the gain that control had to
-# find.
+# Sourced by zoo.sh: writes the CPU use of one copy of a program for sssim, and the gain that control had to estimate.
 # shellcheck disable=SC2154 # variables are shared with it
 
-# write_profile PROGRAM: writes its profile from the latest series.csv. If 1.3 CPUs were used in a
-# window, two threads are runnable for 0.3 of it and one for the rest, in steps of a twentieth; the
-# rounding error is carried into the next window.
+# write_profile PROGRAM: writes the profile from the latest series.csv. If 1.3 CPUs were used in a window, two threads
+# are runnable for 0.3 of it and one for the rest, in steps of a twentieth; the rounding error is carried into the next
+# window.
 write_profile() {
     cp "$folder/series.csv" "$folder/$1/alone.csv"
     awk -F, -v cpus="$(nproc)" -v program="$1" '
@@ -58,7 +57,7 @@ write_gains() {
             end = begin + $at["real_seconds"]
             if (begin < 0)
                 begin = 0
-            # Windows of 100 ms, like those of the judge.
+            # Windows of 100 ms, like the judge's.
             for (window = int(10 * begin); window < 10 * end; window++) {
                 from = window / 10 > begin ? window / 10 : begin
                 to = (window + 1) / 10 < end ? (window + 1) / 10 : end

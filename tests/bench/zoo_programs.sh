@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by zoo.sh, and by the shell that runs each copy of a program: the programs of the zoo. Each has
-# packages, optionally a preparation (make_NAME, run once in the program's folder), optionally a server for
-# each copy (serve_NAME), and a loop (loop_NAME); the last two run in the folder of the copy. A loop whose
-# program fails ends its copy.
+# Sourced by zoo.sh, and by the shell that runs each copy of a program. Each program has packages, a loop (loop_NAME),
+# optionally a preparation (make_NAME, run once in the program's folder), and optionally a server for each copy
+# (serve_NAME). Loop and server run in the copy's folder. A copy ends if the program in its loop fails.
 # shellcheck disable=SC2034,SC2154,SC2317 # variables are shared, functions are called by their names
 
 zoo=(cc openssl xz sysbench sqlite redis ffmpeg h2 lucene python stress-ng nginx)
 
-# packages_of PROGRAM: prints its packages, in the form of install_missing.
+# packages_of PROGRAM: prints its packages, in the format of install_missing.
 packages_of() {
     case $1 in
     cc) echo cmake=cmake make=make gcc=cc libc6-dev=/usr/include/stdio.h ;;
@@ -44,8 +43,8 @@ describe_program() {
     esac
 }
 
-# fetch_jar GROUP:NAME:VERSION SHA256: fetches a file with Maven, from the repositories in its settings;
-# without --install, uses only files fetched before.
+# fetch_jar GROUP:NAME:VERSION SHA256: fetches a file with Maven, from the repositories in its settings; without
+# --install, uses only files that were fetched before.
 fetch_jar() {
     local name=${1#*:} offline=(--offline)
     local file=${name%:*}-${1##*:}.jar
@@ -55,7 +54,7 @@ fetch_jar() {
     echo "$2  $file" | sha256sum --check --quiet || return
 }
 
-# Run for each copy, because the files that cmake writes contain the folder's name.
+# Run for each copy, because files that cmake writes contain the path of the folder.
 make_cc() {
     local copy
     copy_source source
@@ -195,7 +194,7 @@ serve_redis() {
     done
 }
 
-# Each copy has a separate loopback address, so that all can use the same port.
+# Each copy has its own loopback address, so that all can use the same port.
 serve_nginx() {
     address=127.$((1 + $$ / 65536 % 254)).$(($$ / 256 % 256)).$(($$ % 256))
     cat >nginx.conf <<END
@@ -282,8 +281,7 @@ loop_nginx() {
     ab -q -n 20000 -c 16 "http://$address:18080/page"
 }
 
-# run_program NAME FOLDER: runs the program until it is killed. The file `errors` has the messages of the
-# last turn.
+# run_program NAME FOLDER: runs the program until it is killed. The file `errors` has the messages of the last turn.
 run_program() {
     set -eu
     mkdir -p "$2/$((10#$SHOWSTOPPER_INSTANCE))"
