@@ -203,7 +203,7 @@ arrivals() {
 
 # pause_after SECONDS PID: stops the process for one second after this time, and continues it in any case.
 pause_after() {
- # the pid is known now
+    # shellcheck disable=SC2064 # the pid is known now
     trap "kill -CONT $2 2>/dev/null" EXIT
     sleep "$1"
     kill -STOP "$2"

@@ -57,7 +57,7 @@ write_gains() {
             end = begin + $at["real_seconds"]
             if (begin < 0)
                 begin = 0
-            # Windows of 100 ms, like the judge's.
+            # Windows of 100 ms, like those of the judge.
             for (window = int(10 * begin); window < 10 * end; window++) {
                 from = window / 10 > begin ? window / 10 : begin
                 to = (window + 1) / 10 < end ? (window + 1) / 10 : end
