@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Looks for errors in src/, modules/ and tools/ without running them.
+# Static analysis of src/, modules/ and tools/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=../tools/install-missing.sh
@@ -15,36 +15,36 @@ clang-tidy.
 END
 }
 
-# Constructs that cppcheck does not understand; gcc or clang-tidy check most of it.
+# Constructs about which cppcheck is wrong; gcc or clang-tidy check most of them.
 suppressed=(
-    # SS_OWNED() releases at the end of a scope.
+    # SS_OWNED() frees at the end of a scope.
     memleak
     resourceLeak
-    # ss_grow() keeps the old block if there is no new one.
+    # ss_grow() keeps the old block if realloc() fails.
     'memleakOnRealloc:*/grow.h'
-    # A function that is called among the arguments fills the buffer, or a loop before does.
+    # A function called in the same argument list fills the buffer, or an earlier loop does.
     uninitvar
-    # Typed rows know the offset of a value in a struct.
+    # Typed rows store the offset of a value in a struct.
     invalidPointerCast
-    # Two variables may begin with the same value.
+    # Two variables may have the same initial value.
     duplicateAssignExpression
-    # Finds the size of the file that is appended to.
+    # Seeks to find the size of the file before appending.
     'seekOnAppendedFile:*/joblog.c'
-    # The third part has no colon, and ends the loop.
+    # The third part has no colon and ends the loop.
     'nullPointer:*/option_value.c'
-    # A column's number is less than that of all fields.
+    # A column's number is less than the number of fields.
     'arrayIndexOutOfBoundsCond:*/grouped_values.c'
     # A compound literal after a question mark.
     'internalAstError:*/parabola.c'
 )
 
-# Constructs that gcc 12 does not understand.
+# Constructs about which gcc 12 is wrong.
 misunderstood=(
-    # A pointer that a function stores in its caller's struct is not lost. The leak sanitizer checks all tests.
+    # A pointer that a function stores in its caller's struct is not lost. LeakSanitizer checks all tests.
     -Wno-analyzer-malloc-leak
-    # Loops are followed for two rounds only, so the third element of an array seems to have no value.
+    # The analyzer follows loops only twice, so the third element of an array seems uninitialized.
     -Wno-analyzer-use-of-uninitialized-value
-    # A list is not NULL if its count is above 0, and what two variables say together.
+    # The analyzer does not relate two variables: a list is not NULL if its count is above 0.
     -Wno-analyzer-null-argument
     -Wno-analyzer-null-dereference
 )
@@ -54,13 +54,13 @@ for id in "${suppressed[@]}"; do
     cppcheck+=("--suppress=$id")
 done
 
-# Prints the words as a list of cmake.
+# Prints the words as a list of CMake.
 list() {
     local IFS=';'
     echo "$*"
 }
 
-# analyze ANALYZER: has a folder of its own, because clang-tidy does not know all options of gcc.
+# analyze ANALYZER: uses a separate build folder for each, because clang-tidy does not know all options of gcc.
 analyze() {
     local option
     case $1 in

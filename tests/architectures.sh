@@ -19,12 +19,13 @@ default: all whose compiler is installed. Tests need cmocka: that of Debian for 
 END
 }
 
-# Architectures of Debian: the triplet of the compiler, and the name in qemu.
+# The triplet of the compiler for each architecture of Debian.
 declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64el]=powerpc64le-linux-gnu [riscv64]=riscv64-linux-gnu
     [s390x]=s390x-linux-gnu)
 declare -A emulators=([arm64]=aarch64 [ppc64el]=ppc64le [riscv64]=riscv64 [s390x]=s390x)
 
-# Tests of what the emulator itself answers: /proc/self/stat, /proc/PID/exe and, with another root, the path of a library.
+# Tests of values that the emulator itself provides: /proc/self/stat, /proc/PID/exe, and with another root the path of a
+# library.
 untrue='^unit\.(actuate_running|branches_reach|launch|registry|usage)$'
 
 refuse() {
@@ -69,7 +70,7 @@ if [ ${#names[@]} -eq 0 ]; then
     [ ${#names[@]} -gt 0 ] || refuse "no cross compiler is installed, such as gcc-s390x-linux-gnu"
 fi
 
-# find_kernel: musl-gcc finds no headers of the kernel, which are next to those of another C library.
+# find_kernel: musl-gcc does not find the kernel's headers, which are in the folder of another C library.
 find_kernel() {
     local name
     mkdir -p "$build/kernel"
@@ -79,7 +80,7 @@ find_kernel() {
     ln -sfn "/usr/include/$(gcc -print-multiarch)/asm" "$build/kernel/asm"
 }
 
-# set_up: sets `options` to what cmake needs, `left_out` to what ctest leaves out, and pkg-config's folders.
+# set_up: sets `options` to those of cmake, `left_out` to the tests that ctest excludes, and the folders of pkg-config.
 set_up() {
     export PKG_CONFIG_LIBDIR=$build/cmocka/lib/pkgconfig
     options=(-G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"
@@ -94,8 +95,8 @@ set_up() {
     command -v "$emulator" >/dev/null || emulator=${emulator%-static}
     left_out=(-E "$untrue")
     options+=("-DCMAKE_SYSTEM_PROCESSOR=${triplet%%-*}")
-    # The C library of the cross compiler, unless that of the architecture itself is installed: a loader of the one
-    # does not work with the other.
+    # Uses the C library of the cross compiler, unless the architecture's own is installed: the loader of one does not
+    # work with the other.
     [ -e "/lib/$triplet/libc.so.6" ] || emulator+=";-L;/usr/$triplet"
     options+=("-DCMAKE_CROSSCOMPILING_EMULATOR=$emulator")
     PKG_CONFIG_LIBDIR+=:/usr/lib/$triplet/pkgconfig:/usr/share/pkgconfig
@@ -110,7 +111,7 @@ find_cmocka() {
         cmake --build "$build/cmocka-build" --parallel "$jobs" && cmake --install "$build/cmocka-build"
 }
 
-# check_architecture: prints its row.
+# check_architecture: prints a row of the table.
 check_architecture() {
     local tests result warnings
     if ! find_cmocka; then

@@ -3,9 +3,9 @@
 #define SHOWSTOPPER_TESTS_COVERAGE_H
 
 /*
- * Comes first in every file of a coverage build. gcov writes its counts at exit(), but processes
- * after fork() end by _exit(), and interrupted programs end by a signal that they raise again. The
- * counts of modules are written, too, because programs export the symbols of gcov.
+ * Included first in every file of a coverage build. gcov writes its counts at exit(), but forked
+ * processes end by _exit(), and interrupted programs by a signal that they raise again. Counts of
+ * modules are written, too, because programs export the symbols of gcov.
  */
 
 #include <signal.h>
@@ -14,7 +14,10 @@
 void __gcov_dump(void);
 void __gcov_reset(void);
 
-/* A function, because the status may be what the process has yet to do: _exit(run_part()). */
+/*
+ * Not a macro, so that `status` is evaluated before the counts are written, as in
+ * _exit(run_part()).
+ */
 static inline __attribute__((noreturn)) void exit_counted(int status) {
     __gcov_dump();
     _exit(status);

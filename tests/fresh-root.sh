@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs tools/demo.sh, as the README does, and tests/run.sh in a new, minimal Debian root, in which nothing is installed.
+# Runs tools/demo.sh as in the README, and then tests/run.sh, in a new minimal Debian root.
 set -euo pipefail
 
 usage() {
@@ -43,7 +43,7 @@ apt_sources() {
         END { stanza() }' {} + 2>/dev/null || true
 }
 
-# Prints the mirror of this suite, or else of another one. Without one, debootstrap uses its default.
+# Prints the mirror of this suite, or of another one; nothing if there is none: debootstrap then uses its default.
 debian_mirror() {
     echo "${DEBIAN_MIRROR:-$(apt_sources | awk -v suite="$suite" '
         $2 == suite { print $1; found = 1; exit }
@@ -51,7 +51,7 @@ debian_mirror() {
         END { if (!found) print other }')}"
 }
 
-# Prints the settings with which this machine's apt reaches the mirror.
+# Prints the settings of apt that reach the mirror on this machine.
 write_apt_configuration() {
     apt-config dump | grep -E '^Acquire::(https?|Check-Valid-Until|Check-Date)\b' \
         >"$root/etc/apt/apt.conf.d/90fresh-root" || true
@@ -89,7 +89,7 @@ bootstrap() {
     fi
 }
 
-# The devices may be unusable, because the temporary folder may be mounted with nodev.
+# Devices may be unusable if the temporary folder is mounted with nodev.
 mount_machine() {
     local device
     mount -t proc proc "$root/proc"
@@ -109,7 +109,7 @@ mount_machine() {
     ln -sf pts/ptmx "$root/dev/ptmx"
 }
 
-# Prints the files that git tracks or would add; without git, all but build folders.
+# Copies the files that git tracks or would add; without git, all files but build folders.
 copy_checkout() {
     local to=$root/root/showstopper
     mkdir -p "$to"
@@ -121,7 +121,7 @@ copy_checkout() {
     fi
 }
 
-# in_root COMMAND...: in the checkout, with no locale, as CI would run it.
+# in_root COMMAND...: runs a command in the copied checkout, without a locale, like CI.
 in_root() {
     printf '\n==== in a fresh root of %s%s: %s\n' "$suite" "${bare:+, bare}" "$*"
     local start=$SECONDS
@@ -152,8 +152,8 @@ inside() {
     in_root tests/run.sh
 }
 
-# The mounts end with the mount namespace, the processes with the PID namespace, however the test ends. The
-# tests must not inherit an ignored SIGINT, so the background job needs job control.
+# However the test ends, the mounts end with the mount namespace, and the processes with the PID namespace. Job control
+# is on, because background jobs would otherwise ignore SIGINT, and tests would inherit that.
 run_inside() {
     local status=0
     set -m

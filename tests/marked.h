@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_MARKED_H
 #define SHOWSTOPPER_TESTS_MARKED_H
 
-/* Processes are recognized by a mark, a variable in their environment. */
+/* Tests find processes by a mark, a variable in their environment. */
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Reads up to `size` - 1 bytes of a file in /proc. Returns the length, 0 if the process is gone. */
+/* Reads up to `size` - 1 bytes of /proc/PID/NAME. Returns the length; 0 if the process is gone. */
 static inline size_t read_proc(pid_t pid, const char *name, char *buffer, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);

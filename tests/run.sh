@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every check that a change must pass, for people and for CI alike.
+# Runs every check that a change must pass, both for people and in CI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec </dev/null # it may be closed, and the next file opened would then become standard input
+exec </dev/null # if it were closed, the next file opened would become standard input
 # shellcheck source=../tools/install-missing.sh
 . tools/install-missing.sh
 
-# Shares of lines that tests have to run, in percent.
+# Minimum percentages of lines that tests must run.
 src_bar=90 tools_bar=85 file_bar=75
 
 usage() {
@@ -40,7 +40,7 @@ stage() {
     printf '\n== %s\n' "$*"
 }
 
-# The version of clang-format that the tree is formatted with.
+# The version of clang-format that formats the tree.
 clang_format=14
 
 install_what_tests_need() {
@@ -65,8 +65,7 @@ install_what_packaging_needs() {
         libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static
 }
 
-# find_python: lets tests find the program python3 at once where python3 is a script that looks for it, such as
-# pyenv's.
+# find_python: puts the real python3 first in PATH if python3 is a script that searches for it, such as pyenv's.
 find_python() {
     local program
     program=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) || return 0
@@ -81,8 +80,8 @@ folder_of() {
     esac
 }
 
-# choose_generator FOLDER: sets `generator` to cmake's option for ninja, which needs half the CPU time of make.
-# Keeps the generator of a configured folder. build/ uses the one of its preset, as in the README.
+# choose_generator FOLDER: sets `generator` to cmake's option for ninja, which needs half the CPU time of make. A
+# configured folder keeps its generator. build/ uses the generator of its preset, as in the README.
 choose_generator() {
     generator=()
     if [ -e "$1/CMakeCache.txt" ]; then
@@ -92,7 +91,7 @@ choose_generator() {
     fi
 }
 
-# build PRESET TARGET [DEFINITION]...: builds with warnings as errors, and with every part.
+# build PRESET TARGET [DEFINITION]...: builds all parts, with warnings as errors.
 build() {
     stage "$1: build"
     choose_generator "$(folder_of "$1")"
@@ -100,7 +99,7 @@ build() {
     cmake --build --preset "$1" --parallel "$(nproc)" --target "$2"
 }
 
-# run_tests PRESET JOBS [OPTION]...: prints the summary of ctest at the end.
+# run_tests PRESET JOBS [OPTION]...: runs ctest and prints its summary last.
 run_tests() {
     local folder status=0 expected=yes
     folder=$(folder_of "$1")
@@ -121,7 +120,7 @@ hold_back_summary() {
     sed -u -e "/^[0-9]*% tests passed/,\$ { w $1" -e 'd' -e '}'
 }
 
-# Thread sanitizers up to gcc 13 do not start where the kernel lays memory out very randomly.
+# Thread sanitizers up to gcc 13 fail to start if the kernel randomizes addresses by many bits.
 fixed_layout=()
 find_fixed_layout() {
     if setarch -R true 2>/dev/null; then
@@ -162,7 +161,7 @@ check_layout() {
 check_minimal() {
     local log=build-minimal/configure.log program
     local bare=(-S . -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DSHOWSTOPPER_WERROR=ON
-        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0) # the quickest: its programs are not run
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0) # the fastest build: its programs are not run
     stage "minimal: build"
     mkdir -p build-minimal
     choose_generator build-minimal
@@ -177,10 +176,10 @@ check_minimal() {
     done
 }
 
-# Rounds products and sums once, as compilers do by default on aarch64 and s390x.
+# Options that fuse multiply and add, with one rounding, as compilers do by default on aarch64 and s390x.
 fused='-march=x86-64-v3 -fexpensive-optimizations'
 
-# Succeeds if the compiler supports `fused` and this CPU can run the result.
+# Succeeds if the compiler supports these options and this CPU can run the result.
 can_fuse() {
     local program=build-asan-ubsan/can_fuse
     mkdir -p build-asan-ubsan
@@ -203,7 +202,7 @@ check_sanitized() {
     fixed_layout=()
 }
 
-# Reads what tests/line-counts prints.
+# Prints the table of the output of tests/line-counts.
 print_coverage() {
     awk -F , -v src_bar="$src_bar" -v tools_bar="$tools_bar" -v file_bar="$file_bar" '
         $2 + 0 > 0 {
@@ -231,7 +230,7 @@ check_coverage() {
     local failed='' low='' counts
     build coverage all
     find build-coverage -name '*.gcda' -delete
-    # Processes of other users write their counts, too, and would complain to their tests otherwise.
+    # Other users must be able to write their processes' counts, whose errors would otherwise appear in tests.
     mapfile -t counts < <(find build-coverage -name '*.gcno' | sed 's/gcno$/gcda/')
     touch "${counts[@]}"
     chmod a+w "${counts[@]}"
@@ -261,7 +260,7 @@ if [ -n "$coverage" ]; then
     check_coverage
     exit
 fi
-# Without debug information the build takes a tenth less time.
+# Without debug information the build is a tenth faster.
 build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
 if [ -n "$packages" ]; then
     run_tests packages "$(nproc)"
@@ -273,5 +272,5 @@ if [ -z "$quick" ]; then
     check_minimal
     check_sanitized
 fi
-# The summary of all tests comes last. Most tests wait most of the time.
+# The summary of all tests comes last. Many tests run at a time, because most of them mainly wait.
 run_tests "${quick:-release}" $((6 * $(nproc)))
