@@ -75,6 +75,25 @@ runs_of_a_study_are_distributed_to_local_nodes() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"
 }
 
+# A stand-in for taskset records the CPUs, because this machine may not have these.
+a_node_may_have_several_cpus() {
+    write_plan 4 0
+    stand_in taskset
+    cat >stand-ins/taskset <<END
+#!/bin/sh
+echo "\$1 \$2" >>$folder/pinned
+shift 2
+exec "\$@"
+END
+    expect 0 ssfleet run --engine local --nodes 7,a=0,2,b=1-5:2,8,c --pack 1s study plan
+    each_ran_once 4
+    [ "$(sort -u pinned)" = "$(printf '%s\n' '-c 0,2' '-c 1-5:2,8')" ] || fail "wrong CPUs: $(cat pinned)"
+    expect 125 ssfleet run --engine local --nodes a=0,=2 study
+    says err "invalid node '=2'"
+    expect 125 ssfleet run --engine local --nodes a=0x2 study
+    says err "invalid node 'a=0x2': write NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
+}
+
 failed_runs_are_named_and_carried_out_by_the_next_call() {
     write_plan 2 0
     printf '%s\n' 'run bad takes 1s' "main -- test -e $folder/repaired" >>plan
@@ -528,6 +547,7 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 
 run_case runs_of_a_study_are_distributed_to_local_nodes
+run_case a_node_may_have_several_cpus
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
 run_case a_node_with_a_local_disk_undoes_journals_of_killed_tasks

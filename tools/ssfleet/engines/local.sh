@@ -22,20 +22,37 @@
 
 engine_detaches=no
 
+# Sets `names` and `cpus`, the nodes and their CPUs; no CPUs: all. After NAME=CPUS, a number or a range is no name but
+# continues the CPUs.
 engine_check() {
+    local field range='^[0-9]+(-[0-9]+(:[0-9]+)?)?$'
     [ -n "$nodes" ] || nodes=$(hostname)
+    names=() cpus=()
+    for field in ${nodes//,/ }; do
+        if [[ $field != *=* ]]; then
+            if [[ $field =~ $range ]] && [ -n "${cpus[*]: -1}" ]; then
+                cpus[-1]+=,$field
+            else
+                names+=("$field") cpus+=('')
+            fi
+        elif [[ $field == ?*=* && ${field#*=} =~ $range ]]; then
+            names+=("${field%%=*}") cpus+=("${field#*=}")
+        else
+            fail "--nodes: invalid node '$field': write NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
+        fi
+    done
 }
 
 engine_nodes() {
-    tr ',' '\n' <<<"$nodes" | sed 's/=.*//'
+    [ ${#names[@]} -eq 0 ] || printf '%s\n' "${names[@]}"
 }
 
 # on_cpus NODE: sets `pin`, the words that pin a command to the node's CPUs.
 on_cpus() {
-    local word
+    local i
     pin=()
-    for word in ${nodes//,/ }; do
-        [ "${word%%=*}" != "$1" ] || [[ $word != *=* ]] || pin=(taskset -c "${word#*=}")
+    for i in "${!names[@]}"; do
+        [ "${names[i]}" != "$1" ] || [ -z "${cpus[i]}" ] || pin=(taskset -c "${cpus[i]}")
     done
 }
 
