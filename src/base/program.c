@@ -2,18 +2,21 @@
 #include "base/program.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/streams.h"
 #include "base/version.h"
 
 int ss_program_main(const char *name, ss_program *program, char **argv) {
-    struct ss_error error = {0};
+    struct ss_error error = {0}, lost = {0};
     int status = 0;
     ss_streams_occupy();
-    /* Output that was printed before a failure is still useful. */
-    if (program(argv, &status, &error) < 0 || ss_streams_flush(&error) < 0)
+    if (program(argv, &status, &error) < 0)
         fprintf(stderr, "%s: %s\n", name, error.message);
-    return error.status ? error.status : status;
+    /* Output that was printed before a failure is still useful. */
+    if (ss_streams_flush(&lost) < 0 && !strstr(error.message, SS_STREAMS_LOST))
+        fprintf(stderr, "%s: %s\n", name, lost.message);
+    return error.status ? error.status : lost.status ? lost.status : status;
 }
 
 void ss_program_print_version(const char *name) {

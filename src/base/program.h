@@ -12,7 +12,7 @@ typedef int ss_program(char **argv, int *status, struct ss_error *error);
 
 /*
  * Runs the body: opens missing standard streams, flushes standard output at the end, and prints
- * "NAME: message" if there is an error. Returns the exit status.
+ * "NAME: message" for an error of the body and for lost output. Returns the exit status.
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
 

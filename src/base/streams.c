@@ -30,7 +30,7 @@ int ss_streams_flush(struct ss_error *error) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    return ss_error_fail(error, "standard output: %s",
+    return ss_error_fail(error, SS_STREAMS_LOST "%s",
         errno == EBADF ? "closed: the output is lost"
         : errno        ? strerror(errno)
                        : "write error");

@@ -15,6 +15,9 @@ void ss_streams_occupy(void);
 /* Returns whether a write to `file` would not block. */
 bool ss_streams_has_room(int file);
 
+/* Messages about lost output contain this. */
+#define SS_STREAMS_LOST "standard output: "
+
 /*
  * Checks that everything has been written to standard output; sets status 125 if not. Call this
  * last.

@@ -159,7 +159,11 @@ int ssload_report_flush(struct ssload_report *report) {
 }
 
 int ssload_report_close(struct ssload_report *report) {
-    int result = report->stream && fclose(report->stream) != 0 ? -1 : 0;
+    int result = 0;
+    if (report->stream == stdout)
+        result = ssload_report_flush(report);
+    else if (report->stream && fclose(report->stream) != 0)
+        result = -1;
     free(report->sums);
     report->stream = NULL;
     report->sums = NULL;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/streams.h"
+
 static ss_time monotonic_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -22,7 +24,7 @@ static int print_line(const char *line, struct ss_error *error) {
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return ss_error_fail(error, "standard output: %s", strerror(errno));
+            return ss_error_fail(error, SS_STREAMS_LOST "%s", strerror(errno));
         line += written;
         left -= (size_t)written;
     }

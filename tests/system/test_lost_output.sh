@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every program fails if its standard output cannot be written, and says so in one line. Argument: the build folder.
+
+# shellcheck source=start.sh
+. "$(dirname "$0")/start.sh"
+cd "$scratch"
+[ -w /dev/full ] || skip "dev-full: /dev/full is missing"
+
+# loses STATUS PROGRAM ARGUMENT...: a line of its standard error reports the lost output.
+loses() {
+    local expected=$1 program=$build/bin/$2 status=0 lines
+    [ -e "$program" ] || program=$build/libexec/showstopper/$2
+    if [ ! -x "$program" ]; then
+        skip_part "left-out: $2 was not built"
+        return
+    fi
+    shift 2
+    "$program" "$@" >out 2>err </dev/null || true
+    [ -s out ] || fail "$program $*: prints nothing: $(cat err)"
+    "$program" "$@" >/dev/full 2>err </dev/null || status=$?
+    [ "$status" -eq "$expected" ] || fail "$program $*: expected status $expected, got $status: $(cat err)"
+    lines=$(grep -Ec ': standard output: (No space left on device|write error)$' err || true)
+    [ "$lines" -eq 1 ] || fail "$program $*: $lines messages: $(cat err)"
+}
+
+for program in "$build"/bin/* "$build"/libexec/showstopper/*; do
+    name=${program##*/}
+    case $name in
+    sstrace) status=2 ;;
+    *) status=125 ;;
+    esac
+    loses "$status" "$name" --help
+    case $name in
+    showstopper-clock | showstopper-replay | showstopper-sample) ;; # without --version
+    *) loses "$status" "$name" --version ;;
+    esac
+done
+
+cp -R "$source/tests/data/records/schema-1/run" valid
+printf '0s 50%%\n1s 20%%\n' >trace.txt
+printf 'run a takes 1s\nmain -- true\n' >plan
+
+loses 125 showstopper --list-modules
+loses 125 showstopper --help-module control/fixed
+loses 125 showstopper --dry-run -l 50% true
+loses 125 showstopper --json - -q -l 50% -c fixed --duration 100m sleep 1
+loses 125 showstopper-platform
+loses 125 ssactuate list
+loses 125 ssactuate list --json
+loses 125 ssbatch --dry-run study plan
+loses 125 ssbatch --list-workloads
+loses 1 ssburn serial --work 1000 --iterations 1
+loses 125 ssload --interval 20m --count 1 --format csv
+loses 125 ssload --interval 20m --count 1 --format json
+loses 125 ssreport --check valid
+loses 3 ssreport --check missing
+loses 125 ssreport valid
+loses 125 ssreport --table runs valid
+loses 125 ssrequest --dry-run --rate 5 --duration 1s http://localhost/
+loses 125 sssim -l 50% --duration 2s
+loses 2 sstrace trace.txt
+loses 2 sstrace --stat trace.txt
+loses 2 sstrace --dump trace.txt
+if [ -x "$build/bin/ssfleet" ] && [ -x "$build/bin/ssbatch" ]; then
+    "$build/bin/ssfleet" run --engine local fleet plan 2>err || fail "ssfleet: $(cat err)"
+    loses 125 ssfleet status fleet
+fi
+loses 125 showstopper-place settings --cpus 0
+loses 125 showstopper-sample energy 'echo 5' --scope
+exit "$skipped"
