@@ -865,6 +865,26 @@ the_exit_status_of_the_command_is_returned() {
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
 }
 
+# run_and_signal KNOB: sets `run_status`, that of a run whose command exits with status 5 on SIGTERM.
+run_and_signal() {
+    rm -f "$folder/begun" "$folder/caught"
+    "$build/bin/ssactuate" run "$1" -- sh -c '
+        trap "echo >\"$1/caught\"; exit 5" TERM; echo >"$1/begun"; while :; do sleep 0.02; done' - "$folder" 2>"$folder/err" &
+    run_pid=$! run_status=0
+    await test -e "$folder/begun"
+    kill -TERM "$run_pid"
+    wait "$run_pid" || run_status=$?
+    run_pid=
+    [ -e "$folder/caught" ] || fail "$1: the command did not get the signal: $(cat "$folder/err")"
+}
+
+with_duty_the_status_after_a_signal_is_that_of_the_signal() {
+    run_and_signal pin=free
+    [ "$run_status" = 5 ] || fail "without duty: status $run_status: $(cat "$folder/err")"
+    run_and_signal duty=50%
+    [ "$run_status" = 143 ] || fail "with duty: status $run_status: $(cat "$folder/err")"
+}
+
 run_case list_says_why_an_actuator_is_absent
 run_case list_is_json_on_demand
 run_case unknown_knobs_and_options_are_refused
@@ -913,4 +933,5 @@ run_case affinity_pins_without_privilege_or_runtime_folder
 run_case the_duty_knob_throttles_by_showstopper
 run_case a_killed_duty_throttle_leaves_no_process_stopped
 run_case the_exit_status_of_the_command_is_returned
+run_case with_duty_the_status_after_a_signal_is_that_of_the_signal
 end_cases
