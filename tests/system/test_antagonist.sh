@@ -229,6 +229,11 @@ invalid_options_are_refused_before_anything_starts() {
     refuses_call "antagonist: --victim: ./log: a log requires --iteration" --victim ./log --suspects "$pid"
     refuses_call "antagonist: --victim: nobench 3: neither a URL nor a file, and nobench is not in PATH" \
         --victim 'nobench 3' --suspects "$pid"
+    refuses_call "antagonist: --json: none/answer.json cannot be written" \
+        --victim true --suspects "$pid" --json none/answer.json
+    refuses_call "antagonist: --json: $PWD cannot be written" --victim true --suspects "$pid" --json "$PWD"
+    refuses_call "antagonist: --victim: nobench: neither" \
+        --victim nobench --suspects "$pid" --json antagonist-results/answer.json
     # Suspects are checked before requests are sent, and an invalid plan is not carried out.
     refuses_call "--suspects: 'sleep' is not a whole number" --victim http://127.0.0.1:2/ --suspects sleep
     refuses_call "--suspects or --suspects-of is required" --victim http://127.0.0.1:2/
