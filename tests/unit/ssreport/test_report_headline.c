@@ -69,8 +69,24 @@ static void headline_of_an_environment_states_its_cost(void **state) {
     ssreport_report_free(&report);
 }
 
+/* On the host, an empty `measured_in` means `host`. */
+static void pairs_on_the_host_are_in_one_environment(void **state) {
+    (void)state;
+    struct made_pair first = rounds[0], second = rounds[1];
+    struct ssreport_report report = begin_report();
+    first.environment = second.environment = "host";
+    add_made_pair(&report, &first);
+    add_made_pair(&report, &second);
+    report.runs[2].measured_in = strdup("host");
+    report.runs[3].measured_in = strdup("host");
+    finish_report(&report);
+    assert_string_equal(report.headline.question, "How much does q disturb p?");
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(headline_of_a_run_answers_how_well_the_load_was_held),
     cmocka_unit_test(headline_of_one_placement_states_the_disturbance),
-    cmocka_unit_test(headline_of_an_environment_states_its_cost))
+    cmocka_unit_test(headline_of_an_environment_states_its_cost),
+    cmocka_unit_test(pairs_on_the_host_are_in_one_environment))

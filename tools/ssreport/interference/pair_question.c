@@ -27,6 +27,7 @@ static void ask_where(const struct ssreport_report *report, struct ssreport_head
     headline->finding = ssreport_findings_first(report, "placement", !is_one);
 }
 
+/* Requires several environments, one of which therefore is not the host. */
 static void ask_cost(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const char *environment = NULL;
     bool several = false;

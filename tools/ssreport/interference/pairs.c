@@ -101,9 +101,10 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
         .alone = {ssreport_isolation_of(report, foreground),
             ssreport_isolation_of(report, background)},
         .count = background->steps.count};
-    bool on_host = ssreport_is_word(foreground->measured_in, "host");
+    bool from_host =
+        ssreport_is_word(foreground->measured_in, "host") && !ssreport_run_is_on_host(foreground);
     snprintf(pair->environment, sizeof pair->environment, "%.40s%s",
-        ssreport_run_environment(foreground), on_host ? ", from the host" : "");
+        ssreport_run_environment(foreground), from_host ? ", from the host" : "");
     pair->row = find_index(report, pair, SSREPORT_PAIR_FOREGROUND);
     pair->column = find_index(report, pair, SSREPORT_PAIR_BACKGROUND);
     pair->steps = calloc(pair->count + 1, sizeof *pair->steps);
