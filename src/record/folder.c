@@ -119,7 +119,10 @@ static void write_platform(const struct ss_plan *plan) {
     }
 }
 
-/* Writes the mark. Reserves space for a usual summary, in case the disk is full by then. */
+/*
+ * Writes the mark. Reserves space for a usual summary, in case the disk is full by then. A longer
+ * summary, of many instances, is not cut: on a full disk ss_record_finish() fails.
+ */
 static int write_mark(int mark) {
     static const char text[] = "This run has not finished.\n";
     int why = posix_fallocate(mark, 0, SUMMARY_ROOM);
