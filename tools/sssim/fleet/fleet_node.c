@@ -19,18 +19,12 @@
 /* Words other than the user's: the program, the seed, the trace, and the final NULL. */
 #define WORDS_OWN 8
 
-/* Returns a normal random number with mean 0. */
-static double draw_normal(uint64_t *state, double deviation) {
-    double radius = sqrt(chance_draw_exponential(state, 2));
-    return deviation * radius * cos(2 * M_PI * ss_random_next(state));
-}
-
 void fleet_node_draw(
     struct fleet_node *node, const struct fleet_options *options, uint64_t number) {
     uint64_t state = ss_random_hash(ss_random_hash(options->seed ^ SALT) + number);
     *node = (struct fleet_node){.fails = 1};
     node->late = chance_draw_exponential(&state, ss_time_seconds(options->late));
-    node->offset = draw_normal(&state, ss_time_seconds(options->clock));
+    node->offset = chance_draw_normal_scaled(&state, ss_time_seconds(options->clock));
     node->measured =
         node->offset + ss_time_seconds(options->clock_error) * (2 * ss_random_next(&state) - 1);
     bool fails = ss_random_next(&state) < options->failures;

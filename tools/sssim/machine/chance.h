@@ -11,10 +11,19 @@ static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return mean * ss_random_exponential(ss_random_next(state));
 }
 
-/* Returns a standard normal random number (Box-Muller transform). */
-static inline double chance_draw_normal(uint64_t *state) {
+/*
+ * Returns a normal random number with mean 0 and this standard deviation (Box-Muller transform).
+ * The order of the factors decides how results are rounded: with another one, seeds would give
+ * other results.
+ */
+static inline double chance_draw_normal_scaled(uint64_t *state, double deviation) {
     double radius = sqrt(chance_draw_exponential(state, 2));
-    return radius * cos(2 * M_PI * ss_random_next(state));
+    return deviation * radius * cos(2 * M_PI * ss_random_next(state));
+}
+
+/* Returns a standard normal random number. */
+static inline double chance_draw_normal(uint64_t *state) {
+    return chance_draw_normal_scaled(state, 1);
 }
 
 /* Returns a lognormal random number with mean 1 and this standard deviation. */
