@@ -121,6 +121,14 @@ done >squares
 awk '{ square[NR] = $2 } END { exit !(square[2] > 3 * square[1] && square[2] > 3 * square[3]) }' squares ||
     fail "the ripple is not amplified at one speed alone: $(cat squares)"
 
+# A trace that loops lasts a minute, another one until its end. Samples are of half a second.
+printf '%s\n' '0s 50%' '10s 20%' >short
+for loop in yes no; do
+    expect -P 2 -t file -T "short,loop=$loop"
+    figure samples
+done >counts
+[ "$(cat counts)" = "$(printf '120\n20')" ] || fail "wrong default durations: $(cat counts)"
+
 # Each option must change the output; --priority normal does so only with --preempt.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
 expect "${run[@]}"

@@ -67,7 +67,8 @@ const struct ss_argument simulation_rows[] = {
                  .help = "exclude this much time at the start of control from the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                    .sensible = "500m",
-                 .help = "time under control, including --settle; default: the length of the trace, or 1M"}},
+                 .help = "time under control, including --settle; default: until the end of a trace "
+                         "that does not loop, otherwise 1M"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
