@@ -375,7 +375,7 @@ expect fleet --nodes 3 -- -l 40% --duration 10s
 grep -q '^target  *40.000 %$' out || fail "wrong target: $(cat out)"
 grep -q 'in 90 % of such fleets' out || fail "no interval: $(cat out)"
 refused '--record: one: File exists' fleet --record one
-refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --record invalid -- --nonsense
+refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record invalid -- --nonsense
 [ ! -e invalid ] || fail "an invalid option leaves a folder"
 cp -r traces damaged && echo nonsense >damaged/b.txt
 refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 1 --record invalid -- -P 1 --duration 1s
