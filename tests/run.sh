@@ -146,6 +146,7 @@ check_layout() {
     local version files
     stage "layout"
     tests/arrows
+    tests/guards
     version=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
     if [ "$version" != "$clang_format" ]; then
         echo "the layout of C is not checked: that takes clang-format $clang_format," \

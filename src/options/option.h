@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_OPTION_CORE_H
-#define SHOWSTOPPER_OPTION_CORE_H
+#ifndef SHOWSTOPPER_OPTIONS_OPTION_H
+#define SHOWSTOPPER_OPTIONS_OPTION_H
 
 #include <stdio.h>
 

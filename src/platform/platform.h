@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_PLATFORM_H
-#define SHOWSTOPPER_PLATFORM_H
+#ifndef SHOWSTOPPER_PLATFORM_PLATFORM_H
+#define SHOWSTOPPER_PLATFORM_PLATFORM_H
 
 /*
  * Everything beyond POSIX that the project needs and that a port to another system has to supply.

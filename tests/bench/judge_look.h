@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_JUDGE_LOOK_H
-#define SHOWSTOPPER_JUDGE_LOOK_H
+#ifndef SHOWSTOPPER_TESTS_JUDGE_LOOK_H
+#define SHOWSTOPPER_TESTS_JUDGE_LOOK_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef FAKE_KERNEL_H
-#define FAKE_KERNEL_H
+#ifndef SHOWSTOPPER_TESTS_FAKE_KERNEL_H
+#define SHOWSTOPPER_TESTS_FAKE_KERNEL_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The rooms of src/ and tools/ and the arrows between them.
+# The rooms of src/ and tools/, the arrows between them, and the guards of headers.
 # Arguments: the build folder, and one case to run (default: all).
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -63,6 +63,40 @@ headers_of_the_same_name_are_reported() {
     expect_complaint "sheet.h has the same name"
 }
 
+# expect_guard_complaint TEXT: fails unless tests/guards prints this about the headers in $work.
+expect_guard_complaint() {
+    ! "$source/tests/guards" "$work" >"$work/complaints" || fail "tests/guards did not report: $1"
+    grep -qF "$1" "$work/complaints" || fail "expected '$1', got: $(cat "$work/complaints")"
+}
+
+copy_headers() {
+    local room
+    for room in include modules src tools tests; do
+        rm -rf "${work:?}/$room"
+        cp -R "$source/$room" "$work/"
+    done
+    "$source/tests/guards" "$work" >"$work/complaints" ||
+        fail "tests/guards fails on the unchanged copy: $(cat "$work/complaints")"
+}
+
+guards_of_other_paths_are_reported() {
+    copy_headers
+    mv "$work/src/base/lines.h" "$work/src/loop/"
+    expect_guard_complaint "src/loop/lines.h:2: the guard is SHOWSTOPPER_BASE_LINES_H, expected SHOWSTOPPER_LOOP"
+    copy_headers
+    mv "$work/tools/ssreport/page.h" "$work/tools/common/page/"
+    expect_guard_complaint "tools/common/page/page.h:2: the guard is SSREPORT_PAGE_H, expected PAGE_PAGE_H"
+    copy_headers
+    sed -i '/^#define SSACTUATE_ACTUATOR_H/d' "$work/tools/ssactuate/knobs/actuator.h"
+    expect_guard_complaint "tools/ssactuate/knobs/actuator.h:3: expected #define SSACTUATE_ACTUATOR_H"
+    copy_headers
+    echo '#include <stdio.h>' >"$work/tests/unit/bare.h"
+    expect_guard_complaint "tests/unit/bare.h: no guard, expected SHOWSTOPPER_TESTS_BARE_H"
+    copy_headers
+    cp "$work/tests/unit/heap.h" "$work/tests/process/"
+    expect_guard_complaint "tests/unit/heap.h: tests/process/heap.h has the same guard"
+}
+
 # compile ROOM HEADER: compiles a file that includes this header, with the include paths of this room.
 compile() {
     local command
@@ -86,5 +120,6 @@ run_case forbidden_arrows_are_reported
 run_case unused_arrows_are_reported
 run_case upward_arrows_are_reported
 run_case headers_of_the_same_name_are_reported
+run_case guards_of_other_paths_are_reported
 run_case forbidden_arrows_do_not_compile
 end_cases

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSACTUATE_OPTIONS_H
-#define SSACTUATE_OPTIONS_H
+#ifndef SSACTUATE_ACTUATE_OPTIONS_H
+#define SSACTUATE_ACTUATE_OPTIONS_H
 
 #include "options/arguments.h"
 

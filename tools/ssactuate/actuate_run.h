@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSACTUATE_RUN_H
-#define SSACTUATE_RUN_H
+#ifndef SSACTUATE_ACTUATE_RUN_H
+#define SSACTUATE_ACTUATE_RUN_H
 
 #include "actuate_options.h"
 #include "actuator.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_ANSWER_H
-#define ANTAGONIST_ANSWER_H
+#ifndef SSANTAGONIST_ANSWER_H
+#define SSANTAGONIST_ANSWER_H
 
 /* Reports which suspects hurt the victim, as sentences, JSON, or a page with tables. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_OPTIONS_H
-#define ANTAGONIST_OPTIONS_H
+#ifndef SSANTAGONIST_ANTAGONIST_OPTIONS_H
+#define SSANTAGONIST_ANTAGONIST_OPTIONS_H
 
 #include <stdio.h>
 

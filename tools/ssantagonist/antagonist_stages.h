@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_STAGES_H
-#define ANTAGONIST_STAGES_H
+#ifndef SSANTAGONIST_ANTAGONIST_STAGES_H
+#define SSANTAGONIST_ANTAGONIST_STAGES_H
 
 /*
  * The runs of a study in their order. Later runs depend on the results of earlier ones:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_CODE_FILES_H
-#define ANTAGONIST_CODE_FILES_H
+#ifndef SSANTAGONIST_CODE_FILES_H
+#define SSANTAGONIST_CODE_FILES_H
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_SLOTS_H
-#define ANTAGONIST_SLOTS_H
+#ifndef SSANTAGONIST_SLOTS_H
+#define SSANTAGONIST_SLOTS_H
 
 /* The victim's figure in each slot of a run. `watch` writes it; `plan` and `answer` read it. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_SUSPECTS_H
-#define ANTAGONIST_SUSPECTS_H
+#ifndef SSANTAGONIST_SUSPECTS_H
+#define SSANTAGONIST_SUSPECTS_H
 
 /* The processes to throttle, each with all of its descendants. */
 

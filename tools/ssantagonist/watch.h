@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_WATCH_H
-#define ANTAGONIST_WATCH_H
+#ifndef SSANTAGONIST_WATCH_H
+#define SSANTAGONIST_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

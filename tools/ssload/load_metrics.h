@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSLOAD_METRICS_H
-#define SSLOAD_METRICS_H
+#ifndef SSLOAD_LOAD_METRICS_H
+#define SSLOAD_LOAD_METRICS_H
 
 #include "load_output.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSLOAD_REQUEST_H
-#define SSLOAD_REQUEST_H
+#ifndef SSLOAD_LOAD_OPTIONS_H
+#define SSLOAD_LOAD_OPTIONS_H
 
 #include "options/arguments.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSLOAD_REPORT_H
-#define SSLOAD_REPORT_H
+#ifndef SSLOAD_LOAD_OUTPUT_H
+#define SSLOAD_LOAD_OUTPUT_H
 
 #include "load_options.h"
 #include "load_table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSLOAD_TABLE_H
-#define SSLOAD_TABLE_H
+#ifndef SSLOAD_LOAD_TABLE_H
+#define SSLOAD_LOAD_TABLE_H
 
 #include "measure/load_sample.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPLATFORM_FIELDS_H
-#define SSPLATFORM_FIELDS_H
+#ifndef SSPLATFORM_JSON_FIELDS_H
+#define SSPLATFORM_JSON_FIELDS_H
 
 /* Writes single fields of a report, read from files of the tree. Unknown values become null. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPLATFORM_REPORT_H
-#define SSPLATFORM_REPORT_H
+#ifndef SSPLATFORM_PLATFORM_DOCUMENT_H
+#define SSPLATFORM_PLATFORM_DOCUMENT_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_REQUEST_H
-#define SSREPORT_REQUEST_H
+#ifndef SSREPORT_REPORT_OPTIONS_H
+#define SSREPORT_REPORT_OPTIONS_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_BLOCK_H
-#define SSREQUEST_BLOCK_H
+#ifndef SSREQUEST_LIVE_STATUS_H
+#define SSREQUEST_LIVE_STATUS_H
 
 /* The live view of a run: a few rows on standard error that are redrawn. */
 

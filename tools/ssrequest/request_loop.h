@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_LOOP_H
-#define SSREQUEST_LOOP_H
+#ifndef SSREQUEST_REQUEST_LOOP_H
+#define SSREQUEST_REQUEST_LOOP_H
 
 /*
  * The event loop: one epoll waits for libcurl's sockets, for the next deadline of generator,

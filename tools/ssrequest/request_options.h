@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_OPTIONS_H
-#define SSREQUEST_OPTIONS_H
+#ifndef SSREQUEST_REQUEST_OPTIONS_H
+#define SSREQUEST_REQUEST_OPTIONS_H
 
 #include <showstopper/contract.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_OUTPUT_H
-#define SSREQUEST_OUTPUT_H
+#ifndef SSREQUEST_REQUEST_OUTPUT_H
+#define SSREQUEST_REQUEST_OUTPUT_H
 
 /* All output of a run, and its commands through --control. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_AIM_H
-#define SSREQUEST_AIM_H
+#ifndef SSREQUEST_TARGETS_H
+#define SSREQUEST_TARGETS_H
 
 /* The targets of requests: parsed URLs, and the addresses of their hosts. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_REQUEST_H
-#define SSTRACE_REQUEST_H
+#ifndef SSTRACE_TRACE_OPTIONS_H
+#define SSTRACE_TRACE_OPTIONS_H
 
 #include <showstopper/contract.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_STATISTICS_H
-#define SSTRACE_STATISTICS_H
+#ifndef SSTRACE_TRACE_STATISTICS_H
+#define SSTRACE_TRACE_STATISTICS_H
 
 #include <stdio.h>
 

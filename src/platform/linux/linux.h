@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_LINUX_H
-#define SHOWSTOPPER_LINUX_H
+#ifndef SHOWSTOPPER_PLATFORM_LINUX_LINUX_H
+#define SHOWSTOPPER_PLATFORM_LINUX_LINUX_H
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_LINUX_STAT_H
-#define SHOWSTOPPER_LINUX_STAT_H
+#ifndef SHOWSTOPPER_PLATFORM_LINUX_STAT_H
+#define SHOWSTOPPER_PLATFORM_LINUX_STAT_H
 
 #include "platform/platform.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef JSON_DOCUMENT_H
-#define JSON_DOCUMENT_H
+#ifndef JSON_JSON_DOCUMENT_H
+#define JSON_JSON_DOCUMENT_H
 
 /*
  * JSON documents of up to 16 MiB, read as a whole with json-c. Free the results of document_parse()

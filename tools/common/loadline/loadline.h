@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef LOADLINE_H
-#define LOADLINE_H
+#ifndef LOADLINE_LOADLINE_H
+#define LOADLINE_LOADLINE_H
 
 /*
  * Computes the part F of its maximum throughput that a machine reaches at a load, from levels of

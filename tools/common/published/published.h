@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef PUBLISHED_H
-#define PUBLISHED_H
+#ifndef PUBLISHED_PUBLISHED_H
+#define PUBLISHED_PUBLISHED_H
 
 /*
  * Figures published by others, for comparison. They are tables in a folder: references.csv lists

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_COUNTERS_H
-#define SSREPORT_COUNTERS_H
+#ifndef RECORD_COUNTERS_H
+#define RECORD_COUNTERS_H
 
 /* Hardware and kernel counters of a run's instances, sampled once a second. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_ENERGY_H
-#define SSREPORT_ENERGY_H
+#ifndef RECORD_ENERGY_H
+#define RECORD_ENERGY_H
 
 /* Power, sampled once a second during a run, and energy. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_FLEET_H
-#define SSREPORT_FLEET_H
+#ifndef RECORD_FLEET_H
+#define RECORD_FLEET_H
 
 /*
  * The records of a replay on many nodes, made by `ssfleet replay` or `sssim fleet`: a folder with

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_SURROUNDINGS_H
-#define SSREPORT_SURROUNDINGS_H
+#ifndef RECORD_HOST_SAMPLES_H
+#define RECORD_HOST_SAMPLES_H
 
 /*
  * Measurements during a run, kept next to its record: the load of an environment's host, and of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_IDLE_H
-#define SSREPORT_IDLE_H
+#ifndef RECORD_IDLE_H
+#define RECORD_IDLE_H
 
 /* Idle states and frequency of CPUs, sampled once a second during a run. */
 

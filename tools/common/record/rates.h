@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RATES_H
-#define SSREPORT_RATES_H
+#ifndef RECORD_RATES_H
+#define RECORD_RATES_H
 
 #include <stddef.h>
 

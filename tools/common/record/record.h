@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RECORD_H
-#define SSREPORT_RECORD_H
+#ifndef RECORD_RECORD_H
+#define RECORD_RECORD_H
 
 /*
  * A recorded run in memory. Times are seconds since control began, on the run's clock, which stops

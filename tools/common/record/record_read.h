@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RECORD_READ_H
-#define SSREPORT_RECORD_READ_H
+#ifndef RECORD_RECORD_READ_H
+#define RECORD_RECORD_READ_H
 
 #include "record.h"
 

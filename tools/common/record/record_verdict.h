@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RECORD_VERDICT_H
-#define SSREPORT_RECORD_VERDICT_H
+#ifndef RECORD_RECORD_VERDICT_H
+#define RECORD_RECORD_VERDICT_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RESPONSES_H
-#define SSREPORT_RESPONSES_H
+#ifndef RECORD_RESPONSES_H
+#define RECORD_RESPONSES_H
 
 /*
  * A record of ssrequest: requests.csv (a line for each second), response-times.csv (the

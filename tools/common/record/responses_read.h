@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RESPONSES_READ_H
-#define SSREPORT_RESPONSES_READ_H
+#ifndef RECORD_RESPONSES_READ_H
+#define RECORD_RESPONSES_READ_H
 
 /* The files of a record of ssrequest, and files next to it. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_RUN_H
-#define SSREPORT_RUN_H
+#ifndef RECORD_RUN_H
+#define RECORD_RUN_H
 
 #include <showstopper/error.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_BESIDE_H
-#define SSREPORT_BESIDE_H
+#ifndef RECORD_SSLOAD_SAMPLES_H
+#define RECORD_SSLOAD_SAMPLES_H
 
 /* The load that ssload, an independent program, measured during a run. */
 

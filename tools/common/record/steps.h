@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_STEPS_H
-#define SSREPORT_STEPS_H
+#ifndef RECORD_STEPS_H
+#define RECORD_STEPS_H
 
 /* Stretches of constant target in a record, and their figures. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_BALANCE_H
-#define SSREQUEST_BALANCE_H
+#ifndef REQUEST_BALANCE_H
+#define REQUEST_BALANCE_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_CAPACITY_H
-#define SSREQUEST_CAPACITY_H
+#ifndef REQUEST_CAPACITY_H
+#define REQUEST_CAPACITY_H
 
 /*
  * The search for the highest rate at which a service is fast enough. The search runs nothing: it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_TRIAL_H
-#define SSREQUEST_TRIAL_H
+#ifndef REQUEST_CAPACITY_TRIAL_H
+#define REQUEST_CAPACITY_TRIAL_H
 
 /*
  * Decides how long a trial of a search for a capacity lasts: until its response times are

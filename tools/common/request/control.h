@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_CONTROL_H
-#define SSREQUEST_CONTROL_H
+#ifndef REQUEST_CONTROL_H
+#define REQUEST_CONTROL_H
 
 /* Commands for a run in progress. A command is one line, and so is its answer. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_FOLDER_H
-#define SSREQUEST_FOLDER_H
+#ifndef REQUEST_FOLDER_H
+#define REQUEST_FOLDER_H
 
 /*
  * The folder of --record. requests.csv and response-times.csv are written during the run, and

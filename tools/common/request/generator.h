@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_GENERATOR_H
-#define SSREQUEST_GENERATOR_H
+#ifndef REQUEST_GENERATOR_H
+#define REQUEST_GENERATOR_H
 
 /*
  * Sends requests when they are due, or when previous ones have ended. The generator has neither a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_MESSAGES_H
-#define SSREQUEST_MESSAGES_H
+#ifndef REQUEST_MESSAGES_H
+#define REQUEST_MESSAGES_H
 
 /* The content of requests: method, headers and body, from options or a file. */
 

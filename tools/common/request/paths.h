@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_PATHS_H
-#define SSREQUEST_PATHS_H
+#ifndef REQUEST_PATHS_H
+#define REQUEST_PATHS_H
 
 /* The files that a run reads and writes. Two outputs to one file would overwrite each other. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_GIVEN_H
-#define SSREQUEST_GIVEN_H
+#ifndef REQUEST_RATE_OPTIONS_H
+#define REQUEST_RATE_OPTIONS_H
 
 /* Options for the rate of requests, shared by ssrequest and sssim queue. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_VERDICT_H
-#define SSREQUEST_VERDICT_H
+#ifndef REQUEST_REQUEST_VERDICT_H
+#define REQUEST_REQUEST_VERDICT_H
 
 #include <showstopper/contract.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_DOCUMENT_H
-#define SSREQUEST_DOCUMENT_H
+#ifndef REQUEST_RESULT_DOCUMENT_H
+#define REQUEST_RESULT_DOCUMENT_H
 
 /* The document that --json writes, also kept as requests.json. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_ROWS_H
-#define SSREQUEST_ROWS_H
+#ifndef REQUEST_ROWS_H
+#define REQUEST_ROWS_H
 
 /* The tables of a run: by second, and by request. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_ACCOUNT_H
-#define SSREQUEST_ACCOUNT_H
+#ifndef REQUEST_RUN_RESULT_H
+#define REQUEST_RUN_RESULT_H
 
 /* The result of a run, real or simulated. */
 

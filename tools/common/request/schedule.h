@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_SCHEDULE_H
-#define SSREQUEST_SCHEDULE_H
+#ifndef REQUEST_SCHEDULE_H
+#define REQUEST_SCHEDULE_H
 
 /* When requests are due. There is no clock: times count from the start of the first stretch. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_SHOW_H
-#define SSREQUEST_SHOW_H
+#ifndef REQUEST_SHOW_H
+#define REQUEST_SHOW_H
 
 /* Numbers for people, usable in an argument list: ssrequest_show_time(x).text. */
 

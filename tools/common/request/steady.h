@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_STEADY_H
-#define SSREQUEST_STEADY_H
+#ifndef REQUEST_STEADY_H
+#define REQUEST_STEADY_H
 
 /*
  * Decides whether response times are stationary. The means of successive batches are correlated

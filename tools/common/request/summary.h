@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_SUMMARY_H
-#define SSREQUEST_SUMMARY_H
+#ifndef REQUEST_SUMMARY_H
+#define REQUEST_SUMMARY_H
 
 /* A run as text in 80 columns: findings, then figures. */
 

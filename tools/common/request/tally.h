@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREQUEST_TALLY_H
-#define SSREQUEST_TALLY_H
+#ifndef REQUEST_TALLY_H
+#define REQUEST_TALLY_H
 
 /*
  * Counts and times of requests by outcome. These equations always hold:

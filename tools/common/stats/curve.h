@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_CURVE_H
-#define SSREPORT_CURVE_H
+#ifndef STATS_CURVE_H
+#define STATS_CURVE_H
 
 /* A smooth curve through points: local linear regression. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_STATISTICS_H
-#define SSREPORT_STATISTICS_H
+#ifndef STATS_STATISTICS_H
+#define STATS_STATISTICS_H
 
 /*
  * Statistics of values in memory. All values must be finite. A result that the values do not

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_CSV_H
-#define SSREPORT_CSV_H
+#ifndef TEXT_CSV_H
+#define TEXT_CSV_H
 
 #include <stdbool.h>
 

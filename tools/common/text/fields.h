@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_TABLE_H
-#define SSTRACE_TABLE_H
+#ifndef TEXT_FIELDS_H
+#define TEXT_FIELDS_H
 
 /*
  * Rows of separated fields. A field may be in double quotes, inside of which "" is a quote; blanks

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_INPUT_H
-#define SSTRACE_INPUT_H
+#ifndef TEXT_INPUT_H
+#define TEXT_INPUT_H
 
 /* A file or standard input, unpacked if it is compressed, as lines or as a stream. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_NOTES_H
-#define SSREPORT_NOTES_H
+#ifndef TEXT_RECORD_WARNINGS_H
+#define TEXT_RECORD_WARNINGS_H
 
 #include <stdio.h>
 #include <string.h>

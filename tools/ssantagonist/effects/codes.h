@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_CODES_H
-#define ANTAGONIST_CODES_H
+#ifndef SSANTAGONIST_CODES_H
+#define SSANTAGONIST_CODES_H
 
 /*
  * Codes decide in which slots each suspect is throttled. All are shifts of one sequence of maximal

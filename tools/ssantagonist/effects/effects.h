@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_EFFECTS_H
-#define ANTAGONIST_EFFECTS_H
+#ifndef SSANTAGONIST_EFFECTS_H
+#define SSANTAGONIST_EFFECTS_H
 
 /*
  * Estimates the effect of each throttled suspect on the victim, by least squares over the slots of

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef ANTAGONIST_REGRESSION_H
-#define ANTAGONIST_REGRESSION_H
+#ifndef SSANTAGONIST_REGRESSION_H
+#define SSANTAGONIST_REGRESSION_H
 
 /* Least squares for several series with the same regressors. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSBURN_OPTIONS_H
-#define SSBURN_OPTIONS_H
+#ifndef SSBURN_BURN_OPTIONS_H
+#define SSBURN_BURN_OPTIONS_H
 
 #include <stdint.h>
 

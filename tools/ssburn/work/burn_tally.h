@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSBURN_TALLY_H
-#define SSBURN_TALLY_H
+#ifndef SSBURN_BURN_TALLY_H
+#define SSBURN_BURN_TALLY_H
 
 #include <stdint.h>
 

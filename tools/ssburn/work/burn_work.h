@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSBURN_WORK_H
-#define SSBURN_WORK_H
+#ifndef SSBURN_BURN_WORK_H
+#define SSBURN_BURN_WORK_H
 
 #include <stddef.h>
 #include <stdint.h>

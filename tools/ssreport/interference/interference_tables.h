@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_SHADES_H
-#define SSREPORT_SHADES_H
+#ifndef SSREPORT_INTERFERENCE_TABLES_H
+#define SSREPORT_INTERFERENCE_TABLES_H
 
 #include "pairs.h"
 

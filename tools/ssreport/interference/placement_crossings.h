@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_CHANGES_H
-#define SSREPORT_CHANGES_H
+#ifndef SSREPORT_PLACEMENT_CROSSINGS_H
+#define SSREPORT_PLACEMENT_CROSSINGS_H
 
 /*
  * Finds the best placement of two programs, and the loads of the background at which another one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_GATHER_H
-#define SSREPORT_GATHER_H
+#ifndef SSREPORT_LOAD_INPUTS_H
+#define SSREPORT_LOAD_INPUTS_H
 
 #include "report.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_PROFILE_H
-#define SSREPORT_PROFILE_H
+#ifndef SSREPORT_MEMORY_PROFILE_H
+#define SSREPORT_MEMORY_PROFILE_H
 
 #include <stdio.h>
 

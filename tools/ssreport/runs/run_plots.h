@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSREPORT_PLOTS_H
-#define SSREPORT_PLOTS_H
+#ifndef SSREPORT_RUN_PLOTS_H
+#define SSREPORT_RUN_PLOTS_H
 
 /* Pictures of a run, as scripts for gnuplot. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSSIM_TICKS_H
-#define SSSIM_TICKS_H
+#ifndef SSSIM_TICK_ACCOUNTING_H
+#define SSSIM_TICK_ACCOUNTING_H
 
 #include <stdint.h>
 

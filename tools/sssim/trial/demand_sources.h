@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSSIM_TENANTS_H
-#define SSSIM_TENANTS_H
+#ifndef SSSIM_DEMAND_SOURCES_H
+#define SSSIM_DEMAND_SOURCES_H
 
 #include <showstopper/contract.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_PLOT_H
-#define SSTRACE_PLOT_H
+#ifndef SSTRACE_TERMINAL_PLOT_H
+#define SSTRACE_TERMINAL_PLOT_H
 
 /* Divides a trace of any length into columns, and draws the columns on a terminal. */
 

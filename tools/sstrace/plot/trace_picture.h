@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSTRACE_GNUPLOT_H
-#define SSTRACE_GNUPLOT_H
+#ifndef SSTRACE_TRACE_PICTURE_H
+#define SSTRACE_TRACE_PICTURE_H
 
 /* Draws a trace as a picture, with gnuplot. */
 
