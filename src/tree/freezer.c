@@ -41,14 +41,27 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row) {
     close(freezer);
 }
 
+void ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started) {
+    char name[SS_FREEZER_NAME];
+    ss_freezer_name(board, board->instances, name);
+    /* If the process is still alive, the pid was its own when the group received it. */
+    if (ss_platform_freezer_put(name, pid) && ss_platform_process_lives(pid, started))
+        ss_platform_freezer_kill(name);
+}
+
+/* Removes a freezer once killed processes have left it. */
+static void remove_freezer(const struct ss_board *board, uint32_t row) {
+    char name[SS_FREEZER_NAME];
+    ss_freezer_name(board, row, name);
+    for (int i = 0; i < PATIENCE && !ss_platform_freezer_remove(name); i++)
+        poll(NULL, 0, 1);
+}
+
 /* With --keep, a freezer may still hold running processes, and then remains. */
 void ss_freezers_remove(const struct ss_board *board) {
     for (uint32_t row = 0; row < board->instances; row++) {
-        char name[SS_FREEZER_NAME];
-        if (!has_freezer(board, row))
-            continue;
-        ss_freezer_name(board, row, name);
-        for (int i = 0; i < PATIENCE && !ss_platform_freezer_remove(name); i++)
-            poll(NULL, 0, 1);
+        if (has_freezer(board, row))
+            remove_freezer(board, row);
     }
+    remove_freezer(board, board->instances); /* see ss_freezer_kill_stray() */
 }

@@ -24,6 +24,13 @@ void ss_freezer_kill(const struct ss_board *board, uint32_t row);
  */
 void ss_freezer_release(const struct ss_board *board, uint32_t row);
 
+/*
+ * Kills a process that may not be signaled, if the system allows to freeze it. The row of a process
+ * that a dead executor has left is not known, so these processes have a freezer of their own, which
+ * no process leaves alive.
+ */
+void ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started);
+
 /* Removes all freezers that are empty or will soon be. */
 void ss_freezers_remove(const struct ss_board *board);
 

@@ -309,32 +309,33 @@ static void kill_child(void *context, pid_t pid) {
 
 /*
  * Kills known processes in every round. Unknown ones have to be searched for among all processes;
- * they are rare, so the first rounds skip the search. After a find the next search follows at once,
- * for the children of the processes found; otherwise the distance between searches doubles.
+ * they are rare, so the first rounds skip the search. After a find the next round searches again,
+ * for the children of the processes found; otherwise the time between searches doubles. The last
+ * round always searches: on a busy machine, all rounds before it may be among the first ones.
  */
-#define FIRST_SEARCH 16
+#define FIRST_SEARCH (32 * SS_MILLISECOND)
 
-static int search_children(const struct ss_instance *instance, int round) {
+static bool search_children(const struct ss_instance *instance) {
     struct search search = {.instance = instance};
     ss_platform_process_each(kill_child, &search);
-    return search.found ? round + 1 : 2 * round;
+    return search.found;
 }
 
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline) {
-    int next_search = FIRST_SEARCH;
-    for (int round = 0;; round++) {
+    ss_time begin = ss_platform_now(), next_search = begin + FIRST_SEARCH;
+    for (;;) {
         uint32_t seen = atomic_load(word);
+        ss_time now = ss_platform_now();
         ss_instance_follow(instance, 0);
         ss_instance_signal(instance, SIGKILL);
         ss_instance_continue(instance);
-        if (round == next_search)
-            next_search = search_children(instance, round);
+        if (now >= next_search || now >= deadline)
+            next_search = search_children(instance) ? now : now + (now - begin);
         ss_freezer_kill(instance->board, instance->row);
         ss_instance_reap_orphans(instance);
-        ss_time now = ss_platform_now();
         if (ss_instance_is_empty(instance) || now >= deadline)
             return;
-        ss_platform_sleep(word, seen, now + ROUND);
+        ss_platform_sleep(word, seen, ss_platform_now() + ROUND);
     }
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tree/sweep.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "platform/platform.h"
+#include "tree/freezer.h"
 
 #define DEPTH_MAX 256
 
@@ -159,8 +161,9 @@ static void visit_process(void *context, pid_t pid) {
     if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
         !is_ours(sweep, pid, process))
         return;
-    if (!sweep->board->keep)
-        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+    if (!sweep->board->keep &&
+        ss_platform_process_signal_once(pid, process.started, SIGKILL) == -EPERM)
+        ss_freezer_kill_stray(sweep->board, pid, process.started);
     ss_platform_process_signal_once(pid, process.started, SIGCONT);
     sweep->touched++;
 }

@@ -10,6 +10,9 @@
 
 #include "json_text.h"
 #include "platform/platform.h"
+#include "tree/freezer.h"
+#include "tree/instance.h"
+#include "tree/sweep.h"
 #include "yard.h"
 
 /* Long rounds, mostly stopped. */
@@ -230,6 +233,92 @@ START_TEST(processes_started_just_before_the_end_are_ended) {
 }
 END_TEST
 
+static struct ss_board *board;
+
+/* Starts root's process as a child of the user. Returns after it has become root. */
+static pid_t start_root(void) {
+    int ends[2];
+    char text[6];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl(yard.program, "payload", "become-root", NULL);
+        _exit(98);
+    }
+    close(ends[1]);
+    bool is_ready = read(ends[0], text, sizeof text) == sizeof text && kill(child, 0) < 0;
+    close(ends[0]);
+    return is_ready ? child : -1;
+}
+
+static bool has_ended(pid_t pid, uint64_t started) {
+    double deadline = run_now() + RUN_CLEAN_PATIENCE;
+    while (ss_platform_process_lives(pid, started)) {
+        if (run_now() > deadline)
+            return false;
+        run_nap(NULL);
+    }
+    return true;
+}
+
+/* An executor that gets no CPU time until its patience is over. */
+static void clear_late(void) {
+    static struct ss_instance instance;
+    static _Atomic uint32_t word;
+    instance.board = board;
+    ss_instance_clear(&instance, &word, ss_platform_now());
+}
+
+/* A guardian that finds what an executor has left. This process is the master. */
+static void sweep_up(void) {
+    pid_t guardian = fork();
+    if (guardian == 0) {
+        static struct ss_sweep sweep;
+        ss_sweep_open(&sweep, board, getppid());
+        ss_sweep_run(&sweep, ss_platform_now() + SS_SECOND);
+        _exit(0);
+    }
+    waitpid(guardian, NULL, 0);
+}
+
+/* Calls `end` in a process of the user that has started root's process. */
+static void expect_end_of_root(void (*end)(void)) {
+    int status = -1;
+    yard_enter(true);
+    pid_t user = fork();
+    if (user == 0) {
+        yard_become_user();
+        board = ss_board_allocate(1, 0);
+        board->alone = 1;
+        snprintf(board->mark, sizeof board->mark, "%d", (int)getpid());
+        pid_t pid = start_root();
+        uint64_t started = ss_platform_process_started(pid);
+        if (pid < 0 || started == 0)
+            _exit(1);
+        end();
+        if (!has_ended(pid, started))
+            _exit(2);
+        ss_freezers_remove(board);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(user, &status, 0), user);
+    ck_assert_msg(status == 0, "status %#x", (unsigned)status);
+    ck_assert_uint_eq(yard_each_freezer(NULL), 0);
+    yard_leave();
+}
+
+START_TEST(a_late_executor_ends_another_users_process) {
+    expect_end_of_root(clear_late);
+}
+END_TEST
+
+START_TEST(another_users_process_left_by_an_executor_is_ended) {
+    expect_end_of_root(sweep_up);
+}
+END_TEST
+
 static void expect_warning(const struct run *run, int count) {
     char text[128];
     snprintf(text, sizeof text, "%d process%s " WARNING, count, count == 1 ? "" : "es");
@@ -327,6 +416,8 @@ PROCESS_MAIN(
     SS_CASE(kept_processes_are_thawed_and_keep_running),
     SS_CASE(iterations_leave_no_process_of_another_user),
     SS_CASE(processes_started_just_before_the_end_are_ended),
+    SS_CASE(a_late_executor_ends_another_users_process),
+    SS_CASE(another_users_process_left_by_an_executor_is_ended),
     SS_CASE(without_a_freezer_uncontrolled_processes_cause_a_warning),
     SS_CASE(threads_are_not_counted_as_uncontrolled_processes),
     SS_CASE(two_guardians_count_a_process_once))
