@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "load_series.h"
+#include "loadline_plots.h"
 #include "unit.h"
 
 #define LEVELS 11
@@ -230,6 +231,111 @@ static void runs_of_other_experiments_form_no_load_line(void **state) {
     assert_int_equal(report.load_series_count, 0);
 }
 
+/* ---- pictures ---- */
+
+/* Draws the pictures of the only series. Returns the page, which the test frees. */
+static char *draw(struct ssreport_report *report) {
+    char *text = NULL;
+    size_t size = 0;
+    report->settings.confidence = 0.95;
+    assert_int_equal(ssreport_load_series_find(report), 0);
+    assert_int_equal(report->load_series_count, 1);
+    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
+    ssreport_loadline_plot(&page, report, &report->load_series[0]);
+    fclose(page.stream);
+    bool is_failed = report->load_series[0].failure;
+    ssreport_load_series_free(report);
+    if (page.pictures == 0 && !is_failed) {
+        free(text);
+        SKIP("gnuplot: no picture can be drawn");
+    }
+    return text;
+}
+
+static void assert_drawn(const char *page, const char *part, bool drawn) {
+    if ((strstr(page, part) != NULL) != drawn)
+        fail_msg("'%s' is %s", part, drawn ? "missing" : "drawn");
+}
+
+/* Bands are the only shaded areas. */
+static int count_bands(const char *page) {
+    int count = 0;
+    for (const char *at = page; (at = strstr(at, "fill-opacity")) != NULL; at++)
+        count++;
+    return count;
+}
+
+static char *draw_run(struct ladder *ladder) {
+    struct ssreport_report report = {.runs = &ladder->run, .run_count = 1};
+    return draw(&report);
+}
+
+static void prediction_is_drawn_only_if_requested(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 0.6);
+    for (int predicts = 0; predicts < 2; predicts++) {
+        ladder.run.predict = predicts ? 0.9 : 0;
+        char *page = draw_run(&ladder);
+        assert_drawn(page, "Throughput against load, with its interval", true);
+        assert_drawn(page, "iterations/s", true);
+        assert_drawn(page, "predicted", predicts);
+        assert_drawn(page, "power, W", false);
+        assert_drawn(page, "response time, s", false);
+        free(page);
+    }
+}
+
+/* Each visit takes 1 s, with 50 W when idle and 150 W at full load; going down takes 8 W more. */
+static void power_is_drawn_with_a_band_around_all_visits(void **state) {
+    (void)state;
+    struct ladder ladder;
+    struct ssreport_power samples[2 * LEVELS];
+    climb(&ladder, overlap, 1);
+    for (int i = 0; i < 2 * LEVELS; i++) {
+        ladder.steps[i].from = i;
+        ladder.steps[i].to = i + 1;
+        samples[i] = (struct ssreport_power){
+            .at = i + 1, .watts = 50 + 100 * ladder.steps[i].target + (i < LEVELS ? 0 : 8)};
+    }
+    ladder.run.energy = (struct ssreport_energy){.samples = samples, .count = 2 * LEVELS};
+    char *page = draw_run(&ladder);
+    assert_drawn(page, "power, W", true);
+    assert_int_equal(count_bands(page), 2); /* and the interval of the throughput */
+    free(page);
+}
+
+static void response_times_of_a_service_are_drawn(void **state) {
+    (void)state;
+    static struct record records[2];
+    for (int down = 0; down < 2; down++) {
+        request(&records[down], 50, down);
+        for (int i = 0; i < LEVELS * SECONDS; i++)
+            records[down].seconds[i].response[SSREPORT_INTENDED] = (struct ssreport_response){
+                .mean = 0.1, .p50 = 0.08, .p95 = 0.2, .p99 = 0.3, .most = 0.4};
+    }
+    struct ssreport_responses responses[] = {records[0].responses, records[1].responses};
+    struct ssreport_report report = {.responses = responses, .response_count = 2};
+    char *page = draw(&report);
+    assert_drawn(page, "requests/s", true);
+    assert_drawn(page, "response time, s", true);
+    assert_drawn(page, "95th percentile of each visit", true);
+    assert_int_equal(count_bands(page), 2);
+    assert_drawn(page, "iterations/s", false);
+    free(page);
+}
+
+static void series_without_a_line_has_no_pictures(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 1);
+    for (int i = 0; i < 2 * LEVELS; i++)
+        ladder.steps[i].throughput = NAN;
+    char *page = draw_run(&ladder);
+    assert_string_equal(page, "");
+    free(page);
+}
+
 UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacity),
     cmocka_unit_test(load_above_the_highest_level_has_no_answer),
     cmocka_unit_test(load_far_below_all_levels_has_no_answer),
@@ -240,4 +346,8 @@ UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacit
     cmocka_unit_test(answer_of_a_saturated_service_refers_to_its_capacity),
     cmocka_unit_test(answer_of_an_unsaturated_service_refers_to_the_highest_rate),
     cmocka_unit_test(runs_without_throughput_have_no_line),
-    cmocka_unit_test(runs_of_other_experiments_form_no_load_line))
+    cmocka_unit_test(runs_of_other_experiments_form_no_load_line),
+    cmocka_unit_test(prediction_is_drawn_only_if_requested),
+    cmocka_unit_test(power_is_drawn_with_a_band_around_all_visits),
+    cmocka_unit_test(response_times_of_a_service_are_drawn),
+    cmocka_unit_test(series_without_a_line_has_no_pictures))

@@ -101,8 +101,9 @@ static void plot_power(struct ssreport_page *page, const struct ssreport_load_se
     fputs("$watts << END\n", script);
     fprintf(script, "0 %.6g NaN NaN\n", series->line.idle_watts);
     for (size_t i = 0; i < series->line.count; i++)
-        fprintf(
-            script, "%.6g %.6g\n", 100 * series->line.levels[i].load, series->line.levels[i].watts);
+        fprintf(script, "%.6g %.6g %.6g %.6g\n", 100 * series->line.levels[i].load,
+            series->line.levels[i].watts, series->responses[i].watts_range.least,
+            series->responses[i].watts_range.most);
     fprintf(script,
         "END\n"
         "plot $watts using 1:3:4 with filledcurves " PLOT_SHADED " fc rgb \"%s\" notitle, "
