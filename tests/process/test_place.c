@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * How processes join and enter a place of an environment. The places are folders that the test
+ * writes, their control groups are files, and a container is a process in namespaces of its own.
+ */
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "kin.h"
+#include "platform/platform.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+#define PLACE TEST_BUILD_DIR "/libexec/showstopper/showstopper-place"
+
+static const char *folder;     /* of all places */
+static const char *root;       /* with the control groups */
+static char places[4096 + 32]; /* the variable that names the folder */
+static const char *environment[2];
+
+static void make(const char *name) {
+    ck_assert_int_eq(mkdir(run_path(folder, name), 0755), 0);
+}
+
+static void write_process(const char *file, pid_t pid) {
+    char text[64];
+    snprintf(text, sizeof text, "%d %llu\n", (int)pid,
+        (unsigned long long)ss_platform_process_started(pid));
+    run_write_file(run_path(folder, file), text);
+}
+
+/* Opens the place `p`, which this process holds. `first`: that of its container; 0: none. */
+static void open_place(pid_t first) {
+    folder = run_make_folder();
+    root = run_path(folder, "root");
+    snprintf(places, sizeof places, "SHOWSTOPPER_PLACES=%s", folder);
+    environment[0] = places;
+    make("p");
+    make("root");
+    make("root/proc");
+    make("root/sys");
+    make("root/sys/fs");
+    make("root/sys/fs/cgroup");
+    run_write_file(run_path(root, "sys/fs/cgroup/cgroup.controllers"), "");
+    write_process("p/holder", getpid());
+    if (first)
+        write_process("p/place", first);
+    else
+        run_write_file(run_path(folder, "p/place"), "");
+}
+
+/* Makes a control group below the root whose only process is this one; 0: none. */
+static void make_group(const char *name, pid_t member) {
+    char path[256], text[32] = "";
+    snprintf(path, sizeof path, "root/sys/fs/cgroup/%s", name);
+    make(path);
+    if (member)
+        snprintf(text, sizeof text, "%d\n", (int)member);
+    snprintf(path, sizeof path, "root/sys/fs/cgroup/%s/cgroup.procs", name);
+    run_write_file(run_path(folder, path), text);
+}
+
+static void expect_file(const char *name, const char *expected) {
+    struct run_text text = run_read_file(run_path(folder, name));
+    ck_assert_str_eq(text.bytes, expected);
+    free(text.bytes);
+}
+
+static struct run *call(const char *const *words) {
+    struct run_setup setup = {.environment = environment};
+    return run_wait(run_start(&setup, words));
+}
+
+#define CALL(verb, ...) call(WORDS(PLACE, verb, "--root", root, "p", __VA_ARGS__))
+
+static void expect_refusal(struct run *run, const char *message) {
+    run_expect(run, 1);
+    run_expect_text(&run->err, message);
+    run_free(run);
+}
+
+/* ---- joining ---- */
+
+static const char *words_of(pid_t pid) {
+    static char text[32];
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return text;
+}
+
+START_TEST(a_process_joins_the_control_group_of_a_place) {
+    pid_t pid = kin_start(NULL);
+    open_place(0);
+    make_group("showstopper-p", 0);
+    make_group("showstopper-q", 0);
+    run_expect(CALL("join", words_of(pid)), 0);
+    expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", words_of(pid));
+    expect_file("root/sys/fs/cgroup/showstopper-q/cgroup.procs", "");
+    ck_assert(!run_exists(run_path(folder, "p/entered.1")));
+    kin_end(pid);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* Only the subgroups of the container's first process receive it. */
+START_TEST(a_process_joins_the_control_groups_of_a_container) {
+    char expected[64];
+    pid_t first = kin_start(NULL), pid = kin_start(NULL);
+    open_place(first);
+    make_group("showstopper-p", 0);
+    make_group("showstopper-p/outer", pid);
+    make_group("showstopper-p/inner", first);
+    run_expect(CALL("join", words_of(pid)), 0);
+    expect_file("root/sys/fs/cgroup/showstopper-p/cgroup.procs", "");
+    /* Written over the line of the first process. */
+    struct run_text text =
+        run_read_file(run_path(root, "sys/fs/cgroup/showstopper-p/inner/cgroup.procs"));
+    snprintf(expected, sizeof expected, "%d", (int)pid);
+    ck_assert_msg(strncmp(text.bytes, expected, strlen(expected)) == 0, "%s", text.bytes);
+    kin_end(pid);
+    kin_end(first);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* Closing the place ends recorded processes. */
+START_TEST(without_control_groups_a_process_is_recorded) {
+    char file[64], text[64];
+    pid_t pid = kin_start(NULL);
+    open_place(0);
+    run_expect(CALL("join", words_of(pid)), 0);
+    snprintf(file, sizeof file, "p/entered.%d", (int)pid);
+    snprintf(text, sizeof text, "%d %llu\n", (int)pid,
+        (unsigned long long)ss_platform_process_started(pid));
+    expect_file(file, text);
+    kin_end(pid);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_container_without_control_groups_cannot_be_joined) {
+    pid_t first = kin_start(NULL);
+    open_place(first);
+    expect_refusal(CALL("join", words_of(getpid())),
+        "p: cannot join the control groups: the container has none");
+    kin_end(first);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(only_open_places_can_be_joined_and_entered) {
+    pid_t ended = kin_start(NULL);
+    open_place(0);
+    expect_refusal(CALL("join", "0"), "'0': not a pid");
+    expect_refusal(CALL("enter", "--", "true"), "p: no container");
+    write_process("p/place", ended);
+    kin_end(ended);
+    expect_refusal(CALL("join", words_of(getpid())), "p: the container has exited");
+    expect_refusal(CALL("enter", "--", "true"), "p: the container has exited");
+    unlink(run_path(folder, "p/place"));
+    expect_refusal(CALL("join", words_of(getpid())), "p: not open");
+    expect_refusal(CALL("enter", "--", "true"), "p: not open");
+    run_write_file(run_path(folder, "p/place"), "");
+    run_write_file(run_path(folder, "p/holder"), "1 1\n"); /* another process has this pid now */
+    ck_assert_uint_ne(ss_platform_process_started(1), 1);
+    make_group("showstopper-p", 0);
+    expect_refusal(CALL("group", NULL), "p: not open");
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(the_control_group_that_counts_cpu_time_is_printed) {
+    char file[64];
+    pid_t first = kin_start(NULL);
+    open_place(0);
+    expect_refusal(CALL("group", NULL), "p: no control group");
+    make_group("showstopper-p", 0);
+    struct run *run = CALL("group", NULL);
+    run_expect(run, 0);
+    ck_assert_str_eq(run->out.bytes, "/showstopper-p\n");
+    write_process("p/place", first);
+    expect_refusal(CALL("group", NULL), "p: the container has exited"); /* by the other /proc */
+    snprintf(file, sizeof file, "root/proc/%d", (int)first);
+    make(file);
+    snprintf(file, sizeof file, "root/proc/%d/cgroup", (int)first);
+    run_write_file(run_path(folder, file), "0::/showstopper-p/inner\n");
+    run = CALL("group", NULL);
+    run_expect(run, 0);
+    ck_assert_str_eq(run->out.bytes, "/showstopper-p/inner\n");
+    kin_end(first);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- entering ---- */
+
+static const char *hidden; /* a folder that the container does not see */
+static int reports[2];
+
+static void live_in_container(void) {
+    bool is_set = sethostname("inside", 6) == 0 &&
+                  mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                  mount("none", hidden, "tmpfs", 0, NULL) == 0;
+    pid_t answer = is_set ? 0 : -1;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (write(reports[1], &answer, sizeof answer) < 0)
+        _exit(1);
+    kin_wait_for_ever();
+}
+
+/* Starts a process in new namespaces, which is the parent of the container's first one. */
+static void start_first(void) {
+    pid_t first = -1;
+    if (surroundings_unshare(CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC |
+                             CLONE_NEWNET | CLONE_NEWCGROUP)) {
+        first = fork();
+        if (first == 0)
+            live_in_container();
+    }
+    if (write(reports[1], &first, sizeof first) < 0)
+        _exit(1);
+}
+
+/* Opens the place with a container. close_container() ends it. */
+static pid_t open_container(void) {
+    pid_t answers[2] = {0};
+    SKIP_UNLESS(geteuid() == 0, "root: only root may enter namespaces");
+    open_place(0);
+    hidden = run_path(folder, "hidden");
+    make("hidden");
+    ck_assert_int_eq(pipe(reports), 0);
+    pid_t parent = kin_start(start_first);
+    ck_assert_int_eq(read(reports[0], &answers[0], sizeof answers[0]), sizeof answers[0]);
+    if (answers[0] >= 0)
+        ck_assert_int_eq(read(reports[0], &answers[1], sizeof answers[1]), sizeof answers[1]);
+    pid_t first = answers[0] > 0 ? answers[0] : answers[1];
+    if (answers[0] < 0 || answers[1] < 0 || first <= 0) {
+        kin_end(parent);
+        run_remove_folder(folder);
+        SKIP("mounts: cannot create namespaces");
+    }
+    write_process("p/place", first);
+    return parent;
+}
+
+static void close_container(pid_t parent) {
+    kin_end(parent);
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+
+#define ENTER(...) call(WORDS(PLACE, "enter", "p", "--", __VA_ARGS__))
+
+START_TEST(a_command_runs_in_the_namespaces_of_the_container) {
+    pid_t parent = open_container();
+    struct run *run = ENTER("sh", "-c", "uname -n; pwd; [ $$ -lt 100 ] && exit 7");
+    run_expect(run, 7);
+    char expected[4200], current[4096];
+    snprintf(expected, sizeof expected, "inside\n%s\n", getcwd(current, sizeof current));
+    ck_assert_str_eq(run->out.bytes, expected);
+    close_container(parent);
+}
+END_TEST
+
+START_TEST(failures_of_the_command_are_those_of_a_shell) {
+    pid_t parent = open_container();
+    run_expect(ENTER("sh", "-c", "kill -KILL $$"), 128 + SIGKILL);
+    struct run *run = ENTER("no-program");
+    run_expect(run, 127);
+    run_expect_text(&run->err, "cannot execute 'no-program': No such file or directory");
+    run = ENTER("/etc/passwd");
+    run_expect(run, 126);
+    run_expect_text(&run->err, "cannot execute '/etc/passwd': Permission denied");
+    close_container(parent);
+}
+END_TEST
+
+START_TEST(a_folder_that_the_container_lacks_is_reported) {
+    pid_t parent = open_container();
+    make("hidden/deep");
+    struct run_setup setup = {.environment = environment, .folder = run_path(hidden, "deep")};
+    struct run *run = run_wait(run_start(&setup, WORDS(PLACE, "enter", "p", "--", "true")));
+    run_expect(run, 1);
+    run_expect_text(&run->err, "/hidden/deep: No such file or directory");
+    close_container(parent);
+}
+END_TEST
+
+#define WAITING "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done"
+
+/* Showstopper signals the whole group of an instance, which would get each signal twice. */
+START_TEST(sigterm_reaches_the_command_unless_it_is_an_instance) {
+    pid_t parent = open_container();
+    struct run_setup setup = {.environment = environment};
+    struct run *run = run_start(&setup, WORDS(PLACE, "enter", "p", "--", "sh", "-c", WAITING));
+    run_wait_text(run, "ready");
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), 9);
+    run = run_start(&setup, WORDS(PLACE, "enter", "p", "--instance", "--", "sh", "-c", WAITING));
+    run_wait_text(run, "ready");
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    family_end_all();
+    close_container(parent);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(a_process_joins_the_control_group_of_a_place),
+    SS_CASE(a_process_joins_the_control_groups_of_a_container),
+    SS_CASE(without_control_groups_a_process_is_recorded),
+    SS_CASE(a_container_without_control_groups_cannot_be_joined),
+    SS_CASE(only_open_places_can_be_joined_and_entered),
+    SS_CASE(the_control_group_that_counts_cpu_time_is_printed),
+    SS_CASE(a_command_runs_in_the_namespaces_of_the_container),
+    SS_CASE(failures_of_the_command_are_those_of_a_shell),
+    SS_CASE(a_folder_that_the_container_lacks_is_reported),
+    SS_CASE(sigterm_reaches_the_command_unless_it_is_an_instance))
+/* clang-format on */
