@@ -204,6 +204,7 @@ END_TEST
 /* ---- entering ---- */
 
 static const char *hidden; /* a folder that the container does not see */
+static pid_t container;    /* its first process */
 static int reports[2];
 
 static void live_in_container(void) {
@@ -242,13 +243,13 @@ static pid_t open_container(void) {
     ck_assert_int_eq(read(reports[0], &answers[0], sizeof answers[0]), sizeof answers[0]);
     if (answers[0] >= 0)
         ck_assert_int_eq(read(reports[0], &answers[1], sizeof answers[1]), sizeof answers[1]);
-    pid_t first = answers[0] > 0 ? answers[0] : answers[1];
-    if (answers[0] < 0 || answers[1] < 0 || first <= 0) {
+    container = answers[0] > 0 ? answers[0] : answers[1];
+    if (answers[0] < 0 || answers[1] < 0) {
         kin_end(parent);
         run_remove_folder(folder);
         SKIP("mounts: cannot create namespaces");
     }
-    write_process("p/place", first);
+    write_process("p/place", container);
     return parent;
 }
 
@@ -260,11 +261,26 @@ static void close_container(pid_t parent) {
 
 #define ENTER(...) call(WORDS(PLACE, "enter", "p", "--", __VA_ARGS__))
 
+/* Prints the namespaces of the process with this entry in /proc. */
+#define NAMESPACES                                                                                 \
+    "for name in cgroup ipc uts net pid mnt; do readlink /proc/$1/ns/$name || exit; done"
+
 START_TEST(a_command_runs_in_the_namespaces_of_the_container) {
     pid_t parent = open_container();
-    struct run *run = ENTER("sh", "-c", "uname -n; pwd; [ $$ -lt 100 ] && exit 7");
-    run_expect(run, 7);
+    struct run *first = call(WORDS("sh", "-c", NAMESPACES, "sh", words_of(container)));
+    run_expect(first, 0);
+    struct run *run = ENTER("sh", "-c", NAMESPACES, "sh", "self");
+    run_expect(run, 0);
+    ck_assert_str_eq(run->out.bytes, first->out.bytes);
+    close_container(parent);
+}
+END_TEST
+
+START_TEST(a_command_runs_in_the_folder_of_its_caller) {
+    pid_t parent = open_container();
     char expected[4200], current[4096];
+    struct run *run = ENTER("sh", "-c", "uname -n; pwd; exit 7");
+    run_expect(run, 7);
     snprintf(expected, sizeof expected, "inside\n%s\n", getcwd(current, sizeof current));
     ck_assert_str_eq(run->out.bytes, expected);
     close_container(parent);
@@ -323,6 +339,7 @@ PROCESS_MAIN(
     SS_CASE(only_open_places_can_be_joined_and_entered),
     SS_CASE(the_control_group_that_counts_cpu_time_is_printed),
     SS_CASE(a_command_runs_in_the_namespaces_of_the_container),
+    SS_CASE(a_command_runs_in_the_folder_of_its_caller),
     SS_CASE(failures_of_the_command_are_those_of_a_shell),
     SS_CASE(a_folder_that_the_container_lacks_is_reported),
     SS_CASE(sigterm_reaches_the_command_unless_it_is_an_instance))

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Both ends of the connection between a host and a guest, without a guest: terminals are the ports
+ * of `serve`, and a process of the test answers `drive` as a machine would.
+ */
+
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "kin.h"
+#include "platform/platform.h"
+#include "process.h"
+#include "run.h"
+
+#define GUEST TEST_BUILD_DIR "/libexec/showstopper/showstopper-guest"
+
+static const char *folder;
+
+static void expect_refusal(struct run *run, const char *message) {
+    run_expect(run_wait(run), 125);
+    run_expect_text(&run->err, message);
+    run_free(run);
+}
+
+START_TEST(a_folder_or_a_command_is_required) {
+    static const char message[] = "drive FOLDER or serve -- COMMAND is required: see --help";
+    expect_refusal(run_start(NULL, WORDS(GUEST)), message);
+    expect_refusal(run_start(NULL, WORDS(GUEST, "drive")), message);
+    expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "--")), message);
+    expect_refusal(run_start(NULL, WORDS(GUEST, "serve", "x", "--", "true")), message);
+    expect_refusal(run_start(NULL, WORDS(GUEST, "drive", "a", "b")), "too many arguments");
+    struct run *run = run_wait(run_start(NULL, WORDS(GUEST, "--help")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "Usage: showstopper-guest drive FOLDER");
+    run = run_wait(run_start(NULL, WORDS(GUEST, "--version")));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "showstopper-guest ");
+}
+END_TEST
+
+/* ---- in the guest ---- */
+
+static struct port {
+    int ours, theirs;
+    struct run_text text;
+} ports[3];
+
+static void open_ports(void) {
+    char name[32];
+    folder = run_make_folder();
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(ss_platform_pty_open(&ports[i].ours, &ports[i].theirs), 0);
+        fcntl(ports[i].ours, F_SETFL, O_NONBLOCK);
+        ports[i].text = (struct run_text){calloc(1, 1), 0};
+        snprintf(name, sizeof name, "port%d", i + 1);
+        ck_assert_int_eq(symlink(ttyname(ports[i].theirs), run_path(folder, name)), 0);
+    }
+}
+
+/* Reads what has arrived at a port. Returns whether it contains `part`. */
+static bool has_said(int index, const char *part) {
+    struct port *port = &ports[index - 1];
+    char bytes[1024];
+    ssize_t length;
+    while ((length = read(port->ours, bytes, sizeof bytes)) > 0) {
+        port->text.bytes = realloc(port->text.bytes, port->text.length + (size_t)length + 1);
+        ck_assert_ptr_nonnull(port->text.bytes);
+        memcpy(port->text.bytes + port->text.length, bytes, (size_t)length);
+        port->text.length += (size_t)length;
+        port->text.bytes[port->text.length] = '\0';
+    }
+    return strstr(port->text.bytes, part) != NULL;
+}
+
+static void await_port(struct run *run, int index, const char *part) {
+    RUN_UNTIL(run, has_said(index, part) || run->ended);
+    ck_assert_msg(
+        has_said(index, part), "port %d: no '%s' in: %s", index, part, ports[index - 1].text.bytes);
+}
+
+static void request(const char *text) {
+    ck_assert_int_eq(write(ports[0].ours, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+#define SERVE(...)                                                                                 \
+    run_start(NULL, WORDS(GUEST, "serve", "--ports", run_path(folder, "port"), __VA_ARGS__))
+
+static void turn_off(struct run *run) {
+    request("off\n");
+    run_expect(run_wait(run), 0);
+    run_free(run);
+    run_remove_folder(folder);
+}
+
+START_TEST(output_and_status_of_a_command_leave_the_guest) {
+    open_ports();
+    struct run *run = SERVE("--", "sh", "-c", "echo out; echo err >&2; read x || exit 3");
+    await_port(run, 1, "ready\n");
+    request("run\n");
+    await_port(run, 1, "status 3\n");
+    await_port(run, 2, "out\n");
+    await_port(run, 3, "err\n");
+    turn_off(run);
+}
+END_TEST
+
+START_TEST(signals_reach_the_command_in_the_guest) {
+    open_ports();
+    struct run *run =
+        SERVE("--", "sh", "-c", "trap 'exit 5' INT; echo up; while :; do sleep 0.01; done");
+    await_port(run, 1, "ready\n");
+    request("run\n");
+    await_port(run, 2, "up\n");
+    request("INT\n");
+    await_port(run, 1, "status 5\n");
+    request("TERM\nrun\n"); /* nothing runs that the first one could end */
+    await_port(run, 2, "up\nup\n");
+    request("TERM\n");
+    await_port(run, 1, "status 143\n");
+    turn_off(run);
+}
+END_TEST
+
+START_TEST(commands_that_cannot_be_executed_have_the_status_of_a_shell) {
+    open_ports();
+    struct run *run = SERVE("--", "no-program");
+    await_port(run, 1, "ready\n");
+    request("run\n");
+    await_port(run, 1, "status 127\n");
+    turn_off(run);
+    open_ports();
+    run = SERVE("--", "/etc/passwd");
+    request("run\n");
+    await_port(run, 1, "status 126\n");
+    turn_off(run);
+}
+END_TEST
+
+static double read_time(const char *text) {
+    const char *at = strstr(text, "clock ");
+    ck_assert_ptr_nonnull(at);
+    return strtod(at + strlen("clock "), NULL);
+}
+
+static double wall_time(void) {
+    return (double)ss_platform_wallclock() / 1e9;
+}
+
+/* Outside of a guest, the clock is never set. */
+START_TEST(requests_for_the_time_are_answered_in_parts_and_after_garbage) {
+    static const char *const requests[][2] = {
+        {"clock\n", ""}, {"clo", "ck\n"}, {"shift ", "-9\n"}, {"unknown\n", "clock\n"}};
+    char garbage[301];
+    open_ports();
+    struct run *run = SERVE("--", "true");
+    await_port(run, 1, "ready\n");
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        double before = wall_time();
+        ports[0].text.bytes[ports[0].text.length = 0] = '\0';
+        request(requests[i][0]);
+        request(requests[i][1]);
+        RUN_UNTIL(run, has_said(1, "\n"));
+        double said = read_time(ports[0].text.bytes);
+        ck_assert_msg(said >= before - 1e-5 && said <= wall_time(), "%s", ports[0].text.bytes);
+    }
+    memset(garbage, 'x', sizeof garbage - 1);
+    garbage[sizeof garbage - 1] = '\0';
+    ports[0].text.bytes[ports[0].text.length = 0] = '\0';
+    request(garbage);
+    request("\nclock\n");
+    await_port(run, 1, "clock ");
+    turn_off(run);
+}
+END_TEST
+
+START_TEST(a_missing_share_is_reported_before_the_guest_is_ready) {
+    open_ports();
+    struct run *run = SERVE("--missing", "/data", "--", "true");
+    await_port(run, 1, "missing /data\nready\n");
+    turn_off(run);
+}
+END_TEST
+
+/* The output of the command is delivered, but what it leaves does not keep the guest on. */
+START_TEST(a_guest_is_turned_off_although_processes_remain) {
+    open_ports();
+    struct run *run = SERVE("--", "sh", "-c", "sleep 100 & echo out");
+    await_port(run, 1, "ready\n");
+    request("run\n");
+    await_port(run, 1, "status 0\n");
+    await_port(run, 2, "out\n");
+    turn_off(run);
+    family_end_all();
+}
+END_TEST
+
+/* ---- on the host ---- */
+
+/* How the machine behaves. */
+static struct {
+    const char *greeting;
+    const char *answer;  /* to `run`; NULL: none */
+    const char *yielded; /* the answer to INT and TERM; NULL: none */
+    long long ahead;     /* its clock, in microseconds */
+    const char *dies_at; /* the request that ends it; NULL: `off` */
+    bool counts;         /* answers `run` by a status of 100 plus the number of its CPUs */
+} machine;
+
+static void say(int out, const char *text) {
+    if (text && write(out, text, strlen(text)) < 0)
+        _exit(1);
+}
+
+static void tell_time(int out) {
+    char text[64];
+    int64_t now = ss_platform_wallclock() / 1000 + machine.ahead;
+    snprintf(text, sizeof text, "clock %lld.%06lld\n", (long long)(now / 1000000),
+        (long long)(now % 1000000));
+    say(out, text);
+}
+
+static void answer(int out, const char *request) {
+    char text[32];
+    cpu_set_t cpus;
+    if (strcmp(request, machine.dies_at ? machine.dies_at : "off\n") == 0)
+        _exit(0);
+    if (strncmp(request, "shift ", 6) == 0)
+        machine.ahead += strtoll(request + 6, NULL, 10);
+    if (strcmp(request, "clock\n") == 0 || strncmp(request, "shift ", 6) == 0)
+        tell_time(out);
+    if (strcmp(request, "INT\n") == 0 || strcmp(request, "TERM\n") == 0)
+        say(out, machine.yielded);
+    if (strcmp(request, "run\n") != 0)
+        return;
+    sched_getaffinity(0, sizeof cpus, &cpus);
+    snprintf(text, sizeof text, "status %d\n", 100 + CPU_COUNT(&cpus));
+    say(out, machine.counts ? text : machine.answer);
+}
+
+/* Writes down and answers each request. */
+static void be_machine(void) {
+    char request[128];
+    prctl(PR_SET_NAME, "CPU 0/KVM"); /* as the thread of a virtual CPU */
+    FILE *in = fopen(run_path(folder, "control.in"), "r+e");
+    FILE *log = fopen(run_path(folder, "requests"), "ae");
+    int out = open(run_path(folder, "control.out"), O_RDWR | O_CLOEXEC);
+    if (!in || !log || out < 0)
+        _exit(1);
+    close(kin_gate[1]);
+    say(out, machine.greeting);
+    while (fgets(request, sizeof request, in)) {
+        fputs(request, log);
+        fflush(log);
+        answer(out, request);
+    }
+    _exit(1);
+}
+
+static char machine_pid[16], caller_pid[16];
+
+/* Starts a machine that is ready at once. */
+static pid_t start_machine(void) {
+    folder = run_make_folder();
+    ck_assert_int_eq(mkfifo(run_path(folder, "control.in"), 0600), 0);
+    ck_assert_int_eq(mkfifo(run_path(folder, "control.out"), 0600), 0);
+    pid_t pid = kin_start(be_machine);
+    snprintf(machine_pid, sizeof machine_pid, "%d", (int)pid);
+    snprintf(caller_pid, sizeof caller_pid, "%d", (int)getpid());
+    return pid;
+}
+
+#define DRIVE(...)                                                                                 \
+    run_start(NULL, WORDS(GUEST, "drive", folder, "--machine", machine_pid, "--caller",            \
+                        caller_pid, __VA_ARGS__))
+
+static bool got(const char *request) {
+    struct run_text text = run_read_file(run_path(folder, "requests"));
+    bool found = strstr(text.bytes, request) != NULL;
+    free(text.bytes);
+    return found;
+}
+
+static void close_machine(pid_t pid) {
+    kin_end(pid);
+    run_remove_folder(folder);
+}
+
+START_TEST(a_run_in_a_guest_has_the_status_of_its_command) {
+    machine.greeting = "noise\nready\n";
+    machine.answer = "statuses 3\nstatus 7\n";
+    pid_t pid = start_machine();
+    struct run *run = DRIVE(NULL);
+    run_expect(run_wait(run), 7);
+    ck_assert_str_eq(run->err.bytes, "");
+    ck_assert(got("run\noff\n"));
+    kin_reap(pid);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* The file has the differences after the clock was set, before and after the run. */
+START_TEST(the_clock_of_a_guest_is_set) {
+    double host, guest, difference;
+    machine.greeting = "ready\n";
+    machine.answer = "status 0\n";
+    machine.ahead = -3000000;
+    pid_t pid = start_machine();
+    const char *file = run_path(folder, "clock.csv");
+    run_expect(run_wait(DRIVE("--clock", file)), 0);
+    ck_assert(got("shift 2") || got("shift 3"));
+    struct run_text text = run_read_file(file);
+    int length = 0;
+    ck_assert_int_eq(
+        sscanf(text.bytes,
+            "when,host_seconds,guest_seconds,difference_seconds\nstart,%lf,%lf,%lf\n%n", &host,
+            &guest, &difference, &length),
+        3);
+    ck_assert_msg(difference > -2 && difference < 2, "%s", text.bytes);
+    ck_assert_msg(fabs(guest - host - difference) < 2e-6, "%s", text.bytes);
+    ck_assert_msg(fabs(host - wall_time()) < 600, "%s", text.bytes);
+    ck_assert_msg(strncmp(text.bytes + length, "end,", 4) == 0, "%s", text.bytes);
+    kin_reap(pid);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(virtual_cpus_are_pinned_and_their_time_is_written) {
+    double used, wall;
+    machine.greeting = "ready\n";
+    machine.counts = true;
+    pid_t pid = start_machine();
+    const char *file = run_path(folder, "times.csv");
+    run_expect(run_wait(DRIVE("--pins", "0", "--vcpu-times", file)), 101);
+    struct run_text text = run_read_file(file);
+    ck_assert_int_eq(
+        sscanf(text.bytes, "vcpu,host_cpu_seconds,wall_seconds\n0,%lf,%lf\n", &used, &wall), 2);
+    ck_assert_msg(used >= 0 && used <= wall + 0.02 && wall > 0, "%s", text.bytes);
+    kin_reap(pid);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(invalid_cpus_of_a_guest_are_refused) {
+    machine.greeting = "ready\n";
+    pid_t pid = start_machine();
+    expect_refusal(DRIVE("--vcpus", "1025"), "--vcpus: too many (at most 1024)");
+    expect_refusal(DRIVE("--pins", "x"), "--pins: ");
+    expect_refusal(DRIVE("--pins", "1023"), "--pins: virtual CPU 0 cannot be pinned to CPU 1023");
+    close_machine(pid);
+}
+END_TEST
+
+START_TEST(the_first_signal_is_passed_on_to_the_guest) {
+    static const struct {
+        int signal;
+        const char *request;
+    } signals[] = {{SIGTERM, "TERM\n"}, {SIGINT, "INT\n"}};
+    machine.greeting = "ready\n";
+    machine.yielded = "status 5\n";
+    for (size_t i = 0; i < 2; i++) {
+        pid_t pid = start_machine();
+        struct run *run = DRIVE("--grace", "999");
+        RUN_UNTIL(run, got("run\n"));
+        kill(run->pid, signals[i].signal);
+        run_expect(run_wait(run), 5);
+        ck_assert(got(signals[i].request));
+        kin_reap(pid);
+        run_remove_folder(folder);
+    }
+}
+END_TEST
+
+START_TEST(a_second_signal_ends_the_run_in_the_guest) {
+    machine.greeting = "ready\n";
+    pid_t pid = start_machine();
+    struct run *run = DRIVE("--grace", "999");
+    RUN_UNTIL(run, got("run\n"));
+    kill(run->pid, SIGINT);
+    RUN_UNTIL(run, got("INT\n"));
+    ck_assert(!run->ended);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), 143);
+    close_machine(pid);
+}
+END_TEST
+
+START_TEST(a_command_that_outlives_its_grace_is_given_up) {
+    machine.greeting = "ready\n";
+    pid_t pid = start_machine();
+    struct run *run = DRIVE("--grace", "0");
+    RUN_UNTIL(run, got("run\n"));
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), 130);
+    RUN_UNTIL(NULL, got("off\n"));
+    kin_reap(pid);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_run_in_a_guest_ends_with_its_caller) {
+    machine.greeting = "ready\n";
+    pid_t pid = start_machine(), caller = kin_start(NULL);
+    snprintf(caller_pid, sizeof caller_pid, "%d", (int)caller);
+    struct run *run = DRIVE("--grace", "999");
+    RUN_UNTIL(run, got("run\n"));
+    kin_end_unreaped(caller);
+    run_expect(run_wait(run), 143);
+    run_expect(run_wait(DRIVE("--grace", "999")), 143);
+    kin_reap(caller);
+    close_machine(pid);
+}
+END_TEST
+
+/* The reason is the last line with printable characters, of qemu if it has written any. */
+START_TEST(a_guest_that_ends_early_is_reported_with_its_last_line) {
+    pid_t pid = start_machine();
+    kin_end_unreaped(pid);
+    expect_refusal(DRIVE(NULL), "the guest cannot be started: no output");
+    run_write_file(run_path(folder, "console"), "Booting\r\n\033[2mKernel panic\n\r\n");
+    expect_refusal(DRIVE(NULL), "the guest cannot be started: [2mKernel panic");
+    kin_reap(pid);
+    run_remove_folder(folder);
+    machine.greeting = "ready\n";
+    for (int i = 0; i < 2; i++) {
+        machine.dies_at = i ? "run\n" : "clock\n";
+        pid = start_machine();
+        run_write_file(run_path(folder, "machine.log"), "first\nqemu: no memory\n");
+        run_write_file(run_path(folder, "console"), "Booting\n");
+        expect_refusal(DRIVE(NULL), i ? "the guest ended before its command: qemu: no memory"
+                                      : "the guest does not answer: qemu: no memory");
+        kin_reap(pid);
+        run_remove_folder(folder);
+    }
+}
+END_TEST
+
+START_TEST(a_share_that_the_guest_lacks_is_reported) {
+    machine.greeting = "missing /data\nready\n";
+    pid_t pid = start_machine();
+    expect_refusal(DRIVE(NULL), "--share: the guest has no access to /data");
+    close_machine(pid);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(a_folder_or_a_command_is_required),
+    SS_CASE(output_and_status_of_a_command_leave_the_guest),
+    SS_CASE(signals_reach_the_command_in_the_guest),
+    SS_CASE(commands_that_cannot_be_executed_have_the_status_of_a_shell),
+    SS_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage),
+    SS_CASE(a_missing_share_is_reported_before_the_guest_is_ready),
+    SS_CASE(a_guest_is_turned_off_although_processes_remain),
+    SS_CASE(a_run_in_a_guest_has_the_status_of_its_command),
+    SS_CASE(the_clock_of_a_guest_is_set),
+    SS_CASE(virtual_cpus_are_pinned_and_their_time_is_written),
+    SS_CASE(invalid_cpus_of_a_guest_are_refused),
+    SS_CASE(the_first_signal_is_passed_on_to_the_guest),
+    SS_CASE(a_second_signal_ends_the_run_in_the_guest),
+    SS_CASE(a_command_that_outlives_its_grace_is_given_up),
+    SS_CASE(a_run_in_a_guest_ends_with_its_caller),
+    SS_CASE(a_guest_that_ends_early_is_reported_with_its_last_line),
+    SS_CASE(a_share_that_the_guest_lacks_is_reported))
+/* clang-format on */
