@@ -51,7 +51,7 @@ struct ss_dithering_module {
 
     /*
      * Optional. Returns whether the next state is already decided, whatever the duty: then no duty
-     * is computed, and `input` has the previous one.
+     * is computed, and `input` has the previous duty.
      */
     bool (*is_planned)(const struct ss_self *self, const struct ss_dithering_input *input);
 };

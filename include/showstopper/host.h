@@ -10,9 +10,9 @@
 struct ss_trace_records;
 
 /*
- * Services for modules, available from prepare() to release(): a parser for quantities and one for
- * load traces. Each parser requires that the whole text is valid; otherwise it returns -1 with
- * `error` set.
+ * Services for modules, available from prepare() to release(): parsers for quantities and load
+ * traces. Each parser requires that the whole text is valid; otherwise it returns -1 with `error`
+ * set.
  */
 struct ss_host {
     double cpus; /* CPUs that make a load of 1, for loads given in CPUs; 0: unknown */

@@ -24,8 +24,8 @@ static void pass_on(int number) {
 static volatile sig_atomic_t demoted;
 
 /*
- * Maximum number of times that a process regains real-time priority. Each time that it loses it
- * again, it has starved all other processes.
+ * Maximum number of times that a process regains real-time priority: before each loss of it, the
+ * process has starved all others.
  */
 #define REGAINED_MAX 8
 

@@ -52,8 +52,8 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
     /*
-     * NULL in a process with raised privileges, which must not load a library of its caller's
-     * choice.
+     * secure_getenv() returns NULL in a process with raised privileges, which must not load a
+     * library of its caller's choice.
      */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)

@@ -14,8 +14,8 @@ struct ss_outcome;
 SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
 
 /*
- * Returns the pid of the process that is writing this record; 0 if no process is, -1 if the process
- * is in another PID namespace.
+ * Returns the pid of the process that is writing this record; 0 if there is none, -1 if it is in
+ * another PID namespace.
  */
 SS_NONNULL(1) pid_t ss_record_writer(const char *folder);
 

@@ -21,8 +21,8 @@ struct ss_rotation {
 };
 
 /*
- * Starts a new file if it is time to. Call this before each row, with the row's time, after the
- * heading of the first file.
+ * Starts a new file if the time for the current one is over. Call this before each row, with the
+ * row's time, after the heading of the first file.
  */
 SS_NONNULL()
 void ss_rotation_turn(

@@ -48,7 +48,7 @@ SS_MUST_USE int ss_crew_start_executor(
 void ss_crew_wake(struct ss_crew *crew);
 
 /*
- * Reaps one child that has exited. Returns its pid, or 0 if no child has. `executor` becomes its
+ * Reaps one child that has exited. Returns its pid, or 0 if there is none. `executor` becomes its
  * index, or UINT32_MAX if it was not an executor.
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);

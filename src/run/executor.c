@@ -327,8 +327,8 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
 }
 
 /*
- * Publishes the CPU time of this instance. Every executor does so whenever it is awake, and then
- * any of them can add up the values of all.
+ * Publishes the CPU time of this instance. Every executor does this whenever it is awake, so that
+ * any executor can add up all values.
  */
 static void read_spent(struct executor *executor) {
     if (!executor->cpu_time.board)

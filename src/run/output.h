@@ -53,9 +53,9 @@ struct ss_output {
 };
 
 /*
- * Opens the output. The caller has set the fields that say what to do: `instances`, `folder`,
- * `out`, `tty`, `errors`, `pattern`, `iterations` and `board`. Creates `folder` if it does not
- * exist. Fails if no pseudo-terminal can be created.
+ * Opens the output. The caller must have set `instances`, `folder`, `out`, `tty`, `errors`,
+ * `pattern`, `iterations` and `board`. Creates `folder` if it does not exist. Fails if no
+ * pseudo-terminal can be created.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 

@@ -136,9 +136,7 @@ bool ss_holds_refresh(
         struct ss_hold *hold = &holds->list[holds->count++];
         open_hold(hold, branch, slot, owner - 1);
         holds->of_slot[slot] = holds->count;
-        /*
-         * The guardian may still hold the group and then cannot know that this executor does not.
-         */
+        /* Report this: the guardian may still hold the group, and then does not notice. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)
             report_missed(board, branch, hold->serial);
     }

@@ -584,8 +584,8 @@ static bool is_leaving(const struct ss_census *census, uint32_t row) {
 }
 
 /*
- * Returns how long a process is likely to leave its group: longer at a low duty, at which it may
- * hardly have run yet.
+ * Returns for how long a process counts as young, that is, likely to leave its group: longer at a
+ * low duty, at which it may hardly have run yet.
  */
 static ss_time time_young(const struct ss_census *census, uint32_t row) {
     double duty = ss_double_from_word(atomic_load(&census->board->rows[row].global_duty));

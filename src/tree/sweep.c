@@ -15,8 +15,9 @@
 #define ROUND (3 * SS_MILLISECOND)
 
 /*
- * The time for exiting processes to free their memory: until the next round, which takes CPU time
- * from them, and beyond the deadline for processes that were exiting before it.
+ * How long exiting processes get to free their memory: EXIT_ROUND until the next round, because a
+ * round takes CPU time from them, and EXIT_PATIENCE after the deadline, if they were exiting before
+ * it.
  */
 #define EXIT_ROUND    (30 * SS_MILLISECOND)
 #define EXIT_PATIENCE (10 * SS_SECOND)

@@ -130,7 +130,7 @@ static void find_detail(const double *values, size_t count, double best[]) {
 /*
  * Estimates the correlation of the noise. The residuals of a shape are correlated, too, if the
  * series changed in another way: a step between two eighteenths, a drift that is not linear, a
- * change for a while. So two details are removed first.
+ * temporary change. So two details are removed first.
  */
 static double find_noise_correlation(const double *values, double mean, size_t count) {
     double rest[SS_STATIONARITY_MAX] = {0}, first[SS_STATIONARITY_MAX], second[SS_STATIONARITY_MAX];

@@ -86,8 +86,8 @@ struct ss_linux_quota {
 };
 
 /*
- * Replaces a quota with the tightest one of a group and all groups above it, if that is tighter. In
- * a container even the root may have a limit.
+ * Replaces `tightest` by the tightest quota of a group and its ancestors, if that is tighter. In a
+ * container even the root may have a limit.
  */
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);

@@ -51,8 +51,7 @@ void ss_platform_adopt_orphans(void) {
 }
 
 /*
- * waitid() for stopped children only neither reports zombies nor waits for them, so ECHILD means
- * that no child is alive.
+ * waitid() with WSTOPPED alone does not report zombies, and fails with ECHILD if no child is alive.
  */
 bool ss_platform_has_living_children(void) {
     siginfo_t info = {0};
