@@ -53,7 +53,7 @@ struct data {
 struct result {
     struct ssreport_band range;
     struct ssreport_interval knee; /* loads of the bend; NaN without one */
-    double squares;                /* of the residuals, in errors */
+    double squares;                /* sum of squared residuals, in standard errors */
     double freedom;
     double criterion; /* Akaike's, to compare shapes */
     bool fits;

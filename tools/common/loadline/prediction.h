@@ -41,10 +41,12 @@ struct loadline_fit {
 };
 
 struct loadline_prediction {
-    struct ssreport_band range; /* the union, including bends above the highest level */
-    struct ssreport_band free;  /* the union if the line does not bend above the highest level */
-    double highest;             /* load of the highest level */
-    double missed; /* relative error of predicting the highest level from the levels below it */
+    /* union of the fits' ranges, including bends above the highest level */
+    struct ssreport_band range;
+    /* union of the fits' ranges if the line does not bend above the highest level */
+    struct ssreport_band free;
+    double highest; /* load of the highest level */
+    double missed;  /* relative error of predicting the highest level from the levels below it */
     double unidentified; /* lowest known knee between the highest level and the predicted load; NaN
                             without one */
     struct loadline_fit fits[LOADLINE_FITS_MAX];

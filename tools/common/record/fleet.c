@@ -152,7 +152,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Returns the number of CPUs that make a load of 1 in a record; NaN if unknown. */
+/* Returns the number of CPUs that are busy at a load of 1 in a record; NaN if unknown. */
 static double read_cpus(const char *folder, struct ss_error *error) {
     struct json_object *plan = document_read(folder, "plan.json", "", error);
     double cpus =

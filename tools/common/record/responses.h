@@ -102,7 +102,7 @@ struct ssreport_responses {
     struct ssreport_response_load *loads;
     size_t load_count, load_room;
 
-    char *balance; /* among several targets; NULL if unknown */
+    char *balance; /* how requests are distributed among several targets; NULL if unknown */
 
     /* Values of the manifest; NULL and 0 if absent. */
     char *knobs; /* their levels, joined by +, such as "instances=2+pin=free" */

@@ -70,9 +70,10 @@ struct ssreport_run {
     double round;              /* number of the round, from 1 */
     double others;             /* part of the machine used by other processes; NaN if unknown */
     size_t manifest;           /* number of the manifest or study, from 1; 0 if none */
-    double at, predict;        /* loads for which a study asks for the throughput; 0 if absent */
-    double bursts;             /* length of bursts at full load, seconds; 0 without bursts */
-    char *knees;               /* loads at which throughput may bend, "0.5,0.75" */
+    /* loads at which a study determines and predicts the throughput; 0 if absent */
+    double at, predict;
+    double bursts; /* length of bursts at full load, seconds; 0 without bursts */
+    char *knees;   /* loads at which throughput may bend, "0.5,0.75" */
 
     /* Columns of the study's plan; empty and NULL if absent. */
     struct ssreport_columns columns;

@@ -8,7 +8,7 @@
 #include "record.h"
 #include "statistics.h"
 
-/* Default of the edge: a sixth of the step, at most 30 s. */
+/* Value of `edge` that means the default: a sixth of the step, at most 30 s. */
 #define SSREPORT_EDGE_DEFAULT (-1.0)
 
 struct ssreport_settings {

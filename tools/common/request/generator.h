@@ -56,10 +56,10 @@ struct ssrequest_rules {
      */
     uint64_t closed;
     /*
-     * The end of sending. Later, neither waiting requests nor clients' requests are sent; requests
-     * that were due before are, even if advance() is called late. The run does not end before, even
-     * if the schedule does, because the rate may still change; only `max` ends it earlier.
-     * SS_TIME_NEVER: the run ends with the schedule.
+     * When sending ends. Requests that became due earlier are still sent, even if
+     * ssrequest_generator_advance() is called late; waiting requests and later requests of clients
+     * are not. If the schedule ends earlier, the run continues, because the rate may still change;
+     * only `max` ends it earlier. SS_TIME_NEVER: the run ends with the schedule.
      */
     ss_time end;
     uint64_t max;     /* total number of requests; 0: no limit but `end` */

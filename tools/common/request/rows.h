@@ -14,7 +14,7 @@ struct ssrequest_second {
     ss_time begin, end;
     double rate;                      /* requested rate per second; NaN in a closed loop */
     uint64_t due, sent, refused;      /* numbers of requests in this second */
-    uint64_t waiting, unfinished;     /* numbers at its end */
+    uint64_t waiting, unfinished;     /* numbers at the end of the second */
     uint64_t completed;               /* successes that ended in this second */
     uint64_t failed, timeouts, bytes; /* ended in this second; failures include timeouts */
     double lateness_max;              /* largest lateness of the requests sent in this second */

@@ -16,7 +16,7 @@
 struct table_column {
     const char *name;    /* name in CSV and JSON, and in CELL() */
     const char *heading; /* heading for readers; NULL if the column is for programs only */
-    int decimals;        /* for readers */
+    int decimals;        /* number of decimals for readers */
     bool percent;        /* readers see 100 times the value */
     bool if_known;       /* shown to readers only if a row has a value */
     struct {

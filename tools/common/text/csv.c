@@ -53,7 +53,7 @@ bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t
 struct heading {
     size_t numbers[SSTRACE_PICKS]; /* number of each column's field, from 1; 0 if missing */
     size_t width;
-    const char *missing, *twice; /* names of such columns; NULL if none */
+    const char *missing, *twice; /* a missing column, and a repeated one; NULL if none */
 };
 
 /* Some spreadsheets write a byte order mark. */
@@ -219,7 +219,6 @@ enum csv_line csv_next(struct csv_reader *reader) {
     return sstrace_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
 }
 
-/* Invalid lines. */
 struct faults {
     size_t count;
     char first[256];

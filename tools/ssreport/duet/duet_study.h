@@ -79,8 +79,9 @@ struct duet_percent {
 };
 
 struct duet_study {
-    bool is_present;                   /* the report has such a study */
-    const struct duet_blocks *lacking; /* blocks of which too many lack a figure; NULL if neither */
+    bool is_present; /* the report has such a study */
+    /* comparison in which too many blocks lack a figure; NULL if there is none */
+    const struct duet_blocks *lacking;
     enum duet_order order;
     struct duet_turns turns; /* with DUET_ALTERNATE */
     bool of_two_processes;   /* each comparison is one block; each group of turns gives a value */

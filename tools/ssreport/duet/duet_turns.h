@@ -39,8 +39,8 @@ size_t duet_turns_compare(const struct duet_turns *turns, const struct ssreport_
     const struct ssreport_record *second, double *differences);
 
 /*
- * Like duet_turns_compare(), for the throughput of the background: in the turns of the second
- * process minus in the turns of `first`.
+ * Like duet_turns_compare(), but compares the throughput of the background: in the turns of the
+ * second process with that in the turns of `first`.
  */
 SS_NONNULL()
 size_t duet_turns_compare_beside(const struct duet_turns *turns,

@@ -18,7 +18,8 @@ struct ssreport_prediction {
     size_t nodes; /* number of nodes used; 0: too few for an interval */
     /* nodes of all traces were used, because too few follow the trace of the node */
     bool any_trace;
-    struct ssreport_interval error, apart; /* of the node's members with these names */
+    /* predicted intervals of the node's `error` and `apart` */
+    struct ssreport_interval error, apart;
 };
 
 /*

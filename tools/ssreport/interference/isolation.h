@@ -11,8 +11,8 @@
 
 struct ssreport_isolation {
     double throughput;                 /* iterations per second; NaN if it was not measured */
-    struct ssreport_interval interval; /* interval of the mean of runs; of a single run, of the mean
-                                          of its intervals; NaN if unknown */
+    struct ssreport_interval interval; /* interval of the mean over the runs or, with a single run,
+                                          over the parts of this run; NaN if unknown */
     size_t runs;
 };
 

@@ -39,7 +39,7 @@ static double speed_of(const struct ssreport_run *run) {
 struct overlay {
     const struct ssreport_run *runs[LINES_MAX];
     size_t count;
-    double end, unit; /* end of the longest run in seconds of the trace; seconds per unit */
+    double end, unit; /* end of the longest run, and unit of the axis, in seconds of the trace */
     bool has_rates;
 };
 
