@@ -230,7 +230,8 @@ struct bends {
     size_t below, above; /* knots at which the bends are known */
     double left, right;  /* bends at the knots */
     double further;      /* sum of the bends at the next knots on both sides */
-    double change;       /* from knot to knot, if only one bend is known; otherwise 0 */
+    /* change of the bend from knot to knot, if only one bend is known; otherwise 0 */
+    double change;
 };
 
 static void find_knots(struct knots *knots, const struct loadline *line) {

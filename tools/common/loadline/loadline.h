@@ -59,7 +59,7 @@ struct loadline {
     struct ssreport_sureness error; /* uncertainty of ln F at a level */
     double hysteresis;              /* mean of d */
     struct ssreport_sureness hysteresis_error;
-    double idle_watts; /* at a load of 0; NaN if unknown */
+    double idle_watts; /* power at a load of 0; NaN if unknown */
     size_t rounds;
     size_t left_out; /* levels left out because a visit is missing or has no throughput */
 };

@@ -47,7 +47,7 @@ struct data {
     /* error of a level divided by the error of this point */
     double weights[LOADLINE_LEVELS_MAX + 1];
     size_t count;
-    struct ssreport_sureness error; /* of ln T at a level */
+    struct ssreport_sureness error; /* uncertainty of ln T at a level */
 };
 
 struct result {

@@ -36,7 +36,7 @@ struct loadline_question {
 struct loadline_fit {
     enum loadline_shape shape;
     struct ssreport_interval knee; /* loads at which T may bend; NaN without a knee */
-    struct ssreport_band range;    /* throughput */
+    struct ssreport_band range;    /* range of the predicted throughput */
     bool fits;                     /* the levels do not contradict the shape */
 };
 

@@ -34,7 +34,7 @@ struct ssreport_fleet_node {
     double clock_error;          /* maximum error that `clock` reports */
     double late;                 /* time from the planned start to the start of the trace */
     double cpus;
-    double covered;          /* time of the counted samples */
+    double covered;          /* total length of the counted samples */
     double load, target;     /* means over that time */
     double error, error_abs; /* mean of load - target, and of its absolute value */
     double apart; /* mean absolute error over spans of SSREPORT_FLEET_SPAN, independent of the

@@ -105,7 +105,7 @@ struct ssreport_responses {
     char *balance; /* how requests are distributed among several targets; NULL if unknown */
 
     /* Values of the manifest; NULL and 0 if absent. */
-    char *knobs; /* their levels, joined by +, such as "instances=2+pin=free" */
+    char *knobs; /* levels of knobs, joined by +, such as "instances=2+pin=free" */
     bool caps_differ, balances_differ; /* records with knobs differ in the cap or balance, which
                                           then is part of the names of series */
     char *experiment, *workload, *method, *group, *environment, *power_source;
@@ -116,7 +116,7 @@ struct ssreport_responses {
     double at, predict; /* like `knees`: see struct ssreport_run */
     char *knees;
 
-    struct ssreport_columns columns; /* of the study's plan; empty if absent */
+    struct ssreport_columns columns; /* columns of the study's plan; empty if absent */
 };
 
 /* Returns whether a folder contains a record of ssrequest. */

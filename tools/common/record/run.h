@@ -47,7 +47,7 @@ struct ssreport_run {
                                 through intervals */
     bool fits_steps;
     struct ssreport_curve curve;  /* curve through the same points, if they are steps */
-    double confidence;            /* for intervals of the line, such as 0.95 */
+    double confidence;            /* confidence of the line's intervals, such as 0.95 */
     double *loads, *throughputs;  /* points of the line; `loads` owns both */
     double least_load, most_load; /* smallest and largest load of these points */
     size_t exceeded;              /* number of excluded steps or intervals, see note_exceeded() */

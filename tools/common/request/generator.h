@@ -105,8 +105,8 @@ SS_NONNULL()
 void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now);
 
 /*
- * Returns when to call advance() next; SS_TIME_NEVER: only after the next request has ended, if
- * any.
+ * Returns when to call ssrequest_generator_advance() next; SS_TIME_NEVER: only after the next
+ * request has ended, if any.
  */
 SS_NONNULL()
 ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
@@ -133,8 +133,8 @@ void ssrequest_generator_count_unfinished(
     const struct ssrequest_generator *generator, uint64_t *counts, size_t labels);
 
 /*
- * Ends `one`, which is then no longer valid. The transport calls this; call advance() soon
- * afterwards, because another request may now be sent.
+ * Ends `one`, which is then no longer valid. The transport calls this; call
+ * ssrequest_generator_advance() soon afterwards, because another request may now be sent.
  */
 SS_NONNULL()
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,

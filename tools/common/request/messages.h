@@ -24,7 +24,10 @@ struct ssrequest_message {
                          message */
 };
 
-/* Messages that are sent in turn. Zeroed: no messages; open() or read() fills it. */
+/*
+ * Messages that are sent in turn. Zeroed: no messages; ssrequest_messages_open() or
+ * ssrequest_messages_read() fills it.
+ */
 struct ssrequest_messages {
     struct ssrequest_message *list;
     size_t count, room;

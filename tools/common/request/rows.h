@@ -18,7 +18,7 @@ struct ssrequest_second {
     uint64_t completed;               /* successes that ended in this second */
     uint64_t failed, timeouts, bytes; /* ended in this second; failures include timeouts */
     double lateness_max;              /* largest lateness of the requests sent in this second */
-    double mean[SSREQUEST_ORIGINS];   /* response time of `completed` */
+    double mean[SSREQUEST_ORIGINS];   /* mean response time of the completed requests */
     double median[SSREQUEST_ORIGINS], p95[SSREQUEST_ORIGINS], p99[SSREQUEST_ORIGINS];
     double max[SSREQUEST_ORIGINS];
 };

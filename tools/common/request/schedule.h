@@ -67,8 +67,8 @@ struct ssrequest_cursor {
 struct ssrequest_schedule {
     const struct ssrequest_profile *profile;
     enum ssrequest_arrival arrival;
-    double rate;                    /* rate set by turn(); negative: the profile's rate */
-    struct ssrequest_cursor cursor; /* position after the last moment that next() returned */
+    double rate; /* rate set by ssrequest_schedule_turn(); negative: the profile's rate */
+    struct ssrequest_cursor cursor; /* position after the last moment that was taken */
     struct ssrequest_cursor ahead;  /* with `known`: position after the next moment */
     ss_time ahead_due; /* with `known`: the next moment; SS_TIME_NEVER if none is left */
     bool known;
@@ -83,15 +83,15 @@ SS_NONNULL()
 bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due);
 
 /*
- * Returns the moment that next() will return, unless turn() is called before; SS_TIME_NEVER if none
- * is left.
+ * Returns the moment that ssrequest_schedule_next() will take, unless ssrequest_schedule_turn() is
+ * called before; SS_TIME_NEVER if none is left.
  */
 SS_NONNULL()
 ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule);
 
 /*
  * Sets the rate from `now` to the end of the profile; SSREQUEST_CONCURRENT: from the next second.
- * Moments that next() has returned remain valid. Take all moments before `now` first.
+ * Moments that were already taken remain valid. Take all moments before `now` first.
  */
 SS_NONNULL()
 void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate);

@@ -67,7 +67,7 @@ struct ssreport_csv {
     /* Takes the fields of one row, in the order of `columns`. Returns false if they are invalid. */
     bool (*take)(void *context, const struct sstrace_field *fields);
     void *context;
-    const char *const *why; /* why take() refused the row; NULL if unknown */
+    const char *const *why; /* why `take` refused the row; NULL if unknown */
 
     /* Takes the names if `columns` is NULL. Returns false if they are invalid. */
     bool (*take_heading)(void *context, const struct sstrace_field *fields, size_t count);

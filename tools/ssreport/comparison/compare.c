@@ -229,7 +229,7 @@ static int set_labels(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Numbers equal entries. */
+/* Sets `copy` of all entries. */
 static int set_copies(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_copies, NULL);
     for (size_t i = 0; groups.first && i < groups.items; i++) {

@@ -109,7 +109,7 @@ static void add_run(struct duet_study *study, const struct ssreport_run *run) {
         return;
     }
     if (*study->response)
-        return; /* the requests have the figure */
+        return; /* the record of the requests has the figure */
     one->name = run->record.name;
     one->figure = figure_of(study, run);
     if (study->order == DUET_ALTERNATE && position < 2)

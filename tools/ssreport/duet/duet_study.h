@@ -96,7 +96,7 @@ struct duet_study {
     struct stats_look look; /* the deciding look, or the last one */
     enum duet_decision decision;
     struct duet_percent worse;
-    struct duet_percent worse_same; /* for A against A */
+    struct duet_percent worse_same; /* `worse` of A against A */
     bool same_differs;              /* the interval of A against A excludes 0 at 99 % */
     double beside_percent; /* difference of the background between A and B, percent of A; NaN if
                               unknown */

@@ -19,7 +19,7 @@ struct ssreport_whole {
     struct ssreport_interval errors; /* 5 % and 95 % quantile of the nodes' mean errors */
     double error_worst;              /* the largest mean error of a node, up or down */
     double late_median, late_most;   /* delay of the starts after the planned time */
-    double spread;                   /* from the first to the last start */
+    double spread;                   /* time from the first to the last start */
     double clock_error;              /* the largest error of a clock's offset */
     size_t untrusted;                /* number of clocks that are not trusted */
 };

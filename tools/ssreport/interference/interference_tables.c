@@ -12,8 +12,8 @@
 /* Minimum range of colors in percent: with a smaller one, noise would be shaded. */
 #define RANGE_MIN 5.0
 
-#define FAR_RANGES 3.0 /* in interquartile ranges */
-#define FAR_MIN    5.0 /* in percent */
+#define FAR_RANGES 3.0 /* minimum distance of a far program, in interquartile ranges */
+#define FAR_MIN    5.0 /* minimum distance of a far program, in percent */
 #define OTHERS     4   /* minimum number of other programs */
 
 #define TABLE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT)

@@ -18,7 +18,7 @@
 /* A step of the background, with the throughput of both sides. */
 struct ssreport_pair_step {
     double target, load; /* target and load of the background, 0 to 1 */
-    int half;            /* as in steps.h */
+    int half;            /* half of the staircase, see struct ssreport_step */
     size_t occurrence;   /* how often its half has held this level, up to and including this step */
     double foreground;   /* iterations per second; NaN if absent or not counted */
     double background;
@@ -33,8 +33,9 @@ struct ssreport_pair {
     const char *placement; /* "-" if unknown, like the next two members */
     const char *program;   /* program of the foreground */
     const char *background_program;
-    bool is_one_program;                /* both sides run the same program */
-    struct ssreport_isolation alone[2]; /* of the foreground's program, and of the background's */
+    bool is_one_program; /* both sides run the same program */
+    /* throughput alone: of the foreground's program, and of the background's */
+    struct ssreport_isolation alone[2];
     /* indexes of its programs among the foregrounds and backgrounds of the set */
     size_t row, column;
     struct ssreport_pair_step *steps;

@@ -26,7 +26,7 @@ struct ssreport_change {
 struct ssreport_placed {
     const char *name;
     double *values, *foreground, *background; /* for each step: the measure and its two parts */
-    double mean;                              /* of `values` */
+    double mean;                              /* mean of `values` */
 };
 
 /*
@@ -44,7 +44,7 @@ struct ssreport_placements {
     double *loads;   /* load of each step; owns all arrays of this structure */
     double *weights; /* weights of the steps in a curve at one load */
     double least_load, most_load;
-    double bandwidth; /* of all curves, 0 to 1, or infinite */
+    double bandwidth; /* bandwidth of all curves, 0 to 1, or infinite */
 
     size_t best, second;               /* indexes of the placements with the highest means */
     double advantage;                  /* advantage of the best placement over the second, relative

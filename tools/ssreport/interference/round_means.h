@@ -8,7 +8,7 @@
 struct ssreport_round_mean {
     const struct ssreport_pair *pair; /* the pair of the first round */
     double percent;                   /* mean interference; NaN if unknown */
-    /* of the mean, by Student's t; with one round, that round's interval */
+    /* interval of the mean, by Student's t; with one round, that round's interval */
     struct ssreport_interval interval;
     size_t rounds;    /* number of rounds with a metric */
     bool agree;       /* both halves of the staircase agree in every round */

@@ -35,7 +35,8 @@ struct ssreport_load_series {
     struct ssreport_load_visit *visits;
     size_t count, room;
     struct loadline line;
-    struct ssreport_load_responses responses[LOADLINE_LEVELS_MAX]; /* by level of `line` */
+    /* responses at each level of `line` */
+    struct ssreport_load_responses responses[LOADLINE_LEVELS_MAX];
     const char *failure; /* why there is no line; NULL if there is one */
     struct ssreport_band done;
     struct loadline_prediction prediction;
