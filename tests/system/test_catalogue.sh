@@ -348,7 +348,7 @@ pairs_without_names_or_places_are_refused() {
     refuses_plan "the pairs have no names: add --workloads A,B,C" --pairs all --places x
     refuses_plan "the pairs have no place: add --places NAME,..." --pairs a:b
     refuses_plan "--pairs names all pairs: remove --workloads" --pairs a:b --workloads a
-    refuses_plan "--pairs takes the place of --background: remove one of them" --pairs all --background a
+    refuses_plan "--pairs cannot be combined with --background: remove one of them" --pairs all --background a
 }
 
 # check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints the largest difference, after any run, between

@@ -441,7 +441,7 @@ END
     expect 1 ssbatch --go-on study plan
     says err "none: failed: record: nothing was counted: the command ended by itself; --repeat starts it again"
     says err "short: failed: record: the trace was not followed to its end: the command ended by itself"
-    says err "unmatched: failed: record: no line of output matched --iteration: all "
+    says err "unmatched: failed: record: no line of output matched --iteration ("
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
     [ -e study/long/record/summary.json ] || fail "an iteration longer than the run is a failure"
     # Both sides of a run with a trace must last until its end. If one ends early, the other is not waited for.

@@ -210,7 +210,7 @@ many=()
 for i in $(seq 17); do
     many+=(--sweep "o$i=1")
 done
-refused '--sweep: is given more than 16 times' "${many[@]}"
+refused '--sweep: too many options to sweep (at most 16)' "${many[@]}"
 
 refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
 printf '0 1\n2s\n' >a
@@ -342,7 +342,7 @@ refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
 refused '--settle requires --profile constant' \
     queue --profile step --max 140 --step 5 --hold 2s --settle 5s
-refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
+refused '--speeds: 2 speeds for 3 servers: give one for each' queue --rate 5 --speeds 1,2 --servers 3
 refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
 refused '--settle leaves no' queue --rate 5 --settle 10s
 refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s

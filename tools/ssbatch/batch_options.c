@@ -37,7 +37,7 @@ static const struct ss_argument rows[] = {
         .help = "carry out these runs, separated by commas, of the plan that STUDY keeps"},
         .heading = "Which runs"},
     {0, "NAMES", {"redo", SS_OPTION_TEXT, AT(redo),
-        .help = "carry out these runs again, although they are done or were different"}},
+        .help = "carry out these runs again, even if they are done or the plan has changed them"}},
     {0, "N", {"retries", SS_OPTION_COUNT, AT(retries), .initial = "0", .max = "1000",
         .help = "repeat a run that fails up to N times"}},
     {0, NULL, {"retry-disturbed", AT(retries_disturbed),
@@ -91,7 +91,7 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
         return ss_error_fail(
             error, "no study is given: name the folder for its results; see --help");
     if ((options->csv || options->json) && !options->list)
-        return ss_error_fail(error, "--csv and --json are forms of --list: add --list");
+        return ss_error_fail(error, "--csv and --json require --list");
     if (options->csv && options->json)
         return ss_error_fail(error, "--csv cannot be combined with --json: choose one");
     if (options->plan && (options->list || options->clean || options->only))

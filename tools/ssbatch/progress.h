@@ -15,7 +15,7 @@
 struct ssbatch_progress {
     FILE *stream; /* NULL: quiet */
     bool rewrites;
-    size_t runs, begun;    /* number of runs to carry out in this call, and of those begun */
+    size_t runs, begun;    /* number of runs to carry out in this call, and of begun runs */
     double planned, taken; /* planned and actual time of the runs that have ended, in seconds */
     double left;           /* planned time of the remaining runs, in seconds */
     bool shown;            /* a line is on the terminal */

@@ -114,7 +114,7 @@ static int check_summary(
         return ss_error_fail(error, "it ended before the trace of the run did: %s", early);
     if (unmatched > HEADINGS * instances)
         return ss_error_fail(
-            error, "no line of output matched --iteration: all %.0f lines differ", unmatched);
+            error, "no line of output matched --iteration (%.0f lines)", unmatched);
     return 0;
 }
 

@@ -92,8 +92,7 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
     if (!*folder && (ss_platform_limit_group_find(
                          &runner->group, 1U << SS_LIMIT_QUOTA, "ssprofile", NULL, error) < 0 ||
                         ss_platform_limit_group_make(&runner->group, error) < 0))
-        return ss_error_wrap(
-            error, "no control group here may hold a quota: throttle by duty instead");
+        return ss_error_wrap(error, "cannot set a quota here (throttle by duty instead)");
     struct ss_error failure = {0};
     if (ss_platform_limit_group_set_quota(
             &runner->group, throttle->setting, throttle->period, &failure) < 0)

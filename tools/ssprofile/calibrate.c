@@ -246,8 +246,8 @@ struct bounds {
 };
 
 /*
- * Returns the settings between which the true one lies, assuming that speed is proportional to the
- * setting within so small a range. NaN for the search, whose result has no interval.
+ * Returns the interval of the setting, assuming that speed is proportional to the setting within so
+ * small a range. NaN for the search, whose result has no interval.
  */
 static struct bounds bounds_of(const struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
@@ -468,7 +468,7 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
 
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    /* Tables from other sources are used unchanged. */
+    /* Only in tables of ssprofile measure, unstable benchmarks are left out. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     double bound = calibration->request->spread > 0 ? calibration->request->spread / 100

@@ -7,10 +7,10 @@
 #include "results.h"
 
 /*
- * Makes two profiles of one: one of its odd repetitions and one of its even ones. If the labels of
- * the repetitions are not all numbers, repetitions are counted in the order of the file. The limits
- * become "LIMITS-odd" and "LIMITS-even". Returns -1 if memory is exhausted, or if no benchmark has
- * both an odd and an even repetition; free the halves even on failure.
+ * Splits a profile into its odd and its even repetitions. If the labels of the repetitions are not
+ * all numbers, repetitions are counted in the order of the file. The limits become "LIMITS-odd" and
+ * "LIMITS-even". Returns -1 if memory is exhausted, or if no benchmark has both an odd and an even
+ * repetition; free the halves even on failure.
  */
 SS_NONNULL()
 int ssprofile_halves_make(struct ssprofile_results *halves, const struct ssprofile_profile *whole,

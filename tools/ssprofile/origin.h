@@ -24,7 +24,6 @@ SS_NONNULL()
 int ssprofile_origin_check(const struct ssprofile_origin *base,
     const struct ssprofile_origin *target, const char *results, struct ss_error *error);
 
-/* Sets `folder` to the folder that contains `path`. */
 SS_WRITES(1, 2) void ssprofile_folder_of(char *folder, size_t size, const char *path);
 
 #endif

@@ -178,7 +178,7 @@ static void name_row(
         snprintf(name, 256, "%.120s (%.120s)", ratio->name, ratio->class);
 }
 
-/* Writes the names of the rows. Returns the length of the longest name. */
+/* Returns the length of the longest name. */
 static size_t write_names(FILE *script, const struct ssprofile_ratio *const *rows, size_t count) {
     size_t longest = 0;
     fputs("set ytics ()\n", script);

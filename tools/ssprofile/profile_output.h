@@ -14,7 +14,6 @@
 #include "sheet.h"
 #include "warnings.h"
 
-/* Prints a sheet as text, in columns. */
 void ssprofile_print_text(FILE *stream, const struct table_sheet *sheet);
 
 /* Prints findings, each after a dash, in lines of at most 79 columns. */

@@ -109,8 +109,8 @@ struct ssprofile_series {
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 
 /*
- * Returns whether ratios may differ by chance alone, because the largest ratio came out too large
- * and the smallest too small.
+ * Returns whether chance alone can explain that the largest ratio is `most_to_least` times the
+ * smallest.
  */
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
@@ -129,13 +129,12 @@ double ssprofile_coverage_of(size_t count);
 size_t ssprofile_bin_of(double ratio, double bin);
 
 /*
- * Why the range of the ratios of a throttled target is shorter than that of the plain target:
- * reduction = factor * relative. A throttle that slows every benchmark by the same factor has a
- * relative of 1.
+ * The effect of a throttle on the range of ratios: reduction = factor * relative. A throttle that
+ * slows every benchmark by the same factor has a relative of 1.
  */
 struct ssprofile_reduction {
-    double reduction; /* length of the plain range over that of the throttled one */
-    double factor;    /* geometric mean of the plain ratios over that of the throttled ones */
+    double reduction; /* length of the plain range over length of the throttled range */
+    double factor;    /* geometric mean of plain ratios over geometric mean of throttled ones */
     double relative;  /* factor by which the range's length, relative to the geometric mean,
                          shrank */
     double share;     /* part of the logarithm of the reduction due to the factor; NaN if none */

@@ -45,8 +45,8 @@ enum ssprofile_verdict {
     SSPROFILE_TEST,   /* test `setting` next */
     SSPROFILE_REPEAT, /* add repetitions at this setting: the interval is too wide */
     SSPROFILE_DONE,   /* `setting` is the result */
-    SSPROFILE_NEAR,   /* no interval contains 0, but that of test `nearest` is within
-                         SSPROFILE_CLOSED_HALF of it */
+    SSPROFILE_NEAR,   /* no interval contains 0, but test `nearest` has one within
+                         SSPROFILE_CLOSED_HALF of 0 */
     SSPROFILE_SLOWER, /* the target is slower than the base without a throttle */
     SSPROFILE_FAILED, /* the method did not converge, or needs a setting below the minimum */
 };

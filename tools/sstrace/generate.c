@@ -106,7 +106,8 @@ static int parse_stairs(
     char levels[256];
     const char *colon = strrchr(config->levels, ':');
     if (!colon || (size_t)(colon - config->levels) >= sizeof levels)
-        return ss_error_fail(error, "write FROM:TO:STEP:HOLD");
+        return ss_error_fail(
+            error, "'%s' is not FROM:TO:STEP:HOLD", ss_words_show(config->levels).text);
     memcpy(levels, config->levels, (size_t)(colon - config->levels));
     levels[colon - config->levels] = '\0';
     stairs->symmetric = config->symmetric == YES;
@@ -116,7 +117,7 @@ static int parse_stairs(
     if (ss_units_loads(levels, ':', 0, parts, 3, error) != 0 ||
         ss_stairs_set(stairs, parts[0], parts[1], parts[2], error) != 0)
         return ss_error_wrap(
-            error, "FROM:TO:STEP:HOLD: '%s' is not FROM:TO:STEP", ss_words_show(levels).text);
+            error, "'%s' is not FROM:TO:STEP:HOLD", ss_words_show(config->levels).text);
     return ss_option_set(&row, colon + 1, hold, config->store, error);
 }
 

@@ -22,7 +22,7 @@ struct sstrace_generation {
     int symmetric;                             /* --symmetric */
 };
 
-/* Returns the generator of this name; NULL if the name is unknown. */
+/* Returns NULL if the name is unknown. */
 SS_NONNULL()
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 

@@ -31,7 +31,7 @@ static int add_file(
     return 0;
 }
 
-/* Parses a time that is written as in traces. */
+/* Parses a time in the syntax of traces. */
 static int take_time(struct sstrace_request *request, const struct ss_argument *row,
     const char *text, ss_time *time, struct ss_error *error) {
     ss_time sensible;

@@ -41,7 +41,6 @@ struct sstrace_request {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_request_parse(char **argv,
     struct sstrace_request *request, struct ss_option_store *store, struct ss_error *error);
 
-/* Prints the options for --help. */
 SS_NONNULL()
 void sstrace_options_print(FILE *stream);
 

@@ -148,7 +148,7 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
         "3: 'd!' cannot name a workload: use letters, digits and ._+-/, and begin with a letter or "
         "a digit");
     assert_refused(
-        "[a]\nnote = b\n\n[b]\ncommand = x\n", "1: [a] has no command: add a line command = ...");
+        "[a]\nnote = b\n\n[b]\ncommand = x\n", "1: [a] has no command: add a line 'command = ...'");
     assert_refused("[a]\ncommand = x\n\n  y\n",
         "4: the line begins with a blank, which continues a value, but there is no value above it");
     assert_refused("[a]\ncommand = sh -c 'x\n",

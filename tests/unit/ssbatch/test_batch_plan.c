@@ -285,7 +285,7 @@ static void runs_that_cannot_be_carried_out_are_refused(void **state) {
                                   "and, below it, 'main -- COMMAND'");
     assert_refused("run\n", "plan:1: the run has no name: write 'run NAME'");
     assert_refused("run a load=3\nmain -- x\n",
-        "plan:1: run a does not say how long it takes: add takes 70s, or another time");
+        "plan:1: run a has no duration: add 'takes TIME', such as 'takes 70s'");
     assert_refused("run a takes\n", "plan:1: takes has no time: write 'takes 70s'");
     assert_refused(
         "run a takes 10\n", "plan:1: takes: '10' has no unit: write 10s or 10M (minutes)");
@@ -342,7 +342,7 @@ static void commands_that_are_incomplete_are_refused(void **state) {
     assert_refused("run a takes 1s\nmain -- x\nset b=1\nafter -- x\n",
         "plan:4: the after is outside of a run: put it below a line 'run NAME'");
     assert_refused("once a -- x\n",
-        "plan:1: a value needs a name and a pattern: write once NAME match=REGEX -- COMMAND");
+        "plan:1: a value needs a name and a pattern: write 'once NAME match=REGEX -- COMMAND'");
     assert_refused("once a match=b -- x\n",
         "plan:1: match: 'b' has no group: put parentheses around the part that is the value");
     assert_refused(
@@ -358,7 +358,7 @@ static void roles_must_be_unique_and_usable_in_placeholders(void **state) {
     assert_refused("run a takes 1s\nmain x -- x\nonce x match=(.) -- x\n",
         "plan:3: the name 'x' is already used in line 2: choose another name");
     assert_refused("run a takes 1s\nmain -- x\nmain -- x\n",
-        "plan:3: a main without a role is already in line 2: write main ROLE -- COMMAND, so that "
+        "plan:3: a main without a role is already in line 2: write 'main ROLE -- COMMAND', so that "
         "each has a record of its own");
     assert_refused("run a takes 1s\nmain 1x -- x\n",
         "plan:2: '1x' cannot be a role or name a value: use letters, digits, _ and -, and begin "
@@ -406,13 +406,13 @@ static void columns_must_be_usable_in_a_table(void **state) {
 static void needed_runs_must_be_declared_above(void **state) {
     (void)state;
     assert_refused("run a takes 1s needs=b\nmain -- x\n",
-        "plan:1: run a needs 'b', but no line above it begins with once b or run b");
+        "plan:1: run a needs 'b', but no line above it is 'once b' or 'run b'");
     assert_refused("run a takes 1s needs=a\nmain -- x\n",
-        "plan:1: run a needs 'a', but no line above it begins with once a or run a");
+        "plan:1: run a needs 'a', but no line above it is 'once a' or 'run a'");
     assert_refused("run a takes 1s needs=b\nmain -- x\nrun b takes 1s\nmain -- x\n",
-        "plan:1: run a needs 'b', but no line above it begins with once b or run b");
+        "plan:1: run a needs 'b', but no line above it is 'once b' or 'run b'");
     assert_refused("beside b -- x\nrun a takes 1s needs=b\nmain -- x\n",
-        "plan:2: run a needs 'b', but no line above it begins with once b or run b");
+        "plan:2: run a needs 'b', but no line above it is 'once b' or 'run b'");
     assert_refused("skip b reason=x\nrun a takes 1s needs=b\nmain -- x\n",
         "plan:2: run a needs b, which is skipped in line 1: skip this run, too");
     assert_refused("run a takes 1s needs=,\n", "plan:1: needs= is empty: name what the run needs");

@@ -233,7 +233,7 @@ static void staircase_can_be_symmetric(void **state) {
     assert_becomes(NULL, WORDS("--staircase", "0:1:1:1s,warmup=5s"), "0 free,5s 0,6s 0,6s 1,7s 1");
     assert_becomes(NULL, WORDS("--staircase", "0.9:0.3:0.2:1s"),
         "0 0.9,1s 0.9,1s 0.7,2s 0.7,2s 0.5,3s 0.5,3s 0.3,4s 0.3");
-    assert_refused(NULL, WORDS("--staircase", "0:1:1"), "FROM:TO:STEP:HOLD");
+    assert_refused(NULL, WORDS("--staircase", "0:1:1"), "'0:1:1' is not FROM:TO:STEP:HOLD");
     assert_refused(NULL, WORDS("--staircase", "0:1:1:3"), "unit");
     assert_refused(NULL, WORDS("--staircase", "0:1:0:3s"), "STEP");
     assert_refused("0 0\n", WORDS("--symmetric"), "--staircase");

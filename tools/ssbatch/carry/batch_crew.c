@@ -119,7 +119,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     struct ssbatch_slot *slot = &crew->slots[number];
     memset(slot, 0, sizeof *slot);
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return ss_error_fail(error, "a command cannot be started: %s", strerror(errno));
+        return ss_error_fail(error, "cannot start a command: %s", strerror(errno));
     const struct ssbatch_minder minder = {
         .slot = slot,
         .order = order,
@@ -135,7 +135,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     close(ends[1]);
     SS_OWNED(close) int executed = ends[0];
     if (pid < 0)
-        return ss_error_fail(error, "a command cannot be started: %s", strerror(errno));
+        return ss_error_fail(error, "cannot start a command: %s", strerror(errno));
     atomic_store(&slot->minder, pid);
     crew->minders[number] = pid;
     crew->used[number] = true;
@@ -354,12 +354,12 @@ int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
     if (setenv(SSBATCH_MARK, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(
-            error, "pipes and the environment of the study cannot be set up: %s", strerror(errno));
+            error, "cannot set up pipes, signals and the environment: %s", strerror(errno));
     int status = ss_keeper_open(&crew->keeper, &crew->duty);
     if (status == 0)
         status = ss_keeper_start(&crew->keeper);
     if (status < 0)
-        return ss_error_fail(error, "the keeper cannot be started: %s", strerror(-status));
+        return ss_error_fail(error, "cannot start the keeper: %s", strerror(-status));
     return 0;
 }
 

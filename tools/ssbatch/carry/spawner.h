@@ -17,7 +17,7 @@ struct ssbatch_order {
     char *const *words;
     int output, errors;  /* descriptors; the standard input is empty */
     const char *folder;  /* the command's current folder */
-    const char *scratch; /* its temporary files go to SCRATCH/tmp; NULL: as usual */
+    const char *scratch; /* its temporary files go to SCRATCH/tmp; NULL: TMPDIR is unchanged */
 };
 
 enum ssbatch_life {

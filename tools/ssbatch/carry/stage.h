@@ -39,7 +39,7 @@ struct ssbatch_stage {
     const char *scratch;           /* the folder for temporary files, which exists */
     const char *folder;            /* the current folder of commands */
     struct ssbatch_stage *outer;   /* for a run: the study's lines; may be NULL */
-    struct ssbatch_values *values; /* receives those of `once` lines */
+    struct ssbatch_values *values; /* receives the values of `once` lines */
     ss_time limit;                 /* how long the stage may take; 0: no limit */
 
     /* Judges what a `main` recorded, as soon as it has succeeded; may be NULL. */

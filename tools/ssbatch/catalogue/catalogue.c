@@ -238,7 +238,7 @@ static int end_section(struct reader *reader, struct ss_error *error) {
         return 0;
     reader->line = reader->heading;
     return ss_error_fail(
-        error, "[%s] has no command: add a line command = ...", ss_words_show(first->name).text);
+        error, "[%s] has no command: add a line 'command = ...'", ss_words_show(first->name).text);
 }
 
 static int add_name(

@@ -113,7 +113,6 @@ static bool is_bare_percent(const char *text) {
     return number >= 2 && (number < 100 || strcmp(text, "100") == 0);
 }
 
-/* Reads a load in percent. */
 static int read_percent(const char *text, double *percent, struct ss_error *error) {
     struct ss_cpus cpus;
     if (is_bare_percent(text)) {

@@ -119,8 +119,8 @@ int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *work
 
 /*
  * Pairs are the edges of a bipartite graph: each name is a node in front and a node at the back.
- * Gaps are edges that give all nodes the same degree, because such a graph consists of perfect
- * matchings: groups of pairs in which each name is once in front and once at the back.
+ * Gaps are edges that give all nodes the same degree. A graph with equal degrees consists of
+ * perfect matchings: groups of pairs in which each name is once in front and once at the back.
  */
 struct edge {
     size_t front, back;
@@ -136,7 +136,7 @@ struct graph {
                       left */
     size_t *partner, *by; /* members of a group: for each back, the front or NONE; for each front,
                              the edge */
-    bool *tried;          /* for each back, whether it was tried */
+    bool *tried;          /* for each back */
     struct edge *members; /* edges of all groups; group i begins at i * nodes */
     size_t *sizes;        /* number of pairs in each group, without gaps */
 };

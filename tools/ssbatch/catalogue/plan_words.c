@@ -347,7 +347,7 @@ static int print_one(FILE *stream, const struct request *request,
                            : print_workload(stream, request, workload, error);
 }
 
-/* Checks workloads, or finds those that replace published ones. */
+/* Carries out --check-workloads or --represent. */
 static int print_lists(FILE *stream, const struct request *request,
     const struct ssbatch_catalogue *catalogue, struct ss_error *error) {
     const struct ssbatch_workload_checks checks = {.catalogue = catalogue,
@@ -412,7 +412,8 @@ static int print_pairs(FILE *stream, const struct request *request, struct ss_er
 static int check_pairs(const struct request *request, struct ss_error *error) {
     bool is_list = request->pairs && strchr(request->pairs, ':');
     if (request->pairs && request->background)
-        return ss_error_fail(error, "--pairs takes the place of --background: remove one of them");
+        return ss_error_fail(
+            error, "--pairs cannot be combined with --background: remove one of them");
     if (!is_list && !request->workloads)
         return ss_error_fail(error, "the pairs have no names: add --workloads A,B,C");
     if (is_list && request->workloads)

@@ -22,7 +22,6 @@ SS_NONNULL() bool ssbatch_plan_words_requested(char *const *words);
 SS_NONNULL(1, 2, 3)
 int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error);
 
-/* Prints a paragraph of help for each of the options. */
 SS_NONNULL() void ssbatch_plan_words_print_help(FILE *stream);
 
 #endif

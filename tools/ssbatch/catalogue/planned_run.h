@@ -21,7 +21,7 @@ struct ssbatch_planned_run {
     const char *pinned;   /* CPUs of --cpus; NULL: all */
     const char *around;   /* quoted words before showstopper; NULL: none */
     const char *entering; /* quoted words before the command; NULL: none */
-    bool counters;        /* showstopper records counters */
+    bool counters;        /* --counters */
     char *const
         *columns; /* KEY=VALUE, up to a NULL or `--`; `--` and options of showstopper follow */
 };

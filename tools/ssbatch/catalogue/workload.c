@@ -192,7 +192,7 @@ static void put_filled(FILE *stream, const char *text, const struct filling *fil
     }
 }
 
-/* Writes the folder of an instance, below that of the run. */
+/* Writes the path of an instance's folder, which is below the run's. */
 static void put_folder(FILE *stream, const struct filling *filling) {
     const char *form = filling->workload->values[SSBATCH_FOLDER];
     fputs("{scratch}/data/", stream);

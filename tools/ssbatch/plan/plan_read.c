@@ -345,10 +345,8 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
         words += read;
     }
     if (run->takes == SS_TIME_NEVER)
-        return ss_error_fail(error,
-            "run %s does not say how long it takes: add takes 70s, or "
-            "another time",
-            run->name);
+        return ss_error_fail(
+            error, "run %s has no duration: add 'takes TIME', such as 'takes 70s'", run->name);
     if (run->limit > 0 && run->limit < run->takes)
         return ss_error_fail(error,
             "run %s has a limit that is shorter than the time it takes: write a longer limit",
@@ -500,8 +498,8 @@ static int read_once(struct reader *reader, char **words, struct ss_error *error
         return -1;
     const struct ssbatch_line *line = &study->items[study->count - 1];
     if (!line->role || !line->pattern)
-        return ss_error_fail(error, "a value needs a name and a pattern: write once NAME "
-                                    "match=REGEX -- COMMAND");
+        return ss_error_fail(error, "a value needs a name and a pattern: write 'once NAME "
+                                    "match=REGEX -- COMMAND'");
     if (line->regex->re_nsub == 0)
         return ss_error_fail(error,
             "match: '%s' has no group: put parentheses around the part that is the value",
@@ -514,7 +512,8 @@ static int check_unnamed_main(const struct ssbatch_lines *lines, struct ss_error
     for (size_t i = 0; i + 1 < lines->count; i++) {
         if (lines->items[i].kind == SSBATCH_MAIN && !lines->items[i].role)
             return ss_error_fail(error,
-                "a main without a role is already in line %u: write main ROLE -- COMMAND, so that "
+                "a main without a role is already in line %u: write 'main ROLE -- COMMAND', so "
+                "that "
                 "each has a record of its own",
                 lines->items[i].number);
     }
@@ -621,7 +620,7 @@ static int check_need(const struct reader *reader, const struct ssbatch_run *run
     const struct ssbatch_run *other = ssbatch_plan_find(reader->plan, need);
     if (!other || other->number >= run->number)
         return ss_error_fail(error,
-            "run %s needs '%s', but no line above it begins with once %s or run %s", run->name,
+            "run %s needs '%s', but no line above it is 'once %s' or 'run %s'", run->name,
             ss_words_show(need).text, ss_words_show(need).text, ss_words_show(need).text);
     if (other->reason)
         return ss_error_fail(error,

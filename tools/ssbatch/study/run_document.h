@@ -54,7 +54,7 @@ SS_NONNULL(1, 2)
 struct json_object *ssbatch_run_document_read(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
-/* Returns the status of the run; SSBATCH_TO_COME if `document` is NULL. */
+/* Returns SSBATCH_TO_COME if `document` is NULL. */
 enum ssbatch_status ssbatch_run_document_status(const struct json_object *document);
 
 /*

@@ -71,8 +71,8 @@ SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
 /*
- * Completes the replacement of a result if the call was killed after it had moved the earlier one
- * away: the new result gets its name; if there is none, the earlier result gets it back.
+ * Completes the replacement of a result if a call was killed after it had moved the earlier one
+ * away: names the new result or, if it does not exist, the earlier one.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);

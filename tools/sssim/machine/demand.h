@@ -52,7 +52,7 @@ struct demand {
     uint64_t random;              /* state of the random number generator */
     uint32_t width;               /* number of threads in the serial or parallel class */
     size_t phase;                 /* index in the table or profile of the class */
-    uint32_t threads;             /* number of threads that are currently runnable */
+    uint32_t threads;             /* number of runnable threads */
     const struct memory_use *use; /* memory use of each thread; NULL: the default */
     ss_time left;                 /* running time until the demand changes; SS_TIME_NEVER: never */
     ss_time gathered;             /* how long its threads will still share one CPU */

@@ -15,7 +15,7 @@
 struct machine_instance {
     uint32_t width;     /* number of runnable threads while it is not stopped */
     uint32_t lingering; /* number of threads that still run after a stop */
-    bool running;       /* it is not stopped */
+    bool running;
 };
 
 /*

@@ -35,7 +35,7 @@ struct memory_side {
     struct work *work; /* notified before the pace changes; NULL: this side is absent */
     double asked;      /* accesses per second of all runnable threads if each had a CPU */
     double share;      /* part of a CPU that each of them gets */
-    double beside;     /* part of one thread's time in which each other one of this side runs */
+    double beside;     /* part of a thread's time in which each other thread of this side runs */
     struct memory_pace pace;
 };
 

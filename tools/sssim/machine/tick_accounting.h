@@ -44,7 +44,6 @@ void ticks_set_busy(struct ticks *ticks, double busy, ss_time now);
 SS_NONNULL()
 void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now);
 
-/* Returns the time of the last tick. */
 SS_NONNULL()
 ss_time ticks_last(const struct ticks *ticks, ss_time now);
 

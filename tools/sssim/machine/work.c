@@ -124,7 +124,6 @@ static struct work_point point_between(
     return point;
 }
 
-/* Returns the first point after this time. */
 static size_t first_after(const struct work *work, ss_time time) {
     size_t low = 0, high = work->point_count;
     while (low < high) {

@@ -116,8 +116,8 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
             return -1;
     }
     if (options->servers > 0 && options->servers != count)
-        return ss_error_fail(error, "--speeds: %zu speeds for %llu servers", count,
-            (unsigned long long)options->servers);
+        return ss_error_fail(error, "--speeds: %zu speeds for %llu servers: give one for each",
+            count, (unsigned long long)options->servers);
     options->servers = count;
     return 0;
 }

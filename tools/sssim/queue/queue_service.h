@@ -49,7 +49,7 @@ struct queue_service {
     struct queue_worker *workers;
     struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
-    uint32_t busy;           /* number of workers that work now; those of stopped servers do not */
+    uint32_t busy;           /* number of workers that have a request and whose server runs */
     uint64_t served, wasted; /* completed requests; those whose client had given up before */
 };
 

@@ -43,7 +43,6 @@ SS_MUST_USE SS_NONNULL(1, 2, 3)
     SS_WRITES(3, 4) int experiment_add_pair(struct experiment *experiment,
         const struct experiment_row rows[2], char *name, size_t size, struct ss_error *error);
 
-/* Prints the path of one record. */
 SS_NONNULL()
 SS_WRITES(4, 5)
 void experiment_print_path(const struct experiment *experiment, const char *pair, const char *role,

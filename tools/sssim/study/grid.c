@@ -13,7 +13,7 @@ int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error) {
             "'%s' is not an option with values: write --sweep NAME=VALUE,...",
             ss_words_show(text).text);
     if (grid->count == GRID_AXES_MAX)
-        return ss_error_fail(error, "is given more than %d times", GRID_AXES_MAX);
+        return ss_error_fail(error, "too many options to sweep (at most %d)", GRID_AXES_MAX);
     struct grid_axis *axis = &grid->axes[grid->count++];
     axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);

@@ -39,8 +39,8 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
 }
 
 /*
- * Returns the number of threads that a stop does not reach at once, and sets `until` to when it
- * reaches them.
+ * Returns the number of threads that still run after a stop, and sets `until` to the time at which
+ * they stop.
  */
 static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *until) {
     ss_time length = trial->options.stop_lateness;

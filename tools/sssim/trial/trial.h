@@ -167,7 +167,7 @@ void trial_crowd(struct trial *trial, double cpus, ss_time now);
 SS_NONNULL()
 void trial_wake_all(struct trial *trial);
 
-/* Makes executor `number` sleep until `due`, whatever it had planned. */
+/* Makes executor `number` sleep until `due` instead of its planned wake-up. */
 SS_NONNULL()
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
 

@@ -20,10 +20,7 @@ static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstr
     return sstrace_samples_add(samples, input, column, sample);
 }
 
-/*
- * Returns where the first sample of a file begins: at the end of the previous file, if there is
- * one.
- */
+/* Returns the start of the first sample of a file: the end of the previous file, or 0. */
 static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
     samples->stamp = SSTRACE_STAMP_SPAN;
     if (samples->has_held)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tables with a known layout: those of published traces of clusters, and our own. */
+/* Tables with a known layout: published traces of clusters, and the output of ssload. */
 
 #include <math.h>
 
@@ -66,8 +66,8 @@ static const struct layout azure = {
 };
 
 /*
- * The documentation says that times are the starts of measurements for the other tables of this
- * trace, but not for this one, for which the same is assumed.
+ * The documentation of the other tables of this trace says that times are the starts of
+ * measurements. The same is assumed for this table.
  */
 static const struct layout alibaba_2017 = {
     .time = 1,
@@ -90,7 +90,7 @@ static const struct layout alibaba_2018 = {
     .bad_marks = true,
 };
 
-/* The columns that the manual page says to extract from the published JSON. */
+/* The columns that sstrace(1) extracts from the published JSON. */
 static const struct layout google_2019 = {
     .time = 1,
     .end = 2,

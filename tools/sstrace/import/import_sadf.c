@@ -47,7 +47,8 @@ static bool detect_sadf(const char *head) {
 }
 
 /*
- * Reads the names after those that all sections have. In a section of CPUs, the next name is "CPU".
+ * Reads the column names after the common names of all sections. In a section of CPUs, the next
+ * name is "CPU".
  */
 static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
     struct sstrace_field name;

@@ -26,7 +26,6 @@ static bool take(struct rest *rest, const char *any) {
     return true;
 }
 
-/* Parses `min` to `max` digits. */
 static bool take_digits(struct rest *rest, int min, int max, int *value) {
     int count = 0;
     for (*value = 0; count < max && rest->at < rest->end && is_digit(*rest->at); count++)

@@ -3,10 +3,10 @@
 #define SSTRACE_STAMP_H
 
 /*
- * Parses times as monitoring tools write them into ns since 1970 UTC, exactly and whatever the
- * locale and time zone. Each function parses all `length` bytes of `text`, which needs no final 0.
- * Returns false if the text is not a time in the expected form, or is outside of the years 1678 to
- * 2261, which 64 bits can represent.
+ * Converts times, as monitoring tools write them, to ns since 1970 UTC, exactly and independently
+ * of locale and time zone. Each function parses all `length` bytes of `text`, which needs no final
+ * 0. Returns false if the text is not a time in the expected form, or is outside of the years 1678
+ * to 2261, which 64 bits can represent.
  */
 
 #include <stdbool.h>

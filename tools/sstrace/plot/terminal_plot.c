@@ -53,7 +53,6 @@ static void add_line(struct sstrace_columns *columns, const struct ss_trace_reco
     }
 }
 
-/* Adds `record`, held from one time to another. */
 static void add_held(
     struct sstrace_columns *columns, struct ss_trace_record record, ss_time from, ss_time to) {
     record.time = from;

@@ -47,8 +47,8 @@ SS_NONNULL()
 double sstrace_column_mean(const struct sstrace_column *column);
 
 /*
- * Sets the size of a drawing, at most 20 rows, to that of the terminal at standard output; without
- * one, to COLUMNS and LINES; without these, to 80 x 24.
+ * Fits a drawing of at most 20 rows to the terminal at standard output; without a terminal, to
+ * COLUMNS and LINES; without these, to 80 x 24.
  */
 SS_NONNULL()
 void sstrace_plot_fit(size_t *columns, int *rows);
