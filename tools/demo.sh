@@ -46,7 +46,7 @@ build() {
 hold() {
     local command=(showstopper --load "$load" --duration "$duration" --progress always
         --iteration '^iteration' ssburn serial)
-    printf '\nWithout control, ssburn keeps all CPUs busy. Its load on this machine, held at %s for %s:\n' "$load" "$duration"
+    printf '\nssburn alone would keep all CPUs busy. Its load, held at %s for %s:\n' "$load" "$duration"
     PATH=$PWD/build/bin:$PATH "${command[@]}" >/dev/null
 }
 

@@ -19,8 +19,8 @@ declare -A is_given=() # options given on the command line, with _ instead of -
 
 # take_options FLAGS NAMES WORD...: parses a command line. Sets a variable for each option, with _ for -: to yes for one
 # of FLAGS, to VALUE for "--NAME VALUE" or "--NAME=VALUE", and to all values, one per line, for NAME+. Puts other words
-# into `operands`, if NAMES has that word, and the words after -- into `user_command`. The caller defines `usage`, and may
-# set `no_arguments` to the advice for unexpected words.
+# into `operands`, if NAMES has that word, and the words after -- into `user_command`. The caller defines `usage`, and
+# may set `no_arguments` to the advice for unexpected words.
 take_options() {
     local flags=" $1 " names=" ${2//$'\n'/ } " word option value
     shift 2

@@ -222,7 +222,8 @@ methods_usage() {
 END
 }
 
-# list_taus METHOD: prints the lengths of a round to measure with the method; `own` if it has no rounds or a fixed length.
+# list_taus METHOD: prints the lengths of a round to measure with the method; `own` if it has no rounds or a fixed
+# length.
 list_taus() {
     case $1 in
     independent | cdc | 1cdc | pi-* | geom-*) echo "${taus//,/ }" ;;
@@ -289,8 +290,8 @@ is_new() {
     planned[${words[1]}]=$1
 }
 
-# plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, without columns whose value is empty. Fails if the run
-# is already planned. Replaces / in the name, which names of workloads may contain, by a dot.
+# plan_run NAME SECONDS KEY=VALUE...: prints the first line of a run, without columns whose value is empty. Fails if the
+# run is already planned. Replaces / in the name, which names of workloads may contain, by a dot.
 plan_run() {
     local words=(run "${1//\//.}" takes "$2s") pair
     for pair in "${@:3}"; do
@@ -313,8 +314,8 @@ plan_folders() {
     ask --workload "$1" --print setup --instances "$2"
 }
 
-# plan_study NAME...: prints the lines of the whole study: values that are found once, and `settings`, which must be the same
-# for all runs: these variables, and checksums of the definitions of the workloads in all roles.
+# plan_study NAME...: prints the lines of the whole study: values that are found once, and `settings`, which must be the
+# same for all runs: these variables, and checksums of the definitions of the workloads in all roles.
 plan_study() {
     local variable workload role once settings='' values='' sum
     for variable; do
@@ -400,8 +401,8 @@ list_unknown() {
     done
 }
 
-# batch OPTION...: calls ssbatch. Passes signals on to it, and then ends by the same signal. Job control puts ssbatch into
-# a process group of its own, so that Ctrl-C reaches this shell first. If this script is killed, ssbatch ends, too.
+# batch OPTION...: calls ssbatch. Passes signals on to it, and then ends by the same signal. Job control puts ssbatch
+# into a process group of its own, so that Ctrl-C reaches this shell only. If this script is killed, ssbatch ends, too.
 batch() {
     local status caught='' pid words=(ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM ssbatch)
@@ -455,8 +456,8 @@ look_at_machine() {
             "it. To wait until it is quiet, press Ctrl-C and call again. --others 100% turns this warning off"
 }
 
-# carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits unless there are
-# results. Sets `failures` to yes if some runs failed.
+# carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits unless there
+# are results. Sets `failures` to yes if some runs failed.
 carry_out_plan() {
     local plan unknown workload status=0
     [[ $output = /* ]] || output=$PWD/$output

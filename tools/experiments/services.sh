@@ -85,8 +85,8 @@ choose_shape() {
     fi
 }
 
-# plan_requests URL OPTION...: prints the lines that send requests: first those of the warm-up, at the rate `value`, then
-# those that count. A run may have failed requests.
+# plan_requests URL OPTION...: prints the lines that send requests: first those of the warm-up, at the rate `value`,
+# then those that count. A run may have failed requests.
 plan_requests() {
     [ "$warmup_seconds" = 0 ] || line before warmup ok=0,1 -- ssrequest --quiet --profile constant --rate "$value" \
         --duration "${warmup}s" "${sending[@]}" "${@:2}" "$1"
@@ -107,8 +107,8 @@ check_rates_or_steps() {
     [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
 }
 
-# check_service RATES FEW: sets `name` and, unless rates or steps are given, `rates`: for serve to RATES, or with --quick
-# to FEW.
+# check_service RATES FEW: sets `name` and, unless rates or steps are given, `rates`: for serve to RATES, or with
+# --quick to FEW.
 check_service() {
     local usual='' few=''
     case $service in

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # replay.sh prepends definitions of variables
-# Runs on each node of a replay, with the node's name as $1. replay.sh describes the protocol, and prepends definitions of
-# `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/NODE.
+# Runs on each node of a replay, with the node's name as $1. replay.sh describes the protocol, and prepends definitions
+# of `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/NODE.
 
 export LC_ALL=C
 node=$1
@@ -35,12 +35,13 @@ replay() {
     echo "done $node $status"
 }
 
-showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not in PATH: install it on this node"; exit; }
+showstopper=$(command -v showstopper) || { echo "fail $node showstopper is not in PATH: install it there"; exit; }
 echo "ready $node $(clock_state)"
 while read -r what who when file; do
     [ "$who" = "$node" ] || continue
     case $what in
-    # Use date instead of EPOCHREALTIME: a library may be preloaded that shifts the clock of programs, but not of this shell.
+    # Use date instead of EPOCHREALTIME: a library may be preloaded that shifts the clock of programs, but not of this
+    # shell.
     clock) echo "clock $node $when $(date +%s.%N)" ;;
     start) replay "$when" "$file"; exit ;;
     esac

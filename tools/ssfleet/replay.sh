@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
-# Sourced by ssfleet: the command replay. Each node runs node.sh, and communicates through standard input and output, which
-# the engine connects, so that nodes need neither a common folder nor a port:
+# Sourced by ssfleet: the command replay. Each node runs node.sh, and communicates through standard input and output,
+# which the engine connects, so that nodes need neither a common folder nor a port:
 #
 #   node -> here   ready NODE CLOCK ERROR    what synchronizes its clock, and its maximum error in seconds
 #   here -> nodes  clock NODE N              for measuring the clock of one node
@@ -116,8 +116,9 @@ in_seconds() {
     printf '%s%d.%06d' "$sign" "$((${1#-} / 1000000))" "$((${1#-} % 1000000))"
 }
 
-# measure_clock NODE: sets offset_of to the time by which the node's clock is ahead of this machine's, and error_of to half
-# of the time that the answer took, both from the fastest round. Starts no process, which would take longer than an answer.
+# measure_clock NODE: sets offset_of to the time by which the node's clock is ahead of this machine's, and error_of to
+# half of the time that the answer took, both from the fastest round. Starts no process, which would take longer than an
+# answer.
 measure_clock() {
     local node=$1 round before after time offset error=''
     for ((round = 0; round < CLOCK_ROUNDS; round++)); do
@@ -145,8 +146,8 @@ measure_clock() {
     fi
 }
 
-# start_nodes: sends each node its start time. Computes all times in one process, so that the last node receives its time
-# before --margin is over.
+# start_nodes: sends each node its start time. Computes all times in one process, so that the last node receives its
+# time before --margin is over.
 start_nodes() {
     local node
     start_time=$(awk -v a="$(now)" -v b="$(seconds "$margin")" 'BEGIN { printf "%.6f", a + b }')

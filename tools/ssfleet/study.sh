@@ -16,8 +16,8 @@ job_ids() {
     done
 }
 
-# task_script NODE RUNS: prints a script that carries out runs on a node. The shell that runs the script expands both words,
-# so they may be variables.
+# task_script NODE RUNS: prints a script that carries out runs on a node. The shell that runs the script expands both
+# words, so they may be variables.
 task_script() {
     local options
     options=$(printf '%q ' --quiet --go-on "${command[@]}")
@@ -47,8 +47,8 @@ list_runs() {
     done < <(sed '1d; s/"[^"]*"//g' <<<"$table")
 }
 
-# find_active: sets `run_where` by name to "NODE STATE", for runs of waiting or running tasks. Fails if the engine does not
-# answer.
+# find_active: sets `run_where` by name to "NODE STATE", for runs of waiting or running tasks. Fails if the engine does
+# not answer.
 find_active() {
     local list name node state
     declare -gA run_where=()
@@ -110,8 +110,8 @@ submit_tasks() {
     refused=''
 }
 
-# choose_runs: sets `chosen` to the runs to submit now. A run whose task ended without a result is submitted again only when
-# no task is left, because it may depend on another run, or on a lock that another task held.
+# choose_runs: sets `chosen` to the runs to submit now. A run whose task ended without a result is submitted again only
+# when no task is left, because it may depend on another run, or on a lock that another task held.
 choose_runs() {
     local name
     chosen=()
@@ -161,8 +161,8 @@ has_running() {
     return 1
 }
 
-# end_ghosts: ends tasks that the engine reports as running although their nodes carry out no run. Slurm keeps such tasks
-# for hours if a node's daemon and the controller were killed.
+# end_ghosts: ends tasks that the engine reports as running although their nodes carry out no run. Slurm keeps such
+# tasks for hours if a node's daemon and the controller were killed.
 end_ghosts() {
     local name
     [ -z "$scratch" ] || return 0 # the study does not show what nodes are carrying out
@@ -173,7 +173,7 @@ end_ghosts() {
         elif [ -z "${ghost_since[$name]-}" ]; then
             ghost_since[$name]=$SECONDS
         elif [ $((SECONDS - ghost_since[$name])) -ge "$GHOST_SECONDS" ]; then
-            say "$name: $engine reports its task as running, but ${run_where[$name]% *} does not carry it out: ending the task"
+            say "$name: $engine reports its task as running, but ${run_where[$name]% *} is not running it: ending it"
             engine_end "$name"
             unset "ghost_since[$name]"
         fi
@@ -242,8 +242,8 @@ carry_out() {
     [ ! -t 2 ] || echo >&2
 }
 
-# clean_nodes: undoes on each node the changes of killed calls of ssbatch. Their journals are on the node's own disk or, in a
-# common folder, have the name of the host, and each node uses only its own.
+# clean_nodes: undoes on each node the changes of killed calls of ssbatch. Their journals are on the node's own disk or,
+# in a common folder, have the name of the host, and each node uses only its own.
 clean_nodes() {
     local node script folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
@@ -290,7 +290,8 @@ run_study() {
     exit 1
 }
 
-# collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is complete.
+# collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is
+# complete.
 collect_node() {
     local node=$1 part incoming=$fleet/incoming list=() name
     part=$(printf %q "$scratch/$node")

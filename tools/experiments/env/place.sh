@@ -15,8 +15,8 @@ fail() {
     exit 1
 }
 
-# find_helper: sets `helper` to the path of showstopper-place, in the build of `showstopper` or of this file. Fails if it
-# does not exist.
+# find_helper: sets `helper` to the path of showstopper-place, in the build of `showstopper` or of this file. Fails if
+# it does not exist.
 find_helper() {
     local showstopper folder here=${BASH_SOURCE[0]%/*}
     showstopper=$(type -P showstopper) || showstopper=/none

@@ -19,8 +19,8 @@ engine_nodes() {
     fi
 }
 
-# Stays below MaxJobCount, because sbatch retries for two minutes otherwise. Slurm counts each task of an array, even for
-# MinJobAge after its end.
+# Stays below MaxJobCount, because sbatch retries for two minutes otherwise. Slurm counts each task of an array, even
+# for MinJobAge after its end.
 engine_tasks_max() {
     local array all used room
     read -r array all < <(scontrol show config |
