@@ -265,7 +265,7 @@ group_environment_follows_the_contract() {
     done >quota
     [ "$(sed 's/ 100000$//' quota)" = 25000 ] || fail "wrong quota: $(cat quota)"
     close_by_signal TERM
-    refuses "$place: it did not start: showstopper-place: the CPUs cannot be 8191" hold "$place" --cpus 8191
+    refuses "$place: it did not start: showstopper-place: cannot set the CPUs to 8191" hold "$place" --cpus 8191
     places_follow_the_contract --quota 1
     # No process of a group ends with its hold; close ends the entered processes.
     open_place

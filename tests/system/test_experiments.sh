@@ -41,7 +41,7 @@ options_and_their_values_are_checked() {
     refuses "--targets replaces --parts" throughput --targets 50% --parts 2
     refuses "replay: --scales: 'x'" replay --scales 1,x
     refuses "--settle is a part of --warmup" accuracy --warmup 1 --settle 2
-    refuses "nothing would be left of a step" interference --hold 10 --edge 5
+    refuses "must be less than half of --hold" interference --hold 10 --edge 5
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
 }
 
@@ -96,7 +96,7 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "loadline: --method: nbench: not one of independent" loadline --method nbench
     refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "0/$none"
     refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
-    refuses_at_once "interference: --sets: sets is not among --placements" interference --sets 0/1 \
+    refuses_at_once "interference: --sets requires sets among --placements" interference --sets 0/1 \
         --placements quota
     refuses "interference: --pairs: a list takes the place of --workloads" interference --sets 0/1 \
         --pairs serial:serial --workloads xz

@@ -154,7 +154,7 @@ unsupported_guest_options_are_named() {
     says "skipped: environment=kvm measured_in=inside: $scratch/guest is not a guest: .*" || fail "an empty guest folder is accepted"
     plans_nothing --measure host
     says "skipped: environment=kvm measured_in=host: Showstopper on the host cannot start processes in a $(:
-        )guest: --measure inside" || fail "--measure inside of a guest is accepted"
+        )guest: use --measure inside" || fail "--measure inside of a guest is accepted"
     need_guest
     experiment --dry-run --guest "$guest" --placements sets,quota --levels 60:30:30 --hold 1 --edge 0 \
         --warmup 0 --launch 3s --guest-boot 20s

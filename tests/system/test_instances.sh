@@ -114,7 +114,7 @@ list --control socket|--control is for
 END
     printf '%s\n' 'below 40% instances=1' 'above 60% instances=2' >"$folder/policy"
     ! ssactuate follow --policy "$folder/policy" -- ssburn serve --listen '{port}' 2>"$folder/err" || fail "accepted"
-    grep -qF "instances requires --control" "$folder/err" || fail "$(cat "$folder/err")"
+    grep -qF "requires --control, to send" "$folder/err" || fail "$(cat "$folder/err")"
 }
 
 # say_load LOAD: appends a sample of the load that the policy reads.

@@ -698,7 +698,7 @@ unknown_load_is_reported_once() {
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" -- sh -c '
         until grep -q "the load is unknown" "$1/err"; do sleep 0.02; done
         sleep 0.3' - "$folder"
-    is err "ssactuate: warning: the load is unknown: no load in $folder/absent/samples.csv: the present levels stay"
+    is err "ssactuate: warning: the load is unknown: no load in $folder/absent/samples.csv: keeping the current levels"
 }
 
 # The parent group allows 200 %, which the new period with the old quota would exceed.

@@ -83,7 +83,7 @@ work_can_be_given_back() {
 }
 
 unknown_words_are_refused() {
-    expect_refusal 'no class is given: '
+    expect_refusal 'no class given: '
     expect_refusal "unknown class 'serail': did you mean 'serial'?" serail
     expect_refusal "unexpected argument 'blocking': the class was already given, serial" serial blocking
     expect_refusal "unknown option '--thread': did you mean '--threads'?" blocking --thread=3
@@ -174,7 +174,7 @@ kernels_print_a_rate() {
     expect_status 0 kernel int64 --time 20m
     grep -Eqx '# int64: .*; 0 bytes; .*-O.*' out || fail "the build is not described: $(cat out)"
     grep -Eqx 'rate [0-9.e+]+ per second' out || fail "the rate is missing: $(cat out)"
-    expect_refusal 'no kernel is given: ' kernel
+    expect_refusal 'no kernel given: ' kernel
     expect_refusal "unknown kernel 'int46': did you mean 'int64'?" kernel int46
     expect_refusal "unexpected argument 'gcd': the kernel was already given, int64" kernel int64 gcd
     expect_refusal '--time: ' kernel int64 --time 0

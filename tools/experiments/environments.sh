@@ -52,7 +52,7 @@ name_guests() {
 # why_no_guest MEASURE GUEST: prints why guests are unavailable here; fails if they are available.
 why_no_guest() {
     if [ "$1" = host ]; then
-        echo "Showstopper on the host cannot start processes in a guest: --measure inside"
+        echo "Showstopper on the host cannot start processes in a guest: use --measure inside"
     elif [ -z "$2" ]; then
         echo "no guest is named: build one with make-guest and name it with --guest"
     elif [ ! -r "$2/about" ]; then

@@ -46,7 +46,7 @@ static const struct ss_argument rows[] = {
     {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
         .help = "for `instances`: send the URLs of the instances to the ssrequest with this --control"}},
     {0, NULL, {"check", AT(check),
-        .help = "for `run`: check that the levels can be set here, but set nothing and start nothing"}},
+        .help = "for `run`: only check that the levels can be set on this machine"}},
     {0, NULL, {"force", AT(force),
         .help = "for `follow`: set `memory` even below what is in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},

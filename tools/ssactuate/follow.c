@@ -94,10 +94,10 @@ static int gather(struct follow *follow, struct ss_error *error) {
         if (status == 0 && plan.duty > 0)
             status = ss_error_fail(error, "a policy cannot change duty while the command runs");
         if (status == 0 && (plan.instances > 0) != !!follow->options->control)
-            status = ss_error_fail(
-                error, plan.instances > 0
-                           ? "instances requires --control: ssrequest must know which URLs to use"
-                           : "--control requires `instances`");
+            status =
+                ss_error_fail(error, plan.instances > 0 ? "`instances` requires --control, to send "
+                                                          "the URLs of the instances to ssrequest"
+                                                        : "--control requires `instances`");
         follow->has_copies = plan.instances > 0;
         for (size_t j = 0; status == 0 && j < plan.count; j++) {
             if (!has_file(&follow->all, plan.settings[j].path))
@@ -548,7 +548,7 @@ static void note_load(struct follow *follow, ss_time now, double load) {
     if (follow->said_unknown || ss_time_since(now, follow->known) < follow->policy.stay)
         return;
     follow->said_unknown = true;
-    fprintf(stderr, "ssactuate: warning: the load is unknown%s%s: the present levels stay\n",
+    fprintf(stderr, "ssactuate: warning: the load is unknown%s%s: keeping the current levels\n",
         follow->load.samples ? ": no load in " : "",
         follow->load.samples ? ss_words_show(follow->load.samples).text : "");
 }

@@ -25,8 +25,8 @@ static int take_folder(
 // clang-format off
 #define VICTIM_ROWS                                                                                                    \
     {0, "WHAT", {"victim", SS_OPTION_TEXT, AT(victim),                                                                 \
-        .help = "the service: a URL, which gets requests; a log, with --iteration; or a command that prints figures, " \
-                "which is repeated"}},                                                                                 \
+        .help = "the service: a URL to send requests to; a log, with --iteration; or a command that prints figures, " \
+                "and is run repeatedly"}},                                                                                 \
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),                                                          \
         .help = "matches a line that ends an iteration; the first group, if any, is its time; without a group, lines are "     \
                 "counted. Default, for a command: the last number of each line"}},                                     \

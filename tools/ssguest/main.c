@@ -40,7 +40,7 @@ static int take_word(
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "PID", {"machine", SS_OPTION_COUNT, AT(driven.machine), .help = "for `drive`: process ID of qemu"}},
+    {0, "PID", {"machine", SS_OPTION_COUNT, AT(driven.machine), .help = "for `drive`: pid of qemu"}},
     {0, "PID", {"caller", SS_OPTION_COUNT, AT(driven.caller), .help = "the guest ends when this process does"}},
     {0, "N", {"vcpus", SS_OPTION_COUNT, AT(driven.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
     {0, "LIST", {"pins", SS_OPTION_TEXT, AT(driven.pins), .help = "pin each virtual CPU to one of these CPUs"}},

@@ -25,7 +25,7 @@ struct holder {
     pid_t child;       /* the program; 0: it has exited */
     int status;        /* exit status of the program, once it has exited */
     bool is_container; /* the program is a container: it has printed `open` */
-    bool is_ended;     /* ended by a signal */
+    bool is_ended;     /* a signal to end has arrived */
 };
 
 static int open_signals(struct holder *holder, struct ss_error *error) {

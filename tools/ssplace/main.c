@@ -33,7 +33,7 @@ static int set_limits(const struct ssplace_options *options, const struct ss_lim
         ss_platform_limit_group_set_quota(group, options->quota, PERIOD, error) < 0)
         return ss_error_wrap(error, "the quota cannot be set");
     if (options->cpu_list && ss_platform_limit_group_set_cpus(group, &options->cpus, error) < 0)
-        return ss_error_wrap(error, "the CPUs cannot be %s", options->cpu_list);
+        return ss_error_wrap(error, "cannot set the CPUs to %s", options->cpu_list);
     return 0;
 }
 

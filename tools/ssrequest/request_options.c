@@ -42,7 +42,7 @@ static const struct ss_argument rows[] = {
     {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
         .help = "allow at most this many unfinished requests; default 200"}, .heading = "Limits:"},
     {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
-        .initial = "delay", .help = "what to do with a request that is due at the cap: send it later, still measured from when it was due, or drop it"}},
+        .initial = "delay", .help = "delay or drop a request that is due at the cap; the response time of a delayed one counts from when it was due"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
         .max = "1h", .help = "fail a request that has no complete answer after this time"}},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),

@@ -53,8 +53,8 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `idle`: sample only these CPUs, such as 0-3,8; default: all"}},
     {0, "SECONDS", {"mean", SS_OPTION_NUMBER, AT(mean), .min = "1", .max = "3600", .help = "for `energy`: print the mean power over this time, as `mean WATTS`, and exit"}},
     {0, "WATTS", {"settle", SS_OPTION_NUMBER, AT(settle), .help = "for `energy`: wait until the power of a second is at most 2 % above this, for at most 2 minutes, and exit"}},
-    {0, NULL, {"scope", AT(scope), .help = "for `energy`: print what the source covers, and exit"}},
-    {0, NULL, {"why-not", AT(why_not), .help = "if there is nothing to sample, print why, and exit with status 0; otherwise exit with status 1"}},
+    {0, NULL, {"scope", AT(scope), .help = "for `energy`: print the scope of the source, such as the CPU packages, and exit"}},
+    {0, NULL, {"why-not", AT(why_not), .help = "print why there is nothing to sample; exit with status 1 if there is something"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(take_word),
 };

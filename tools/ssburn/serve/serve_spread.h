@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* How the work of requests varies, in the order of the words of --spread. */
+/* In the order of the choices of --spread. */
 enum serve_spread { SERVE_CONSTANT, SERVE_EXPONENTIAL };
 
 /*
