@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced. install_missing PACKAGE=PROBE... installs the Debian packages whose probes find nothing. A probe is a
-# path, a pkg-config file (NAME.pc) or a command, or several of these, of which one must be found: A|B.
+# path, a pkg-config file (NAME.pc) or a command. With alternatives, A|B, one found is enough.
 
 # quietly COMMAND...: prints the output of the command only if it fails.
 quietly() {

@@ -201,7 +201,7 @@ placeholders_in_commands_are_replaced() {
 $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/"*/output/"$index".err)"
     done
     sed -i 's/77M/78M/' "$mine/catalogue"
-    refuses "filled holds runs made in another way" "${call[@]}" --targets 50
+    refuses "filled has runs with other settings" "${call[@]}" --targets 50
     sed -i 's/^setup.*/setup = echo why >\&2; false/' "$mine/catalogue"
     refuses "family.one-cdc-n2-100-1: failed: before ended with status 1: why" "${call[@]}" --output filled-2
 }
@@ -473,7 +473,7 @@ END
     refuses "two different runs would be called sets-a-b-c-1" interference --dry-run --sets 0/1 \
         --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
     refuses "interference: the workload 'xz' is named twice" interference --pairs all --workloads xz,xz
-    refuses "--pairs takes the place of --background" interference --pairs all --background serial
+    refuses "--pairs and --background exclude each other" interference --pairs all --background serial
     refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
     refuses "--share requires --sets" interference --share
     refuses "--background-method: nbench: not one of" interference --background-method nbench

@@ -252,7 +252,7 @@ cpus_that_slow_each_other_are_refused() {
     touch "$scratch/broken"
     PATH=$scratch/bin:$PATH duet 125 "${work[@]}" --output wide --force
     grep -q '^ssbatch: aa-1-1: failed' "$output" || fail "--force does not begin the study"
-    refuses "A and B need a CPU each, and there is only one" duet "${work[@]}" --on "$one"
+    refuses "--order beside requires at least two CPUs" duet "${work[@]}" --on "$one"
 }
 
 # Threads of a core share a place, and an odd core is left out.
@@ -294,7 +294,7 @@ response_times_of_services_are_measured() {
     PATH=$build/bin:$PATH $serve >"$scratch/listening" 2>&1 &
     pid=$!
     await grep -q listening "$scratch/listening"
-    refuses "something answers there already" duet --metric "$url" --a "$serve" --b "$serve"
+    refuses "a service is already running there" duet --metric "$url" --a "$serve" --b "$serve"
     kill "$pid"
     wait "$pid" || true
 }
@@ -388,7 +388,7 @@ invalid_options_are_refused() {
     refuses "--a and --b are required" duet --a 'sleep 1'
     refuses "--metric: http: not one of throughput time URL" duet --a x --b y --metric http
     refuses "--metric: URL: write the URL itself" duet --a x --b y --metric URL
-    refuses "at a fixed rate of requests it is that rate: give --closed" duet --a x --b y --metric "$url" \
+    refuses "--response throughput requires --closed" duet --a x --b y --metric "$url" \
         --response throughput
     refuses "--response p95: a run has 125 requests, and a percentile needs 200" duet --a x --b y \
         --metric "$url" --response p95 --rate 50
@@ -405,22 +405,22 @@ invalid_options_are_refused() {
     refuses "--iteration is required: without it" duet --a x --b y --order alternate
     refuses "--force has no effect without --order beside" duet --a x --b y --force
     refuses "with --metric time one command would run alone" duet --a x --b y --order beside --metric time
-    refuses "--metric time is of launches" duet --a x --b y --order alternate --metric time
-    refuses "--seconds: a turn takes 1 s at least" duet --a x --b y --order alternate --iteration x --seconds 0.9s
+    refuses "--metric time measures launches" duet --a x --b y --order alternate --metric time
+    refuses "--seconds: must be at least 1 s with --order alternate" duet --a x --b y --order alternate --iteration x --seconds 0.9s
     refuses "--at-most: two pairs of processes that each have 15 turns take 1 min 1" duet --a x --b y --order alternate \
         --iteration x --at-most 60s
     refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
     refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
-    refuses "--until: no interval is that narrow" duet --a x --b y --until 0
+    refuses "--until: must be more than 0" duet --a x --b y --until 0
     refuses "x: unexpected argument: use --a and --b, see --help" duet --a x --b y x
-    refuses "duet: --a: '|' is for a shell, and none runs: write sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
+    refuses "duet: --a: '|' requires a shell: write sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
     refuses "duet: --b: '&&' is for a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
     refuses "write env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
     refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide
     refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
     refuses "--beside: nothing: no such workload" duet --a x --b y --beside nothing@60%
     refuses "--at-most: 20 blocks of four runs take 4 min 16 s" duet --a x --b y --at-most 1M --seconds 3s
-    refuses "less than 0.6 s of it follow --warmup" duet --a x --b y --seconds 2s --warmup 2s
+    refuses "--seconds: must exceed --warmup by at least 0.6 s" duet --a x --b y --seconds 2s --warmup 2s
     refuses "unexpected command: use --a and --b" duet --a x --b y -- z
     refuses "duet: --a: nosuch: no such program" duet --a 'nosuch x' --b true
     refuses "duet: --b: no such: no such program" duet --a true --b "'no such' {scratch}"

@@ -98,7 +98,7 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
     refuses_at_once "interference: --sets requires sets among --placements" interference --sets 0/1 \
         --placements quota
-    refuses "interference: --pairs: a list takes the place of --workloads" interference --sets 0/1 \
+    refuses "interference: --pairs: a list and --workloads exclude each other" interference --sets 0/1 \
         --pairs serial:serial --workloads xz
 }
 

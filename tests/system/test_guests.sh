@@ -110,8 +110,8 @@ options_and_their_values_are_checked() {
     refuses "--memory: 3: a size is required" run-in-guest --guest guest --memory 3 -- true
     refuses "--vcpus: 0: a number is required" run-in-guest --guest guest --vcpus 0 -- true
     refuses "--vcpus and --cpus exclude each other" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
-    refuses "--cpus: x: this machine has other CPUs" run-in-guest --guest guest --cpus x -- true
-    refuses "--cpus: 9999: this machine has other CPUs" run-in-guest --guest guest --cpus 9999 -- true
+    refuses "--cpus: x: not available on this machine" run-in-guest --guest guest --cpus x -- true
+    refuses "--cpus: 9999: not available on this machine" run-in-guest --guest guest --cpus 9999 -- true
     refuses "--share: /nowhere: not a folder" run-in-guest --guest guest --share /nowhere -- true
     refuses "--clock: /nowhere/file cannot be written" run-in-guest --guest guest \
         --clock /nowhere/file -- true

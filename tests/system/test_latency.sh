@@ -146,7 +146,7 @@ options_and_their_values_are_checked() {
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
     refuses "--seconds: '0' is not a time above 0" latency --seconds 0
-    refuses "no command is required" latency -- true
+    refuses "unexpected command" latency -- true
     [ ! -e "$scratch/calls" ] || fail "started a program"
     [ ! -e "$results" ] || fail "a folder was created"
 }
@@ -283,7 +283,7 @@ an_interrupted_study_can_be_resumed() {
     [ -d "$results/serve-d50-r20-1" ] || fail "the completed run is missing"
     [ "$(listed latency-results run | tr ' ' '\n' | uniq | paste -sd ' ')" = "serve-d50-r5-1 serve-d50-r10-1 serve-d50-r20-1" ] ||
         fail "wrong list of runs"
-    refuses "holds runs made in another way" latency "${few[@]}" --duties 50% --rates 5 --cap 7
+    refuses "has runs with other settings" latency "${few[@]}" --duties 50% --rates 5 --cap 7
 }
 
 nothing_lies() {

@@ -52,7 +52,7 @@ options_are_checked() {
     refuses "--balance: least: not one of" tradeoffs --balance least
     refuses "--cap: 1,x: numbers are required" tradeoffs --cap 1,x
     refuses "--knobs: instances=x: numbers above 0 are required" tradeoffs --knobs instances=x
-    refuses "--knobs: pin=first:1,instances=2: knobs of one level are joined by +" tradeoffs \
+    refuses "--knobs: pin=first:1,instances=2: join the knobs of a level by +" tradeoffs \
         --knobs pin=first:1,instances=2
     refuses "--knobs: cups: not one of workers frequency" tradeoffs --knobs 'instances=1+cups=2'
     refuses "--knobs: instances: a level is required" tradeoffs --knobs instances
@@ -68,7 +68,7 @@ options_are_checked() {
     refuses "--workers: '5000' is too large: write at most 4096" tradeoffs --workers 5000
     refuses "--knobs: workers: '5000' is too large" tradeoffs --knobs 'instances=1+workers=5000'
     refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet
-    refuses "no command is required" tradeoffs -- true
+    refuses "unexpected command" tradeoffs -- true
     [ ! -e "$results" ] || fail "a folder was created"
 }
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the experiments: environments in which the sides of a run run, and their CPUs. env/README.md describes the
-# commands in env/.
+# Sourced by the experiments: environments and CPUs of the sides of a run. env/README.md describes the commands in env/.
 
 known_environments="host lxc podman kvm"
 

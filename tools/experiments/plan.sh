@@ -130,8 +130,8 @@ ask() {
         ${own:+--memory "$own"} "$@"
 }
 
-# check_workloads: sets `workloads` to those of --workloads, the command after --, the published or the default ones, in
-# this order.
+# check_workloads: sets `workloads` to the first of these that is given: --workloads, the command after --, the
+# published workloads, or the default ones.
 check_workloads() {
     local file files=()
     [ -z "$catalogue" ] || readarray -t files <<<"${catalogue%$'\n'}"
@@ -159,7 +159,7 @@ define_command() {
         return
     fi
     : "${name:=${user_command[0]##*/}}"
-    [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
+    [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: use only letters, digits and ._+-"
     : "${workloads:=$name}"
     known+=(--define "$name" --command "$(printf '%q ' "${user_command[@]}")"
         ${iteration:+--iteration "$iteration"} ${repeat:+--repeat})
@@ -392,7 +392,7 @@ plan_one() {
     line main -- true
 }
 
-# list_unknown: prints the workloads for which nbench-fit needs the load of one instance.
+# list_unknown: prints the workloads whose load with one instance nbench-fit needs, and no study has measured.
 list_unknown() {
     local workload
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0
@@ -441,7 +441,7 @@ check_output() {
 fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
-    ssbatch --list "$output" >/dev/null 2>&1 || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
+    ssbatch --list "$output" >/dev/null 2>&1 || fail "some runs failed, for the reasons above; the output of commands is in $output/RUN.$(:
         ) The same call tries them again$others"
     fail "some runs were refused or not carried out, for the reasons above"
 }
@@ -499,7 +499,7 @@ carry_out_plan() {
         failures=yes
         [ -n "$go_on" ] || fail_incomplete
         ;;
-    *) fail "the study cannot continue; if $output holds runs made in another way, choose another --output" ;;
+    *) fail "the study cannot continue; if $output has runs with other settings, choose another --output" ;;
     esac
 }
 

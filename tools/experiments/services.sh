@@ -85,8 +85,8 @@ choose_shape() {
     fi
 }
 
-# plan_requests URL OPTION...: prints the lines that send requests: first those of the warm-up, at the rate `value`,
-# then those that count. A run may have failed requests.
+# plan_requests URL OPTION...: prints the lines that send requests: a warm-up at the rate `value`, then the requests
+# that count. Failed requests do not make the run fail.
 plan_requests() {
     [ "$warmup_seconds" = 0 ] || line before warmup ok=0,1 -- ssrequest --quiet --profile constant --rate "$value" \
         --duration "${warmup}s" "${sending[@]}" "${@:2}" "$1"
@@ -102,7 +102,7 @@ steps_seconds() {
 
 # check_rates_or_steps: fails if --rates and --steps are combined. Call this before defaults are set.
 check_rates_or_steps() {
-    [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: no command is required: see --service"
+    [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: unexpected command: name the service with --service"
     [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates and --steps exclude each other"
     [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
 }

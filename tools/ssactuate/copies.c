@@ -15,7 +15,7 @@
 #include "base/owned.h"
 #include "generator_control.h"
 
-/* Ports below the range of ephemeral ports, from which connections could take one. */
+/* Ports below the ephemeral range, so that outgoing connections do not take them. */
 #define PORT_MIN 16384
 #define PORTS    16384
 

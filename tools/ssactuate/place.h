@@ -18,8 +18,8 @@ unsigned ssactuate_place_limits(
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan);
 
 /*
- * Chooses the CPUs of a command, and puts them into plan->cpus: those of `pin`, or all CPUs; with
- * `cpus`, the first N of them.
+ * Sets the mask of a command and plan->cpus: to the CPUs of `pin`, or all CPUs; with `cpus`, to the
+ * first N of them.
  */
 SS_MUST_USE SS_NONNULL() int ssactuate_place_choose(struct ssactuate_place *place,
     const struct ssactuate_machine *machine, struct ssactuate_plan *plan, struct ss_error *error);

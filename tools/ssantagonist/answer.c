@@ -83,7 +83,7 @@ static struct result *sort_results(const struct stages *stages) {
     return results;
 }
 
-/* A number printed with two digits. */
+/* A number printed with two significant digits. */
 struct digits {
     char text[32];
 };
@@ -193,7 +193,7 @@ static void write_sentence(
         snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
 }
 
-/* Passes a sentence for each suspect to `take`, the answer first. */
+/* Passes a sentence for each suspect to `take`, the most harmful suspect first. */
 static void list_results(const struct stages *stages, const struct result *results,
     void (*take)(void *context, const char *sentence), void *context) {
     char text[SENTENCE];

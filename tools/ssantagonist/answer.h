@@ -12,8 +12,8 @@
 #include "antagonist_stages.h"
 
 /*
- * If the next run is the first one with throttles, prints which costs it can find, and how much CPU
- * time it takes from suspects.
+ * If the next run is the first one with throttles, prints which costs this run can find, and how
+ * much CPU time it takes from suspects.
  */
 SS_NONNULL() void answer_print_forecast(const struct stages *stages, FILE *stream);
 

@@ -57,7 +57,7 @@ struct watch {
     double sum[2 * CODES_LENGTH];   /* sum of the figures in a slot */
     double first[2 * CODES_LENGTH]; /* time of the first line of a slot */
     double last[2 * CODES_LENGTH];  /* time of the last line of a slot */
-    double born;                    /* wall clock at which the command was started */
+    double born;                    /* wall clock at the start of the command */
     size_t lost;                    /* number of slots with too large a loss */
     FILE *output;
 };

@@ -142,7 +142,6 @@ progress() {
         "${#run_names[@]}" "$failed_count" "${#run_where[@]}" >&2
 }
 
-# send_plan: copies the plan to the disk of each node.
 send_plan() {
     local node part
     for node in $(engine_nodes); do

@@ -11,7 +11,7 @@
 struct ssguest_driven {
     const char *folder;     /* folder of the run, with control.in, control.out and logs */
     uint64_t machine;       /* pid of qemu */
-    uint64_t caller;        /* pid of a process with which the run ends, too */
+    uint64_t caller;        /* pid of a process; the run ends when this process exits */
     uint64_t vcpus;         /* number of virtual CPUs */
     const char *pins;       /* list of CPUs for the virtual CPUs; NULL: not pinned */
     uint64_t grace;         /* seconds that the command may take to exit after a signal */

@@ -22,8 +22,8 @@ static _Atomic pid_t command;    /* pid; 0: not started, or about to be reaped *
 static atomic_bool over;
 
 /*
- * Forwards the signal to the command, unless it came from the keyboard: the kernel has sent such a
- * signal to the whole process group.
+ * Forwards the signal to the command, unless it came from the keyboard: the kernel has then sent it
+ * to the whole process group.
  */
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
@@ -78,7 +78,7 @@ static void execute(char **words, int report) {
     _exit(SS_ERROR_FAILED);
 }
 
-/* Checks the command before the start, because the messages say more than those of execvp(). */
+/* Checks the command before the start, for messages that say more than the errno of execvp(). */
 static int check(char **words, struct ss_error *error) {
     struct ss_commands commands = {0};
     int result = ss_commands_repeat(&commands, words, 1, error);

@@ -9,8 +9,8 @@
 #include "base/words.h"
 
 /*
- * A value of all CPUs together, and of each CPU. They have different names, so that a query that
- * adds up the CPUs counts nothing twice.
+ * A metric of all CPUs together, and one of each CPU. They have different names, so that a query
+ * that adds up CPUs counts nothing twice.
  */
 struct pair {
     size_t offset; /* in struct ssload_sums, a double */

@@ -27,7 +27,7 @@ struct ssload_report {
     const char *name; /* name of the stream, for messages */
     enum ssload_format format;
     struct ssload_table table;
-    struct ssload_sums *sums; /* the sums of all CPUs, then those of each CPU */
+    struct ssload_sums *sums; /* sums of all CPUs together, then of each CPU */
     size_t cpus;              /* one more than the highest CPU number so far */
     bool was_free;            /* the last sample ended in a `free` section */
 };

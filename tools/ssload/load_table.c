@@ -14,7 +14,7 @@
 #define DRAWING_MAX  100
 #define GAP          2 /* blanks before the drawing */
 
-/* The columns in order. In a narrow window those of the lowest rank are omitted first. */
+/* The columns in order. In a narrow window, columns of the lowest rank are omitted first. */
 enum { TARGET, LOAD, ERROR, TICKS, USER, SYSTEM, IRQ, STEAL, IOWAIT, IDLE, PRESSURE, COLUMNS };
 
 static const struct column {

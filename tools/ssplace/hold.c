@@ -161,7 +161,7 @@ static int publish(const struct holder *holder, struct ss_error *error) {
 
 static int open_place(struct holder *holder, char *const *words, struct ss_error *error) {
     struct ssplace_process self = {getpid(), ss_platform_process_started(getpid())};
-    /* Remove leftovers of a killed hold. */
+    /* Remove the remains of a killed holder. */
     if (ssplace_clear(holder->place, words[0], error) < 0)
         return -1;
     int status = ssplace_write_process(holder->place, "holder", &self);

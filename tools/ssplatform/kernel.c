@@ -23,7 +23,7 @@ static bool is_chosen(const char *text, const char *name) {
     return value && *value == 'y';
 }
 
-/* Options of which exactly one is selected when the kernel is built. */
+/* Exactly one option of each choice is selected when the kernel is built. */
 static const struct choice {
     const char *key;
     const char *names[5];

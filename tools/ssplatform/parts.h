@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_PARTS_H
 #define SSPLATFORM_PARTS_H
 
-/* The parts of a report, each of which writes its own keys, and data that several parts share. */
+/* Functions that each write a part of the report, and data that several parts share. */
 
 #include "base/cpus.h"
 #include "base/json.h"

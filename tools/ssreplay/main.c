@@ -172,7 +172,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* The recorded command line, of which the first `options` words are options. */
+/* The recorded command line. Its first `options` words are options. */
 struct recorded_run {
     struct json_object *plan, *inputs;
     char **words; /* owned by the plan */

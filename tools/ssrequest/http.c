@@ -48,7 +48,7 @@ struct slot {
     /* The current request: */
     bool begun;  /* libcurl sent it, or was about to */
     bool again;  /* libcurl tried to send it again */
-    bool final;  /* the last status line was not that of an interim response */
+    bool final;  /* the last status line was of a final response, not an interim one */
     bool headed; /* the headers are complete */
     int why;     /* errno of a failed socket(), or 0 */
     bool local;  /* the last socket opened for the request is a Unix socket */

@@ -22,7 +22,7 @@ struct ssrequest_output {
     struct ssrequest_lookup *lookup; /* for `urls` commands */
     struct ssrequest_block block;
     double turned;        /* rate set by a command; negative: the profile's rate applies */
-    const char **targets; /* all targets of the run; owned, except those of the command line */
+    const char **targets; /* all targets of the run; owned, except those from the command line */
     size_t target_count, target_room;
     uint32_t aimed; /* number of current targets, which are the last ones in `targets` */
 };

@@ -173,7 +173,7 @@ static int64_t used_energy(const struct sssample_power *power, size_t index, int
     int64_t used = now - power->before[index], range;
     if (used >= 0)
         return used;
-    /* A counter wraps at its range. One that is far from it has been reset instead. */
+    /* A counter wraps at its range. A counter that was far from its range has been reset. */
     if (!read_number(power->files[index], "max_energy_range_uj", &range) ||
         power->before[index] < range / 2 || now > range / 2)
         return -1;

@@ -70,7 +70,7 @@ why_no_container() {
     for program; do
         type -P "$program" >/dev/null || { echo "$program is not installed" && return; }
     done
-    unshare -m true 2>/dev/null || { echo "the system does not let root make namespaces" && return; }
+    unshare -m true 2>/dev/null || { echo "root cannot create namespaces on this system" && return; }
     "$helper" why-not cpus
 }
 

@@ -86,7 +86,7 @@ struct ssactuate_actuator {
     int (*get)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
         const struct ssactuate_output *output, struct ss_error *error);
 
-    /* Checks the level of a knob, and adds what it changes to the plan. */
+    /* Checks the level of a knob, and adds its changes to the plan. */
     int (*set)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
         struct ssactuate_plan *plan, struct ss_error *error);
 

@@ -10,7 +10,7 @@
 #include <showstopper/time.h>
 
 /*
- * A policy says which levels apply at which load. It is a text with one of these in each line:
+ * A policy assigns levels to loads. Each line of its text is one of these:
  *
  *   load SOURCE [ARGUMENT]   where the load comes from
  *   every TIME               interval of samples

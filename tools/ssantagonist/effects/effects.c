@@ -93,7 +93,7 @@ static struct effects_value value_of(struct regression_sum sum, double quantile)
         sum.value, {sum.value - quantile * sum.error, sum.value + quantile * sum.error}};
 }
 
-/* Returns the mean CPU time in slots in which the suspect is not throttled. */
+/* Returns the mean CPU time over the slots without throttling of this suspect. */
 static double usual_cpu(const struct codes *codes, size_t suspect, const double *cpu) {
     double sum = 0;
     size_t count = 0;

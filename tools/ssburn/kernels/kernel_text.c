@@ -105,10 +105,7 @@ static bool fnv_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_fnv = {"fnv", "hash", "hashes of short texts (FNV-1a)", fnv_round};
 
-/*
- * Inserts into a hash table with open addressing, and checks that it finds exactly what was
- * inserted.
- */
+/* Inserts keys into a hash table with open addressing, and checks that lookups find all of them. */
 static bool hash_table_round(struct kernel_hand *hand) {
     uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
     const uint64_t mask = 4095;
@@ -236,7 +233,7 @@ static bool search_open(struct kernel_hand *hand) {
     return true;
 }
 
-/* Searches the array for numbers, half of which it contains. */
+/* Searches the array for random numbers. It contains half of the possible ones. */
 static bool search_round(struct kernel_hand *hand) {
     const uint32_t *numbers = hand->memory;
     uint64_t found = 0, wrong = 0, random = ++hand->state;

@@ -6,7 +6,7 @@
 #include "burn_options.h"
 #include "options/arguments.h"
 
-/* The largest answer in bytes: it is kept in memory. */
+/* Maximum size of an answer, which is kept in memory. */
 #define BYTES_MAX (UINT64_C(1) << 30)
 
 #define WORK_DEFAULT (10 * SS_MILLISECOND)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Prints the article of services/mediawiki, in wiki markup, which ends with `last`. It is always the same: its random
-# numbers are those of Park and Miller, because rand() differs between versions of awk.
+# numbers come from the Park-Miller generator, because rand() differs between versions of awk.
 function random(n) {
     state = state * 16807 % 2147483647
     return state % n
