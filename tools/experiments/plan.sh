@@ -441,8 +441,9 @@ check_output() {
 fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
-    ssbatch --list "$output" >/dev/null 2>&1 || fail "some runs failed, for the reasons above; the output of commands is in $output/RUN.$(:
-        ) The same call tries them again$others"
+    ssbatch --list "$output" >/dev/null 2>&1 ||
+        fail "some runs failed, for the reasons above; the output of commands is in $output/RUN." \
+            "The same call tries them again$others"
     fail "some runs were refused or not carried out, for the reasons above"
 }
 
