@@ -228,7 +228,7 @@ cgroup-v2|fault cgroup.procs EBUSY|pin=1|Device or resource busy: another progra
 cgroup-v2|fault cgroup.subtree_control EBUSY|memory=4M|Device or resource busy
 cgroup-v2|fault cgroup.subtree_control EBUSY|pin=0|
 cgroup-v2|fault memory.max lose|memory=4M|memory.max is 'max' after it was set to '4194304'
-acpi-cpufreq||pin=3,each frequency=1.4GHz|the command does not get CPUs 3: some of them are offline
+acpi-cpufreq||pin=3,each frequency=1.4GHz|cannot run the command on CPUs 3: some of them are offline
 END
 }
 

@@ -48,7 +48,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"check", AT(check),
         .help = "for `run`: only check that the levels can be set on this machine"}},
     {0, NULL, {"force", AT(force),
-        .help = "for `follow`: set `memory` even below what is in use"}},
+        .help = "for `follow`: set `memory` even below the memory in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),

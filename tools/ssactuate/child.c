@@ -86,7 +86,7 @@ static int report(
     if (failure->step == IN_AFFINITY) {
         ss_cpus_print(cpus, sizeof cpus, child->mask);
         return ss_error_fail(error,
-            "the command does not get CPUs %s: some of them are offline or outside the cpuset of "
+            "cannot run the command on CPUs %s: some of them are offline or outside the cpuset of "
             "ssactuate",
             cpus);
     }

@@ -95,7 +95,8 @@ static const struct {
 } commands[] = {
     [ANTAGONIST_PLAN] = {"plan",
         "STUDY\nPrints the plan of a study for ssbatch(1), as far as it is known: later runs\n"
-        "depend on earlier ones. Prints on standard error what the next run can find.",
+        "depend on earlier ones. Prints on standard error which costs the next run can\n"
+        "find.",
         plan_rows},
     [ANTAGONIST_ANSWER] = {"answer", "STUDY\nPrints which suspects hurt the victim.", answer_rows},
     [ANTAGONIST_WATCH] = {"watch",

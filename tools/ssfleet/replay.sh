@@ -109,7 +109,7 @@ await_ready() {
     done
 }
 
-# in_seconds MICROSECONDS
+# in_seconds MICROSECONDS: prints a time in seconds, which may be negative.
 in_seconds() {
     local sign=''
     [ "$1" -ge 0 ] || sign=-

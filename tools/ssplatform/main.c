@@ -25,7 +25,7 @@ static const struct ss_argument rows[] = {
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
                 .help = "describe the machine whose /proc and /sys were copied to DIR"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
-                   .help = "write to FILE, whole or not at all"}},
+                   .help = "write to FILE, which is replaced only on success"}},
     {0, "PLACEMENT", {"sets", SS_OPTION_CHOICE, AT(sets), .choices = "per-chip per-core per-thread",
                       .help = "print two disjoint sets with equal numbers of CPUs instead, as A/B"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -47,7 +47,7 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
 static void print_help(void) {
     printf("Usage: showstopper-platform [OPTION]...\n"
            "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies,\n"
-           "idle states, virtual machine or container, and how much of it may be used.\n\n");
+           "idle states, virtual machine or container, and the part of it that may be used.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

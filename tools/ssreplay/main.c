@@ -295,7 +295,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
              "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with\n"
-             "its options, those given here and its command, and says how the machine differs.");
+             "its command and options, and those given here. Prints how the machine differs.");
         return 0;
     }
     struct recorded_run recorded = {0};

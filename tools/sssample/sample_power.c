@@ -106,7 +106,7 @@ static bool find_sensor(struct sssample_power *power, const char *root, const ch
     }
     bool whole = strcmp(device, "power_meter") == 0;
     snprintf(power->scope, sizeof power->scope,
-        whole ? "hwmon: the whole machine (%s)" : "hwmon: what the sensor %s covers", device);
+        whole ? "hwmon: the whole machine (%s)" : "hwmon: parts measured by sensor %s", device);
     return true;
 }
 

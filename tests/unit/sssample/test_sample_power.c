@@ -102,7 +102,7 @@ static void sensor_reports_its_scope(void **state) {
     sssample_power_free(&power);
     tree_write("sys/class/hwmon/hwmon3/name", "amdgpu\n");
     assert_true(sssample_power_find(&power, "auto", root));
-    assert_string_equal(power.scope, "hwmon: what the sensor amdgpu covers");
+    assert_string_equal(power.scope, "hwmon: parts measured by sensor amdgpu");
     sssample_power_free(&power);
 }
 
