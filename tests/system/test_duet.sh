@@ -414,7 +414,7 @@ invalid_options_are_refused() {
     refuses "--until: must be more than 0" duet --a x --b y --until 0
     refuses "x: unexpected argument: use --a and --b, see --help" duet --a x --b y x
     refuses "duet: --a: '|' requires a shell: write sh -c '...'" duet --a 'sleep 1 | cat' --b 'sleep 1'
-    refuses "duet: --b: '&&' is for a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
+    refuses "duet: --b: '&&' requires a shell" duet --a 'sleep 1' --b 'cd / && sleep 1'
     refuses "write env X=1 sleep 1" duet --a 'X=1 sleep 1' --b 'sleep 1'
     refuses "--until: 'wide' is not a valid number" duet --a x --b y --until wide
     refuses "--beside: serial: a workload and its load are required" duet --a x --b y --beside serial
