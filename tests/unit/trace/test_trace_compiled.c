@@ -20,7 +20,7 @@ static const struct ss_trace_record examples[] = {
 #define EXAMPLES (sizeof examples / sizeof *examples)
 #define SIZE     (sizeof(struct ss_trace_header) + EXAMPLES * sizeof(struct ss_trace_packed) + 8)
 
-/* Compiles some of the examples. */
+/* Compiles `count` examples and returns the number of bytes. */
 static size_t compile(unsigned char bytes[SIZE + 1], size_t first, size_t count) {
     FILE *stream = fmemopen(bytes, SIZE + 1, "w");
     struct ss_trace_writer writer;

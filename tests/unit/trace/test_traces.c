@@ -16,7 +16,9 @@ static void assert_load(double load, double expected) {
         fail_msg("%.17g, not %.17g", load, expected);
 }
 
-/* Checks that a loop of the trace has no step. */
+/*
+ * Checks that the trace ends at the load with which it begins, so that repeating it makes no step.
+ */
 static void assert_closed(const struct ss_trace_records *records, ss_time length) {
     assert_int_equal(records->items[0].time, 0);
     assert_int_equal(records->items[records->count - 1].time, length);
@@ -69,7 +71,7 @@ static void check_nine_steps(const struct ss_trace_records *records) {
     assert_int_equal(records->items[17].time, 1620 * SS_SECOND);
 }
 
-/* Unlike nine steps, it has no jump. */
+/* Unlike the trace of nine steps, this trace has no jump. */
 static void check_nine_means(const struct ss_trace_records *records) {
     assert_int_equal(records->count, 10);
     for (size_t i = 0; i < 10; i++) {

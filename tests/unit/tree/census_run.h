@@ -268,7 +268,7 @@ static inline void world_expect_branch(uint32_t row, pid_t number, bool group) {
     assert_int_equal(atomic_load(&branch->started), world_at(number)->started);
 }
 
-/* Checks that no foreign process is reached; and with `whole`, that all of ours are. */
+/* Checks that no foreign process is reached and, with `whole`, that all of ours are. */
 static inline void world_check(bool whole) {
     for (pid_t pid = 1; pid <= world.highest; pid++) {
         if (!world_is_there(pid))
