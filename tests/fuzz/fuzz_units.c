@@ -37,7 +37,7 @@ static void check_numbers(const char *text) {
     FUZZ_CHECK(count_result != 0 || (number_result == 0 && number == (double)count));
     if (load_result == 0 && number_result == 0)
         FUZZ_CHECK(load == number);
-    /* Plain decimals must equal the result of the C library. */
+    /* Plain decimals must give the same number as strtod(). */
     if (number_result == 0 && !strchr(text, '/') && strlen(text) <= 20)
         FUZZ_CHECK(number == strtod(text, NULL));
 }

@@ -161,7 +161,7 @@ static void quantile_is_the_value_of_its_rank(void **state) {
     assert_that(ss_histogram_quantile(&histogram, 0.071), ==, 8 / 1e9);
 }
 
-/* Far more values than a list could hold; every n-th one is long. */
+/* Adds far more values than a list could hold; every n-th value is long. */
 static void quantiles_of_periodic_values_include_both_lengths(void **state) {
     (void)state;
     for (unsigned i = 0; i < 300000; i++)

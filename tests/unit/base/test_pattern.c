@@ -59,7 +59,7 @@ static void posix_patterns_are_accepted(void **state) {
     }
 }
 
-/* Unless the C library gives them this meaning, these patterns must be refused. */
+/* These patterns are accepted only if the C library gives them this meaning. */
 static void supported_extensions_are_accepted(void **state) {
     (void)state;
     static const struct {

@@ -158,7 +158,7 @@ static void dates_agree_with_the_c_library(void **state) {
                 bool exists = tm.tm_mon == month - 1 && tm.tm_mday == day;
                 if (ss_wallclock_day(years[i], month, day, &number) != exists ||
                     (exists && number * 86400 != seconds))
-                    fail_msg("%d-%d-%d: day %lld", years[i], month, day, (long long)number);
+                    fail_msg("%d-%d-%d is day %lld", years[i], month, day, (long long)number);
             }
         }
     }

@@ -110,7 +110,7 @@ static void assert_text(const struct text_option *option, const char *form, cons
     snprintf(line, sizeof line, form, name);
     parse(line);
     if (!*option->place || strcmp(*option->place, "a=b-c") != 0)
-        fail_msg("'%s' gave '%s'", line, *option->place ? *option->place : "(nothing)");
+        fail_msg("'%s' set '%s', not 'a=b-c'", line, *option->place ? *option->place : "(nothing)");
     assert_string_equal(cli.command[0], "command");
 }
 

@@ -37,7 +37,7 @@ static void assert_refused(const char *line, const char *part) {
     struct ss_error error = {0};
     assert_int_equal(make_plan(line, &error), -1);
     if (!strstr(error.message, part))
-        fail_msg("'%s': '%s' is not in '%s'", line, part, error.message);
+        fail_msg("'%s': message without '%s': %s", line, part, error.message);
     free_plan();
 }
 

@@ -221,7 +221,7 @@ static void geom_matches_the_published_error_by_scaling_its_own_duty(void **stat
     double own = sum_mse(12, "geom", NULL, "even", &error);
     double global = sum_mse(12, "geom", "previous=global", "even", &error);
     if (!(own > 83 / 1.5 && own < 83 * 1.5 && global < 83.0 / 5))
-        fail_msg("own %g, global %g", own, global);
+        fail_msg("MSE %g with own duties, %g with the global duty", own, global);
 }
 
 /* 107 s are exactly 1000 rounds of 107 ms and a whole number of samples, so nothing is rounded. */

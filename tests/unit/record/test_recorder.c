@@ -267,7 +267,6 @@ static void lost_lines_of_a_record_are_counted(void **state) {
     assert_int_equal(outcome.lines_lost, 3 + 2);
 }
 
-/* All files of a record must have the same start time. */
 static void simulated_run_is_marked_in_its_plan(void **state) {
     (void)state;
     open_record();

@@ -266,7 +266,7 @@ static void a_locked_run_names_its_holder(void **state) {
     assert_int_equal(holder.pid, getpid());
     int other = ssbatch_study_lock_run(&study, "b", &holder, &error);
     assert_that(other, >=, 0);
-    /* Even if a child still has a copy of the descriptor. */
+    /* Unlocking works even if a child still has a copy of the descriptor. */
     int copy = dup(lock);
     ssbatch_study_unlock_run(&study, "a", lock);
     lock = ssbatch_study_lock_run(&study, "a", &holder, &error);

@@ -137,7 +137,7 @@ static int64_t wallclock(void *context) {
     return INT64_C(1700000000000000000) + (int64_t)world.now;
 }
 
-/* Each command uses 1 s in all, half of it before it is gone. */
+/* Until a command is gone, half of its 1 s of CPU time counts. */
 static ss_time cpu_time(void *context, int number) {
     (void)context;
     assert_that(world.now, <, world.commands[number].gone);

@@ -65,7 +65,8 @@ static void steady_series_are_rarely_flagged(void **state) {
         struct recipe recipe = {.deviation = deviations[i / 3], .memory = memories[i % 3]};
         int found = count_found(&recipe, 1000);
         if (found > 10)
-            fail_msg("deviation %g, memory %g: %d of 1000", recipe.deviation, recipe.memory, found);
+            fail_msg("deviation %g, memory %g: change found in %d of 1000 series", recipe.deviation,
+                recipe.memory, found);
     }
 }
 
@@ -94,7 +95,7 @@ static void changes_of_twice_the_limit_are_found(void **state) {
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
         int found = count_found(&recipes[i], 200);
         if (found < 198)
-            fail_msg("recipe %zu: found in %d of 200", i, found);
+            fail_msg("recipe %zu: change found in %d of 200 series", i, found);
     }
 }
 
@@ -115,7 +116,7 @@ static void changes_of_other_shapes_are_found(void **state) {
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
         int found = count_found(&recipes[i], 200);
         if (found < 198)
-            fail_msg("recipe %zu: found in %d of 200", i, found);
+            fail_msg("recipe %zu: change found in %d of 200 series", i, found);
     }
 }
 
