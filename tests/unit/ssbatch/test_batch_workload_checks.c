@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the checks that precede a plan: what they print, warn of and refuse. */
+/* Tests of the checks that precede a plan. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int close_catalogue(void **state) {
     return 0;
 }
 
-/* What a call has written to its stream and to standard error, and its error. */
+/* The output of a call to its stream and to standard error, and its error. */
 static struct {
     char *out;
     size_t size;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of what a report says about fleets: its answers, tables and page. */
 
 #include "fleet.h"
 #include "report_make.h"
@@ -74,7 +73,7 @@ static struct ssreport_report report_on(size_t count) {
 }
 
 static void close_report(struct ssreport_report *report) {
-    report->fleets = NULL; /* of this test */
+    report->fleets = NULL; /* not allocated */
     report->fleet_count = 0;
     ssreport_report_free(report);
 }

@@ -231,8 +231,6 @@ static void runs_of_other_experiments_form_no_load_line(void **state) {
     assert_int_equal(report.load_series_count, 0);
 }
 
-/* ---- pictures ---- */
-
 /* Draws the pictures of the only series. Returns the page, which the test frees. */
 static char *draw(struct ssreport_report *report) {
     char *text = NULL;
@@ -301,7 +299,7 @@ static void power_is_drawn_with_a_band_around_all_visits(void **state) {
     ladder.run.energy = (struct ssreport_energy){.samples = samples, .count = 2 * LEVELS};
     char *page = draw_run(&ladder);
     assert_drawn(page, "power, W", true);
-    assert_int_equal(count_bands(page), 2); /* and the interval of the throughput */
+    assert_int_equal(count_bands(page), 2); /* of power and of throughput */
     free(page);
 }
 
