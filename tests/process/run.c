@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,17 @@
 #include "snapshot.h"
 
 #define NAP_MS 3
+
+const char *run_first_cpu(void) {
+    static char text[16];
+    cpu_set_t set;
+    int cpu = 0;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    while (!CPU_ISSET(cpu, &set))
+        cpu++;
+    snprintf(text, sizeof text, "%d", cpu);
+    return text;
+}
 
 double run_now(void) {
     struct timespec now;

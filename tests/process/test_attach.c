@@ -3,7 +3,6 @@
 /* Attached programs are limited during the run and keep running whatever process dies. */
 
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -663,15 +662,12 @@ END_TEST
  * reduces.
  */
 START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
-    double before = ended_cpu_time();
     struct run *run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "-c", "fixed",
         "--duration", "1s", "--json", "-", PAYLOAD, "spin");
-    double used = ended_cpu_time() - before;
     run_expect(run, 0);
     run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
     double load = json_number(run->out.bytes, "load_mean");
-    /* A load relative to whole CPUs is at most the CPU time that was used in this second. */
-    ck_assert_msg(load > fmin(1.2 * used, 0.6), "load %f, %f s of CPU time", load, used);
+    ck_assert_msg(load > 0.2, "load %f", load); /* of one CPU it would be some 0.03: payloads nap */
     run_free(run);
     run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "--duration", "4s", "--json",
         "-", PAYLOAD, "spin");

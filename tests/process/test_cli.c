@@ -162,15 +162,16 @@ START_TEST(modules_and_their_options_appear_in_the_plan) {
     PLAN_WITHOUT_LOAD("load=0.25", "--trace", "constant", "--trace-options=load=1/4", "true");
     PLAN("load=0.5", "true");
     PLAN_WITHOUT_LOAD("load=0.6", "--load", "6/10", "true");
-    PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "true");
-    PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", "0", "-f", "own", "true");
-    PLAN_WITHOUT_LOAD(
-        "load=0.6", "-l", "0.3cpu", "--cpus", "0", "-f", "own", "-F", "cpus=0.5", "true");
-    PLAN("0.5 of these CPUs; work is", "--cpus", "0", "-f", "own", "-F", "cpus=0.5", "true");
-    PLAN_WITHOUT_LOAD("mean=0.5,amplitude=0.2", "--cpus", "0", "-t", "sine", "-T",
+    PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", run_first_cpu(), "true");
+    PLAN_WITHOUT_LOAD("load=0.3", "-l", "0.3cpu", "--cpus", run_first_cpu(), "-f", "own", "true");
+    PLAN_WITHOUT_LOAD("load=0.6", "-l", "0.3cpu", "--cpus", run_first_cpu(), "-f", "own", "-F",
+        "cpus=0.5", "true");
+    PLAN("0.5 of these CPUs; work is", "--cpus", run_first_cpu(), "-f", "own", "-F", "cpus=0.5",
+        "true");
+    PLAN_WITHOUT_LOAD("mean=0.5,amplitude=0.2", "--cpus", run_first_cpu(), "-t", "sine", "-T",
         "mean=0.5cpus,amplitude=20%,period=1M", "true");
-    PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", "0", "-t", "staircase", "-T",
-        "1cpu:0.5cpu:0.1cpu", "true");
+    PLAN_WITHOUT_LOAD("levels=1cpu:0.5cpu:0.1cpu", "--cpus", run_first_cpu(), "-t", "staircase",
+        "-T", "1cpu:0.5cpu:0.1cpu", "true");
     PLAN("period=103m", "-f", "realtime", "-F", "103m", "true");
     PLAN("count=ticks", "--feedback", "realtime", "--feedback-options", "count=ticks", "true");
     PLAN("ki=3", "-c", "rbpid", "-C", "ki=3", "true");
@@ -203,15 +204,16 @@ END_TEST
 START_TEST(the_plan_shows_values_computed_by_modules) {
     PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances "
          "on 1 CPU\n",
-        "-n", "4", "--cpus", "0", "true");
+        "-n", "4", "--cpus", run_first_cpu(), "true");
     PLAN("           horizon is 64.2 ms, six tenths of a round of 107 ms\n", "-n", "4", "--cpus",
-        "0", "true");
+        run_first_cpu(), "true");
     PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=stat",
         "true");
-    PLAN("           the load is the number that a program prints\n", "-f", "command", "-F", "echo 1", "true");
-    struct run *run =
-        run_wait(run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "4", "--cpus", "0", "-l", "50%",
-                                     "-F", "source=stat", "-c", "fixed", "--json", "-", "true")));
+    PLAN("           the load is the number that a program prints\n", "-f", "command", "-F",
+        "echo 1", "true");
+    struct run *run = run_wait(
+        run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "4", "--cpus", run_first_cpu(), "-l", "50%",
+                            "-F", "source=stat", "-c", "fixed", "--json", "-", "true")));
     run_expect(run, 0);
     run_expect_text(&run->err, "showstopper: stagger: tau is 107 ms, for 4 instances on 1 CPU\n");
     run_expect_text(
@@ -252,7 +254,7 @@ START_TEST(the_plan_shows_times_cpus_and_workloads) {
     PLAN("window     500 ms\n", "true");
     PLAN("window     100 ms\n", "--window", "100m", "true");
     PLAN("tau is 21.4 ms, for 2 instances on 1 CPU and a window of 100 ms\n", "-n", "2", "--cpus",
-        "0", "--window", "100m", "true");
+        run_first_cpu(), "--window", "100m", "true");
     PLAN("stagger  tau=107m,", "-D", "107m", "--window", "100m", "true");
     PLAN("averageq  tau=21400u,", "-d", "averageq", "--window", "100m", "true");
     PLAN("fixedq  quantum=2600u", "-d", "fixedq", "--window", "100m", "true");
@@ -265,7 +267,9 @@ START_TEST(the_plan_shows_times_cpus_and_workloads) {
     PLAN("tolerance  2.5 %", "--tolerance", "2.5", "true");
     PLAN("left running\n", "--keep", "true");
     PLAN("continued and left running\n", "--keep", "true");
-    PLAN("CPUs       1 (0), instances pinned", "--cpus", "0", "true");
+    char pinned[64];
+    snprintf(pinned, sizeof pinned, "CPUs       1 (%s), instances pinned", run_first_cpu());
+    PLAN(pinned, "--cpus", run_first_cpu(), "true");
     folder = run_make_folder();
     const char *file = run_path(folder, "mix");
     run_write_file(file, "# two of one, one of another\n2 sleep %\n\n1 echo 'a b' # yes\n");
@@ -339,14 +343,14 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "load", TOUCH_AT("150%"));
     REFUSED(125, "load", TOUCH_AT("-1"));
     REFUSED(125, "load", TOUCH_AT("half"));
-    REFUSED(125, "a load of 100 % is 1 CPU here: write at most 1cpu", "--cpus", "0",
+    REFUSED(125, "a load of 100 % is 1 CPU here: write at most 1cpu", "--cpus", run_first_cpu(),
         TOUCH_AT("1.5cpus"));
-    REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", "0", "-t", "staircase", "-T",
-        "2cpu:0:1cpu", TOUCH);
+    REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", run_first_cpu(), "-t", "staircase",
+        "-T", "2cpu:0:1cpu", TOUCH);
     REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-f", "command", "-F",
         "echo 1", TOUCH_AT("0.5cpu"));
-    REFUSED(125, "feedback/own: cpus=1.5 exceeds the 1 measured CPU", "--cpus", "0", "-f", "own",
-        "-F", "cpus=1.5", TOUCH_AT("50%"));
+    REFUSED(125, "feedback/own: cpus=1.5 exceeds the 1 measured CPU", "--cpus", run_first_cpu(),
+        "-f", "own", "-F", "cpus=1.5", TOUCH_AT("50%"));
     REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-c", "fixed", "-C",
         "0.5cpu", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "0", TOUCH_AT("50%"));

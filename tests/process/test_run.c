@@ -249,22 +249,22 @@ static void expect_lengths(const char *record, double low, double high) {
 /*
  * Without a group in the pattern, an iteration lasts from one line to the next; with a group, as
  * long as the line says. It cannot be longer than the machine's uptime, because times are counted
- * from boot.
+ * from boot: 20 s have always passed. On a busy machine counting may begin after some lines.
  */
 START_TEST(iterations_are_matched_in_output_lines) {
-    const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 90000 ms; sleep 0.2; done";
+    const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 20000 ms; sleep 0.2; done";
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     struct run *run = FIGURES("-n", "1", "-l", "100%", "--record", record, "--iteration",
         "^step .* ms$", "sh", "-c", command);
     run_expect(run, 0);
-    expect_between(run->out.bytes, "iterations", 4, 6);
-    expect_lengths(record, 0, 80);
+    expect_between(run->out.bytes, "iterations", 1, 6);
+    expect_lengths(record, 0, 15);
     run = FIGURES("-n", "1", "-l", "100%", "--record", record, "--force", "--iteration",
         "took ([0-9]+) ms", "sh", "-c", command);
     run_expect(run, 0);
-    expect_between(run->out.bytes, "iterations", 4, 6);
-    expect_lengths(record, 90 - 1e-3, 90 + 1e-3);
+    expect_between(run->out.bytes, "iterations", 1, 6);
+    expect_lengths(record, 20 - 1e-3, 20 + 1e-3);
     /*
      * Standard output has only the summary with the command, as words and as a line of a workloads
      * file. Matched lines are forwarded to standard error.
@@ -323,10 +323,11 @@ START_TEST(settle_time_is_not_counted) {
     struct run *run = FIGURES("-n", "1", "-l", "20%", "--warmup", "500m", "--settle", "2s",
         "--duration", "3s", PAYLOAD, "spin");
     run_expect(run, 0);
-    ck_assert_double_ge(run_now() - begin, 3.5);
-    /* One second is counted, or slightly more if the end is late. */
-    expect_between(run->out.bytes, "duration_seconds", 0.9, 2.8);
-    expect_between(run->out.bytes, "samples", 1, 5);
+    double took = run_now() - begin;
+    ck_assert_double_ge(took, 3.5);
+    /* One second is counted, or more if the end is late. */
+    expect_between(run->out.bytes, "duration_seconds", 0.5, took - 2.4);
+    expect_between(run->out.bytes, "samples", 1, 2 * took - 4);
     expect_ended_by(run, "duration");
 }
 END_TEST

@@ -30,7 +30,7 @@ START_TEST(target_is_set_during_a_run) {
     run_wait_text(run, "the target was set to 90 %");
     run_expect(run_wait(run), 0);
     double mean = json_number(run->out.bytes, "target_mean");
-    ck_assert_msg(mean > 0.5 && mean <= 0.9, "%s", run->out.bytes);
+    ck_assert_msg(mean > 0.11 && mean <= 0.9, "%s", run->out.bytes);
 }
 END_TEST
 
@@ -68,7 +68,8 @@ START_TEST(status_of_a_run_is_printed) {
 END_TEST
 
 START_TEST(target_is_set_in_cpus) {
-    struct run *run = START("-q", "-v", "-n", "1", "--cpus", "0", "-l", "10%", PAYLOAD, "spin");
+    struct run *run =
+        START("-q", "-v", "-n", "1", "--cpus", run_first_cpu(), "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     struct run *wrong = RUN("--set", number_of(run), "2cpu");
     run_expect(wrong, 125);
@@ -84,8 +85,8 @@ END_TEST
  * The load of the run's own processes is a fraction of the same CPUs as the load of all processes.
  */
 START_TEST(target_of_feedback_own_is_set_in_cpus) {
-    struct run *run = START("-v", "-n", "1", "--cpus", "0", "-f", "own", "-t", "staircase", "-T",
-        "0.2cpu:0.2cpu:0.1cpu,hold=1h", PAYLOAD, "spin");
+    struct run *run = START("-v", "-n", "1", "--cpus", run_first_cpu(), "-f", "own", "-t",
+        "staircase", "-T", "0.2cpu:0.2cpu:0.1cpu,hold=1h", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     run_expect(RUN("--set", number_of(run), "0.3cpu"), 0);
     run_wait_text(run, "the target was set to 30 %");
@@ -96,7 +97,7 @@ END_TEST
 
 START_TEST(set_trace_returns_to_the_target_of_the_trace) {
     struct run *run = START(
-        "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
+        "-q", "-v", "-n", "1", "-l", "10%", "--duration", "5s", "--json", "-", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     struct run *wrong = RUN("--set", "1", "90%");
     run_expect(wrong, 125);
@@ -108,7 +109,7 @@ START_TEST(set_trace_returns_to_the_target_of_the_trace) {
     run_wait_text(run, "the target follows the trace again");
     run_expect(run_wait(run), 0);
     double mean = json_number(run->out.bytes, "target_mean");
-    ck_assert_msg(mean > 0.09 && mean < 0.3, "%s", run->out.bytes);
+    ck_assert_msg(mean > 0.09 && mean < 0.7, "%s", run->out.bytes);
 }
 END_TEST
 
