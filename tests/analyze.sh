@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 usage() {
     cat <<END
 Usage: tests/analyze.sh [cppcheck | gcc | clang-tidy]...
-Builds in build-analyze/ with each of these analyzers, by default all, and fails if one finds
-something. Files that passed are analyzed again only after a change. .clang-tidy lists the checks of
+Builds in build-analyze/ with each of these analyzers (default: all), and fails if one reports
+anything. Files that passed are analyzed again only after a change. .clang-tidy lists the checks of
 clang-tidy.
 END
 }

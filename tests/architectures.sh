@@ -7,12 +7,12 @@ usage() {
     cat <<END
 Usage: tests/architectures.sh [OPTION]... [NAME]...
 Builds with the cross compilers of Debian that are installed, runs the unit tests and the replays of the
-fuzzers under qemu-user, and prints a table; status 1 if anything failed. NAME is one of
+fuzzers under qemu-user, and prints a table; exits with status 1 if anything failed. NAME is one of
 ${!triplets[*]}, or musl for this machine with musl;
-default: all whose compiler is installed. Tests need cmocka: that of Debian for the architecture
-(libcmocka-dev:NAME), or its source. A part whose library is not installed for an architecture is left out.
+default: all whose compiler is installed. Tests need cmocka: Debian's for the architecture
+(libcmocka-dev:NAME), or its source. Parts whose libraries are not installed for an architecture are left out.
 
-  --cmocka DIR   build cmocka from this source where it is not installed
+  --cmocka DIR   build cmocka from this source if it is not installed
   --folder DIR   build in DIR; default: build-architectures
   --jobs N       parallel jobs; default: the number of CPUs
   --help         print this and end

@@ -6,17 +6,17 @@ set -euo pipefail
 usage() {
     cat <<END
 Usage: tests/fresh-root.sh [OPTION]... [-- COMMAND [ARGUMENT]...]
-Makes a minimal Debian root in a temporary folder and runs tools/demo.sh and tests/run.sh of this
-checkout there, as it stands, or COMMAND in their place. Takes root, debootstrap, and a Debian mirror:
-that of this machine's apt, or \$DEBIAN_MIRROR.
+Makes a minimal Debian root in a temporary folder, copies this checkout with its uncommitted changes
+there, and runs tools/demo.sh and tests/run.sh, or COMMAND instead. Requires root, debootstrap, and a
+Debian mirror: \$DEBIAN_MIRROR, or the mirror of this machine's apt.
 
   --suite LIST  bookworm (Debian 12), trixie (Debian 13) or both, one after the other: bookworm,trixie;
                 default bookworm
-  --bare        with nothing but /proc mounted: no /sys and so no control groups, no terminals, no file
-                system in memory
-  --keep        leave the root
+  --bare        mount only /proc: no /sys and thus no control groups, no terminals, no file system in
+                memory
+  --keep        do not remove the root
   --add DIR     also copy DIR to /root/added
-  --cache DIR   keep the bare root in DIR as an archive, and use the one that is there
+  --cache DIR   keep the new root in DIR as an archive, and use it if it exists
   --help        print this and end
 END
 }

@@ -13,20 +13,20 @@ src_bar=90 tools_bar=85 file_bar=75
 usage() {
     cat <<END
 Usage: tests/run.sh [--quick | --packages | --coverage] [--strict]
-Installs what is missing, builds in build*/, and runs all checks and tests but those of packages and
-those that want a quiet machine. Tests that cannot run here are listed with what they miss.
+Installs missing packages, builds in build*/, and runs all checks and tests except those of packages
+and those that need an idle machine. Lists the skipped tests with the features that this machine lacks.
 
-  --quick   only the scripts, the release build, and its tests but those labeled long: studies,
-            benches, guests, containers, the examples of the pages, and memory that runs out
+  --quick   only the scripts, the release build, and its tests except those labeled long: studies,
+            benches, guests, containers, the examples of the pages, and running out of memory
   --packages
             only the release build, and the tests that make, install and remove packages, a source
             tarball, and programs with musl
   --coverage
-            only a build that counts the lines that run, and its tests but those labeled
-            long, except for tools that no other test runs; prints the share of these
-            lines, and files below $file_bar %. Fails if there are such files, or if the share
-            is below $src_bar % in src and modules or $tools_bar % in tools
-  --strict  fail if a test was skipped although this machine has what it misses
+            only a build that counts the lines that run, and its tests; of those labeled long,
+            only the tests of tools that no other test runs. Prints the share of lines that ran,
+            and files below $file_bar %. Fails if there are such files, or if the share is below
+            $src_bar % in src and modules or $tools_bar % in tools
+  --strict  fail if a test was skipped although this machine has the feature that it needs
   --help    print this and end
 END
 }

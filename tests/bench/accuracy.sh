@@ -8,8 +8,8 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/accuracy.sh [OPTION]...
-Prints how well the load is held: mean error and mean squared error for controllers, classes of
-workloads and targets, as a table in Markdown.
+Prints how precisely the load follows the target: mean error and mean squared error by controller,
+class of workload and target, as a table in Markdown.
 
   --controls LIST   default rbpid,fixed
   --classes LIST    default serial,blocking,parallel

@@ -6,7 +6,7 @@ set -euo pipefail
 
 usage() {
     echo "Usage: tests/bench/actuate-kills.sh BUILD [ROUNDS [SEED]]"
-    echo "Prints how often values returned by themselves and by \`restore\`; default: 200 rounds, seed 1."
+    echo "Prints how often values were restored at once, and how often by \`restore\`; default: 200 rounds, seed 1."
 }
 
 case ${1-} in

@@ -7,7 +7,8 @@ set -euo pipefail
 usage() {
     cat <<END
 Usage: tests/bench/antagonist-kills.sh BUILD [ROUNDS [SEED]]
-Prints how often each kind of process was killed; default: 200 rounds, seed 1. Ends with 1 if a suspect is left stopped.
+Prints how often each kind of process was killed; default: 200 rounds, seed 1.
+Exits with status 1 if a suspect is left stopped.
 END
 }
 

@@ -302,8 +302,8 @@ static void usage(FILE *file) {
     fputs("Usage: antagonist-bench [RUNS [SEED]]\n"
           "Simulates 2 x RUNS studies of 8 suspects (default 1000): 126 slots of 5 s, depth 50 %,\n"
           "noise of 5 % a second. Prints how often each answer was right. In 5 % of the studies\n"
-          "sssim simulates the throttles. Ends with 1 if a bar is missed; with fewer than 1000\n"
-          "runs, by more than two standard errors.\n",
+          "sssim simulates the throttles. Exits with status 1 if a limit is missed; with fewer\n"
+          "than 1000 runs, by more than two standard errors.\n",
         file);
 }
 

@@ -7,7 +7,7 @@ usage() {
     cat <<END
 Usage: tests/bench/antagonist.sh [--build DIR] [RUNS [SEED]]
 Simulates studies of tools/experiments/antagonist, RUNS of each kind (default 1000), and prints how often the
-answers are right. Ends with 1 if a bar is missed.
+answers are right. Exits with status 1 if a limit is missed.
 END
 }
 

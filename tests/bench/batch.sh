@@ -8,10 +8,10 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/batch.sh [OPTION]...
-Measures what ssbatch adds to a run: a study of many runs of \`true\`, in memory, where a sync costs nothing, and
-on disk; and how long the list of these runs takes.
+Measures the time that ssbatch adds to a run, in studies of many runs of \`true\` in memory, where syncs cost nothing,
+and on disk; and the time that a list of these runs takes.
 
-  --runs N        how many; default 10000
+  --runs N        number of runs; default 10000
   --memory DIR    a folder in memory; default /dev/shm
   --disk DIR      a folder on a disk; default \$TMPDIR or /tmp
   --build DIR     default build

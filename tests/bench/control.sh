@@ -16,14 +16,15 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/control.sh [OPTION]...
-Compares how well a load is held by showstopper, by others, and by earlier ways of showstopper. An
+Compares how precisely showstopper, other programs, and earlier methods of showstopper hold a load. An
 independent monitor, judge, watches every run in windows of 500 and 100 ms by run time, by idle time
-and by busy ticks (as mpstat shows it). Run time is that of the machine, but for attached, cpulimit
-and quota, which limit programs and not the machine, that of the programs. Prints a table in Markdown for each class of workloads.
+and by busy ticks (as mpstat shows it). Run time is the machine's; for attached, cpulimit and quota,
+which limit programs and not the machine, it is that of the programs. Prints a table in Markdown for
+each class of workloads.
 
   --configs LIST    default all but hidden, gathered, window100 and attached:
-                      new        showstopper as it is without options for modules
-                      hidden     the same where it sees no control groups of version 1
+                      new        showstopper without options for modules
+                      hidden     the same without control groups of version 1
                       gathered   the same, with all processes in a child group of version 2's root
                       new107     new with quantum 107m
                       window100  new with --window 100m
@@ -31,22 +32,22 @@ and quota, which limit programs and not the machine, that of the programs. Print
                       pi         feedback realtime, control rbpid, space even, dithering averageq
                       geom       the same with control geom
                       fixed      the same with control fixed: no feedback
-                      cpulimit   one for each instance
-                      stress-ng  a load of its own, only in place of class serial
+                      cpulimit   one cpulimit per instance
+                      stress-ng  its own load, only instead of class serial
                       quota      a control group with a CPU quota (period 100 ms) for all instances
   --classes LIST    default serial,blocking,parallel,forking
   --instances LIST  default 2,4,12
   --targets LIST    whole percents; default 5,25,33,50,66,75,95
-  --steps           targets that move instead: steps between 10 and 60 % every 10 s, a ramp, a sine
+  --steps           use targets that change: steps between 10 and 60 % every 10 s, a ramp, a sine
                     of 10 s and traces/saw.txt scaled to the time; only showstopper's configurations
-  --stat            judge idle time by /proc/stat, in steps of 10 ms, even where cpuidle counts it:
+  --stat            judge idle time by /proc/stat, in steps of 10 ms, even if cpuidle counts it:
                     the two differ for programs that block often
   --settle N        seconds that are controlled but not counted; default 2
   --seconds N       seconds that are counted; default 60
   --rounds N        of all configurations of a cell, in turn; default 3
   --csv FILE        append all raw results to FILE
-  --quick           one round of 6 s, class serial, 2 instances, 50 %, steps every 2 s; options that
-                    are given count more
+  --quick           one round of 6 s, class serial, 2 instances, 50 %, steps every 2 s; explicit
+                    options take precedence
   --build DIR       default build
   --help            print this and end
 END

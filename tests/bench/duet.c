@@ -59,9 +59,9 @@ struct study {
 static void usage(FILE *file) {
     fputs("Usage: duet [OPTION]...\n"
           "Simulates studies of tools/experiments/duet and prints how many find a difference,\n"
-          "without one and with one of 1 or 2 %. Ends with 1 if a bar is missed.\n\n"
-          "  --studies N     of each kind; default 10000\n"
-          "  --simulated N   how many of these run on the machine of sssim; default 500\n"
+          "without one and with one of 1 or 2 %. Exits with status 1 if a limit is missed.\n\n"
+          "  --studies N     studies of each kind; default 10000\n"
+          "  --simulated N   how many of them run on the machine of sssim; default 500\n"
           "  --seed N        default 1\n"
           "  --help          print this and end\n",
         file);

@@ -8,9 +8,9 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/environments.sh [OPTION]...
-Holds loads in a container that may use one CPU, with showstopper inside of it and with showstopper on the
-host. The judge watches from the host the CPU time that the container's control group has used, in windows
-of 500 ms; all loads are fractions of that one CPU.
+Holds loads in a container that may use one CPU, with showstopper inside it and with showstopper on the
+host. On the host, the judge watches the CPU time of the container's control group, in windows of 500 ms;
+all loads are fractions of this CPU.
 
   --environments LIST  lxc, podman; default lxc
   --cpu N              which CPU; default: the last

@@ -14,11 +14,11 @@ Measures ssfleet on a Slurm cluster on this machine: a study in which tasks, nod
 ssfleet are killed at random moments, a replay on two nodes with a CPU each, and a report of many
 simulated nodes.
 
-  --kills N   in the study, and as many victims; default 10
-  --runs N    of the study, of a second each; default 30
-  --seed N    of moments and victims; default 1
-  --length T  of the replay; default 60s
-  --nodes N   of the simulation, for an hour each; default 1000
+  --kills N   number of kills in the study; default 10
+  --runs N    number of runs of the study, one second each; default 30
+  --seed N    seed of random moments and victims; default 1
+  --length T  duration of the replay; default 60s
+  --nodes N   number of simulated nodes, for an hour each; default 1000
   --build DIR default build
   --help      print this and end
 END

@@ -285,12 +285,14 @@ int main(int argc, char **argv) {
         task.seconds < 1 || task.seconds > 3600 || !(task.duty > 0 && task.duty < 1)) {
         fprintf(stderr,
             "Usage: floor [-g] [-d DUTY] N RATE SECONDS [COMMAND...]\n"
-            "N processes stop and continue a COMMAND each (without one: a process that spins).\n"
-            "RATE is the number of signals of all together per second, 0.1 each at least. The\n"
-            "COMMAND runs for the part DUTY of the time, 0.5 unless given: the less the machine\n"
-            "has to do, the dearer it is to wake up.\n"
-            "With -g a signal goes to every process group whose number the COMMAND prints, one a\n"
-            "line, before it prints `ready`.\n");
+            "N processes each stop and continue a COMMAND (by default a process that spins).\n"
+            "RATE is the total number of signals per second, at least 0.1 per process. DUTY is "
+            "the\n"
+            "fraction of time for which COMMAND runs (default 0.5): waking up costs more on an "
+            "idle\n"
+            "machine. With -g, signals are sent to all process groups whose IDs COMMAND prints, "
+            "one\n"
+            "per line, before the line `ready`.\n");
         return 2;
     }
     task.round = (uint64_t)((double)SECOND * 2 * task.count / rate);

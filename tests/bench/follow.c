@@ -290,10 +290,10 @@ static void usage(FILE *file) {
           "Follows policies in virtual time while the background's load changes between 20 and\n"
           "80 %, for each pair in the published tables of interference in FOLDER. Prints the work\n"
           "of both sides, in units of the foreground alone, with each placement and with the\n"
-          "policy, and how much more the policy does than the better placement. Ends with 1 if\n"
-          "a bar is missed.\n\n"
-          "  --phases N   of the background; default 60\n"
-          "  --seconds N  that a phase lasts; default 60\n"
+          "policy, and how much more the policy does than the better placement. Exits with\n"
+          "status 1 if a limit is missed.\n\n"
+          "  --phases N   phases of the background; default 60\n"
+          "  --seconds N  length of a phase; default 60\n"
           "  --seed N     default 1\n"
           "  --help       print this and end\n",
         file);

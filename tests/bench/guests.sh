@@ -8,19 +8,19 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/guests.sh [OPTION]...
-Holds constant loads in a guest with one virtual CPU and prints what the guest's /proc/stat and what the
-machine says of it, then kills guests at random moments. The bench fails if a record is missing or if
-anything is left of a guest.
+Holds constant loads in a guest with one virtual CPU and prints the loads that the guest's /proc/stat and
+the machine report, then kills guests at random moments. Fails if a record is missing or if anything is
+left of a guest.
 
-  --guest FOLDER   made by make-guest; default: one is made
+  --guest FOLDER   made by make-guest; default: a new one
   --levels LIST    loads in percent; default 25,50,75
-  --settle N       seconds of control before that are not counted: under emulation instances start
+  --settle N       seconds that are controlled but not counted: under emulation instances start
                    slowly; default 2
   --seconds N      how long each is held; default 30
   --instances N    of ssburn serial; default 2
-  --cpu N          of the machine, that the virtual CPU is pinned to; default 0
-  --kills N        how many guests are killed; default 10
-  --seed N         of the random moments; default 1
+  --cpu N          CPU to which the virtual CPU is pinned; default 0
+  --kills N        number of guests that are killed; default 10
+  --seed N         seed of the random moments; default 1
   --build DIR      default build
   --help           print this and end
 END
@@ -56,8 +56,8 @@ print_level() {
 check_left() {
     local left
     left=$(grep -lsz "^GUEST_OF_BENCH=$folder\$" /proc/[0-9]*/environ | cut -d / -f 3 | paste -sd ' ') || true
-    [ -z "$left" ] || fail "left: $(ps -o pid=,comm= -p "${left// /,}" | paste -sd ,)"
-    ! grep -q showstopper-guest /proc/mounts || fail "left: mounts"
+    [ -z "$left" ] || fail "leftover: $(ps -o pid=,comm= -p "${left// /,}" | paste -sd ,)"
+    ! grep -q showstopper-guest /proc/mounts || fail "leftover mounts"
 }
 
 # check_folders: fails if the folder of a guest that was killed here still exists after the next call. Folders of other
@@ -65,11 +65,11 @@ check_left() {
 check_folders() {
     local left files
     for left in /run/showstopper-guest.*; do
-        ! grep -Fqsx "$folder/shared" "$left/shares" || fail "left: $left"
+        ! grep -Fqsx "$folder/shared" "$left/shares" || fail "leftover: $left"
     done
     for files in /run/virtiofsd/.run.showstopper-guest.*; do
         left=${files#*.run.} left=/run/${left%.*.pid}
-        [ -d "$left" ] || [ ! -e "$files" ] || fail "left: files of $left in /run/virtiofsd"
+        [ -d "$left" ] || [ ! -e "$files" ] || fail "leftover: files of $left in /run/virtiofsd"
     done
 }
 

@@ -57,8 +57,8 @@ static void usage(FILE *file) {
           "TARGET is a load from 0 to 1; intervals are multiples of the smallest.\n\n"
           "  --trace FILE      lines TIME_SECONDS LOAD, linear in between, instead of a TARGET\n"
           "  --series FILE     a CSV with a row for each of the smallest windows\n"
-          "  --group FOLDER    run time is that of this control group, not of the machine\n"
-          "  --stat            idle time is that of /proc/stat, even where cpuidle counts it\n"
+          "  --group FOLDER    measure the run time of this control group, not of the machine\n"
+          "  --stat            take idle time from /proc/stat, even if cpuidle counts it\n"
           "  --start-at EPOCH  begin at this wall-clock time, in seconds\n"
           "  --help            print this and end\n",
         file);
@@ -68,14 +68,14 @@ static double parse(const char *word, double min, double max) {
     char *end;
     double number = strtod(word, &end);
     if (*word == '\0' || *end != '\0' || !(number >= min && number <= max))
-        judge_fail("not a number of the right size", word);
+        judge_fail("invalid number", word);
     return number;
 }
 
 static void parse_intervals(char *words) {
     for (char *word = strtok(words, ","); word != NULL; word = strtok(NULL, ",")) {
         if (interval_count == INTERVALS_MAX)
-            judge_fail("one interval too many", word);
+            judge_fail("too many intervals", word);
         struct interval *interval = &intervals[interval_count];
         interval->milliseconds = (long)parse(word, 1, 1e6);
         if (interval->milliseconds < intervals[smallest].milliseconds)

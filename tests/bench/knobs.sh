@@ -9,10 +9,11 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/knobs.sh [OPTION]...
-Measures knobs of ssactuate on a quiet machine with two or more CPUs, as tables in Markdown. Ends with 1 if a bar is missed.
+Measures knobs of ssactuate on an idle machine with two or more CPUs, as tables in Markdown.
+Exits with status 1 if a limit is missed.
 
   --parts LIST   default capacity,shrink,migrations,follow:
-                 capacity    the rate at which ssburn serve breaks a limit of 1 s on average or 2 s for 95 %, at levels
+                 capacity    the rate at which ssburn serve exceeds a limit of 1 s on average or 2 s for 95 %, at levels
                              that double or halve it
                  shrink      requests lost when the second of two instances leaves under load
                  migrations  of threads of a service, bound one to one and free

@@ -456,7 +456,8 @@ static void usage(void) {
         "machines; one in 20 runs in the simulator), also with other noise, and inside a\n"
         "prediction of 90 % load from levels up to 60 % (a fifth as many machines of each "
         "family).\n"
-        "Exits with 1 unless 93 to 97 % are inside the band, 93 % of each family inside the\n"
+        "Exits with status 1 unless 93 to 97 % are inside the band, 93 % of each family inside "
+        "the\n"
         "prediction, and naive estimators fail this.");
 }
 

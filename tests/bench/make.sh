@@ -8,15 +8,14 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/make.sh [OPTION]...
-Holds a workload that people have: make -j4 builds a copy of this source tree again and again.
-Prints how well the load is held, and makes sure that what is built is the same as without
-showstopper.
+Holds the load of a common workload: make -j4 builds a copy of this source tree repeatedly. Prints
+how precisely the load follows the target, and fails if a build differs from one without showstopper.
 
   --load N        in percent; default 50
   --control NAME  default rbpid
   --settle N      seconds that are controlled but not counted; default 10
-  --seconds N     seconds that are counted, and more until the last build is whole; default 60
-  --tolerance N   the largest mean error, in percent, that is not a failure; default 1
+  --seconds N     seconds that are counted, and more until the last build is complete; default 60
+  --tolerance N   the largest permitted mean error, in percent; default 1
   --rounds N      runs; default 3
   --quick         short for --settle 1 --seconds 2 --rounds 1, and only a small program is built,
                   without optimization

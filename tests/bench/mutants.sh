@@ -8,21 +8,21 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/mutants.sh [OPTION]...
-Changes one place of the code at a time, and runs the tests that could notice: the unit tests of the room, then all
+Changes one place of the code at a time, and runs the tests that could detect it: the unit tests of the room, then all
 unit tests that are linked with it, then the replays of fuzz corpora and the process tests (src and modules) or the
 system tests of the tool. Long tests are not run. The code is built in a copy of the tree.
-Prints each mutant that no test has found, and a table by room. Ends with 1 if less than 90 % of the mutants in src and
-modules were found, or less than 85 % of those in tools.
+Prints each mutant that no test has found, and a table by room. Exits with status 1 if less than 90 % of the mutants in
+src and modules were found, or less than 85 % of those in tools.
 
   --count N     mutants that compile without a warning; default $count
   --seed N      selects the places; default $seed
   --in LIST     folders and files; default $in
   --limit SEC   of a stage of tests; a mutant that exceeds it counts as found; default $limit
   --jobs N      compilers and tests at a time; default the number of CPUs
-  --preset NAME release does not notice what only sanitizers do; default $preset
-  --unit        run the unit tests of the room only, which need the least of the build
-  --list        print the mutants, and end
-  --work DIR    of the copy, which the next call uses again; default $work
+  --preset NAME release does not detect what only sanitizers do; default $preset
+  --unit        run only the unit tests of the room, which need the smallest build
+  --list        print the mutants and end
+  --work DIR    folder of the copy, which the next call reuses; default $work
   --help        print this and end
 
 Changes are: comparison, arithmetic and logical operators, constants by one, and removed statements.

@@ -8,10 +8,10 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/own-cpu.sh [OPTION]...
-Compares the CPU time that showstopper takes for itself with the least that is possible: processes
-that only sleep and send as many signals. Then prints the private memory of its executors.
+Compares showstopper's own CPU time with the minimum: processes that only sleep and send the same
+number of signals. Then prints the private memory of its executors.
 
-  --instances N   how many workloads; default 64
+  --instances N   number of instances; default 64
   --tau TIME      quantum of the dithering; default 107m
   --control NAME  control module; default rbpid
   --rounds N      runs of each, in turn; default 5

@@ -8,13 +8,13 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/profile.sh [OPTION]...
-Takes this machine for two, by ssprofile: what throttles deliver, what chance alone does, what a
-calibration finds and repairs, and what it cannot repair, as tables in Markdown.
+Profiles this machine twice with ssprofile, as base and target. Prints tables in Markdown: the speed
+under throttles, differences by chance, and differences that a calibration corrects or cannot correct.
 
   --parts LIST      default speed,chance,calibration,flags
   --throttles LIST  default duty,load,quota
   --battery NAME    default own
-  --repetitions N   of every benchmark under every throttle, and of either half of \`chance\`; default 5
+  --repetitions N   of each benchmark under each throttle, and of each half of \`chance\`; default 5
   --output DIR      keep the profiles there, and continue an interrupted bench
   --build DIR       default build
   --help            print this and end

@@ -29,11 +29,11 @@ squared errors with the published ones, and counts those within a factor of two.
   --help           print this and end
 
 The programs are simulated by the number of their runnable threads:
-  fop      one, and now and then six for 7 ms: the threads that collect garbage
-  avrora   one or none, and twelve for half a millisecond
+  fop      one, and sometimes six for 7 ms: the threads that collect garbage
+  avrora   one or none, and sometimes twelve for half a millisecond
   sunflow  twelve for half a second, then one for 84 ms
-These numbers are fitted to the load without control (nbench) and, for how long sunflow's phases
-last, to geom_uneven.
+These numbers are fitted to the load without control (nbench), and the length of sunflow's phases to
+geom_uneven.
 END
 }
 

@@ -8,10 +8,10 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/record.sh [OPTION]...
-Measures what --record costs: the CPU time that showstopper takes for itself and how late executors
-wake up, with and without it, in turn; and how many of their decisions were lost.
+Measures the cost of --record: showstopper's own CPU time, and how late executors wake up, with and
+without it in turn; and how many decisions were lost.
 
-  --instances N   how many workloads; default 64
+  --instances N   number of instances; default 64
   --tau TIME      quantum of the dithering; default 53m
   --rounds N      runs of each, in turn; default 5
   --seconds N     length of a run; default 10

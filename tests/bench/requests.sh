@@ -8,8 +8,8 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/requests.sh [OPTION]...
-Measures ssrequest against ssburn serve, each on a CPU of its own, as tables in Markdown: how late
-requests are sent, what one costs beside ab and wrk, and response times beside those of theory.
+Measures ssrequest against ssburn serve, each on its own CPU, as tables in Markdown: how late
+requests are sent, the cost of a request compared with ab and wrk, and response times compared with theory.
 
   --parts LIST     default lateness,cost,closed,arrivals,pause,overload,duty,drift
   --rates LIST     of \`lateness\`, requests a second; default 1000,5000
@@ -20,8 +20,8 @@ requests are sent, what one costs beside ab and wrk, and response times beside t
   --caps LIST      of \`overload\`; default 100,200,300
   --minutes N      of \`drift\`; default 10
   --duties LIST    of \`duty\`, in percent; default 25,50,75
-  --service CPU    where the server runs; default 0
-  --generator CPU  where the programs run that send; default the last one
+  --service CPU    CPU of the server; default 0
+  --generator CPU  CPU of the programs that send; default the last one
   --output DIR     keep the measurements there, and continue an interrupted bench
   --build DIR      default build
   --help           print this and end
@@ -122,7 +122,7 @@ beside() {
         failed=$(awk '/^ *(Socket errors|Non-2xx)/ { gsub(/[^0-9]+/, " "); for (i = 1; i <= NF; i++) sum += $i }
             END { print sum + 0 }' "$log")
     fi
-    [[ $requests =~ ^[0-9]+\ [0-9.]+$ ]] || fail "$1: not understood: see $log"
+    [[ $requests =~ ^[0-9]+\ [0-9.]+$ ]] || fail "$1: unexpected output: see $log"
     echo "$requests $cpu $failed" >"$file"
 }
 

@@ -8,13 +8,13 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/ssload.sh [OPTION]...
-Measures the CPU time that a sample of ssload costs, and that of sleeping alone; then compares
-load_ticks with what mpstat and sar say of the same seconds, beside one ssburn.
+Measures the CPU time of a sample of ssload, and of sleeping alone; then compares load_ticks with the
+load that mpstat and sar report for the same seconds, while one ssburn runs.
 
-  --samples N   whose CPU time is measured; default 500
-  --interval N  milliseconds between them; default 10
-  --seconds N   that are compared; default 20
-  --rounds N    of each; default 3
+  --samples N   samples whose CPU time is measured; default 500
+  --interval N  milliseconds between samples; default 10
+  --seconds N   seconds that are compared; default 20
+  --rounds N    rounds of each; default 3
   --build DIR   default build
   --help        print this and end
 END

@@ -8,8 +8,8 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/traces.sh [OPTION]...
-Measures sstrace: time and memory to compile a long trace and to import a long table, and what it
-costs to look a target up in traces of many lengths; time and memory to split the trace of a cluster.
+Measures sstrace: time and memory to compile a long trace, to import a long table and to split the
+trace of a cluster; and the cost of looking up a target in traces of different lengths.
 
   --records N    of the text that is compiled; default 10000000
   --megabytes N  of the table that is imported; default 1000

@@ -125,8 +125,8 @@ int main(int argc, char **argv) {
         tree.processes < tree.sessions || tree.processes > 30000) {
         fprintf(stderr,
             "Usage: tree SESSIONS PROCESSES [leaders]\n"
-            "So many processes sleep, in so many sessions. Prints `ready` when all are there, and\n"
-            "before it, with `leaders`, the numbers of their process groups, one a line.\n");
+            "Starts PROCESSES that sleep, in this number of SESSIONS. Prints `ready` when all of\n"
+            "them exist; with `leaders`, first the IDs of their process groups, one per line.\n");
         return 2;
     }
     if (!be_mortal(getppid()))

@@ -8,15 +8,14 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/tree.sh [OPTION]...
-Compares the CPU time that showstopper takes to hold one workload that is a big tree of processes
-with the least that is possible: one process that only sleeps and signals every process group of
-such a tree as often. The same for a workload of one process; and both again while many processes
-unrelated processes that sleep. First makes sure that stop and continue reach the whole tree.
+Compares the CPU time of showstopper for one workload, a large tree of processes, with the minimum:
+one process that only sleeps and signals each process group of such a tree as often. Does the same
+for a workload of one process, and both again while many unrelated processes sleep. First checks that
+stops and continues reach the whole tree.
 
-  --sessions N    in how many sessions the tree lives; default 50
-  --processes N   how many processes it has; default 1000
-  --unrelated N   how many other processes sleep beside it, the second time; 0 for no second time;
-                  default 5000
+  --sessions N    sessions of the tree; default 50
+  --processes N   processes of the tree; default 1000
+  --unrelated N   unrelated sleeping processes in the second part; 0 omits that part; default 5000
   --rounds N      runs of each, in turn; default 5
   --seconds N     length of a run; default 10
   --quick         short for --rounds 1 --seconds 2
@@ -144,7 +143,7 @@ start_unrelated() {
     exec {unrelated_output}< <(exec tree 1 "$unrelated")
     started+=($!)
     read -r word <&"$unrelated_output" || true
-    [ "$word" = ready ] || fail "there cannot be $unrelated unrelated processes"
+    [ "$word" = ready ] || fail "cannot start $unrelated unrelated processes"
 }
 
 # Returns when the last process has exited: each holds the other end of the pipe open.

@@ -612,13 +612,14 @@ static bool print_faults(int each, uint64_t seed) {
 
 static void usage(FILE *file) {
     fputs("Usage: verdict-bench [CLEAN [EACH [SEED]]]\n"
-          "Judges CLEAN simulated runs without fault (default 1000; every second one sends "
+          "Judges CLEAN simulated runs without a fault (default 1000; every second one sends "
           "requests),\n"
           "and EACH (default 20) of each kind of fault, which exceeds its limit by a factor of 2.\n"
-          "Ends with 1 if more than 1 % of the first are flagged, if more than 1 % of the faults "
+          "Exits with status 1 if more than 1 % of the first are flagged, if more than 1 % of the "
+          "faults "
           "lack\n"
           "the right flag, or if a t-test of the halves flags fewer than 2 % of the runs without "
-          "fault.\n",
+          "a fault.\n",
         file);
 }
 

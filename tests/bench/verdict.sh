@@ -35,11 +35,11 @@ few-requests       successes
 usage() {
     cat <<END
 Usage: tests/bench/verdict.sh [OPTION]...
-Carries out real runs and requests, some of them with a fault that the verdict has to name. Prints how many of those
-without fault are not valid, and how many of the others lack the right flag. Ends with 1 if more than 2 % of the first
-are not valid, or if more than 1 % of the others lack their flag.
+Carries out real runs and requests, some of them with a fault that the verdict must name. Prints how many runs without
+a fault are not valid, and how many of the others lack the right flag. Exits with status 1 if more than 2 % of the runs
+without a fault are not valid, or if more than 1 % of the others lack their flag.
 
-  --clean N         runs without fault; every second one sends requests; default $clean
+  --clean N         runs without a fault; every second one sends requests; default $clean
   --each N          runs of each kind of fault; default $each
   --kinds LIST      default: $(list_kinds)
   --seconds N       length of a run; default $seconds
@@ -47,8 +47,8 @@ are not valid, or if more than 1 % of the others lack their flag.
   --build DIR       default build
   --help            print this and end
 
-Run it on an idle machine. Faults that need root or a mount namespace are skipped without them. The wall clock and the
-frequency change for showstopper alone, which a preloaded library deceives.
+Run it on an idle machine. Faults that need root or a mount namespace are skipped without them. A preloaded library
+changes the wall clock and the frequency for showstopper only.
 END
 }
 

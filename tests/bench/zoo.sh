@@ -18,16 +18,16 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 usage() {
     cat <<END
 Usage: tests/bench/zoo.sh [OPTION]...
-Holds packaged programs that were not written for it, each in a loop, at constant loads. An
+Holds packaged programs, each in a loop, at constant loads. An
 independent monitor, judge, watches every run in windows of 500 ms, by run time and by idle time.
-Prints a table in Markdown, and whether all cells together are within the bar: mean error within
-$bar_error %, median MSE at most $bar_median, none above $bar_most.
+Prints a table in Markdown, and whether the cells are within the limits: mean error within
+$bar_error %, median MSE at most $bar_median, no MSE above $bar_most.
 
   --programs LIST   default ${zoo[*]}
-  --list            print what each program does and the packages that it takes, and end
+  --list            print what each program does and which packages it needs, and end
   --install         install missing packages as root and fetch missing jars with Maven. The system
-                    may start servers that these packages bring. Without it, programs of which
-                    something is missing are skipped
+                    may start servers of these packages. Without it, programs that lack a
+                    package are skipped
   --instances LIST  default 2,4
   --targets LIST    whole percents; default 25,50,75
   --margin N        skip targets that are less than N points below the uncontrolled load; default 15
@@ -42,7 +42,7 @@ $bar_error %, median MSE at most $bar_median, none above $bar_most.
                     used and the gain, which is that divided by the instances running, every 100 ms
   --csv FILE        append all raw results to FILE
   --quick           only xz, 2 instances, 50 %, 1 s of warm-up, settling and look, 3 s counted;
-                    options that are given count more
+                    explicit options take precedence
   --build DIR       default build
   --help            print this and end
 END

@@ -450,7 +450,7 @@ static bool namespaces_work(void) {
  * limited.
  */
 START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
-    SKIP_UNLESS(namespaces_work(), "namespaces: cannot create one");
+    SKIP_UNLESS(namespaces_work(), "namespaces: cannot create a namespace");
     const char *folder = run_make_folder();
     char script[5120];
     snprintf(script, sizeof script,

@@ -112,7 +112,7 @@ START_TEST(a_cpu_quota_that_limits_the_run_is_reported) {
     run_greedily();
     SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: cannot create a control group");
     SKIP_UNLESS(control_group_limit(&group, "cpu.cfs_quota_us", "cpu.max", QUOTA),
-        "cgroup-quota: none can be set");
+        "cgroup-quota: cannot set one");
     struct run_setup setup = {.prepare = enter_group};
     struct run *run = run_wait(run_start(
         &setup, WORDS(SHOWSTOPPER, BELOW, "-n", "1", "--duration", "2s", PAYLOAD, "spin", "")));

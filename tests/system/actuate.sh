@@ -37,7 +37,7 @@ unchanged() {
     local left
     is_unchanged || fail "values were not restored: $(diff "$folder/before" <(values))"
     left=$(find "$tree" -name '*.journal' -o -path '*/cgroup/*' -name 'ssactuate-*')
-    [ -z "$left" ] || fail "left: $left"
+    [ -z "$left" ] || fail "leftover: $left"
 }
 
 # fault FILE ANSWER...: sets the answers of the fake kernel to the next writes to files of this name.

@@ -144,7 +144,7 @@ have_programs() {
     done
     for program in ssbatch ssfleet ssreport ssprofile ssrequest showstopper-platform; do
         ! grep -qE "(^|[^a-z-])$program( |\$)" "$blocks/$block" || [ -x "$prefix/bin/$program" ] ||
-            { skip_part "left-out: $program was not built"; return 1; }
+            { skip_part "left-out: built without $program"; return 1; }
     done
 }
 

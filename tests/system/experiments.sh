@@ -28,7 +28,7 @@ call() {
 }
 
 nothing_is_left() {
-    [ -z "$(ls "$scratch/ram")" ] || fail "data are left: $(ls "$scratch/ram")"
+    [ -z "$(ls "$scratch/ram")" ] || fail "leftover data: $(ls "$scratch/ram")"
 }
 
 # experiment NAME OPTION...: calls an experiment, which must succeed.
@@ -54,7 +54,7 @@ prints() {
 # needs_ssbatch: fails, after skipping the caller's part, if ssbatch is not built.
 needs_ssbatch() {
     [ -x "$build/bin/ssbatch" ] && return
-    skip_part "left-out: ssbatch is not built"
+    skip_part "left-out: built without ssbatch"
     return 1
 }
 

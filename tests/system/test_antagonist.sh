@@ -31,7 +31,7 @@ fail() {
 }
 
 needs_ssantagonist() {
-    [ -x "$build/bin/ssantagonist" ] || skip "left-out: ssantagonist is not built without GSL"
+    [ -x "$build/bin/ssantagonist" ] || skip "left-out: built without ssantagonist"
 }
 
 # start COMMAND...: starts a process and sets `pid`.
@@ -71,7 +71,7 @@ write_bench() {
 }
 
 simulated_studies_meet_the_required_error_rates() {
-    [ -x "$build/tests/antagonist-bench" ] || skip "left-out: the bench is not built without GSL"
+    [ -x "$build/tests/antagonist-bench" ] || skip "left-out: built without GSL"
     "$source/tests/bench/antagonist.sh" --build "$build" 60 >"$work/bars" || fail "$(cat "$work/bars")"
     [ "$(wc -l <"$work/bars")" -eq 8 ] || fail "not all bars: $(cat "$work/bars")"
 }
@@ -125,7 +125,7 @@ suspects_of_a_group_are_its_topmost_processes() {
 
 the_server_of_the_victim_url_is_not_a_suspect() {
     needs_ssantagonist
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn has no server"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
     "$build/bin/ssburn" serve --listen 0 >server 2>&1 </dev/null &
     pid=$!
     started+=("$pid")
@@ -144,7 +144,7 @@ the_server_of_the_victim_url_is_not_a_suspect() {
 # A refused connection must not count as a short response time.
 failed_requests_have_no_response_time() {
     needs_ssantagonist
-    "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: ssrequest is not built"
+    "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
     local status=0
     mkdir run
     ssantagonist watch --victim http://127.0.0.1:1/ --rate 40 --slots 2 --slot 1s run 2>err || status=$?
@@ -198,7 +198,7 @@ victim_without_figures_is_reported_at_once() {
         ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 30s run 2>err || status=$?
         [ "$status" -eq 125 ] || fail "$victim: status $status"
         grep -Eq '^ssantagonist: (no line|too few lines) of the victim ' err || fail "$victim: $(cat err)"
-        [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: not before a slot has ended"
+        [ "$(wc -l <run/slots.csv)" -eq 1 ] || fail "$victim: reported only after a slot"
     done
     # The first figure may appear late: in the third launch, or after a long heading.
     # shellcheck disable=SC2016 # for sh
@@ -262,7 +262,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
     # The repeated call has nothing left to do.
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err
-    cmp out again || fail "another answer"
+    cmp out again || fail "the answer differs"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
 }
 

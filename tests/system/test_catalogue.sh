@@ -317,19 +317,19 @@ fields_of_workloads_are_printed() {
         fail "wrong published programs"
     [ "$(env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --workload xz --print missing)" = \
         "no xz, no awk" ] || fail "wrong missing programs"
-    [ "$(PATH=$build/bin:$PATH batch --workload serial --print missing)" = "" ] || fail "serial lacks something"
+    [ "$(PATH=$build/bin:$PATH batch --workload serial --print missing)" = "" ] || fail "serial is missing a program"
 }
 
 planned_workloads_are_listed() {
     stub_java
     experiment accuracy --list-workloads
-    PATH=$build/bin:$PATH batch --list-workloads | diff "$output" - || fail "another list"
+    PATH=$build/bin:$PATH batch --list-workloads | diff "$output" - || fail "the list differs"
 }
 
 # refuses_plan MESSAGE OPTION...
 refuses_plan() {
-    ! batch "${@:2}" >"$output" 2>&1 || fail "${*:2}: it is accepted"
-    [ "$(cat "$output")" = "ssbatch: $1" ] || fail "${*:2}: it does not say '$1'"
+    ! batch "${@:2}" >"$output" 2>&1 || fail "${*:2}: accepted"
+    [ "$(cat "$output")" = "ssbatch: $1" ] || fail "${*:2}: expected '$1', got $(cat "$output")"
 }
 
 workloads_that_cannot_be_planned_are_refused() {
@@ -523,7 +523,7 @@ two_sides_with_quotas_can_share_one_cpu() (
     chmod +x "$here/env/group"
     : >"$output"
     [ "$(print_placement quota host 1)" = "- - 1 1" ] || fail "wrong halves with a quota"
-    ! print_placement neutral kvm 1 >"$output" || fail "one CPU has halves"
+    ! print_placement neutral kvm 1 >"$output" || fail "one CPU was split"
     prints "one CPU has no halves"
     [ "$(print_placement free lxc 5)" = "- - 2 2" ] || fail "wrong halves without a pin"
     ! print_placement free kvm 4 >"$output" || fail "a guest has all CPUs"

@@ -27,7 +27,7 @@ fail() {
 
 [ -e "$completions/rows" ] || skip "left-out: completions were not built"
 for program in $programs; do
-    [ -x "$build/bin/$program" ] || skip "left-out: $program was not built"
+    [ -x "$build/bin/$program" ] || skip "left-out: built without $program"
 done
 mkdir -p "$scratch/home/fish" "$scratch/share/bash-completion" "$scratch/share/fish" "$scratch/folder/records"
 ln -s "$completions/bash" "$scratch/share/bash-completion/completions"
@@ -195,8 +195,8 @@ END
     completions=$scratch/generated
     [ "$(offered ssload --novel '')" = $'first\nsecond' ] || fail "$(offered ssload --novel '')"
     [ "$(offered ssload -n s)" = second ] || fail "$(offered ssload -n s)"
-    grep -q -- "-s n -l novel -x -a 'first second'" "$completions/fish/ssload.fish" || fail "fish"
-    grep -q -- '-n+,--novel=.*(first second)' "$completions/zsh/_showstopper" || fail "zsh"
+    grep -q -- "-s n -l novel -x -a 'first second'" "$completions/fish/ssload.fish" || fail "fish lacks the new option"
+    grep -q -- '-n+,--novel=.*(first second)' "$completions/zsh/_showstopper" || fail "zsh lacks the new option"
 }
 
 # Scripts of experiments are completed only in their folder, because other programs may have their names.
@@ -205,13 +205,13 @@ experiments_are_completed() {
     local call='. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$*; _showstopper_experiment "$1"
         echo "${COMPREPLY[*]}"'
     [ "$(bash --norc -c "$call" "$completions/bash/showstopper" "$source/tools/experiments/interference" --placements \
-        neutral,per-c)" = 'neutral,per-chip neutral,per-core' ] || fail "placements"
+        neutral,per-c)" = 'neutral,per-chip neutral,per-core' ] || fail "placements are not completed"
     [ "$(bash --norc -c "$call" "$completions/bash/showstopper" "$source/tools/experiments/accuracy" --workloads \
-        serial,block)" = serial,blocking ] || fail "workloads"
+        serial,block)" = serial,blocking ] || fail "workloads are not completed"
     mkdir "$scratch/other"
     printf '#!/bin/sh\n' >"$scratch/other/accuracy"
     chmod +x "$scratch/other/accuracy"
-    [ -z "$(bash --norc -c "$call" "$completions/bash/showstopper" "$scratch/other/accuracy" --work)" ] || fail "others"
+    [ -z "$(bash --norc -c "$call" "$completions/bash/showstopper" "$scratch/other/accuracy" --work)" ] || fail "a program outside the folder is completed"
 }
 
 run_case bash_completes_without_its_package

@@ -12,7 +12,7 @@ set -euo pipefail
 . "$(dirname "$0")/cases.sh"
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
-{ [ -x "$build/bin/ssreport" ] && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: ssreport or ssbatch is not built"
+{ [ -x "$build/bin/ssreport" ] && [ -x "$build/bin/ssbatch" ]; } || skip "left-out: built without ssreport or ssbatch"
 
 # stand_in: replaces showstopper in experiments by a program that writes the record of a run of 1 s. The last word of
 # the command is the number of iterations; the padding of the environment adds noise. Runs begin 3 s apart.
@@ -165,7 +165,7 @@ a_duet_continues_after_failed_runs() {
     grep -Fq "**$answer** (A: \`work 100\`, B: \`work 90\`; 10 blocks of four runs)" "$scratch/results/answer.md" ||
         fail "the line of Markdown is: $(cat "$scratch/results/answer.md")"
     grep -q '"decision": "failed"' "$scratch/results/answer.json" || fail "$(cat "$scratch/results/answer.json")"
-    grep -q '<title>Which is faster, A or B?' "$scratch/results/report/report.html" || fail "another title"
+    grep -q '<title>Which is faster, A or B?' "$scratch/results/report/report.html" || fail "the title differs"
     [ "$(sort "$scratch/carried-out" | uniq -d)" = "" ] || fail "a run was carried out twice"
     [ "$(wc -l <"$scratch/carried-out")" -eq 80 ] || fail "expected 80 runs"
     duet 1 "${work[@]}"
@@ -280,8 +280,8 @@ iterations_longer_than_the_run_end_the_study_early() {
 
 # In the first block of a plan, a service starts, answers requests and ends four times.
 response_times_of_services_are_measured() {
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
     local port serve url pid
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     serve="ssburn serve --listen $port --units 1000" url=http://127.0.0.1:$port/
@@ -301,8 +301,8 @@ response_times_of_services_are_measured() {
 
 # With --order beside, each of two services has its own port, even if A is compared with A, and they swap places.
 response_times_of_services_side_by_side_are_measured() {
-    [ -x "$build/bin/ssrequest" ] || skip "left-out: ssrequest is not built"
-    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve is not built"
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
     [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
     local serve="ssburn serve --listen {port} --units" url='http://127.0.0.1:{port}/' run
     local call=(duet --metric "$url" --rate 200 --order beside --a "$serve 1000" --b "$serve 1001" --at-most 120s)
@@ -354,7 +354,7 @@ quoted_words_arrive_unchanged() {
     sed '/^run aa-1-2/,$d' "$output" >"$scratch/plan"
     grep -Fq -- "--iteration '^[0-9]+ BYTES\$' -- sh -c " "$scratch/plan" || fail "the expression was changed"
     (cd "$scratch" && PATH=$build/bin:$PATH exec ssbatch --quiet study plan) >"$output" 2>&1 || fail "ssbatch: status $?"
-    diff <(printf '%s\n' "it's" 'a -- b') "$scratch/study/aa-1-1-"*/output/0.out || fail "other words arrived"
+    diff <(printf '%s\n' "it's" 'a -- b') "$scratch/study/aa-1-1-"*/output/0.out || fail "the words differ"
 }
 
 # The background has its own record, is warm before the command starts, and ends with it.

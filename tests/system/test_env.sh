@@ -449,7 +449,7 @@ groups_of_version_one_are_limited_in_each_hierarchy() {
     [ -d root/sys/fs/cgroup/cpuacct/showstopper-x ] || fail "no group counts the CPU time"
     place settings --cpus 0-1 --quota 0.25 || fail "settings: status $?"
     [ "$(paste -sd , "$output")" = \
-        "cgroup.cpuset.cpus = 0-1,cgroup.cpu.cfs_period_us = 100000,cgroup.cpu.cfs_quota_us = 25000" ] || fail "settings"
+        "cgroup.cpuset.cpus = 0-1,cgroup.cpu.cfs_period_us = 100000,cgroup.cpu.cfs_quota_us = 25000" ] || fail "wrong settings: $(cat "$output")"
     place why-not memory || fail "why-not memory: status $?"
     [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
 }
@@ -465,7 +465,7 @@ groups_of_version_two_are_limited_in_the_unified_hierarchy() {
     is_set showstopper-x/cpuset.cpus 1
     [[ $(cat root/sys/fs/cgroup/cgroup.subtree_control) = +cpu* ]] || fail "the root does not give the controller"
     place settings --cpus 1 --quota 1.5 || fail "settings: status $?"
-    [ "$(paste -sd , "$output")" = "cgroup2.cpuset.cpus = 1,cgroup2.cpu.max = 150000 100000" ] || fail "settings"
+    [ "$(paste -sd , "$output")" = "cgroup2.cpuset.cpus = 1,cgroup2.cpu.max = 150000 100000" ] || fail "wrong settings: $(cat "$output")"
     place why-not memory || fail "why-not memory: status $?"
     [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
 }

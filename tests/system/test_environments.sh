@@ -73,7 +73,7 @@ end_burner() {
 # can_have ENVIRONMENT: skips the case if studies cannot use this environment.
 can_have() {
     local why
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
         skip "cpus: CPUs 0 and 1 are not both available"
     fi

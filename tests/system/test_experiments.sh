@@ -48,7 +48,7 @@ options_and_their_values_are_checked() {
 # Each option in --help is known, and requires a value if --help names one. Nothing starts.
 options_in_help_are_known() {
     local name option value options=()
-    ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "lost help succeeds"
+    ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
     ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
     for name in accuracy antagonist duet interference latency loadline portability replay throughput tradeoffs; do
         call "$name" --help || fail "$name --help: status $?"
@@ -344,7 +344,7 @@ other_load_limiters_are_measured() {
     many=$(awk -v cpus="$(nproc)" 'BEGIN { many = int(0.8 * cpus + 0.5); print (many > 1 ? many : 1) }')
     [[ " $(paste -d : <(listed others method | tr ' ' '\n') <(listed others instances | tr ' ' '\n') | paste -sd ' ') " = \
         *" nbench:$many "* ]] || fail "wrong number of instances for 80 %: $(listed others instances)"
-    [ -z "$(list_places others)" ] || fail "a place is left: $(list_places others)"
+    [ -z "$(list_places others)" ] || fail "leftover place: $(list_places others)"
     for method in quota=env/group cpulimit=cpulimit; do
         [ ! -d "$scratch/others/serial-80-${method%=*}-own-1" ] ||
             grep -q "${method#*=}" "$scratch/others/serial-80-${method%=*}-own-1/record/plan.json" ||
@@ -433,7 +433,7 @@ commands_that_end_by_themselves_are_reported() {
 
 a_study_that_measured_nothing_fails() {
     needs_ssbatch || return 0
-    [ -x "$build/bin/ssreport" ] || { skip_part "left-out: ssreport is not built" && return; }
+    [ -x "$build/bin/ssreport" ] || { skip_part "left-out: built without ssreport" && return; }
     local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration ended in any run, so there is no throughput"
     # The rate of a command that is longer than its run is unknown.
     refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
@@ -567,7 +567,7 @@ loadline_plans_levels_and_bursts() {
     experiment loadline --plan --service http://localhost:1/ --full 40 --hold 2s --rounds 1
     sed 's,[\],,g' "$output" >"$scratch/plan"
     grep -q '^main requests .* --profile trace --trace {out}/levels.txt --rate 40 ' "$scratch/plan" || fail "no rates"
-    [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "not both ways"
+    [ "$(grep -c '^run url-\(up\|down\)-1 takes 25s' "$scratch/plan")" -eq 2 ] || fail "only one direction is planned"
     refuses "--full: a number of requests per second" loadline --service http://localhost:1/
     refuses_at_once "loadline: --service: http://localhost:1/: requests fail" loadline --service http://localhost:1/ --full 40
     for cpu in 0 1 2 3; do
@@ -606,7 +606,7 @@ loadline_prints_the_answer_first() {
 
 # Independent phases and a gain of 1.25: at a load of 60 %, (0.6 - 0.375 * 0.36) / 0.625 = 74.4 % of the maximum is done.
 the_load_line_of_simulated_hardware_threads_is_correct() {
-    [ -x "$build/bin/ssreport" ] || skip "left-out: ssreport is not built"
+    [ -x "$build/bin/ssreport" ] || skip "left-out: built without ssreport"
     "$build/bin/sssim" -P 8 --foreground serial --smt 1.25 --smt-fill random -c fixed -d averageq -D jitter=50% \
         -t staircase -T 100%:0%:10%,hold=30s,symmetric=yes --iteration 20m --speed-noise 1% \
         --record "$scratch/study" >"$output" 2>&1 || fail "sssim: status $?"
@@ -678,7 +678,7 @@ iteration = ^turn$
 END
     experiment throughput --methods quota,cpulimit,cdc,nbench-fit --workloads turns --catalogue turns.txt \
         --targets 50 --quick --instances 1 --output methods
-    [ -z "$(list_places methods)" ] || fail "a place is left: $(list_places methods)"
+    [ -z "$(list_places methods)" ] || fail "leftover place: $(list_places methods)"
     for method in quota=env/group cpulimit=cpulimit; do
         grep -q "^skipped: method=${method%=*}: " "$output" ||
             grep -q "${method#*=}" "$scratch/methods/turns-${method%=*}-n1-50-1/record/plan.json" ||
@@ -862,7 +862,7 @@ idle_states_are_sampled_with_the_power() {
     [ "$(head -n 1 "$scratch/idle.csv")" = time,elapsed_seconds,active,frequency_mhz,POLL ] ||
         fail "wrong columns: $(cat "$scratch/idle.csv")"
     grep -q ',1\.0000,,$' "$scratch/idle.csv" || fail "wrong samples: $(cat "$scratch/idle.csv")"
-    grep -qx open "$scratch/said" || fail "it is not said that samples are taken"
+    grep -qx open "$scratch/said" || fail "the message about samples is missing"
 }
 
 idle_is_sampled() {

@@ -139,7 +139,7 @@ experiment() {
 
 # plans_nothing OPTION...: fails unless no run is possible.
 plans_nothing() {
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
     ! "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
         fail "$*: a run is possible"
     says "interference: no run is possible here.*" || fail "$*: unexpected failure"
@@ -168,7 +168,7 @@ unsupported_guest_options_are_named() {
 both_sides_of_a_study_run_in_guests() {
     local run role boot at
     [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
     need_guest
     # On a busy machine the boot may exceed the timeout; the same call then continues the study.
     for boot in 40s 240s; do
@@ -283,8 +283,8 @@ has_samples() {
 # In version 2, only the root may have processes and enable controllers for its children.
 groups_of_version_two_are_limited() {
     need_guest
-    [ -x "$build/bin/ssprofile" ] || skip "libraries: ssprofile was not built"
-    [ -x "$build/bin/ssactuate" ] || skip "libraries: ssactuate was not built"
+    [ -x "$build/bin/ssprofile" ] || skip "libraries: built without ssprofile"
+    [ -x "$build/bin/ssactuate" ] || skip "libraries: built without ssactuate"
     cat >shared/limits <<'END'
 own=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)
 echo "${own%-*}" $(cat "$own/cpu.max" "$own/memory.max")

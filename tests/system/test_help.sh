@@ -18,7 +18,7 @@ for program in "$build"/bin/* "$build"/libexec/showstopper/*; do
 done
 while read -r program commands; do
     if [ ! -x "$build/bin/$program" ]; then
-        skip_part "left-out: $program was not built"
+        skip_part "left-out: built without $program"
         continue
     fi
     for command in $commands; do

@@ -19,7 +19,7 @@ export LC_ALL=C
 build=$(cd "$1" && pwd)
 PATH=$build/bin:$PATH
 for program in ssactuate ssburn ssrequest; do
-    [ -x "$build/bin/$program" ] || skip "left-out: $program is not built"
+    [ -x "$build/bin/$program" ] || skip "left-out: built without $program"
 done
 "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
 folder=$(mktemp -d)

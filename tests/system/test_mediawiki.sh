@@ -366,7 +366,7 @@ END
         mount --bind "$1/etc" /etc
         mount --bind "$1/sbin" /usr/sbin
         "$2" up "$3" --install
-        [ -z "$(ls "$1/sbin")" ] || { echo "left: $(ls "$1/sbin")" && exit 1; }
+        [ -z "$(ls "$1/sbin")" ] || { echo "leftover: $(ls "$1/sbin")" && exit 1; }
         "$2" down "$3"' bash "$scratch/world" "$experiments/services/mediawiki" "$dir" >"$output" 2>&1 ||
         fail "installation failed"
     grep -q '^installs .*install --no-install-recommends mediawiki$' "$scratch/calls" || fail "wrong packages installed"

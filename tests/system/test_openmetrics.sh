@@ -79,7 +79,7 @@ metrics_of_ssload_are_its_latest_sample() {
     awk -v cpus="$(nproc)" '/^ssload_capacity_seconds_total / { exit !($2 >= 0.14 * cpus) }
         /^ssload_busy_seconds_total / { busy = $2 }
         END { exit !(busy >= 0) }' load.prom || fail "$(cat load.prom)"
-    [ "$(echo .[a-z]* ./*.prom*)" = '.[a-z]* ./load.prom' ] || fail "left: $(ls -A)"
+    [ "$(echo .[a-z]* ./*.prom*)" = '.[a-z]* ./load.prom' ] || fail "leftover: $(ls -A)"
 }
 
 options_of_ssload_become_labels() {
@@ -144,7 +144,7 @@ the_dashboard_queries_only_existing_metrics() {
     names_in load.prom run.prom >known
     python3 -m json.tool "$dashboard" >/dev/null || fail "invalid JSON"
     grep -Eo '\b(ssload|showstopper)_[a-z_]+' "$dashboard" | sort -u >asked
-    [ -s asked ] || fail "the dashboard asks for nothing"
+    [ -s asked ] || fail "the dashboard queries no metric"
     [ -z "$(comm -13 known asked)" ] || fail "unknown metrics: $(comm -13 known asked)"
 }
 

@@ -16,7 +16,7 @@ need dpkg-deb dpkg-shlibdeps lintian debootstrap
 unshare --mount --pid --fork mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot mount file systems"
 ! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" || skip "sanitizer: not for packages"
 for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssbatch bin/ssreport bin/ssrequest; do
-    [ -x "$build/$program" ] || skip "left-out: $program was not built"
+    [ -x "$build/$program" ] || skip "left-out: built without $program"
 done
 (cd "$scratch" && apt-get -o APT::Sandbox::User=root download base-files >log 2>&1) ||
     skip "mirror: $(tail -n 1 "$scratch/log")"

@@ -29,7 +29,7 @@ picture=packaging/readme/replay.svg
 grep -q "^!\\[.*\\]($picture)\$" "$source/README.md" || fail "the README does not show $picture"
 check_picture "$source/$picture"
 need gnuplot
-[ -x "$build/bin/ssreport" ] || skip "left-out: ssreport was not built"
+[ -x "$build/bin/ssreport" ] || skip "left-out: built without ssreport"
 "$build/bin/sssim" -P 2 -n 4 -l 50% --duration 3s --foreground serial --iteration 100m --record "$scratch/record" >/dev/null
 "$source/packaging/readme/make" --bin "$build/bin" --record "$scratch/record" --output "$scratch/new.svg" \
     >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"

@@ -63,13 +63,13 @@ if command -v Rscript >/dev/null; then
         samples <- read_folder("run")$samples
         stopifnot(is.numeric(samples$load), abs(as.numeric(samples$time[1]) - 1795444057.064) < 0.002)
         d <- read.csv("load/load.csv")
-        stopifnot(is.numeric(d$load), sum(d$cpu == "all") == 6)' run requests report report-bare load >found || fail "R"
+        stopifnot(is.numeric(d$load), sum(d$cpu == "all") == 6)' run requests report report-bare load >found || fail "R cannot read the tables"
     compare R
 else
     skip_part "Rscript: not installed"
 fi
 if python=$(python_with pandas); then
-    "$python" - run requests report report-bare load >found <<'END' || fail "pandas"
+    "$python" - run requests report report-bare load >found <<'END' || fail "pandas cannot read the tables"
 import sys
 from records import *
 for folder in sys.argv[1:]:
@@ -90,7 +90,7 @@ else
 fi
 if python=$(python_with duckdb); then
     ln -s run record
-    "$python" - >found <<'END' || fail "DuckDB"
+    "$python" - >found <<'END' || fail "DuckDB cannot read the tables"
 import duckdb
 duckdb.execute(open("records.sql").read())
 for path in [line.split()[0] for line in open("expected")]:

@@ -54,7 +54,7 @@ unused_arrows_are_reported() {
 upward_arrows_are_reported() {
     copy_sources
     sed -i 's/^common\/text:/& common\/table/' "$work/tools/rooms.txt"
-    expect_complaint "common/text uses common/table, which is not above it"
+    expect_complaint "common/text uses common/table, which is not listed before it"
 }
 
 headers_of_the_same_name_are_reported() {

@@ -30,7 +30,7 @@ follow() {
 build_has() {
     local program
     for program; do
-        [ -x "$bin/$program" ] || { skip_part "left-out: $program was not built"; return 1; }
+        [ -x "$bin/$program" ] || { skip_part "left-out: built without $program"; return 1; }
     done
 }
 
@@ -80,7 +80,7 @@ simulated_runs_match_their_schemas() {
 
 requests_match_their_schemas() {
     build_has ssrequest || return 0
-    ssburn serve --help >help 2>&1 || { skip_part "left-out: ssburn serve was not built"; return; }
+    ssburn serve --help >help 2>&1 || { skip_part "left-out: built without ssburn serve"; return; }
     local pid url
     mkfifo ready
     (exec ssburn serve --work 1m >ready) &

@@ -381,7 +381,7 @@ invalid_options_are_refused() {
     expect_refusal 2 '--memory: ' --memory 64
     expect_refusal 2 "unknown option '--worker': did you mean '--workers'?" --worker=3
     serve --work 0
-    [ "$units" -eq 0 ] || fail "no work took $units units"
+    [ "$units" -eq 0 ] || fail "--work 0 used $units units"
     expect_refusal 1 "--listen: $where: Address already in use" --work 0 --listen "$port"
     end_server TERM 0
     local status=0

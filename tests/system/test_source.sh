@@ -43,13 +43,13 @@ the_tarball_is_complete_and_builds() {
     without_network cmake -S "showstopper-$version" -B built -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF >log 2>&1 ||
         fail "$(cat log)"
     without_network cmake --build built --parallel 2 --target showstopper >log 2>&1 || fail "$(tail log)"
-    [ "$(built/bin/showstopper --version)" = "showstopper $version" ] || fail "another version"
+    [ "$(built/bin/showstopper --version)" = "showstopper $version" ] || fail "the built version is not $version"
 }
 
 the_spec_of_rpm_names_every_file() {
     local spec=$source/packaging/rpm/showstopper.spec pattern
     need rpmspec
-    [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch was not built"
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
     rpmspec -P "$spec" >parsed 2>log || fail "$(cat log)"
     [ "$(rpmspec -q --qf '%{version}\n' "$spec" | sort -u)" = "$version" ] || fail "another version than $version"
     DESTDIR=$folder/root cmake --install "$build" --prefix /usr >log 2>&1 || fail "$(cat log)"

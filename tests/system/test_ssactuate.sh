@@ -19,7 +19,7 @@ fail() {
 export LC_ALL=C
 build=$(cd "$1" && pwd)
 PATH=$build/bin:$PATH
-[ -x "$build/bin/ssactuate" ] || skip "left-out: ssactuate is not built"
+[ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"
 folder=$(mktemp -d)
 run_pid=
 groups=()
@@ -37,6 +37,11 @@ expect() {
 # says FILE TEXT
 says() {
     grep -qF -e "$2" "$folder/$1" || fail "$1 does not have '$2': $(cat "$folder/$1")"
+}
+
+# need_cpu_0: skips the case unless this process may use CPU 0, to which a recorded machine binds its command.
+need_cpu_0() {
+    taskset -c 0 true 2>/dev/null || skip "affinity: CPU 0 cannot be used"
 }
 
 # is FILE TEXT
@@ -170,6 +175,7 @@ rounded_power_is_accepted_and_reported() {
 # Each row has a recorded machine, a variant of its kernel, knobs, and a message of the run; without a message, the run
 # succeeds. fake_kernel.c and fake_groups.c describe the rules of the kernel.
 values_changed_or_refused_by_the_kernel_are_reported() {
+    need_cpu_0
     local name special knobs text status
     local -a words
     while IFS='|' read -r name special knobs text; do
@@ -456,6 +462,7 @@ failed_switch_restores_the_previous_levels() {
 }
 
 follow_can_use_the_load_of_the_side() {
+    need_cpus
     write_policy 'load side' 'every 50m' 'stay 100m' 'below 0.01% pin=first:1' 'above 0.01% pin=free'
     expect 0 timeout "$patience" ssactuate follow --policy "$folder/policy" --record "$folder/record" \
         --side 'background=sh -c "while :; do :; done"' -- sh -c '
@@ -523,7 +530,7 @@ the_side_may_be_a_running_process_group() {
     have_cpus "$usable" || fail "the affinity of the process group was not restored"
     says record '"name": "background"'
     says record "\"process_group\": \"$group\""
-    [ -z "$(ls "$folder/state/run/showstopper")" ] || fail "left: $(ls "$folder/state/run/showstopper")"
+    [ -z "$(ls "$folder/state/run/showstopper")" ] || fail "leftover: $(ls "$folder/state/run/showstopper")"
 }
 
 follow_of_process_groups_ends_with_the_first() {
@@ -633,7 +640,7 @@ affinity_changed_by_other_programs_is_not_restored() {
     taskset -cp "$first" "$group" >"$folder/out"
     write_policy "below 100% pin=$usable"
     expect 0 ssactuate follow --root "$folder/state" --policy "$folder/policy" --side "background=@$group" -- true
-    [ "$(cpus_of "$group")" = "$first" ] || fail "pin=$usable is free, so that the affinity before holds"
+    [ "$(cpus_of "$group")" = "$first" ] || fail "pin=$usable, which restricts nothing, replaced the earlier affinity"
     write_policy "below 100% pin=$first"
     last=$(cpus_of $$ | sed 's/.*[-,]//')
     expect 0 ssactuate follow --root "$folder/state" --policy "$folder/policy" --side "background=@$group" -- \
@@ -721,6 +728,7 @@ cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 
 # The page cache of a written file counts as memory of the group. A size without a quota sets none, although another
 # size of the policy does.
 sizes_of_a_policy_may_leave_out_parts() {
+    need_cpu_0
     unpack cgroup-v1
     mkdir -p "$folder/load"
     write_policy "load record $folder/load" 'below 40% size=small:cpus=1' 'above 60% size=large:quota=150%'

@@ -18,7 +18,7 @@ export LC_ALL=C
 build=$(cd "$1" && pwd)
 tests=$(cd "$(dirname "$0")" && pwd)
 PATH=$build/bin:$PATH
-[ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
+[ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 

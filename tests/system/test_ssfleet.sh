@@ -23,7 +23,7 @@ fail() {
 
 PATH=$(realpath "$1")/bin:$PATH
 libexec=$(realpath "$1")/libexec/showstopper
-[ -x "$1/bin/ssbatch" ] || skip "left-out: ssbatch was not built"
+[ -x "$1/bin/ssbatch" ] || skip "left-out: built without ssbatch"
 folder=$(mktemp -d)
 trap 'close_fleet; rm -rf "$folder"' EXIT
 cd "$folder"
@@ -52,7 +52,7 @@ write_plan() {
 
 # each_ran_once COUNT
 each_ran_once() {
-    [ "$(sort log | uniq -u | wc -l)" -eq "$1" ] || fail "not each of $1 runs was carried out once: $(sort log | uniq -c)"
+    [ "$(sort log | uniq -u | wc -l)" -eq "$1" ] || fail "some of $1 runs were not carried out exactly once: $(sort log | uniq -c)"
 }
 
 # is_running STUDY NODE: succeeds if the status lists a run on a node whose name begins with NODE.

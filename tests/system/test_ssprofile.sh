@@ -14,6 +14,8 @@ build=$1
 # shellcheck source=cases.sh
 . "$source/tests/system/cases.sh"
 [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
+# Benchmarks run on CPU 0 by default.
+taskset -c 0 true 2>/dev/null || skip "affinity: CPU 0 cannot be used"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -529,7 +531,7 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     says '^First & foremost\.$'
     says '^\| two:duty-5000 \| 2 \| 0\.5000 \| 0\.5000 '
     is_well_formed "$out/index.html" || fail "index.html is not well-formed"
-    grep -q '<p>First &amp; foremost.</p>' "$out/index.html" || fail "the sentence is missing"
+    grep -q '<p>First &amp; foremost.</p>' "$out/index.html" || fail "the text of --say is missing"
     grep -q '<a href="predict-a b/predict.html">Prediction for two:duty-5000</a>' "$out/index.html" ||
         fail "the prediction is missing"
     grep -q "<li>Target: $folder/two; machine two; " "$out/index.html" || fail "the target is not described"

@@ -21,7 +21,7 @@ fail() {
     exit 1
 }
 
-[ -x "$bin/ssrequest" ] || skip "left-out: ssrequest was not built"
+[ -x "$bin/ssrequest" ] || skip "left-out: built without ssrequest"
 folder=$(mktemp -d)
 cd "$folder"
 
@@ -470,7 +470,7 @@ END
 }
 
 ssrequest_runs_on_the_given_cpus() {
-    local cpu asker
+    local cpu asker status=0
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
     serve well
     "$bin/ssrequest" --own-cpu "$cpu" --rate 50 --duration 1h --record record "$url" >out 2>err &
@@ -480,7 +480,9 @@ ssrequest_runs_on_the_given_cpus() {
     [ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "/proc/$asker/status")" = "$cpu" ] ||
         fail "ssrequest may run on unselected CPUs"
     kill -INT "$asker"
-    wait "$asker" || [ $? = 1 ] || fail "status $?"
+    # On a busy machine, a request that is due may not have been sent when the signal arrives.
+    wait "$asker" || status=$?
+    [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
     end_server
 }
 

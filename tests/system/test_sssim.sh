@@ -357,7 +357,7 @@ fleet=(fleet --nodes 40 --traces traces --late 50m --clock 1s --clock-error 2m -
 expect "${fleet[@]}" --jobs 1 --record one -- -P 1 --duration 10s
 cp out whole
 expect "${fleet[@]}" --jobs 3 --record three -- -P 1 --duration 10s
-cmp out whole || fail "the whole depends on the number of processes"
+cmp out whole || fail "the output depends on the number of processes"
 diff -r one three || fail "records depend on the number of processes"
 [ "$(find one -name samples.csv | wc -l)" -eq 40 ] || fail "not every node has a record"
 # Each node fails with a probability of 1/4: of 40, 3 to 19 do, with a probability of more than 99.9 %.

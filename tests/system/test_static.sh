@@ -35,9 +35,9 @@ check_programs() {
         "$@" "$programs/showstopper" --help-module "$module" | diff <("$build/bin/showstopper" --help-module "$module") - >&2 ||
             fail "$programs: another --help-module $module"
     done <expected
-    ! "$@" "$programs/showstopper" -l 50% -c ./mine.so true 2>refused || fail "$programs: took a module in a file"
+    ! "$@" "$programs/showstopper" -l 50% -c ./mine.so true 2>refused || fail "$programs: accepted a module in a file"
     grep -q "'./mine.so' cannot be loaded: this program is statically linked" refused || fail "$programs: $(<refused)"
-    ! "$@" "$programs/showstopper" -l 50% -c geon true 2>refused || fail "$programs: took a module that is none"
+    ! "$@" "$programs/showstopper" -l 50% -c geon true 2>refused || fail "$programs: accepted an unknown module"
     grep -q "did you mean.*geom" refused || fail "$programs: $(<refused)"
     "$@" "$programs/showstopper" -n 1 -f own -l 50% --duration 700m --json result "${instance[@]}" >output 2>&1 ||
         fail "$programs: $(<output)"
@@ -63,7 +63,7 @@ else
     unshare --mount --propagation private sh -c 'mount --bind /proc root/proc && mount --bind /dev/null root/dev/null &&
         exec chroot root "$@"' sh \
         /bin/showstopper -n 1 -f own -l 50% --duration 700m /bin/ssburn serial >output 2>&1 ||
-        fail "in a root of its own: $(<output)"
+        fail "in an empty root: $(<output)"
 fi
 
 for program in "$other-linux-gnu-gcc" "qemu-$other-static"; do

@@ -6,7 +6,7 @@
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
 need chromium mandoc cmark
-[ -x "$build/bin/ssreport" ] || skip "left-out: ssreport was not built"
+[ -x "$build/bin/ssreport" ] || skip "left-out: built without ssreport"
 cd "$scratch"
 
 # A window of chromium has at least 500 pixels, but a frame can have any width. The page in it reports the width of its
