@@ -116,6 +116,7 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
     it->unwritable = true;
     if (errno == EPIPE && it->request->command) {
         it->nobody_reads = true;
+        clearerr(stdout); /* which is checked once more at the end of the program */
         return -1;
     }
     return ss_error_fail(error, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
