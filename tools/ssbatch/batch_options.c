@@ -58,7 +58,7 @@ static const struct ss_argument rows[] = {
         .help = "append a line for each attempt, with the columns of GNU parallel"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "show no progress"}},
 
-    {0, NULL, {"list", AT(list), .help = "print what is done, failed, skipped and to come"},
+    {0, NULL, {"list", AT(list), .help = "print which runs are done, failed, skipped and to come"},
         .heading = "Instead of carrying out runs"},
     {0, NULL, {"csv", AT(csv), .help = "print the list as CSV, with the columns of the plan"}},
     {0, NULL, {"json", AT(json), .help = "print the list as JSON, with the columns of the plan"}},

@@ -366,7 +366,7 @@ static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         update_all(stage);
     }
     if (act->number >= 0)
-        ss_error_fail(&stage->why, "%s does not end", call_act(act));
+        ss_error_fail(&stage->why, "%s is still running after SIGKILL", call_act(act));
 }
 
 static void ask_to_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {

@@ -72,8 +72,8 @@ static const struct ss_argument rows[] = {
         .help = "list the workloads of the catalogue, and what each lacks on this machine"},
         .heading = "Workloads of the catalogue, as words of a plan:"},
     {0, "NAME", {"workload", SS_OPTION_TEXT, AT(workload),
-        .help = "print how iterations of this workload are counted, --, and its command: what "
-                "follows the options of showstopper in a plan"}},
+        .help = "print the words that follow the options of showstopper in a plan: the options "
+                "that count iterations of this workload, --, and its command"}},
     {0, "ROLE", {"role", SS_OPTION_TEXT, AT(role),
         .help = "the text for {side}; default: alone"}},
     {0, "SIZE", {"memory", SS_OPTION_TEXT, AT(memory),
@@ -97,7 +97,7 @@ static const struct ss_argument rows[] = {
         .help = "quoted words; {scratch} and so on are replaced, variables are not"}},
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(defined.iteration),
         .help = "the expression that counts its iterations"}},
-    {0, NULL, {"repeat", AT(is_repeated), .help = "its command is started again when it ends; without --iteration it always is"}},
+    {0, NULL, {"repeat", AT(is_repeated), .help = "restart its command when it ends; implied without --iteration"}},
     {0, "LIST", {"check-workloads", SS_OPTION_TEXT, AT(check),
         .help = "fail unless these workloads are known and can run here; print those whose "
                 "iterations are counted"}},
@@ -144,11 +144,11 @@ static const struct ss_argument rows[] = {
         .help = "quoted words before the command"}},
     {0, "DIR", {"tools", SS_OPTION_TEXT, AT(run.tools), .initial = ".",
         .help = "the folder with env/group, for the method quota"}},
-    {0, NULL, {"counters", AT(counters), .help = "showstopper records counters"}},
+    {0, NULL, {"counters", AT(counters), .help = "let showstopper record counters"}},
 
     {0, "FORM", {"pairs", SS_OPTION_TEXT, AT(pairs),
-        .help = "print lines FRONT BACK PLACE ROUND in a balanced order, of all, symmetric, or a "
-                "list such as h2:xz,xz:h2"},
+        .help = "print the pairs in a balanced order, as lines FRONT BACK PLACE ROUND: all, "
+                "symmetric, or a list such as h2:xz,xz:h2"},
         .heading = "Pairs of workloads:"},
     {0, "LIST", {"workloads", SS_OPTION_TEXT, AT(workloads),
         .help = "the names to pair"}},
