@@ -132,7 +132,7 @@ static void uncounted_workloads_cause_a_warning_on_request(void **state) {
     (void)state;
     assert_int_equal(check(CHECK(.warn_uncounted = true), NAMES(silent, typed, ready)), 0);
     assert_said("typed\nready\n",
-        "Warning: silent has no throughput: only --iteration or --repeat counts its iterations\n"
+        "Warning: silent has no throughput: give --iteration or --repeat to count its iterations\n"
         "typed: each end of the command is an iteration; --iteration counts lines of its "
         "output\n");
 }
