@@ -145,6 +145,17 @@ START_TEST(commands_that_cannot_be_executed_have_the_status_of_a_shell) {
 }
 END_TEST
 
+/* The server itself blocks SIGCHLD. */
+START_TEST(a_command_in_the_guest_has_no_blocked_signals) {
+    open_ports();
+    struct run *run = SERVE("--", "grep", "SigBlk", "/proc/self/status");
+    await_port(run, 1, "ready\n");
+    request("run\n");
+    await_port(run, 2, "SigBlk:\t0000000000000000\n");
+    turn_off(run);
+}
+END_TEST
+
 static double read_time(const char *text) {
     const char *at = strstr(text, "clock ");
     ck_assert_ptr_nonnull(at);
@@ -457,6 +468,7 @@ PROCESS_MAIN(
     SS_CASE(output_and_status_of_a_command_leave_the_guest),
     SS_CASE(signals_reach_the_command_in_the_guest),
     SS_CASE(commands_that_cannot_be_executed_have_the_status_of_a_shell),
+    SS_CASE(a_command_in_the_guest_has_no_blocked_signals),
     SS_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage),
     SS_CASE(a_missing_share_is_reported_before_the_guest_is_ready),
     SS_CASE(a_guest_is_turned_off_although_processes_remain),
