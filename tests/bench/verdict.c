@@ -346,8 +346,8 @@ static void spoil(struct ss_outcome *outcome, struct trial *trial, const struct 
 }
 
 /*
- * Takes steal time from the monitor's counters, because the trial's meter reads only the whole
- * machine.
+ * Sets the monitor's steal time, which a real monitor reads for each CPU. The trial's meter reads
+ * only the whole machine.
  */
 static void take_steal(struct trial *trial) {
     struct ss_counters counters;

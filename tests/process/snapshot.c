@@ -81,7 +81,7 @@ static void print_file(pid_t pid, const char *name) {
     print_line(name, text);
 }
 
-/* Only root may read it. */
+/* Prints nothing unless root: others may not read /proc/PID/stack. */
 static void print_stack(pid_t pid) {
     char text[4096];
     read_proc(pid, "stack", text, sizeof text);

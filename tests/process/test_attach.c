@@ -641,7 +641,7 @@ static double ended_cpu_time(void) {
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];
-    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN), share = 0.4 / cpus; /* 0.4 CPUs */
+    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN), share = 0.4 / cpus;
     snprintf(limit, sizeof limit, "%.6f", share);
     double before = ended_cpu_time();
     struct run *run = run_wait(START(
@@ -848,7 +848,7 @@ START_TEST(the_end_option_kills_a_tree_that_ignores_sigterm) {
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect(run_wait(target), -SIGTERM); /* the payload ignores SIGTERM */
+    run_expect(run_wait(target), -SIGTERM); /* the shell; its payloads ignore SIGTERM */
     run_expect_nothing_left();
     run_free(run);
     run_free(target);

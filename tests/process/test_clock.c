@@ -185,7 +185,6 @@ START_TEST(a_thawed_master_continues_executors_and_guardian) {
 }
 END_TEST
 
-/* The signal comes while it is frozen. */
 START_TEST(run_signaled_while_frozen_ends) {
     struct run *runs[RUNS];
     start_all(runs, NULL);

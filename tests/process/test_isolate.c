@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in a PID namespace of their own look the same to their caller. */
+/* Runs with --isolate look to their caller like other runs. */
 
 #include <dirent.h>
 #include <errno.h>

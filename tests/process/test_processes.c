@@ -291,7 +291,7 @@ START_TEST(own_load_is_measured_if_perf_event_open_is_denied) {
 }
 END_TEST
 
-/* As on a file system without O_TMPFILE. */
+/* As on a file system that does not support O_TMPFILE. */
 static void refuse_files_without_a_name(void) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

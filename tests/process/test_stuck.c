@@ -48,7 +48,7 @@ static const char trace_source[] =
     "    .target = target,\n"
     "};\n";
 
-/* Uses this much CPU time once, as if memory were short and the kernel slow. */
+/* Uses 0.7 s of CPU time once, as if memory were short and the kernel slow. */
 static const char slow_source[] =
     "#include <time.h>\n"
     "#include <showstopper/control.h>\n"
