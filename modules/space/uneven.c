@@ -41,7 +41,7 @@ SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
         {
             SS_MODULE_HEAD(space, SPACE),
             .name = "uneven",
-            .summary = "runs as few instances as possible, all but one without stops",
+            .summary = "runs as few instances as possible, only one with stops",
             .options = options,
             .config_size = sizeof(struct config),
         },

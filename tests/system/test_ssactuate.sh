@@ -715,10 +715,11 @@ quota_and_period_switch_below_a_limited_group() {
     write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
         'below 40% quota=150%,period=100m' 'above 60% quota=150%,period=10m'
     expect 0 actuate follow --policy "$folder/policy" -- sh -c '
+        settings=1
         for load in 0.8 0.2; do
+            settings=$((settings + 1))
             echo "$load" >>"$1/load/samples.csv"
-            lines=$(grep -c quota_us "$2/log")
-            until [ "$(grep -c quota_us "$2/log")" -gt "$lines" ]; do sleep 0.02; done
+            until [ "$(grep -c quota_us "$2/log")" -ge "$settings" ]; do sleep 0.02; done
         done' - "$folder" "$tree" < <(echo load >"$folder/load/samples.csv")
     [ "$(grep cpu.cfs "$tree/log" | cut -d . -f 2 | tr '\n' ' ')" = "cfs_period_us 100000 cfs_quota_us 150000 \
 cfs_quota_us 15000 cfs_period_us 10000 cfs_period_us 100000 cfs_quota_us 150000 " ] || fail "order: $(cat "$tree/log")"
