@@ -82,7 +82,7 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
             config->path);
     if (config->loop == LOOP_NO && trace->offset > 0 && trace->offset >= trace->end)
         return ss_error_fail(error,
-            "offset is after the end of the trace in %s: choose a smaller offset, or loop=yes",
+            "offset is not before the end of the trace in %s: choose a smaller offset, or loop=yes",
             config->path);
     set_loop(trace, config);
     return 0;

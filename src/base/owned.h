@@ -7,8 +7,9 @@
  *
  *     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
  *
- * ss_owned_take() moves the resource out of the variable. A negative descriptor and NULL own
- * nothing. The return value is computed before the release, so `return -errno` is safe.
+ * ss_owned_take() moves a descriptor out of its variable; set a pointer to NULL instead. A
+ * negative descriptor and NULL own nothing. The return value is computed before the release, so
+ * `return -errno` is safe.
  */
 
 #include <dirent.h>
@@ -17,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * `how` is close, free, fclose or closedir. `unused` silences clang, which warns of a variable that
- * is only released.
+ * `how` is close, free, fclose, closedir or the end of the name of another function ss_owned_*().
+ * `unused` silences clang, which warns of a variable that is only released.
  */
 #define SS_OWNED(how) __attribute__((cleanup(ss_owned_##how), unused))
 

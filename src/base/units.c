@@ -303,7 +303,7 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     }
     struct ss_words_shown shown = ss_words_show(text);
     if (text[strspn(text, "0123456789")] || !*text)
-        return ss_error_fail(error, "'%s' is not a whole number of 0 or more", shown.text);
+        return ss_error_fail(error, "'%s' is not a whole number: write digits only", shown.text);
     return ss_error_fail(
         error, "'%s' is too large: write at most 18446744073709551615", shown.text);
 }

@@ -191,8 +191,8 @@ static int load_module(
 }
 
 /*
- * Returns the number of CPUs that make a load of 1; 0: unknown. open_source() replaces it by the
- * allowance of a control group.
+ * Returns the number of CPUs that make a load of 1; 0: unknown. If the source is a control group,
+ * open_source() uses the group's allowance instead.
  */
 static double count_load_cpus(const struct ss_plan *plan) {
     if (plan->source.source == SS_SOURCE_SENSOR)

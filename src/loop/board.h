@@ -92,7 +92,7 @@ struct ss_row {
     _Atomic uint32_t frozen;   /* guardian and executor: number of processes put into the row's
                                   freezer so far */
     _Atomic uint32_t left;     /* number of processes of an attached instance that survived
-                                  SIGKILL */
+                                  SIGKILL; rescuer, too */
     _Atomic uint32_t failure;  /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* with --counters: number of each event so far,
                                                 doubles */

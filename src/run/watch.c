@@ -170,8 +170,8 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
 }
 
 /*
- * Replaces the guardian. One that exits by itself could not be set up, and a replacement would fail
- * in the same way.
+ * Replaces a killed guardian. One that exits by itself could not be set up, nor could a
+ * replacement, so the run ends.
  */
 static void on_guardian_lost(struct ss_master *master, int status) {
     ss_master_note(master, "guardian_lost", -1, NULL, status);

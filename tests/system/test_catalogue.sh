@@ -473,7 +473,7 @@ END
     refuses "two different runs would be called sets-a-b-c-1" interference --dry-run --sets 0/1 \
         --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
     refuses "interference: the workload 'xz' is named twice" interference --pairs all --workloads xz,xz
-    refuses "--pairs and --background exclude each other" interference --pairs all --background serial
+    refuses "--pairs cannot be combined with --background" interference --pairs all --background serial
     refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
     refuses "--share requires --sets" interference --share
     refuses "--background-method: nbench: not one of" interference --background-method nbench

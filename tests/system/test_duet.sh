@@ -203,7 +203,7 @@ alternating_processes_are_compared() {
 the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
     stand_in_for_turns
     duet 0 --order alternate --iteration x --a 'work 100' --b 'work 90' --output results --at-most 80s --warmup 1s
-    prints "Only one pair of processes fits into this time, .*, give --at-most 3 min .*"
+    prints "This time is too short for 20 pairs of processes, .*, give --at-most 3 min .*"
     [ "$(wc -l <"$scratch/carried-out")" -eq 4 ] || fail "expected two runs of two processes"
     prints "B is (9\.[5-9]|10\.[0-5]) % \([0-9.]+ to [0-9.]+\) slower than A, of these two processes; A against A: .*"
     grep -q '; one pair of processes, 30 turns)$' "$scratch/results/answer.md" || fail "$(cat "$scratch/results/answer.md")"
@@ -392,9 +392,9 @@ invalid_options_are_refused() {
         --response throughput
     refuses "--response p95: a run has 125 requests, and a percentile needs 200" duet --a x --b y \
         --metric "$url" --response p95 --rate 50
-    refuses "--rate and --closed exclude each other" duet --a x --b y --metric "$url" --rate 5 --closed 1
+    refuses "--rate cannot be combined with --closed" duet --a x --b y --metric "$url" --rate 5 --closed 1
     refuses "--rate: 0: a number of requests per second" duet --a x --b y --metric "$url" --rate 0
-    refuses "--closed: 'none' is not a valid number" duet --a x --b y --metric "$url" --closed none
+    refuses "--closed: 'none' is not a whole number" duet --a x --b y --metric "$url" --closed none
     refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
     refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
     refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x

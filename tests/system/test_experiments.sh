@@ -98,7 +98,7 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
     refuses_at_once "interference: --sets requires sets among --placements" interference --sets 0/1 \
         --placements quota
-    refuses "interference: --pairs: a list and --workloads exclude each other" interference --sets 0/1 \
+    refuses "interference: --pairs: a list cannot be combined with --workloads" interference --sets 0/1 \
         --pairs serial:serial --workloads xz
 }
 
@@ -365,7 +365,7 @@ failed_runs_are_reported() {
     local call=(throughput --methods 1cdc --targets '40,60' --seconds 60 --warmup 0 --settle 0
         --output failed --name broken)
     local throw='echo out; echo "Exception, of main" >&2; echo "    at here" >&2; exit 9'
-    refuses "--go-on also tries the others" "${call[@]}" -- sh -c "$throw"
+    refuses "--go-on also tries the runs that were not started" "${call[@]}" -- sh -c "$throw"
     prints "ssbatch: broken-1cdc-n1-40-1: failed: main ended with status 9"
     ! grep -q 'run 2 of 2' "$output" || fail "the second run was started"
     [ "$(listed failed status)" = "failed to come" ] || fail "wrong status: $(listed failed status)"

@@ -109,7 +109,7 @@ options_and_their_values_are_checked() {
     refuses "--grace: soon: must be a whole number of seconds, at most 999999" run-in-guest --guest guest --grace soon -- true
     refuses "--memory: 3: a size is required" run-in-guest --guest guest --memory 3 -- true
     refuses "--vcpus: 0: a number is required" run-in-guest --guest guest --vcpus 0 -- true
-    refuses "--vcpus and --cpus exclude each other" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
+    refuses "--vcpus cannot be combined with --cpus" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
     refuses "--cpus: x: not available on this machine" run-in-guest --guest guest --cpus x -- true
     refuses "--cpus: 9999: not available on this machine" run-in-guest --guest guest --cpus 9999 -- true
     refuses "--share: /nowhere: not a folder" run-in-guest --guest guest --share /nowhere -- true

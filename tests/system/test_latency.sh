@@ -124,7 +124,7 @@ options_and_their_values_are_checked() {
     refuses "--service: apache: serve, mediawiki or a URL is required" latency --service apache
     refuses "--rates or --steps is required" latency --service http://localhost/
     refuses "--rates: 0: requests per second are required" latency --rates 0
-    refuses "--rates and --steps exclude each other" latency --rates 5 --steps 140:5:2s
+    refuses "--rates cannot be combined with --steps" latency --rates 5 --steps 140:5:2s
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
     refuses "--cap: '0' is too small: write at least 1" latency --cap 0
     refuses "--workers: '0' is too small: write at least 1" latency --workers 0

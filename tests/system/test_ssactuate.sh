@@ -111,7 +111,7 @@ levels_are_checked_without_setting_them() {
     expect 125 ssactuate run --check pin=free -- touch "$folder/started"
     says err "--check starts no command: leave out --"
     expect 125 ssactuate run --check pin=free --record "$folder/record"
-    says err "--check and --record exclude each other"
+    says err "--check cannot be combined with --record"
     expect 125 ssactuate get --check pin
     says err "--check is for \`run\`"
     [ ! -e "$folder/started" ] || fail "a command was started"

@@ -261,7 +261,7 @@ places=''             # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
 explained_first=''    # yes to print no summary of ssreport above these lines
 skipped=()            # `skip` lines of the plan
-advice=", --go-on also tries the others"
+advice="; --go-on also tries the runs that were not started"
 shuffle=''            # seed of the order of runs within a round; empty: as planned
 roles=('')            # roles of the workloads; '' if there is only one
 role=''               # current role, see ask
@@ -442,8 +442,8 @@ fail_incomplete() {
     local others=$advice
     [ -z "$go_on" ] || others=''
     ssbatch --list "$output" >/dev/null 2>&1 ||
-        fail "some runs failed, for the reasons above; the output of commands is in $output/RUN." \
-            "The same call tries them again$others"
+        fail "some runs failed, for the reasons above; the output of their commands is in $output/RUN." \
+            "Repeat the call to try them again$others"
     fail "some runs were refused or not carried out, for the reasons above"
 }
 
@@ -460,7 +460,7 @@ look_at_machine() {
 # carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits unless there
 # are results. Sets `failures` to yes if some runs failed.
 carry_out_plan() {
-    local plan unknown workload status=0
+    local plan unknown workload reason status=0
     [[ $output = /* ]] || output=$PWD/$output
     unknown=$(list_unknown)
     if [ -z "$dry_run$print_plan" ]; then
@@ -468,8 +468,8 @@ carry_out_plan() {
         look_at_machine
         for workload in $unknown; do
             plan=$(plan_one "$workload") || exit 1
-            mkdir -p "$output/.study" "$output/one-load" 2>/dev/null ||
-                fail "--output: $output: cannot create this folder"
+            reason=$(mkdir -p "$output/.study" "$output/one-load" 2>&1) ||
+                fail "--output: $output: cannot create folders in it: ${reason##*: }"
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
         done

@@ -103,7 +103,7 @@ steps_seconds() {
 # check_rates_or_steps: fails if --rates and --steps are combined. Call this before defaults are set.
 check_rates_or_steps() {
     [ ${#user_command[@]} -eq 0 ] || fail "${user_command[0]}: unexpected command: name the service with --service"
-    [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates and --steps exclude each other"
+    [ -z "$rates" ] || [ -z "$steps" ] || fail "--rates cannot be combined with --steps"
     [ -z "$steps" ] || refuse_given "with --steps" seconds warmup
 }
 

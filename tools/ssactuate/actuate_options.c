@@ -63,7 +63,8 @@ void ssactuate_options_print_help(void) {
            "       ssactuate follow [OPTION]... --policy FILE -- COMMAND [ARGUMENT]...\n"
            "       ssactuate follow [OPTION]... --policy FILE --side NAME=@PGID\n"
            "       ssactuate restore [OPTION]...\n"
-           "Turns knobs of the machine while COMMAND runs, and always restores them.\n\n");
+           "Turns knobs of the machine while a command or a process group runs, and restores\n"
+           "them afterwards, also if ssactuate is killed.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "`ssactuate list` prints the actuators and their levels; ssactuate(1) describes\n"
@@ -140,7 +141,7 @@ static int check(struct ssactuate_options *options, struct ss_error *error) {
     if (options->check && !verb->takes_check)
         return ss_error_fail(error, "--check is for `run`");
     if (options->check && options->record)
-        return ss_error_fail(error, "--check and --record exclude each other");
+        return ss_error_fail(error, "--check cannot be combined with --record");
     if (options->control && !verb->takes_command)
         return ss_error_fail(error, "--control is for `run` and `follow`");
     if (options->control && ss_local_socket_check(options->control, error) < 0)

@@ -28,7 +28,7 @@
 /* For a running process group, less often: each look reads all processes of the machine. */
 #define LOOK_INTERVAL 200
 
-/* How long the side may take to end after the command has. */
+/* How long the side may take to end after SIGTERM, before SIGKILL. */
 #define SIDE_PATIENCE (2 * SS_SECOND)
 
 /* A switch of rules, for the record. */
@@ -148,7 +148,8 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
     uint64_t used = ss_platform_limit_group_memory(&place->group);
     return used <= follow->plan.memory
                ? 0
-               : ss_error_fail(error, "memory is below the %llu MiB in use: --force sets it anyway",
+               : ss_error_fail(error,
+                     "memory is below the %llu MiB in use: --force sets the limit anyway",
                      (unsigned long long)(used >> 20));
 }
 
@@ -300,8 +301,8 @@ static int check_load(const struct follow *follow, struct ss_error *error) {
     if (follow->policy.source != SSACTUATE_SIDE)
         return 0;
     if (!follow->has_side)
-        return ss_error_fail(error, "%s: `load side` requires --side%s", file,
-            follow->options->side_count > 0 ? " and a second side, or a command" : "");
+        return ss_error_fail(error, "%s: `load side` requires %s", file,
+            follow->options->side_count > 0 ? "a second --side, or a command" : "--side");
     if (name && (strlen(name) != name_length(side) || strncmp(name, side->name, strlen(name)) != 0))
         return ss_error_fail(error, "%s: `load side %s`: the other side is %.*s", file,
             ss_words_show(name).text, (int)name_length(side), side->name);

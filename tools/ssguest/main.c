@@ -77,7 +77,7 @@ static int carry_out(struct request *request, int *status, struct ss_error *erro
     if (strcmp(verb, "drive") == 0 && request->word_count == 2) {
         request->driven.folder = request->words[1];
         if (ss_platform_die_with(getppid(), SIGKILL) < 0)
-            return ss_error_fail(error, "run-in-guest has ended");
+            return ss_error_fail(error, "the script that started this process has ended");
         return ssguest_drive(&request->driven, status, error);
     }
     if (strcmp(verb, "serve") == 0 && request->word_count == 1 && *request->command) {

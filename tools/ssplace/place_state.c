@@ -128,7 +128,7 @@ static int try_lock(struct ssplace *place) {
 }
 
 static int fail_to_lock(const struct ssplace *place, int status, struct ss_error *error) {
-    return ss_error_fail(error, "cannot create %s: %s", place->state, strerror(-status));
+    return ss_error_fail(error, "cannot create or lock %s: %s", place->state, strerror(-status));
 }
 
 /*

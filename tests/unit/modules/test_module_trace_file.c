@@ -287,7 +287,7 @@ static void bad_trace_file_options_are_refused(void **state) {
     snprintf(options, sizeof options, "%s,scale=99999999999", path);
     assert_refused("trace/file", options, "longer than 584 years");
     snprintf(options, sizeof options, "%s,loop=no,offset=20s", path);
-    assert_refused("trace/file", options, "offset is after the end");
+    assert_refused("trace/file", options, "offset is not before the end");
     unlink(path);
     assert_refused("trace/file", "loop=no", "path");
 }

@@ -68,7 +68,7 @@ static void numbers_are_parsed_and_invalid_ones_refused(void **state) {
     assert_becomes("percent", "5%", "5");
     assert_becomes("percent", "0.5", "0.5");
     assert_refused("count", "00", "--name: '00' is too small: write at least 1");
-    assert_refused("whole", "1.5", "--name: '1.5' is not a valid number: write one such as 180");
+    assert_refused("whole", "1.5", "--name: '1.5' is not a whole number: write one such as 180");
     assert_refused("percent", "5%%", "--name: '5%%' is not a valid number: write one such as 180");
     assert_refused("percent", "", "--name: '' is not a valid number: write one such as 180");
 }

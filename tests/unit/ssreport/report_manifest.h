@@ -20,7 +20,7 @@ static inline struct ssreport_report gather_rows(const char *rows) {
     return report;
 }
 
-/* Makes the record count `iterations` instead of 30 iterations in its 30 s. */
+/* Replaces the 30 iterations of the record by this number of equal ones in the same 30 s. */
 static inline void folder_set_iterations(const char *name, int iterations) {
     char path[64], *text;
     size_t size;

@@ -7,7 +7,7 @@
 
 static struct ssreport_fleet_node nodes[2][NODES_MAX];
 static struct ssreport_fleet fleets[2]; /* too large for the stack */
-static char names[NODES_MAX][8], trace[] = "x.trace", none[] = "", lost[] = "lost";
+static char names[NODES_MAX][24], trace[] = "x.trace", none[] = "", lost[] = "lost";
 static char fleet_names[2][16] = {"rehearsal", "replay"};
 
 /*

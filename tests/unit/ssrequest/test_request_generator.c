@@ -214,7 +214,7 @@ static void requests_alternate_between_targets_that_can_be_replaced(void **state
     life_end(&life);
 }
 
-/* The timer is late again: due requests must not overtake waiting ones. */
+/* The timer is late: it fires at 1 s, not at 0.9 s, when the last request is due. */
 static void overdue_requests_do_not_overtake_waiting_ones(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);

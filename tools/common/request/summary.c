@@ -143,8 +143,9 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
     else
         say(stream, "Requests were sent late: 99 %% within %s of %s, the latest after %s; %s.",
             ssrequest_show_time(p99).text, due, max.text,
-            waited ? "the cap was reached, and requests waited"
-                   : "none had to wait at the cap, so the generator itself was late");
+            waited   ? "they waited because of the maximum number of unfinished requests"
+            : closed ? "the generator itself was late"
+                     : "none had to wait at the cap, so the generator itself was late");
 }
 
 static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {

@@ -188,11 +188,16 @@ static int refuse_number(const char *text, struct ss_error *error) {
         error, "'%s' is not a valid number: write one such as 180", ss_words_show(text).text);
 }
 
+static int refuse_whole(const char *text, struct ss_error *error) {
+    return ss_error_fail(
+        error, "'%s' is not a whole number: write one such as 180", ss_words_show(text).text);
+}
+
 static int print_whole(FILE *stream, const struct ssbatch_option_value *value, const char *text,
     struct ss_error *error) {
     (void)value;
     if (!*text || text[strspn(text, "0123456789")])
-        return refuse_number(text, error);
+        return refuse_whole(text, error);
     fprintf(stream, "%s", text);
     return 0;
 }
