@@ -128,12 +128,15 @@ has_calls() {
 # kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, and their keepers, so that nothing cleans
 # up.
 kill_calls() {
-    local calls victim
+    local calls victim victims=()
     await has_calls "$1"
     mapfile -t calls < <(call_pids "$1")
     for victim in $(descend "${calls[@]}"); do
-        [ ! "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || kill -KILL "$victim" 2>/dev/null || true
+        [ ! "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || victims+=("$victim")
     done
+    # Stopped first: a keeper cleans up once its call has died.
+    kill -STOP "${victims[@]}" 2>/dev/null || true
+    kill -KILL "${victims[@]}" 2>/dev/null || true
 }
 
 a_node_with_a_local_disk_undoes_journals_of_killed_tasks() {
