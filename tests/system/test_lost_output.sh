@@ -66,6 +66,6 @@ if [ -x "$build/bin/ssfleet" ] && [ -x "$build/bin/ssbatch" ]; then
     "$build/bin/ssfleet" run --engine local fleet plan 2>err || fail "ssfleet: $(cat err)"
     loses 125 ssfleet status fleet
 fi
-loses 125 showstopper-place settings --cpus 0
+loses 125 showstopper-place why-not cpus --root "$PWD"
 loses 125 showstopper-sample energy 'echo 5' --scope
 exit "$skipped"
