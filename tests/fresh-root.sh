@@ -43,7 +43,7 @@ apt_sources() {
         END { stanza() }' {} + 2>/dev/null || true
 }
 
-# Prints the mirror of this suite, or of another one; nothing if there is none: debootstrap then uses its default.
+# Prints the mirror of this suite, or of another one, or nothing: debootstrap then uses its default.
 debian_mirror() {
     echo "${DEBIAN_MIRROR:-$(apt_sources | awk -v suite="$suite" '
         $2 == suite { print $1; found = 1; exit }

@@ -9,8 +9,8 @@
 
 #include "platform/platform.h"
 
-static int pipe_end =
-    -1; /* the pipe's write end; global, because a handler has no context argument */
+/* The write end of the pipe; global, because a handler has no context argument. */
+static int pipe_end = -1;
 
 static void pass_on(int number) {
     int saved = errno;

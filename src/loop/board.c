@@ -99,7 +99,7 @@ static bool is_board(int descriptor) {
 }
 
 /*
- * Returns whether the offsets match this version and lie within the size. Otherwise another user's
+ * Returns whether the offsets match this version and are within the size. Otherwise another user's
  * process could make this process read elsewhere.
  */
 static bool has_layout(const struct ss_board *board) {

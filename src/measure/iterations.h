@@ -67,8 +67,8 @@ struct ss_iterations {
     uint64_t seen;  /* number of all iterations */
     uint64_t ended; /* number that ended in the window */
     double parts;   /* parts of iterations in the window: a whole one adds 1 */
-    struct ss_iteration_share
-        *shares; /* share of each instance; NULL if instances are not kept apart */
+    /* Share of each instance; NULL if instances are not kept apart. */
+    struct ss_iteration_share *shares;
     uint32_t instances;
     uint32_t *line_of;            /* command of each instance; NULL likewise */
     struct ss_histogram *lengths; /* lengths of iterations in the window, by command */

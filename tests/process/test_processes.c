@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the platform layer reports about real processes. */
+/* The platform layer's reports about real processes. */
 
 #include "kin.h"
 #include "process.h"

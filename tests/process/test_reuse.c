@@ -65,7 +65,7 @@ static void go_on_for(struct run *run, double seconds) {
     ck_assert_msg(!run->ended, "status %d: %s", run->status, run->err.bytes);
 }
 
-/* Returns the next number that an instance has printed after `word`; 0 if there is none yet. */
+/* Returns the next number that an instance has printed after `word`; 0 if not yet printed. */
 static pid_t next_number(const struct run *run, const char *word, size_t *from) {
     const char *at = strstr(run->out.bytes + *from, word);
     const char *end = at ? strchr(at, '\n') : NULL;

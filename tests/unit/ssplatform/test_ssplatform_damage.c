@@ -98,7 +98,7 @@ static void check_damage(
     }
 }
 
-/* Of the files that each CPU has, only those of CPU 1 are damaged. */
+/* If each CPU has such a file, damages only that of CPU 1. */
 static bool is_tried(const char *path) {
     const char *cpu = strstr(path, "cpu/cpu");
     return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');

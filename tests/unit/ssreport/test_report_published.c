@@ -219,7 +219,7 @@ static void published_interference_is_listed_next_to_measured_interference(void 
     ssreport_report_free(&report);
 }
 
-/* A round target such as 33 % stands for the published 1/3, and 34 % for no published target. */
+/* A rounded target such as 33 % matches the published 1/3; 34 % matches no published target. */
 static void rounded_targets_match_published_thirds(void **state) {
     (void)state;
     static const struct {

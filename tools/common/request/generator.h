@@ -41,7 +41,7 @@ struct ssrequest_transport {
     void *context;
 };
 
-/* What happens to requests beyond the cap, in the order of the choices of --when-full. */
+/* Handling of requests beyond the cap, in the order of the choices of --when-full. */
 enum ssrequest_when_full {
     SSREQUEST_DELAY, /* requests wait; refused if 2^24 are waiting */
     SSREQUEST_DROP,

@@ -80,7 +80,7 @@ struct duet_percent {
 
 struct duet_study {
     bool is_present; /* the report has such a study */
-    /* comparison in which too many blocks lack a figure; NULL if there is none */
+    /* comparison in which too many blocks lack a figure; NULL if all are complete */
     const struct duet_blocks *lacking;
     enum duet_order order;
     struct duet_turns turns; /* with DUET_ALTERNATE */

@@ -28,7 +28,7 @@ static size_t count_below(const struct table_sheet *table, const char *column, d
     return count;
 }
 
-/* Returns the first row with a known p-value; the number of rows if there is none. */
+/* Returns the first row with a known p-value; the number of rows if all are unknown. */
 static size_t first_known(const struct table_sheet *table) {
     size_t row = 0;
     while (row < table_rows(table) && isnan(number_at(table, row, "p")))

@@ -342,7 +342,7 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
         run->fits_steps ? "steps" : "intervals");
 }
 
-/* Of two runs side by side with shared power, only the background has a picture. */
+/* If two runs side by side share the power, only the background has a picture. */
 static bool has_power(const struct ssreport_run *run) {
     return run->energy.count > 1 &&
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
