@@ -22,6 +22,18 @@ bool ss_streams_has_room(int file) {
     return poll(&room, 1, 0) > 0;
 }
 
+const char *ss_streams_explain(int why) {
+    return why == EBADF ? "closed: the output is lost" : why ? strerror(why) : "write error";
+}
+
+/* ss_streams_occupy() has replaced a closed stream with one that cannot be written. */
+int ss_streams_check_output(struct ss_error *error) {
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+        return 0;
+    return ss_error_fail(error, SS_STREAMS_LOST "%s", ss_streams_explain(EBADF));
+}
+
 /*
  * The last flush may succeed although an earlier write has failed and discarded its output:
  * ferror() still reports that.
@@ -30,8 +42,5 @@ int ss_streams_flush(struct ss_error *error) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
-    return ss_error_fail(error, SS_STREAMS_LOST "%s",
-        errno == EBADF ? "closed: the output is lost"
-        : errno        ? strerror(errno)
-                       : "write error");
+    return ss_error_fail(error, SS_STREAMS_LOST "%s", ss_streams_explain(errno));
 }

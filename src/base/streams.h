@@ -18,6 +18,12 @@ bool ss_streams_has_room(int file);
 /* Messages about lost output contain this. */
 #define SS_STREAMS_LOST "standard output: "
 
+/* Returns why standard output cannot be written, from errno; 0: unknown. */
+const char *ss_streams_explain(int why);
+
+/* Fails if standard output is closed, for programs whose result comes much later. */
+int ss_streams_check_output(struct ss_error *error);
+
 /*
  * Checks that everything has been written to standard output; sets status 125 if not. Call this
  * last.

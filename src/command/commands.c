@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
@@ -155,7 +156,7 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
 int ss_commands_read(struct ss_commands *commands, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
-        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+        return ss_error_fail(error, "%s: %s%s", path, strerror(errno), ss_advice_to_read(errno));
     size_t length = 0;
     SS_OWNED(free) char *text = read_bounded(file, &length);
     if (!text)
@@ -297,7 +298,7 @@ static int check_interpreter(const char *path, struct ss_error *error) {
     return 0;
 }
 
-static int check_one(const char *name, struct ss_error *error) {
+int ss_commands_check_program(const char *name, struct ss_error *error) {
     char path[4096];
     if (!*name)
         return ss_error_set(error, SS_ERROR_NOT_FOUND, "the command is empty: name a program");
@@ -324,7 +325,7 @@ int ss_commands_check(const struct ss_commands *commands, struct ss_error *error
         /* Check a command once: its copies are adjacent. */
         if (i > 0 && strcmp(name, commands->items[i - 1][0]) == 0)
             continue;
-        if (check_one(name, error) < 0)
+        if (ss_commands_check_program(name, error) < 0)
             return -1;
     }
     return 0;

@@ -48,6 +48,9 @@ SS_MUST_USE int ss_commands_number(
 const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
+/* Checks that a program can be found and executed; fails with status 127 or 126 if not. */
+SS_MUST_USE int ss_commands_check_program(const char *name, struct ss_error *error);
+
 /* Checks that each command can be found and executed; fails with status 127 or 126 if not. */
 SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 

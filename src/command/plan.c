@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/pattern.h"
+#include "base/streams.h"
 #include "base/units.h"
 #include "base/wallclock.h"
 #include "base/whole_file.h"
@@ -201,6 +203,19 @@ static double count_load_cpus(const struct ss_plan *plan) {
                                                                          : plan->cpu_count;
 }
 
+/* Checks that the program of the sensor can be found and executed. */
+static int check_sensor(const struct ss_plan *plan, struct ss_error *error) {
+    size_t count;
+    SS_OWNED(free) char **words = ss_words_split(plan->source.argument, &count, error);
+    if (words && count > 0 && ss_commands_check_program(words[0], error) == 0)
+        return 0;
+    if (words && count == 0)
+        ss_error_fail(error, "the command is empty: name a program");
+    if (error)
+        error->status = SS_ERROR_FAILED; /* 126 and 127 are for the command of the run */
+    return ss_error_wrap(error, "feedback/%s", plan->set.modules[SS_KIND_FEEDBACK].head->name);
+}
+
 static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (ss_module_set_ask_source(&plan->set, &plan->source, error) < 0)
         return -1;
@@ -213,6 +228,8 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
     if (plan->source.source == SS_SOURCE_OWN)
         snprintf(plan->reader.path, sizeof plan->reader.path, "%s",
             ss_platform_task_clock_works() ? "perf_event_open and /proc" : "/proc");
+    if (plan->source.source == SS_SOURCE_SENSOR && check_sensor(plan, error) < 0)
+        return -1;
     /* The monitor needs the system's counters even if control does not. */
     if (!ss_plan_reads_counters(plan))
         return 0;
@@ -296,7 +313,8 @@ static void describe_modules(struct ss_plan *plan) {
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++)
         ss_module_set_describe(&plan->set, kind, plan->found[kind], sizeof plan->found[kind]);
     char *feedback = plan->found[SS_KIND_FEEDBACK];
-    if (!*feedback)
+    plan->feedback_differs = *feedback;
+    if (!plan->feedback_differs)
         describe_source(feedback, sizeof plan->found[0], plan);
 }
 
@@ -363,8 +381,13 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     plan->option_words = count_option_words(cli);
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
         return -1;
-    if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
+    bool output_exists = cli->output && stat(cli->output, &status) == 0;
+    if (output_exists && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--output: %s is not a folder: name a folder", cli->output);
+    /* --record may make its parent. */
+    if (cli->output && !output_exists && !cli->record &&
+        ss_whole_file_check(cli->output, error) < 0)
+        return ss_error_wrap(error, "--output");
     if (take_decisions(plan, cli->decisions, error) < 0)
         return ss_error_wrap(error, "--record-decisions");
     if (!cli->record && strcmp(cli->decisions, "all") != 0)
@@ -376,9 +399,11 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
         return ss_error_fail(error, "--force requires --record");
     if (cli->counters && !cli->record)
         return ss_error_fail(error, "--counters requires --record, which stores the counts");
-    if (cli->json && strcmp(cli->json, "-") != 0 && ss_whole_file_check(cli->json, error) < 0)
-        return ss_error_wrap(error, "--json");
-    return 0;
+    if (!cli->json)
+        return 0;
+    int result = strcmp(cli->json, "-") == 0 ? ss_streams_check_output(error)
+                                             : ss_whole_file_check(cli->json, error);
+    return result < 0 ? ss_error_wrap(error, "--json") : 0;
 }
 
 static int check_limits(const struct ss_plan *plan, struct ss_error *error) {

@@ -21,6 +21,8 @@ struct ss_plan {
     struct ss_module_set set;
     char found[SS_KINDS][512]; /* values that a module has chosen for its options, and why; for the
                                   feedback, the source of the load; "" if nothing */
+    bool feedback_differs;     /* the text for the feedback says how it counts other times than the
+                                  statistics do */
     uint32_t instances;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     char ***commands;               /* command of each instance, ending with NULL, placeholders

@@ -24,7 +24,7 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         return ss_error_wrap(error, "--set: expected a load or 'trace'");
     }
     atomic_store(&board->setpoint, ss_word_from_double(value));
-    atomic_fetch_add(&board->setpoint_changes, 1);
+    ss_setpoints_put(&board->setpoints, &(struct ss_setpoint_change){ss_platform_now(), value});
     /*
      * An executor that sleeps through a `free` interval would notice the change only at the
      * interval's end.

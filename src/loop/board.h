@@ -22,10 +22,11 @@
 #include "base/histogram.h"
 #include "loop/permits.h"
 #include "loop/ring.h"
+#include "loop/setpoints.h"
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 14
+#define SS_BOARD_VERSION 15
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -166,7 +167,7 @@ struct ss_board {
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: length of all pauses, which delay the trace */
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
-    _Atomic uint64_t setpoint_changes; /* --set: number of changes so far */
+    struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, for the record */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
     _Atomic uint64_t excess[SS_KINDS]; /* executors: the first value beyond [0, 1] of a module of
                                           the kind, a double; 0: none */

@@ -52,12 +52,18 @@ static bool read_load(struct ss_monitor *monitor, ss_time now) {
     return true;
 }
 
-static bool take_reading(struct ss_monitor *monitor, ss_time now) {
-    bool taken = read_load(monitor, now);
+static void read_cpus(struct ss_monitor *monitor) {
     /* A failed reading has no CPUs. */
     if (monitor->cpus && monitor->cpus != monitor->meter && ss_load_meter_read(monitor->cpus) != 0)
         monitor->cpus->last.count = 0;
-    return taken;
+}
+
+/*
+ * Returns when the load was read. Permits are read right after it: at an earlier time, such as the
+ * planned one, they would not be those of that time.
+ */
+static ss_time reading_time(const struct ss_monitor *monitor, ss_time now) {
+    return monitor->has_last ? monitor->meter->last.counters.time : now;
 }
 
 static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time) {
@@ -66,11 +72,12 @@ static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time
     return target;
 }
 
-void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
-    monitor->was_free = target_at(monitor, now).free;
-    monitor->has_last = take_reading(monitor, now);
-    ss_duty_begin(&monitor->duty, monitor->board, now);
-    monitor->next = ss_time_add(now, monitor->interval);
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now) {
+    monitor->was_free = target_at(monitor, begin).free;
+    monitor->has_last = read_load(monitor, now);
+    ss_duty_begin(&monitor->duty, monitor->board, reading_time(monitor, now));
+    read_cpus(monitor);
+    monitor->next = ss_time_add(begin, monitor->interval);
 }
 
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
@@ -169,8 +176,9 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     ss_time end = monitor->next;
     monitor->next = ss_time_add(monitor->next, monitor->interval);
     bool had_last = monitor->has_last;
-    monitor->has_last = take_reading(monitor, now);
-    double duty = ss_duty_take(&monitor->duty, monitor->board, now);
+    monitor->has_last = read_load(monitor, now);
+    double duty = ss_duty_take(&monitor->duty, monitor->board, reading_time(monitor, now));
+    read_cpus(monitor);
     if (!had_last || !monitor->has_last ||
         !ss_load_between(monitor->source, &before->counters, &last->counters, &sample.load)) {
         lose(monitor);

@@ -58,8 +58,8 @@ struct ss_monitor {
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board);
 
-/* Begins a new series of samples. */
-void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
+/* Begins a new series of samples at `now`. They are due as if it had begun at `begin`. */
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now);
 
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
 

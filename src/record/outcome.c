@@ -180,7 +180,9 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->steal_mean =
         monitor->steal_seconds > 0 ? monitor->steal_sum / monitor->steal_seconds : NAN;
     outcome->switches_per_second = seconds > 0 ? (double)input->switches / seconds : NAN;
-    outcome->own_cpu = seconds > 0 ? ss_time_seconds(input->own) / seconds : NAN;
+    /* Without a sample, the run was so short that this would be the cost of its start and end. */
+    outcome->own_cpu =
+        seconds > 0 && figures->count > 0 ? ss_time_seconds(input->own) / seconds : NAN;
     take_lateness(outcome, input->board);
     warn_of_uncontrolled(outcome, input->board);
     warn_of_strays(outcome, input->board);
@@ -196,8 +198,13 @@ static void take_shares(
         return;
     outcome->of_lines = calloc(plan->line_count, sizeof *outcome->of_lines);
     outcome->of_instances = calloc(plan->instances, sizeof *outcome->of_instances);
-    if (!outcome->of_lines || !outcome->of_instances)
+    if (!outcome->of_lines || !outcome->of_instances) { /* both or none */
+        free(outcome->of_lines);
+        free(outcome->of_instances);
+        outcome->of_lines = NULL;
+        outcome->of_instances = NULL;
         return;
+    }
     for (uint32_t i = 0; i < plan->line_count; i++) {
         outcome->of_lines[i].times = ss_iterations_times(iterations, i, 1);
         outcome->of_lines[i].rate = ss_iterations_rate_of(
@@ -218,6 +225,18 @@ static void take_shares(
 static const struct ss_iteration_times no_times = {NAN, NAN, NAN, NAN, NAN};
 static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
 
+/* Leaves a command and its instances without rates and times. Their counts stay. */
+static void leave_out_rates(
+    struct ss_outcome *outcome, const struct ss_plan *plan, uint32_t which) {
+    const struct ss_command_line *line = &plan->lines[which];
+    outcome->of_lines[which].rate = no_rate;
+    outcome->of_lines[which].times = no_times;
+    for (uint32_t i = line->first; i < line->first + line->count; i++) {
+        outcome->of_instances[i].rate = no_rate;
+        outcome->of_instances[i].times = no_times;
+    }
+}
+
 /*
  * Removes figures that come from bursts: these show the size of a buffer, not the speed of the
  * program.
@@ -233,12 +252,7 @@ static void leave_out_bursts(
         if ((double)bursts <= DOUBTFUL_BURSTS * (double)outcome->of_lines[i].ended)
             continue;
         all += bursts;
-        outcome->of_lines[i].rate = no_rate;
-        outcome->of_lines[i].times = no_times;
-        for (uint32_t j = line->first; j < line->first + line->count; j++) {
-            outcome->of_instances[j].rate = no_rate;
-            outcome->of_instances[j].times = no_times;
-        }
+        leave_out_rates(outcome, plan, i);
     }
     if (all == 0)
         return;
@@ -320,14 +334,17 @@ void ss_outcome_take_iterations(
     outcome->iterations = (double)iterations->ended;
     if (plan->has_iteration)
         outcome->lines_unmatched = matched ? 0 : (double)iterations->unmatched_counted;
+    take_shares(outcome, plan, iterations);
     if (!matched) {
+        /* An expression that never matches gives no bound of the throughput, either. */
+        for (uint32_t i = 0; outcome->of_instances && i < plan->line_count; i++)
+            leave_out_rates(outcome, plan, i);
         outcome->evidence.figures[SS_CHECK_ITERATIONS] = 0;
         return;
     }
     outcome->rate = ss_iterations_rate(iterations, iterations->to);
     if (iterations->shares)
         outcome->iteration_times = ss_iterations_times(iterations, 0, iterations->line_count);
-    take_shares(outcome, plan, iterations);
     warn_of_few(outcome, plan);
     ss_iterations_finish(iterations);
     ss_judge_iterations(outcome, iterations);

@@ -204,9 +204,10 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
-    /* The counted load and the parts may come from different sources. */
+    /* The counted load and the parts may come from different sources. Run time has no ticks. */
     row.load = sample->load.load;
-    row.load_ticks = sample->load.load_ticks;
+    if (isfinite(sample->load.load_ticks))
+        row.load_ticks = sample->load.load_ticks;
     row.target = sample->target;
     row.error = sample->target - sample->load.load;
     row.duty = sample->duty;

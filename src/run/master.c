@@ -21,17 +21,34 @@
 /* How long the first signal to an attached program may wait for the guardian, which may be dead. */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
-static void note_setpoint(struct ss_master *master) {
-    uint64_t changes = atomic_load(&master->board->setpoint_changes);
-    if (changes == master->setpoints_seen)
-        return;
-    master->setpoints_seen = changes;
-    double value = ss_double_from_word(atomic_load(&master->board->setpoint));
-    ss_master_note(master, "target_set", -1, value >= 0 ? NULL : "trace", value);
-    if (value >= 0)
-        ss_master_say(master, "the target was set to %g %%", 100 * value);
+static void note_setpoint(struct ss_master *master, const struct ss_setpoint_change *change) {
+    bool set = !isnan(change->load);
+    ss_recorder_event(master->recorder, &(struct ss_record_event){change->time, "target_set", -1,
+                                            set ? NULL : "trace", change->load});
+    if (set)
+        ss_master_say(master, "the target was set to %g %%", 100 * change->load);
     else
         ss_master_say(master, "the target follows the trace again");
+}
+
+/* Before the warm-up, the origin of the record's times is not known. */
+static void note_setpoints(struct ss_master *master) {
+    struct ss_setpoint_change change;
+    if (master->stage < SS_STAGE_WARMUP)
+        return;
+    while (ss_setpoints_take(&master->board->setpoints, &master->setpoints, &change))
+        note_setpoint(master, &change);
+}
+
+static void warn_of_missed_setpoints(struct ss_master *master) {
+    uint64_t missed = ss_setpoints_missed(&master->board->setpoints, &master->setpoints);
+    if (missed == 0 || !master->plan->record)
+        return;
+    master->outcome->lines_lost += missed;
+    ss_outcome_warn(master->outcome,
+        "%" PRIu64 " change%s of the target by --set %s missing from the record: they were made "
+        "faster than they could be written",
+        missed, missed == 1 ? "" : "s", missed == 1 ? "is" : "are");
 }
 
 static void note_progress(struct ss_master *master, ss_time now) {
@@ -71,7 +88,6 @@ static void take_sample(struct ss_master *master, ss_time now) {
         ss_conditions_look(&master->conditions, now);
     ss_recorder_flush(master->recorder, master->board);
     note_progress(master, now);
-    note_setpoint(master);
 }
 
 static ss_time next_deadline(const struct ss_master *master) {
@@ -92,6 +108,7 @@ static void supervise(struct ss_master *master) {
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);
+        note_setpoints(master);
         take_sample(master, now); /* sampled before the stage changes, so that the last sample of
                                      the stage is not lost */
         ss_master_take_perf(master, now);
@@ -349,6 +366,8 @@ static void close_master(struct ss_master *master) {
         ss_crew_dismiss_guardian(&master->crew);
         warn_of_left(master);
         warn_of_excess(master);
+        note_setpoints(master);
+        warn_of_missed_setpoints(master);
         ss_crew_close(&master->crew);
     }
     ss_monitor_close(&master->monitor);
@@ -385,7 +404,7 @@ static struct ss_master *make_master(
     master->plan = plan;
     master->outcome = outcome;
     master->error = error;
-    master->sensor.from = -1;
+    master->sensor.status = master->sensor.from = -1;
     master->meter = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     master->cpus = (struct ss_load_meter)SS_LOAD_METER_CLOSED;
     master->descriptor = -1;

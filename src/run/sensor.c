@@ -7,12 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "platform/platform.h"
+#include "record/ends.h"
+
+#define END_LOOK  5000000 /* nanoseconds between looks for the end of the program */
+#define END_LOOKS 20
 
 static void exec_sensor(
     char *const *words, pid_t master, int output, const struct ss_signals *signals) {
@@ -30,7 +35,7 @@ static void exec_sensor(
 
 int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
     ss_time now, struct ss_error *error) {
-    *sensor = (struct ss_sensor){.from = -1, .value = NAN, .last_line = now};
+    *sensor = (struct ss_sensor){.status = -1, .from = -1, .value = NAN, .last_line = now};
     size_t count;
     SS_OWNED(free) char **words = ss_words_split(command, &count, error);
     if (!words || count == 0)
@@ -66,13 +71,36 @@ static int take_line(struct ss_sensor *sensor, ss_time now, struct ss_error *err
     return 0;
 }
 
+/*
+ * Waits a moment for the program, because its pipe is closed shortly before it has ended. It may
+ * also have closed its output and continue.
+ */
+static void learn_status(struct ss_sensor *sensor) {
+    static const struct timespec pause = {.tv_nsec = END_LOOK};
+    for (int i = 0; i < END_LOOKS && sensor->pid > 0; i++) {
+        if (i > 0)
+            nanosleep(&pause, NULL);
+        if (waitpid(sensor->pid, &sensor->status, WNOHANG) == sensor->pid)
+            sensor->pid = 0;
+    }
+}
+
+static int report_end(struct ss_sensor *sensor, struct ss_error *error) {
+    char how[SS_END_TEXT] = "its output was closed";
+    learn_status(sensor);
+    if (sensor->pid == 0)
+        ss_end_describe(how, sensor->status);
+    return ss_error_fail(
+        error, "the sensor ended (%s): without it the load cannot be controlled", how);
+}
+
 int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error) {
     char text[4096];
     ssize_t length = read(sensor->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (length <= 0)
-        return ss_error_fail(error, "the sensor ended: without it the load cannot be controlled");
+        return report_end(sensor, error);
     for (ssize_t i = 0; i < length; i++) {
         if (text[i] == '\n') {
             if (take_line(sensor, now, error) < 0)
@@ -103,5 +131,5 @@ void ss_sensor_end(struct ss_sensor *sensor) {
     }
     if (sensor->from >= 0)
         close(sensor->from);
-    *sensor = (struct ss_sensor){.from = -1, .value = NAN};
+    *sensor = (struct ss_sensor){.status = -1, .from = -1, .value = NAN};
 }

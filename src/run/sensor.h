@@ -15,7 +15,8 @@
 
 /* A program that prints the load, one number from 0 to 1 per line. Only the master reads it. */
 struct ss_sensor {
-    pid_t pid; /* pid of the program; 0: not started */
+    pid_t pid;  /* pid of the program; 0: not started */
+    int status; /* how the program ended, as from waitpid(); -1: unknown */
     int from;
     char line[256];
     size_t length;

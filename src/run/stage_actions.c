@@ -98,10 +98,10 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     ss_recorder_set_origin(master->recorder, start);
     ss_master_note(master, "warmup", -1, NULL, NAN);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
-    ss_monitor_begin(&master->monitor, now);
+    ss_monitor_begin(&master->monitor, now, now);
     ss_master_begin_perf(master, now);
     ss_crew_wake(&master->crew);
-    ss_master_say(master, "%u instances run", master->plan->instances);
+    ss_master_say(master, "all instances run");
 }
 
 /*
@@ -114,7 +114,7 @@ static void settle(struct ss_master *master, const struct cause *cause) {
     ss_master_note_bound(master, begin, "settling", NULL);
     master->monitor.control_from = begin;
     master->stage_end = ss_time_add(begin, master->plan->settle);
-    ss_monitor_begin(&master->monitor, begin);
+    ss_monitor_begin(&master->monitor, begin, ss_platform_now());
 }
 
 static void begin_counting(struct ss_master *master, const struct cause *cause) {
@@ -126,7 +126,7 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
                                         atomic_load(&master->board->paused)),
         master->plan->duration);
     if (master->plan->settle > 0)
-        ss_monitor_begin(&master->monitor, begin);
+        ss_monitor_begin(&master->monitor, begin, ss_platform_now());
     master->switches = ss_master_count_switches(master);
     ss_crew_start_clock(&master->crew);
     ss_usage_begin(&master->usage, begin);
@@ -234,7 +234,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_master_note_bound(master, now, "continued", NULL);
     ss_monitor_shift(&master->monitor, now - from);
     ss_iterations_pause(&master->iterations, from, now - from);
-    ss_monitor_begin(&master->monitor, now);
+    ss_monitor_begin(&master->monitor, now, now);
     ss_master_begin_perf(master, now);
     ss_usage_drop(&master->usage);
     ss_crew_wake(&master->crew);

@@ -59,7 +59,7 @@ struct ss_master {
     ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER: open */
     ss_time ending_since;
     uint64_t switches; /* number of switches that all executors sent before counting began */
-    uint64_t setpoints_seen;
+    struct ss_setpoints_reader setpoints;
     uint32_t *lives; /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
     ss_time first_failure; /* when the first failing instance ended */

@@ -195,6 +195,7 @@ void ss_master_reap(struct ss_master *master) {
                 on_executor_lost(master, executor, status);
         } else if (pid == master->sensor.pid) {
             master->sensor.pid = 0; /* ss_sensor_read() handles the end of its pipe */
+            master->sensor.status = status;
         } else if (master->crew.guardian.pid == 0 && master->stage < SS_STAGE_OVER) {
             on_guardian_lost(master, status);
         }

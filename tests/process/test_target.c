@@ -113,6 +113,39 @@ START_TEST(set_trace_returns_to_the_target_of_the_trace) {
 }
 END_TEST
 
+/* The time between two of them is that of a process, not that of writing two events. */
+START_TEST(each_change_of_the_target_is_recorded_with_its_time) {
+    static const char *const loads[] = {"20%", "30%", "trace"};
+    static const char *const values[] = {"\"value\":0.2", "\"value\":0.3", "\"text\":\"trace\""};
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    struct run *run = START(
+        "-q", "-v", "-n", "1", "-l", "10%", "-c", "fixed", "--record", record, PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    for (int i = 0; i < 3; i++)
+        run_expect(RUN("--set", number_of(run), loads[i]), 0);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    const char *at = events.bytes;
+    double last = -1;
+    ck_assert_uint_eq(run_count_text(&events, "target_set"), 3);
+    for (int i = 0; i < 3; i++) {
+        char line[256];
+        at = strstr(at, "target_set") + 1;
+        const char *begin = at;
+        while (begin[-1] != '\n')
+            begin--;
+        sscanf(begin, "%255[^\n]", line);
+        ck_assert_msg(strstr(line, values[i]), "%s", line);
+        double elapsed = json_number(line, "elapsed_seconds");
+        ck_assert_msg(elapsed > last + 100e-6, "%s", events.bytes);
+        last = elapsed;
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* A sleeping executor at duty 0 must notice it, too. */
 START_TEST(a_new_target_reaches_sleeping_executors) {
     struct run *run = START(
@@ -200,11 +233,13 @@ static void expect_sensor_error(const char *sensor, const char *part) {
 }
 
 START_TEST(sensor_that_fails_ends_the_run) {
-    expect_sensor_error(PAYLOAD " say 0.5", "the sensor ended");
+    expect_sensor_error(PAYLOAD " say 0.5", "the sensor ended (exit status 0)");
     expect_sensor_error(PAYLOAD " sensor banana", "banana");
     expect_sensor_error(PAYLOAD " sensor 7", "not a load");
-    expect_sensor_error(PAYLOAD " exit 1", "the sensor ended");
-    expect_sensor_error("there.is.none", "there.is.none");
+    expect_sensor_error(PAYLOAD " exit 1", "the sensor ended (exit status 1)");
+    expect_sensor_error("sh -c 'kill -9 $$'", "the sensor ended (killed by SIGKILL)");
+    expect_sensor_error(
+        "sh -c 'exec >&-; exec sleep 60'", "the sensor ended (its output was closed)");
 }
 END_TEST
 
@@ -235,6 +270,7 @@ PROCESS_MAIN(
     SS_CASE(status_of_a_run_is_printed),
     SS_CASE(target_is_set_in_cpus),
     SS_CASE(set_trace_returns_to_the_target_of_the_trace),
+    SS_CASE(each_change_of_the_target_is_recorded_with_its_time),
     SS_CASE(a_new_target_reaches_sleeping_executors),
     SS_CASE(a_new_target_ends_a_free_section),
     SS_CASE(another_user_cannot_set_the_target),

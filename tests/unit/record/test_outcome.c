@@ -117,6 +117,14 @@ static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     assert_true(is_warned_of("1 done'"));
     assert_true(isnan(outcome.rate.per_second));
     assert_true(isnan(outcome.rate.bound));
+    assert_near(outcome.iterations, 0, 0);
+    assert_non_null(outcome.of_instances);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(outcome.of_instances[i].ended, 0);
+        assert_true(isnan(outcome.of_instances[i].rate.bound));
+    }
+    assert_int_equal(outcome.of_lines[0].ended, 0);
+    assert_true(isnan(outcome.of_lines[0].rate.per_second));
     assert_near(outcome.evidence.figures[SS_CHECK_ITERATIONS], 0, 0);
     assert_that(outcome.lines_unmatched, ==, 1); /* the first precedes the counted time */
     tear_down();

@@ -69,7 +69,7 @@ static void open_monitor(enum ss_source source) {
     readings = 0;
     ss_monitor_open(&monitor, &set, source, &meter, board);
     monitor.control_from = monitor.counted_from = START;
-    ss_monitor_begin(&monitor, START);
+    ss_monitor_begin(&monitor, START, START);
 }
 
 static void close_monitor(void) {
@@ -119,11 +119,42 @@ static void samples_a_fifth_too_long_count_as_late(void **state) {
     (void)state;
     open_monitor(SS_SOURCE_SYSTEM);
     meter.read = read_late;
-    ss_monitor_begin(&monitor, START);
+    ss_monitor_begin(&monitor, START, START);
     for (int i = 1; i <= 8; i++)
         ss_monitor_sample(&monitor, START + (ss_time)i * SS_MONITOR_INTERVAL);
     assert_int_equal(monitor.figures.count, 8);
     assert_int_equal(monitor.late, 2);
+    close_monitor();
+}
+
+static ss_time read_at;
+
+static int read_then(void *context, struct ss_cpu_reading *reading) {
+    read_next(context, reading);
+    reading->counters.time = read_at;
+    return 0;
+}
+
+/*
+ * The master begins 100 ms late, when the instance has already run for 60 ms and stopped. The first
+ * sample has the load and the duty of the other 400 ms, in which it runs for 60 ms again.
+ */
+static void duty_of_a_sample_is_that_of_its_readings(void **state) {
+    (void)state;
+    open_monitor(SS_SOURCE_SYSTEM);
+    meter.read = read_then;
+    ss_board_join(board, 0);
+    ss_board_permit(board, 0, START, true);
+    ss_board_permit(board, 0, START + 60 * SS_MILLISECOND, false);
+    read_at = START + 100 * SS_MILLISECOND;
+    ss_monitor_begin(&monitor, START, read_at);
+    ss_board_permit(board, 0, START + 200 * SS_MILLISECOND, true);
+    ss_board_permit(board, 0, START + 260 * SS_MILLISECOND, false);
+    read_at = START + SS_MONITOR_INTERVAL;
+    ss_monitor_sample(&monitor, read_at);
+    assert_near(monitor.latest.load.seconds, 0.4, 1e-9);
+    assert_near(monitor.latest.duty, 60.0 / 400, 1e-5);
+    assert_int_equal(monitor.next, START + 2 * SS_MONITOR_INTERVAL);
     close_monitor();
 }
 
@@ -138,6 +169,16 @@ static void system_sample_needs_only_one_reading(void **state) {
         "0.940000,0.125000,,1",
     };
     record_samples(SS_SOURCE_SYSTEM, rows, 3);
+}
+
+/* The load is the run time; the other columns come from the ticks of the same reading. */
+static void run_time_sample_has_the_load_by_ticks(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+        "0.500000,0.500000,0.020000,0.480000,0.020000,0.020000,0.000000,0.000000,0.000000,0.000000,"
+        "0.980000,0.125000,,1",
+    };
+    record_samples(SS_SOURCE_RUNTIME, rows, 1);
 }
 
 static void group_sample_needs_only_one_reading(void **state) {
@@ -219,7 +260,7 @@ static struct ss_outcome record_cpus(
     struct ss_lines *lines = &recorder.files[SS_RECORD_CPUS];
     assert_int_equal(ss_lines_open(lines, recorder.record.folder, "cpus.csv"), 0);
     of->control_from = of->counted_from = START;
-    ss_monitor_begin(of, START);
+    ss_monitor_begin(of, START, START);
     for (int i = 1; i < 4; i++) {
         tree_write("proc/stat", stats[i]);
         ss_time before = of->latest.time;
@@ -305,6 +346,31 @@ static void cpus_are_also_read_for_the_load_of_a_group(void **state) {
     close_monitor();
 }
 
+static void own_cpu_time_without_a_sample_is_unknown(void **state) {
+    (void)state;
+    static struct ss_plan plan;
+    struct ss_outcome outcome;
+    open_monitor(SS_SOURCE_SYSTEM);
+    prepare_plan(&plan);
+    struct ss_outcome_input input = {.plan = &plan,
+        .board = board,
+        .monitor = &monitor,
+        .usage = &(struct ss_usage){0},
+        .own = 10 * SS_MILLISECOND,
+        .end = START + 10 * SS_MILLISECOND};
+    ss_outcome_open(&outcome);
+    ss_outcome_take(&outcome, &input);
+    assert_true(isnan(outcome.own_cpu));
+    ss_outcome_close(&outcome);
+    ss_monitor_sample(&monitor, START + SS_MONITOR_INTERVAL);
+    input.end = START + SS_MONITOR_INTERVAL;
+    ss_outcome_open(&outcome);
+    ss_outcome_take(&outcome, &input);
+    assert_near(outcome.own_cpu, 0.02, 1e-9);
+    ss_outcome_close(&outcome);
+    close_monitor();
+}
+
 static void sensor_sample_needs_no_reading(void **state) {
     (void)state;
     open_monitor(SS_SOURCE_SENSOR);
@@ -319,8 +385,11 @@ static void sensor_sample_needs_no_reading(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(samples_a_fifth_too_long_count_as_late),
+    cmocka_unit_test(duty_of_a_sample_is_that_of_its_readings),
     cmocka_unit_test(system_sample_needs_only_one_reading),
+    cmocka_unit_test(run_time_sample_has_the_load_by_ticks),
     cmocka_unit_test(group_sample_needs_only_one_reading),
     cmocka_unit_test(cpu_loads_and_steal_come_from_the_same_reading),
     cmocka_unit_test(cpus_are_also_read_for_the_load_of_a_group),
+    cmocka_unit_test(own_cpu_time_without_a_sample_is_unknown),
     cmocka_unit_test(sensor_sample_needs_no_reading))

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop/setpoints.h"
+
+#include <showstopper/shared.h>
+
+void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_change *change) {
+    uint64_t number = atomic_fetch_add(&setpoints->changes, 1) + 1;
+    struct ss_setpoint_slot *slot = &setpoints->slots[number % SS_SETPOINTS_KEPT];
+    atomic_store(&slot->number, 0);
+    atomic_store(&slot->time, change->time);
+    atomic_store(&slot->load, ss_word_from_double(change->load));
+    atomic_store(&slot->number, number);
+}
+
+/* Skips the changes that later ones have overwritten. */
+static void skip_overwritten(
+    const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader) {
+    uint64_t waiting = atomic_load(&setpoints->changes) - reader->seen;
+    if (waiting <= SS_SETPOINTS_KEPT)
+        return;
+    reader->lost += waiting - SS_SETPOINTS_KEPT;
+    reader->seen += waiting - SS_SETPOINTS_KEPT;
+}
+
+bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
+    struct ss_setpoint_change *change) {
+    skip_overwritten(setpoints, reader);
+    uint64_t next = reader->seen + 1;
+    const struct ss_setpoint_slot *slot = &setpoints->slots[next % SS_SETPOINTS_KEPT];
+    if (atomic_load(&slot->number) != next)
+        return false;
+    change->time = atomic_load(&slot->time);
+    change->load = ss_double_from_word(atomic_load(&slot->load));
+    /* If it was overwritten meanwhile, it is skipped at the next look. */
+    if (atomic_load(&slot->number) != next)
+        return false;
+    reader->seen = next;
+    return true;
+}
+
+uint64_t ss_setpoints_missed(
+    const struct ss_setpoints *setpoints, const struct ss_setpoints_reader *reader) {
+    return reader->lost + (atomic_load(&setpoints->changes) - reader->seen);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_LOOP_SETPOINTS_H
+#define SHOWSTOPPER_LOOP_SETPOINTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <showstopper/time.h>
+
+/* More changes than this between two looks of the master are lost; it looks every half second. */
+#define SS_SETPOINTS_KEPT 256
+
+struct ss_setpoint_slot {
+    _Atomic uint64_t number; /* number of the change, from 1, stored last; 0: being written */
+    _Atomic uint64_t time;   /* on the monotonic clock */
+    _Atomic uint64_t load;   /* a double */
+};
+
+/*
+ * The changes of the target by --set. Any number of processes may write, and one reads. None of
+ * them waits: new changes overwrite old ones, and the reader counts those that it missed.
+ */
+struct ss_setpoints {
+    _Atomic uint64_t changes; /* number of changes so far */
+    struct ss_setpoint_slot slots[SS_SETPOINTS_KEPT];
+};
+
+struct ss_setpoint_change {
+    ss_time time;
+    double load; /* NaN: back to the trace */
+};
+
+/* The reader's position. Zero-initialized: at the beginning. */
+struct ss_setpoints_reader {
+    uint64_t seen; /* number of changes that were taken or lost */
+    uint64_t lost;
+};
+
+void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_change *change);
+
+/*
+ * Takes the oldest change that was not taken before. Returns false without such a change, or
+ * if its writer has not finished.
+ */
+bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
+    struct ss_setpoint_change *change);
+
+/* Returns how many changes were not taken, and never will be. */
+uint64_t ss_setpoints_missed(
+    const struct ss_setpoints *setpoints, const struct ss_setpoints_reader *reader);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <pthread.h>
+
+#include "loop/setpoints.h"
+#include "unit.h"
+
+static void put(struct ss_setpoints *setpoints, uint64_t number) {
+    ss_setpoints_put(setpoints, &(struct ss_setpoint_change){1000 + number, (double)number / 1024});
+}
+
+static void assert_taken(
+    const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader, uint64_t number) {
+    struct ss_setpoint_change change;
+    assert_true(ss_setpoints_take(setpoints, reader, &change));
+    assert_int_equal(change.time, 1000 + number);
+    assert_near(change.load, (double)number / 1024, 0);
+}
+
+static void each_change_is_taken_once_with_its_time(void **state) {
+    (void)state;
+    struct ss_setpoints setpoints = {0};
+    struct ss_setpoints_reader reader = {0};
+    struct ss_setpoint_change change;
+    assert_false(ss_setpoints_take(&setpoints, &reader, &change));
+    uint64_t in = 0, out = 0;
+    /* More than fits, in portions, so that slots are used again. */
+    for (int portion = 1; portion < 90; portion += 7) {
+        for (int i = 0; i < portion; i++)
+            put(&setpoints, in++);
+        while (out < in)
+            assert_taken(&setpoints, &reader, out++);
+        assert_false(ss_setpoints_take(&setpoints, &reader, &change));
+    }
+    assert_that(in, >, SS_SETPOINTS_KEPT);
+    assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 0);
+    ss_setpoints_put(&setpoints, &(struct ss_setpoint_change){1, NAN});
+    assert_true(ss_setpoints_take(&setpoints, &reader, &change));
+    assert_true(isnan(change.load));
+}
+
+static void overwritten_changes_are_counted(void **state) {
+    (void)state;
+    struct ss_setpoints setpoints = {0};
+    struct ss_setpoints_reader reader = {0};
+    for (uint64_t i = 0; i < SS_SETPOINTS_KEPT + 3; i++)
+        put(&setpoints, i);
+    for (uint64_t i = 3; i < SS_SETPOINTS_KEPT + 3; i++)
+        assert_taken(&setpoints, &reader, i);
+    assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 3);
+    put(&setpoints, 7);
+    assert_taken(&setpoints, &reader, 7);
+    assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 3);
+}
+
+/* A change whose writer was killed is neither taken half written nor forgotten. */
+static void unfinished_change_is_counted(void **state) {
+    (void)state;
+    struct ss_setpoints setpoints = {0};
+    struct ss_setpoints_reader reader = {0};
+    struct ss_setpoint_change change;
+    atomic_fetch_add(&setpoints.changes, 1);
+    assert_false(ss_setpoints_take(&setpoints, &reader, &change));
+    assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 1);
+    for (uint64_t i = 0; i < SS_SETPOINTS_KEPT; i++)
+        put(&setpoints, i);
+    assert_taken(&setpoints, &reader, 0);
+    assert_int_equal(reader.lost, 1);
+}
+
+#define MANY 20000
+
+static void *put_many(void *context) {
+    for (uint64_t i = 0; i < MANY; i++)
+        put(context, i);
+    return NULL;
+}
+
+/* Each change is either taken whole and in order, or counted as missed, exactly once. */
+static void changes_are_taken_while_they_are_written(void **state) {
+    (void)state;
+    static struct ss_setpoints setpoints;
+    struct ss_setpoints_reader reader = {0};
+    struct ss_setpoint_change change;
+    pthread_t writer;
+    uint64_t taken = 0;
+    ss_time last = 0;
+    assert_int_equal(pthread_create(&writer, NULL, put_many, &setpoints), 0);
+    while (reader.seen < MANY) {
+        if (!ss_setpoints_take(&setpoints, &reader, &change))
+            continue;
+        assert_that(change.time, >, last);
+        assert_near(change.load, (double)(change.time - 1000) / 1024, 0);
+        last = change.time;
+        taken++;
+    }
+    pthread_join(writer, NULL);
+    assert_int_equal(taken + ss_setpoints_missed(&setpoints, &reader), MANY);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(each_change_is_taken_once_with_its_time),
+    cmocka_unit_test(overwritten_changes_are_counted),
+    cmocka_unit_test(unfinished_change_is_counted),
+    cmocka_unit_test(changes_are_taken_while_they_are_written))
