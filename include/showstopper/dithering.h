@@ -44,8 +44,9 @@ struct ss_dithering_module {
 
     /*
      * Optional, 0 if absent. Returns how long after the beginning of control this executor begins
-     * its first round; until then, the instance stays in its state. Executors that begin together
-     * and have rounds of one length stay in step forever.
+     * its first round. Until then, it is in the rest of the round before, which is planned as if it
+     * had begun a round_length() earlier; without a round_length() the instance is stopped.
+     * Executors that begin together and have rounds of one length stay in step forever.
      */
     ss_time (*phase)(const struct ss_self *self);
 

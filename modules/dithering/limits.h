@@ -8,6 +8,7 @@
  */
 
 #include <math.h>
+#include <stdio.h>
 
 #include <showstopper/dithering.h>
 
@@ -26,6 +27,13 @@
         .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
                 "later one")
 
+/* Prints a short time as users write it: 500n, 340u, 1.68m. */
+static inline const char *limits_print(char text[32], double length) {
+    const char *unit = length < 1e3 ? "n" : length < 1e6 ? "u" : "m";
+    snprintf(text, 32, "%g%s", length / (*unit == 'n' ? 1 : *unit == 'u' ? 1e3 : 1e6), unit);
+    return text;
+}
+
 /* Checks that `length`, in which every executor switches `switches` times, is long enough. */
 static inline int limits_check_round(const struct ss_self *self, const char *option, ss_time length,
     int switches, struct ss_error *error) {
@@ -33,20 +41,24 @@ static inline int limits_check_round(const struct ss_self *self, const char *opt
     double min = ceil(cost / (SWITCH_PART_MAX * self->cpus) / 1e4) * 1e4;
     if ((double)length * SWITCH_PART_MAX * self->cpus >= cost)
         return 0;
+    char given[32], least[32];
     return ss_error_fail(error,
-        "%s=%gm is too short: Showstopper itself would need %.0f %% of the CPUs to stop and "
-        "continue %u instance%s, at %g us each time; give at least %s=%gm",
-        option, (double)length / 1e6, 100 * cost / ((double)length * self->cpus), self->instances,
-        self->instances == 1 ? "" : "s", SWITCH_COST / 1e3, option, min / 1e6);
+        "%s=%s is too short: Showstopper itself would need %.0f %% of the CPUs to stop and "
+        "continue %u instance%s, at %g us each time; give at least %s=%s",
+        option, limits_print(given, (double)length), 100 * cost / ((double)length * self->cpus),
+        self->instances, self->instances == 1 ? "" : "s", SWITCH_COST / 1e3, option,
+        limits_print(least, min));
 }
 
 static inline int limits_check_state(const char *option, ss_time length, struct ss_error *error) {
     if (length >= STATE_MIN)
         return 0;
+    char given[32], least[32];
     return ss_error_fail(error,
-        "%s=%gm is too short: stopping or continuing an instance takes %g us, and wake-ups are "
-        "about as late; give at least %s=%gm",
-        option, (double)length / 1e6, SWITCH_COST / 1e3, option, STATE_MIN / 1e6);
+        "%s=%s is too short: stopping or continuing an instance takes %g us, and wake-ups are "
+        "about as late; give at least %s=%s",
+        option, limits_print(given, (double)length), SWITCH_COST / 1e3, option,
+        limits_print(least, STATE_MIN));
 }
 
 #endif

@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_MODULES_DITHERING_PHASE_H
 
 /*
- * Where executors begin in their first round. If all began at once and had rounds of the same
+ * When executors begin their first round. If all began at once and had rounds of the same
  * length, they would stay in step forever.
  */
 
@@ -33,7 +33,8 @@ struct phase {
     SS_OPTION("phase", TEXT, phase, .initial = "hash",                                             \
         .help = "when executors begin their first round: hash, at times spread over a round; a "   \
                 "whole number, likewise, at other times for each number; together, at once; "      \
-                "together:SPREAD, one after another within that time")
+                "together:SPREAD, one after another within that time; until then, they are in "    \
+                "the rest of the round before")
 
 #define PHASE_SPREAD_MAX (3600 * SS_SECOND)
 

@@ -26,9 +26,17 @@ static ss_time round_length(const struct ss_pipeline *pipeline) {
         &pipeline->selves[SS_KIND_DITHERING]);
 }
 
-ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
-    return pipeline->set->modules[SS_KIND_DITHERING].table.dithering.phase(
+ss_time ss_pipeline_first_round(const struct ss_pipeline *pipeline, ss_time now) {
+    ss_time phase = pipeline->set->modules[SS_KIND_DITHERING].table.dithering.phase(
         &pipeline->selves[SS_KIND_DITHERING]);
+    ss_time first = ss_time_add(pipeline->since, phase);
+    ss_time length = round_length(pipeline);
+    if (first <= now)
+        return now;
+    if (length == 0)
+        return first;
+    ss_time into = (length - (first - now) % length) % length;
+    return ss_time_since(now, into);
 }
 
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,

@@ -45,8 +45,12 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *
 /* Begins a run of control at `since` and forgets earlier values. */
 void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
 
-/* Returns how long after the beginning of control this executor begins its first round. */
-ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline);
+/*
+ * Returns when the round begins that this executor is in at `now`, as control begins: its first
+ * round begins at the phase, and earlier ones are thought to have begun before control did. The
+ * result is later than `now` if the rounds have no known length.
+ */
+ss_time ss_pipeline_first_round(const struct ss_pipeline *pipeline, ss_time now);
 
 /*
  * Decides at `now` which state follows the one that was planned to end at `planned`. `decision`

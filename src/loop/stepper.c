@@ -57,18 +57,13 @@ static void begin_control(struct ss_stepper *stepper, ss_time now, ss_time contr
         since = stepper->pause_seen;
     ss_pipeline_begin(&stepper->pipeline, since);
     stepper->controlled = true;
-    /* The instance stays in its state until its first round begins, unless it may run free. */
     struct ss_target target;
     const struct ss_pipeline *pipeline = &stepper->pipeline;
     ss_pipeline_target(pipeline->set, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
-    stepper->deadline = now;
-    if (!target.free && ss_time_add(since, ss_pipeline_phase(pipeline)) > now)
-        stepper->deadline = ss_time_add(since, ss_pipeline_phase(pipeline));
+    stepper->deadline = target.free ? now : ss_pipeline_first_round(pipeline, now);
 }
 
 static struct ss_action decide_state(struct ss_stepper *stepper, ss_time now) {
-    if (ss_time_since(now, stepper->deadline) > AWAY)
-        stepper->deadline = now;
     ss_time planned = stepper->deadline;
     enum ss_state state = stepper->state;
     struct ss_decision *decision = &stepper->decision;
@@ -108,9 +103,15 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
         if (now < control_start)
             return hold_state(stepper, now, SS_STATE_RUNNING, control_start);
     }
-    if (!stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since))
+    bool begins = !stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since);
+    if (begins)
         begin_control(stepper, now, control_start);
-    if (now < stepper->deadline)
-        return enter_state(stepper, now, stepper->state, stepper->deadline);
+    if (now < stepper->deadline) {
+        enum ss_state state = begins ? SS_STATE_STOPPED : stepper->state;
+        return enter_state(stepper, now, state, stepper->deadline);
+    }
+    /* The round in which control begins may have begun long before. */
+    if (!begins && ss_time_since(now, stepper->deadline) > AWAY)
+        stepper->deadline = now;
     return decide_state(stepper, now);
 }

@@ -24,7 +24,8 @@ struct script {
     double output;
     double share;                     /* part of the global duty */
     struct ss_planned_state plans[2]; /* the plans after a stopped and a running state */
-    ss_time phase;                    /* reported by dithering */
+    ss_time phase;                    /* reported by dithering, as is `round` */
+    ss_time round;
     int read_error;
     bool planned; /* the next state does not depend on the duty */
 
@@ -105,9 +106,8 @@ static inline bool is_planned(const struct ss_self *self, const struct ss_dither
     return script_of(self)->planned;
 }
 
-static inline ss_time no_round(const struct ss_self *self) {
-    (void)self;
-    return 0;
+static inline ss_time round_length(const struct ss_self *self) {
+    return script_of(self)->round;
 }
 
 static inline ss_time phase(const struct ss_self *self) {
@@ -120,7 +120,7 @@ static const struct ss_feedback_module feedback_module = {
 static const struct ss_control_module control_module = {.update = update, .peers = no_peers};
 static const struct ss_space_module space_module = {.local_duty = local_duty};
 static const struct ss_dithering_module dithering_module = {
-    .next = next, .round_length = no_round, .phase = phase, .is_planned = is_planned};
+    .next = next, .round_length = round_length, .phase = phase, .is_planned = is_planned};
 
 static inline int read_counters(void *context, struct ss_counters *counters) {
     *counters = (struct ss_counters){0};

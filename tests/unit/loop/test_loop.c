@@ -120,8 +120,8 @@ static void errors_with_serial_instances_match_the_published_ones(void **state) 
     static const struct {
         const char *load;
         double rbpid, geom; /* published MSE, space even */
-    } published[] = {{"25%", 3.63, 6.5}, {"33%", 5.25, 8.31}, {"50%", 3.49, 11.9},
-        {"66%", 2.74, 5.76}, {"75%", 2.56, 3.79}};
+    } published[] = {{"25%", 3.63, 6.5}, {"1/3", 5.25, 8.31}, {"50%", 3.49, 11.9},
+        {"2/3", 2.74, 5.76}, {"75%", 2.56, 3.79}};
     for (size_t i = 0; i < 5; i++) {
         struct trial_options options = make_options(12, 12, published[i].load);
         assert_held(&options, 0.3, 3 * published[i].rbpid);
@@ -136,8 +136,8 @@ static void errors_with_parallel_instances_match_the_published_ones(void **state
     static const struct {
         const char *load;
         double rbpid, geom;
-    } published[] = {{"25%", 2.58, 5.38}, {"33%", 2.84, 7.28}, {"50%", 4.0, 13.9},
-        {"66%", 7.74, 26.6}, {"75%", 11.3, 28.4}};
+    } published[] = {{"25%", 2.58, 5.38}, {"1/3", 2.84, 7.28}, {"50%", 4.0, 13.9},
+        {"2/3", 7.74, 26.6}, {"75%", 11.3, 28.4}};
     for (size_t i = 0; i < 5; i++) {
         struct trial_options options = make_options(12, 12, published[i].load);
         options.width = 12;
@@ -249,6 +249,30 @@ static void fixed_quanta_keep_the_duty(void **state) {
     assert_near(figures.error_mean_percent, 0, 1e-6);
     options.modules[SS_KIND_CONTROL] = "rbpid";
     assert_held(&options, 0.1, 1);
+}
+
+/* Returns the duty in the first 400 ms of control. Permits are exact to a microsecond. */
+static double first_duty(const char *dithering, const char *options_text, ss_time warmup) {
+    struct trial_options options = make_options(2, 2, "10%");
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.modules[SS_KIND_DITHERING] = dithering;
+    options.options[SS_KIND_DITHERING] = options_text;
+    options.warmup = warmup;
+    options.settle = 0;
+    options.interval = 400 * SS_MILLISECOND;
+    struct trial_figures figures = run(&options, warmup + 400 * SS_MILLISECOND);
+    assert_int_equal(figures.samples, 1);
+    return figures.duty_mean;
+}
+
+static void duty_is_kept_from_the_beginning_of_control(void **state) {
+    (void)state;
+    for (ss_time warmup = 0; warmup <= 300 * SS_MILLISECOND; warmup += 300 * SS_MILLISECOND) {
+        assert_near(first_duty("averageq", "400m", warmup), 0.1, 1e-5);
+        assert_near(first_duty("averageq", "400m,phase=together", warmup), 0.1, 1e-5);
+        assert_near(first_duty("averageq", "400m,phase=together:2s", warmup), 0.1, 1e-5);
+        assert_near(first_duty("fixedq", "20m", warmup), 0.1, 0.05);
+    }
 }
 
 /*
@@ -456,6 +480,7 @@ UNIT_MAIN(
         cmocka_unit_test(geom_matches_the_published_error_by_scaling_its_own_duty),
     cmocka_unit_test(fixed_duty_is_kept_to_the_nanosecond),
     cmocka_unit_test(fixed_quanta_keep_the_duty),
+    cmocka_unit_test(duty_is_kept_from_the_beginning_of_control),
     cmocka_unit_test(uneven_duties_hold_the_target_load),
     cmocka_unit_test(loads_of_simultaneous_rounds_cover_the_duty_and_the_spread),
     cmocka_unit_test(load_of_other_processes_is_compensated),

@@ -104,7 +104,7 @@ static void pause_for(struct trial *trial, ss_time length) {
     atomic_store(&board->control_since, trial->now);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_monitor_shift(&trial->monitor, length);
-    ss_monitor_begin(&trial->monitor, trial->now);
+    ss_monitor_begin(&trial->monitor, trial->now, trial->now);
     sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
     trial_wake_all(trial);
 }

@@ -21,13 +21,53 @@ static void first_round_begins_at_the_phase(void **state) {
     struct bench bench;
     open_bench(&bench);
     bench.script.phase = 30 * MS;
-    assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, 30 * MS);
+    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, 30 * MS);
+    assert_action(step_at(&bench, 10 * MS), false, SS_STATE_STOPPED, 30 * MS);
     assert_int_equal(bench.script.decisions, 0);
-    assert_action(step_at(&bench, 30 * MS), true, SS_STATE_STOPPED, 50 * MS);
+    assert_action(step_at(&bench, 30 * MS), true, SS_STATE_RUNNING, 40 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START);
     struct ss_pipeline pipeline = bench.stepper.pipeline;
     ss_stepper_open(&bench.stepper, &pipeline);
     assert_int_equal(step_at(&bench, 0).deadline, START + 30 * MS);
+    close_bench(&bench);
+}
+
+/*
+ * Rounds of 30 ms: stopped for 20 ms, as the instance runs before, then running for 10 ms. Control
+ * begins within such a round, wherever the phase puts it, whether the instances ran before or not.
+ */
+static void control_begins_in_the_round_before_the_first(void **state) {
+    (void)state;
+    static const struct {
+        int phase;
+        int stopped; /* until then, ms */
+        int running;
+    } cases[] = {{30, 20, 30}, {29, 19, 29}, {11, 1, 11}, {10, 30, 10}, {1, 21, 1}, {95, 25, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ss_time phase = cases[i].phase * MS, stop = cases[i].stopped * MS;
+        struct bench bench;
+        open_bench(&bench);
+        bench.script.phase = phase;
+        bench.script.round = 30 * MS;
+        bool stops = cases[i].stopped < cases[i].running;
+        struct ss_action action = step_at(&bench, 0);
+        assert_int_equal(action.state, stops ? SS_STATE_STOPPED : SS_STATE_RUNNING);
+        assert_int_equal(action.deadline - START, stops ? stop : (ss_time)cases[i].running * MS);
+        close_bench(&bench);
+    }
+}
+
+/* Its rounds are longer than an executor is ever late. */
+static void long_round_before_the_first_is_not_cut(void **state) {
+    (void)state;
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.phase = 2 * SS_SECOND;
+    bench.script.round = 10 * SS_SECOND;
+    bench.script.plans[SS_STATE_RUNNING].length = 9 * SS_SECOND;
+    bench.script.plans[SS_STATE_STOPPED].length = SS_SECOND;
+    assert_action(step_at(&bench, 0), true, SS_STATE_STOPPED, SS_SECOND);
+    assert_int_equal(bench.script.dithering.moment.now, START - 8 * SS_SECOND);
     close_bench(&bench);
 }
 
@@ -152,6 +192,8 @@ static void zero_length_state_is_lengthened(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(modules_are_not_called_before_control),
     cmocka_unit_test(first_round_begins_at_the_phase),
+    cmocka_unit_test(control_begins_in_the_round_before_the_first),
+    cmocka_unit_test(long_round_before_the_first_is_not_cut),
     cmocka_unit_test(no_instance_runs_before_all_are_started),
     cmocka_unit_test(first_state_begins_at_the_first_step),
     cmocka_unit_test(spurious_wakeup_has_no_effect),

@@ -504,7 +504,9 @@ static void rounds_with_too_costly_switches_are_refused(void **state) {
             modules[i], "107m", 700, "Showstopper itself would need 27 % of the CPUs");
         assert_min_length(modules[i], "107m", 600, NULL);
     }
-    assert_min_length("dithering/stagger", "10u,min=1u", 2, "at least tau=0.34m");
+    assert_min_length("dithering/stagger", "10u,min=1u", 2, "at least tau=340u");
+    assert_min_length("dithering/stagger", "1n", 2, "tau=1n is too short");
+    assert_min_length("dithering/stagger", "10u,min=1u", 2, "tau=10u is too short");
     assert_min_length(
         "dithering/fixedq", "1m", 100, "quantum=1m is too short: Showstopper itself would");
     assert_min_length("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
@@ -515,9 +517,9 @@ static void rounds_with_too_costly_switches_are_refused(void **state) {
 
 static void states_too_short_to_enforce_are_refused(void **state) {
     (void)state;
-    assert_min_length("dithering/averageq", "min=99u", 1, "min=0.099m is too short");
-    assert_min_length("dithering/averageq", "min=1u", 1, "at least min=0.1m");
-    assert_min_length("dithering/stagger", "min=99u", 1, "at least min=0.1m");
+    assert_min_length("dithering/averageq", "min=99u", 1, "min=99u is too short");
+    assert_min_length("dithering/averageq", "min=1u", 1, "at least min=100u");
+    assert_min_length("dithering/stagger", "min=99u", 1, "at least min=100u");
     assert_min_length("dithering/averageq", "min=100u", 1, NULL);
     assert_min_length("dithering/stagger", "min=100u", 1, NULL);
 }
