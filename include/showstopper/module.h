@@ -109,8 +109,9 @@ struct ss_module {
 
     /*
      * Optional. Writes, in one clause, which value the module has chosen for an option, and why:
-     * "tau is 107 ms, for 4 instances on 2 CPUs". Writes nothing if the options say it all. Called
-     * in the master after prepare(); `run`, `own` and `executors` are not set yet. `round` is the
+     * "tau is 107 ms, for 4 instances on 2 CPUs". Writes nothing if the options say it all. A
+     * feedback says here if it counts other times than the statistics of the run do. Called in the
+     * master after prepare(); `run`, `own` and `executors` are not set yet. `round` is the
      * mean length of a round of dithering, 0 without rounds.
      */
     void (*describe)(const struct ss_self *self, ss_time round, char *buffer, size_t size);

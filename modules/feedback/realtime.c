@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
 #include <showstopper/feedback.h>
 
 #include "estimate.h"
@@ -76,6 +78,24 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
     estimate_sample(self, moment, &reading, config->period);
 }
 
+/* Describes options with which the feedback differs from the statistics, which have none. */
+static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+    static const char *const counts[] = {
+        [COUNT_IDLE] = "idle time",
+        [COUNT_TICKS] = "busy ticks over elapsed time",
+        [COUNT_RATIO] = "busy ticks over busy ticks and idle time",
+    };
+    const struct config *config = self->config;
+    (void)round;
+    if (config->count == COUNT_IDLE && config->iowait == IOWAIT_IDLE && config->steal == STEAL_WORK)
+        return;
+    snprintf(buffer, size,
+        "the load is measured by %s, with iowait as %s and steal as %s; the statistics differ: "
+        "they use idle time, with iowait as idle and steal as work",
+        counts[config->count], config->iowait == IOWAIT_WORK ? "work" : "idle",
+        config->steal == STEAL_IDLE ? "idle" : "work");
+}
+
 SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
     .head =
         {
@@ -86,6 +106,7 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct estimate_run),
             .executor_memory = sizeof(struct estimate),
+            .describe = describe,
         },
     .source = request_source,
     .wants_sample = estimate_wants_sample,

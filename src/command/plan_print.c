@@ -7,6 +7,10 @@
 #include "base/wallclock.h"
 #include "base/words.h"
 
+/* Whether run time includes steal depends on the kernel, see PARAVIRT_TIME_ACCOUNTING. */
+#define RUNTIME_COUNTS                                                                             \
+    "idle and iowait count as idle, guest time as work, steal as the kernel counts it"
+
 static void print_command(FILE *stream, char *const *words) {
     for (; *words; words++) {
         fputc(' ', stream);
@@ -51,12 +55,15 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
             text, from);
         break;
     case SS_SOURCE_CGROUP:
-        snprintf(buffer, size, "%g CPUs, the allowance of the control group with %s",
+        snprintf(buffer, size,
+            "%g CPUs, the allowance of the control group with %s; " RUNTIME_COUNTS,
             plan->reader.capacity, plan->reader.path);
         break;
     case SS_SOURCE_RUNTIME:
         snprintf(buffer, size,
-            "these CPUs together; work is the time that processes ran on them; from %s", from);
+            "these CPUs together; work is the time that processes ran on them; " RUNTIME_COUNTS
+            "; from %s",
+            from);
         break;
     default:
         snprintf(buffer, size,

@@ -265,6 +265,10 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     ss_plan_describe_load(load, sizeof load, plan);
     fputs("100 % is ", stream);
     ss_option_print_wrapped(stream, 9, load);
+    if (plan->feedback_differs) {
+        fputs("feedback ", stream);
+        ss_option_print_wrapped(stream, 9, plan->found[SS_KIND_FEEDBACK]);
+    }
     print_ends(stream, plan, outcome);
     if (outcome->samples > 0)
         print_figures(stream, outcome);
@@ -327,6 +331,18 @@ static const char *scope_of(const struct ss_plan *plan) {
     }
 }
 
+/*
+ * Prints as what the statistics count iowait, steal and guest time. Steal is unknown for run time:
+ * it depends on the kernel.
+ */
+static void print_counted_times(struct ss_json *json, enum ss_source source) {
+    bool sensor = source == SS_SOURCE_SENSOR;
+    bool ran = source == SS_SOURCE_RUNTIME || source == SS_SOURCE_CGROUP || source == SS_SOURCE_OWN;
+    ss_json_text(json, "iowait", sensor ? NULL : "idle");
+    ss_json_text(json, "steal", sensor || ran ? NULL : "work");
+    ss_json_text(json, "guest", sensor ? NULL : "work");
+}
+
 /* Prints the scope and the source of the load. */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = plan->source.source == SS_SOURCE_SENSOR;
@@ -336,6 +352,7 @@ static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_text(json, "scope", scope_of(plan));
     ss_json_text(json, "from", sensor ? plan->source.argument : from);
     ss_json_number(json, "capacity_cpus", sensor ? NAN : plan->set.load_cpus);
+    print_counted_times(json, plan->source.source);
     ss_json_close(json, '}');
 }
 

@@ -131,7 +131,42 @@ static void json_summary_has_null_for_unknown_values(void **state) {
     assert_says(text, "\"iterations_per_second\": null,");
     assert_says(text, "\"error_mean_percent\": null,");
     assert_says(text, "\"steal_mean\": null,");
-    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, " nan"));
+    free(text);
+}
+
+static void json_summary_says_how_times_count(void **state) {
+    (void)state;
+    static const struct {
+        enum ss_source source;
+        const char *keys;
+    } cases[] = {
+        {SS_SOURCE_SYSTEM,
+            "\"iowait\": \"idle\",\n    \"steal\": \"work\",\n    \"guest\": \"work\"\n"},
+        {SS_SOURCE_RUNTIME,
+            "\"iowait\": \"idle\",\n    \"steal\": null,\n    \"guest\": \"work\"\n"},
+        {SS_SOURCE_SENSOR, "\"iowait\": null,\n    \"steal\": null,\n    \"guest\": null\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        set_up();
+        plan.source.source = cases[i].source;
+        char *text = printed(ss_summary_print_json);
+        assert_says(text, cases[i].keys);
+        free(text);
+    }
+}
+
+static void summary_says_how_the_feedback_counts_otherwise(void **state) {
+    (void)state;
+    set_up();
+    plan.feedback_differs = true;
+    snprintf(plan.found[SS_KIND_FEEDBACK], sizeof plan.found[0], "the statistics differ");
+    char *text = printed(ss_summary_print);
+    assert_says(text, "\nfeedback the statistics differ\n");
+    free(text);
+    set_up();
+    text = printed(ss_summary_print);
+    assert_null(strstr(text, "\nfeedback "));
     free(text);
 }
 
@@ -342,7 +377,7 @@ static void text_summary_shows_the_same_figures_as_json(void **state) {
     text = printed(ss_summary_print);
     assert_says(text, "1 instance on 1 CPU (");
     assert_says(text, "never");
-    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, " nan"));
     free(text);
 }
 
@@ -380,7 +415,7 @@ static void throughput_without_completed_iterations_is_a_bound(void **state) {
     outcome.rate = (struct ss_iteration_rate){NAN, NAN, 0, 0.2};
     char *text = printed(ss_summary_print);
     assert_says(text, "\nthroughput         at most 0.200 /s: no iteration ended\n");
-    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, " nan"));
     free(text);
     text = printed(ss_summary_print_json);
     assert_says(text, "\"iterations_per_second\": null,\n"
@@ -411,14 +446,14 @@ static void run_without_counted_time_prints_no_figures(void **state) {
     char *text = printed(ss_summary_print);
     assert_says(text, "\niterations         not measured   ended in the counted time\n");
     assert_says(text, "\nthroughput         not measured   iterations per second\n");
-    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, " nan"));
     assert_null(strstr(text, "late wake-up"));
     assert_fits(text, 80);
     free(text);
     text = printed(ss_summary_print_json);
     assert_says(text, "\"iterations\": null,");
     assert_says(text, "\"p50\": null,");
-    assert_null(strstr(text, "nan"));
+    assert_null(strstr(text, " nan"));
     free(text);
 }
 
@@ -468,6 +503,8 @@ UNIT_MAIN(
     cmocka_unit_test(json_summary_has_every_figure),
     cmocka_unit_test(json_summary_lists_modules_with_their_options),
     cmocka_unit_test(json_summary_has_null_for_unknown_values),
+    cmocka_unit_test(json_summary_says_how_times_count),
+    cmocka_unit_test(summary_says_how_the_feedback_counts_otherwise),
     cmocka_unit_test(json_summary_lists_warnings),
     cmocka_unit_test(high_own_cpu_time_causes_a_warning),
     cmocka_unit_test(excess_warnings_are_dropped),
