@@ -53,9 +53,11 @@ void ss_judge_iterations(struct ss_outcome *outcome, const struct ss_iterations 
 }
 
 static double find_interruption(const char *ended_by) {
-    if (strcmp(ended_by, "error") == 0 || strcmp(ended_by, "failure") == 0)
-        return 2;
-    return strcmp(ended_by, "signal") == 0;
+    if (strcmp(ended_by, "failure") == 0)
+        return SS_INTERRUPTED_BY_FAILURE;
+    if (strcmp(ended_by, "error") == 0)
+        return SS_INTERRUPTED_BY_ERROR;
+    return strcmp(ended_by, "signal") == 0 ? SS_INTERRUPTED_BY_SIGNAL : 0;
 }
 
 void ss_judge_run(struct ss_outcome *outcome, const struct ss_plan *plan) {

@@ -29,6 +29,8 @@ const struct ss_check ss_checks[SS_CHECKS] = {
     [SS_CHECK_SUSPENDED] = {"suspended", "machine suspended for", "s", 1, NAN, false},
     [SS_CHECK_FAILED_INSTANCES] = {"failed_instances", "instances that failed", "%", 0, 50, false},
     [SS_CHECK_FAILED_REQUESTS] = {"failed_requests", "requests that failed", "%", 1, 10, false},
+    [SS_CHECK_UNANSWERED_REQUESTS] = {"unanswered_requests",
+        "requests dropped, never sent or unfinished", "%", 1, 10, false},
     [SS_CHECK_ENDED_EARLY] = {"ended_early", "instances that ended early", "%", 0, NAN, false},
     [SS_CHECK_LINES_LOST] = {"lines_lost", "lines lost", "", 0, NAN, false},
     [SS_CHECK_INTERRUPTED] = {"interrupted", "interrupted", "", 0, 1, false},
@@ -69,10 +71,20 @@ const char *ss_verdict_word(const struct ss_verdict *verdict) {
     return verdict->finding == SS_PASSED ? "valid" : ss_finding_names[verdict->finding];
 }
 
-/* Returns the limit that the figure violates. */
-static double find_limit(const struct ss_verdict *verdict, size_t which) {
+/* Writes the limit that the figure violates: "doubtful above 2". */
+static void print_limit(char text[60], const struct ss_verdict *verdict, size_t which) {
     const struct ss_check *check = &ss_checks[which];
-    return verdict->findings[which] == SS_INVALID ? check->invalid : check->doubtful;
+    enum ss_finding finding = verdict->findings[which];
+    snprintf(text, 60, "%s %s %g", ss_finding_names[finding], check->at_least ? "below" : "above",
+        finding == SS_INVALID ? check->invalid : check->doubtful);
+}
+
+static const char *describe_interruption(const struct ss_verdict *verdict, double figure) {
+    if (figure >= SS_INTERRUPTED_BY_FAILURE)
+        return "ended by a failed instance";
+    if (figure >= SS_INTERRUPTED_BY_ERROR)
+        return "ended by an error";
+    return verdict->evidence.interruption ? verdict->evidence.interruption : "ended by a signal";
 }
 
 static void print_reason(char *to, size_t size, const struct ss_verdict *verdict, size_t which) {
@@ -80,16 +92,17 @@ static void print_reason(char *to, size_t size, const struct ss_verdict *verdict
     const struct ss_change *change = which == SS_CHECK_THROUGHPUT ? &verdict->evidence.throughput
                                      : which == SS_CHECK_RESPONSE ? &verdict->evidence.response
                                                                   : NULL;
-    char shape[SS_CHANGE_TEXT];
+    char shape[SS_CHANGE_TEXT], limit[60];
     double figure = verdict->evidence.figures[which];
+    print_limit(limit, verdict, which);
     if (which == SS_CHECK_INTERRUPTED) {
-        snprintf(to, size, "%s", figure > 1 ? "ended by an error" : "ended by a signal");
+        snprintf(to, size, "%s", describe_interruption(verdict, figure));
     } else if (change && change->checked) {
         ss_stationarity_print(shape, change);
-        snprintf(to, size, "%s: %s (limit %g %%)", check->name, shape, find_limit(verdict, which));
+        snprintf(to, size, "%s: %s (%s %%)", check->name, shape, limit);
     } else {
-        snprintf(to, size, "%s %.3g%s%s (limit %g)", check->name, figure, *check->unit ? " " : "",
-            check->unit, find_limit(verdict, which));
+        snprintf(to, size, "%s %.3g%s%s (%s)", check->name, figure, *check->unit ? " " : "",
+            check->unit, limit);
     }
 }
 
@@ -113,12 +126,7 @@ void ss_verdict_print(char text[SS_VERDICT_TEXT], const struct ss_verdict *verdi
     }
 }
 
-void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict) {
-    char text[SS_VERDICT_TEXT];
-    ss_verdict_print(text, verdict);
-    ss_json_open(json, "verdict", '{');
-    ss_json_text(json, "result", ss_verdict_word(verdict));
-    ss_json_text(json, "reasons", text);
+void ss_verdict_print_json_checks(struct ss_json *json, const struct ss_verdict *verdict) {
     ss_json_open(json, "checks", '[');
     for (size_t i = 0; i < SS_CHECKS; i++) {
         const struct ss_check *check = &ss_checks[i];
@@ -132,5 +140,14 @@ void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdic
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
+}
+
+void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict) {
+    char text[SS_VERDICT_TEXT];
+    ss_verdict_print(text, verdict);
+    ss_json_open(json, "verdict", '{');
+    ss_json_text(json, "result", ss_verdict_word(verdict));
+    ss_json_text(json, "reasons", text);
+    ss_verdict_print_json_checks(json, verdict);
     ss_json_close(json, '}');
 }

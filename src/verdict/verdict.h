@@ -39,6 +39,7 @@ enum ss_check_name {
     SS_CHECK_SUSPENDED,
     SS_CHECK_FAILED_INSTANCES,
     SS_CHECK_FAILED_REQUESTS,
+    SS_CHECK_UNANSWERED_REQUESTS,
     SS_CHECK_ENDED_EARLY,
     SS_CHECK_LINES_LOST,
     SS_CHECK_INTERRUPTED,
@@ -51,11 +52,21 @@ enum ss_check_name {
 /* A sample is off target if its error exceeds this part of 1: SS_CHECK_SAMPLES_OFF. */
 #define SS_OFF_TARGET 0.05
 
+/* The reason if sending requests was stopped; see struct ss_evidence. */
+#define SS_STOPPED_EARLY "ended before the planned time"
+
+/* Figures of SS_CHECK_INTERRUPTED. */
+#define SS_INTERRUPTED_BY_SIGNAL  1
+#define SS_INTERRUPTED_BY_ERROR   2
+#define SS_INTERRUPTED_BY_FAILURE 3 /* of an instance */
+
 /* Figures to check, in the units of ss_checks; NaN if unknown. */
 struct ss_evidence {
     double figures[SS_CHECKS];
     struct ss_change throughput; /* describes the figures of the same name, if checked */
     struct ss_change response;
+    const char *interruption; /* what SS_INTERRUPTED_BY_SIGNAL means; NULL: "ended by a
+                                 signal" */
 };
 
 struct ss_check {
@@ -84,8 +95,8 @@ SS_NONNULL() struct ss_verdict ss_verdict_reach(const struct ss_evidence *eviden
 SS_NONNULL() const char *ss_verdict_word(const struct ss_verdict *verdict);
 
 /*
- * Writes the reasons in one line: "load of other processes 4.2 % (limit 2); steal 1.1 % (limit 1)",
- * or "nothing found in 9 checks".
+ * Writes the reasons in one line: "steal 6 % (invalid above 5); load of other processes 4.2 %
+ * (doubtful above 2)", or "nothing found in 9 checks".
  */
 #define SS_VERDICT_TEXT 1024
 SS_NONNULL()
@@ -95,5 +106,9 @@ struct ss_json;
 
 /* Writes the verdict as a member `verdict`: its word, and each check. */
 SS_NONNULL() void ss_verdict_print_json(struct ss_json *json, const struct ss_verdict *verdict);
+
+/* Writes only the list `checks` of that member. */
+SS_NONNULL()
+void ss_verdict_print_json_checks(struct ss_json *json, const struct ss_verdict *verdict);
 
 #endif

@@ -73,6 +73,7 @@ enum fault {
     LATE_REQUESTS,
     STOPPED_GENERATOR,
     FAILED_REQUESTS,
+    UNFINISHED,
     CUT_SHORT,
     FEW_SUCCESSES,
     NO_SUCCESS,
@@ -115,6 +116,7 @@ static const struct kind kinds[FAULTS] = {
     [LATE_REQUESTS] = {"late requests", SS_CHECK_LATE_REQUESTS, SS_DOUBTFUL},
     [STOPPED_GENERATOR] = {"a generator that is stopped", SS_CHECK_LATE_REQUESTS, SS_INVALID},
     [FAILED_REQUESTS] = {"failed requests", SS_CHECK_FAILED_REQUESTS, SS_DOUBTFUL},
+    [UNFINISHED] = {"a service that stops answering", SS_CHECK_UNANSWERED_REQUESTS, SS_DOUBTFUL},
     [CUT_SHORT] = {"requests cut short", SS_CHECK_INTERRUPTED, SS_DOUBTFUL},
     [FEW_SUCCESSES] = {"few successes", SS_CHECK_SUCCESSES, SS_DOUBTFUL},
     [NO_SUCCESS] = {"no success", SS_CHECK_SUCCESSES, SS_INVALID},
@@ -449,6 +451,9 @@ static void serve(void *context, struct ssrequest_one *one) {
         (double)RESPONSE * slowness_at(scene, part) * exp(scene->deviation * service->normal);
     service->slots[one->slot].one = one;
     service->slots[one->slot].end = one->sent + ss_time_from_double(took);
+    if (scene->fault == UNFINISHED &&
+        part > 1 - STRENGTH * limit_of(SS_CHECK_UNANSWERED_REQUESTS) / 100)
+        service->slots[one->slot].end = SS_TIME_NEVER;
 }
 
 /* Returns the slot whose request ends first; CAP if all are free. */
@@ -505,6 +510,8 @@ static ss_time send_all(
         if (due != SS_TIME_NEVER && due > now)
             due = wake_generator(scene, due);
     }
+    if (scene->fault == UNFINISHED)
+        ssrequest_generator_abandon(generator, now);
     return now;
 }
 
@@ -546,6 +553,7 @@ static struct judged send_requests(struct scene *scene) {
         .profile = closed ? NULL : &profile,
         .shape = SSREQUEST_CONSTANT,
         .asked = (cut ? SECONDS / 2 : SECONDS) * SS_SECOND,
+        .stopped = cut,
         .took = end > SECONDS * SS_SECOND || cut ? end : SECONDS * SS_SECOND,
         .clock_moved = NAN,
         .suspended = NAN,

@@ -613,7 +613,7 @@ invalid_records_can_be_left_out() {
     set_figure bad steal 7
     report 3 --check "$one" bad nothing
     grep -qxF "ssreport: 2 of 3 records are invalid" err || fail "wrong message: $(cat err)"
-    grep -q '^bad: invalid: steal 7 % (limit 5)' out || fail "the bad record is not invalid: $(cat out)"
+    grep -q '^bad: invalid: steal 7 % (invalid above 5)' out || fail "the bad record is not invalid: $(cat out)"
     grep -q '^nothing: invalid: .*: No such file' out || fail "a missing record is not invalid: $(cat out)"
     # A damaged summary does not say how the run ended.
     for text in '' '{"schema": 2,' '{"a": 1}'; do
@@ -625,13 +625,17 @@ invalid_records_can_be_left_out() {
     done
     report 3 --check --format json bad
     grep -qF '"verdict": "invalid",' out || fail "no JSON: $(cat out)"
+    tr -d ' \n' <out | grep -qF '{"check":"steal","result":"invalid","figure":7,"unit":"%","doubtful":1,"invalid":5}' ||
+        fail "no checks in JSON: $(cat out)"
+    report 3 --check --format json bad nothing
+    tr -d ' \n' <out | grep -q '"record":"nothing",.*"checks":\[\]}\]$' || fail "a missing record has checks: $(cat out)"
     report 0 "$one" bad
     grep -qF 'Of 2 records, 0 are doubtful and 1 is invalid' out || fail "no finding: $(cat out)"
     report 0 --leave-out invalid --table runs "$one" bad
     grep -q '^bad,.*left out: invalid' out || fail "the bad record is not left out: $(cat out)"
     set_figure bad steal 2
     report 0 --table verdicts --leave-out doubtful "$one" bad
-    grep -qxF 'bad,doubtful,left out: doubtful: steal 2 % (limit 1)' out || fail "wrong verdict: $(cat out)"
+    grep -qxF 'bad,doubtful,left out: doubtful: steal 2 % (doubtful above 1)' out || fail "wrong verdict: $(cat out)"
     set_figure bad steal 7
     report 0 -q -o report "$one" bad
     [ "$(grep -c '<tr class="invalid">' report/report.html)" -eq 2 ] || fail "the bad record is not shaded"
@@ -652,6 +656,27 @@ invalid_records_can_be_left_out() {
     sed -i -e '$ s/,$/}/' bad/summary.json
     report 0 --check bad
     grep -q '^bad: valid: nothing found' out || fail "an earlier record is not judged: $(cat out)"
+}
+
+files_of_requests_have_verdicts() {
+    cd "$folder"
+    "$bin/sssim" queue --rate 50 --work 1m -d 10s --json >good.json || fail "sssim: status $?"
+    "$bin/sssim" queue --rate 200 --work 10m -d 10s --cap 1 --when-full drop --json >dropped.json || fail "sssim: status $?"
+    report 0 --check good.json
+    grep -q '^good.json: valid: nothing found in [0-9]* checks$' out || fail "not valid: $(cat out)"
+    report 3 --check good.json "$PWD/dropped.json"
+    grep -q '/dropped.json: invalid: requests dropped, never sent or unfinished [0-9.]* % (invalid above 10)' out ||
+        fail "not invalid: $(cat out)"
+    report 0 -o report good.json
+    [ "$(value requests.csv 1 sent)" = 500 ] || fail "wrong number of requests: $(cat report/requests.csv)"
+    # Figures without counts are damaged; other files are no records.
+    echo '{"program": "ssrequest"}' >empty.json
+    report 3 --check empty.json
+    grep -qx 'empty.json: invalid: .* is damaged' out || fail "the damaged file is not invalid: $(cat out)"
+    echo '{"program": "curl"}' >other.json
+    report 3 --check other.json
+    grep -q '^other.json: invalid: not a folder: .*, or a file of ssrequest --json$' out || fail "wrong reason: $(cat out)"
+    cd - >/dev/null
 }
 
 # sssim reads the profile of a run: half a thread is one thread for half of the time.
@@ -1025,7 +1050,7 @@ options_and_their_values_are_checked() {
     error_has 2 'no results: no run has a record that can be reported'
     echo 'elapsed_seconds' >"$folder/file"
     report 125 "$folder/file"
-    error_has 2 'file: not a folder: name a folder that --record created'
+    error_has 2 'file: not a folder: name a folder that --record created, or a file of ssrequest --json'
     report 125
     error_has 1 'name at least one record'
     report 125 --against "$folder/run"
@@ -1076,6 +1101,7 @@ run_case records_of_one_run_are_distinguished_by_role
 run_case two_sets_of_pairs_are_compared
 run_case a_single_table_is_printed_for_scripts
 run_case invalid_records_can_be_left_out
+run_case files_of_requests_have_verdicts
 run_case counters_are_converted_to_a_simulator_profile
 run_case a_replay_is_predicted_for_each_method
 run_case pairs_are_compared_across_environments

@@ -2,15 +2,33 @@
 #include "joblog.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include "base/owned.h"
 #include "base/words.h"
+
+int ssbatch_joblog_check(const char *path, struct ss_error *error) {
+    SS_OWNED(close) int file = -1;
+    if (!path)
+        return 0;
+    file = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT) {
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0)
+            unlink(path);
+    }
+    return file >= 0 ? 0
+                     : ss_error_fail(
+                           error, "--joblog: %s: %s", ss_words_show(path).text, strerror(errno));
+}
 
 int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_error *error) {
     if (!path)
         return 0;
     log->file = fopen(path, "ae");
     if (!log->file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(error, "--joblog: %s: %s", ss_words_show(path).text, strerror(errno));
     fseek(log->file, 0, SEEK_END);
     if (ftell(log->file) == 0)
         fputs("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n",

@@ -10,6 +10,9 @@ struct ssbatch_joblog {
     size_t rows;
 };
 
+/* Fails if the file cannot be opened for appending; creates nothing. `path` may be NULL. */
+SS_MUST_USE int ssbatch_joblog_check(const char *path, struct ss_error *error);
+
 /* Opens the file for appending, with a heading if it is empty. `path` may be NULL. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_joblog_open(
     struct ssbatch_joblog *log, const char *path, struct ss_error *error);

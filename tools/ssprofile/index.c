@@ -12,6 +12,7 @@
 #include "html_page.h"
 #include "json_document.h"
 #include "options/arguments.h"
+#include "profile_output.h"
 
 #define PROFILES_MAX 64
 
@@ -104,6 +105,10 @@ static int add_section(
     if (access(path, F_OK) < 0)
         return 0;
     struct json_object *document = document_read(folder, file, "", error);
+    if (document_check_schema(document, path, SSPROFILE_SCHEMA, error) < 0) {
+        json_object_put(document);
+        return -1;
+    }
     if (!document)
         return -1;
     struct section *section = &index->sections[index->count++];

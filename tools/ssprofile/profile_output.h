@@ -14,6 +14,9 @@
 #include "sheet.h"
 #include "warnings.h"
 
+/* The layout of profile.json, and of the results as JSON. */
+#define SSPROFILE_SCHEMA 1
+
 void ssprofile_print_text(FILE *stream, const struct table_sheet *sheet);
 
 /* Prints findings, each after a dash, in lines of at most 79 columns. */

@@ -128,7 +128,9 @@ static int read_comparison(const struct request *request, struct subject *base,
         ": name the folder that `ssprofile compare -o` wrote", error);
     if (!document)
         return -1;
-    const char *name = find_target(request, document, error);
+    const char *name = NULL;
+    if (document_check_schema(document, "compare.json", SSPROFILE_SCHEMA, error) == 0)
+        name = find_target(request, document, error);
     int result = name ? split_subject(target, name, error) : -1;
     name = document_text(document, "base");
     if (result == 0 && request->base_here)

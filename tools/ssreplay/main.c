@@ -184,7 +184,7 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
     run->plan = document_read(record, "plan.json", "name a folder that --record created", error);
     if (!run->plan)
         return -1;
-    if (document_check_schema(run->plan, error) < 0)
+    if (document_check_record(run->plan, error) < 0)
         return ss_error_wrap(error, "%s", record);
     struct json_object *words = document_get(run->plan, "arguments", json_type_array);
     struct json_object *options = document_get(run->plan, "options", json_type_int);

@@ -335,7 +335,9 @@ static int check_records(const struct ssreport_report *report,
     size_t invalid = ssreport_verdicts_count(report, "invalid");
     if (table_rows(verdicts) == 0)
         return ss_error_fail(error, "no record to check: none of the given folders holds one");
-    if (request->format >= 0) {
+    if (request->format == SSREPORT_FORMAT_JSON) {
+        ssreport_verdicts_print_json(stdout, report);
+    } else if (request->format >= 0) {
         if (print_table(verdicts, request, error) < 0)
             return -1;
     } else if (!request->quiet) {
@@ -356,6 +358,7 @@ static struct ssreport_report begin_report(const struct ssreport_request *reques
             .confidence = request->confidence,
             .deviation = request->deviation,
         }};
+    report.checks = request->check;
     if (request->leave_out >= 0)
         report.leave_out = request->leave_out == 0 ? SS_DOUBTFUL : SS_INVALID;
     return report;

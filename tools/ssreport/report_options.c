@@ -111,9 +111,10 @@ void ssreport_request_print_help(void) {
            "       ssreport [OPTION]... RECORD... --against RECORD...\n"
            "       ssreport --test TEST FILE --value COLUMN --group COLUMN\n"
            "       ssreport --test TEST --of MEAN,SD,N MEAN,SD,N...\n"
-           "Reports records made by showstopper --record and ssrequest --record, a study\n"
-           "made by ssbatch, or an experiment: a folder with a manifest.csv that names its\n"
-           "records. With --test, tests groups of values in any table.\n\n");
+           "Reports records made by showstopper --record and ssrequest --record, files of\n"
+           "ssrequest --json, a study made by ssbatch, or an experiment: a folder with a\n"
+           "manifest.csv that names its records. With --test, tests groups of values in any\n"
+           "table.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "The exit status is 0 if at least one reported record has results, 1 if none\n"

@@ -55,6 +55,16 @@ static int take_cpus(const char *list, struct ss_error *error) {
     return 0;
 }
 
+/* Fails, before any file is created, if the start has passed while the service was started. */
+static int check_start(const struct ssrequest_options *options, struct ss_error *error) {
+    int64_t late = ss_platform_wallclock() - options->start_at;
+    if (!options->start_at_text || late <= 0)
+        return 0;
+    return ss_error_fail(error,
+        "--start-at: the service accepted connections only %.3f s after '%s': give a later time",
+        (double)late / 1e9, options->start_at_text);
+}
+
 /* Looks up names before the run, because lookups during the run would affect the measurement. */
 static int aim(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
@@ -68,7 +78,7 @@ static int aim(struct run *run, struct ss_error *error) {
     }
     int result = options->wait_for > 0 ? ssrequest_wait_for(&found, options->wait_for, error) : 0;
     ssrequest_http_aim(run->http, &found);
-    return result;
+    return result == 0 ? check_start(options, error) : result;
 }
 
 static int open_http(struct run *run, struct ss_error *error) {
@@ -166,6 +176,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     if (open_network(run, error) < 0 ||
         (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
         return -1;
+    ssrequest_wait_until(options->start_at);
     int result = ssrequest_capacity_run(
         &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);
     warn_of_older(run);
@@ -178,6 +189,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
 static int make_requests(struct run *run, int *status, struct ss_error *error) {
     if (open_network(run, error) < 0 || open_run(run, error) < 0)
         return -1;
+    ssrequest_wait_until(run->options->start_at);
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)

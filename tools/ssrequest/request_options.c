@@ -4,7 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/wallclock.h"
 #include "paths.h"
+#include "platform/platform.h"
 #include "rate_options.h"
 
 #define AT(member) .offset = offsetof(struct ssrequest_options, member)
@@ -36,6 +38,8 @@ static const struct ss_argument rows[] = {
         .initial = "even",
         .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"},
         .heading = "When:"},
+    {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at_text),
+        .help = "first wait until this time: 08:00, 2026-11-20T08:00:00Z or @EPOCH"}},
     {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
         .help = "seed of the random numbers; the same seed gives the same times"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"}},
@@ -213,18 +217,33 @@ static int settle_messages(struct ssrequest_options *options, struct ss_error *e
                : take_origins(options, error);
 }
 
+static int settle_start(struct ssrequest_options *options, struct ss_error *error) {
+    int64_t now = ss_platform_wallclock();
+    options->start_at = now;
+    if (!options->start_at_text)
+        return 0;
+    if (ss_wallclock_parse(options->start_at_text, now, &options->start_at, error) < 0)
+        return ss_error_wrap(error, "--start-at");
+    if (options->start_at < now)
+        return ss_error_fail(error, "--start-at: '%s' has passed: give a time in the future",
+            options->start_at_text);
+    return 0;
+}
+
 static int settle(struct ssrequest_options *options, struct ss_error *error) {
-    if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0)
+    if (settle_given(options, error) < 0 || settle_capacity(options, error) < 0 ||
+        settle_start(options, error) < 0)
         return -1;
     if (settle_messages(options, error) < 0)
         return -1;
     if (options->insecure && options->authorities)
         return ss_error_fail(
             error, "--cacert has no meaning with --insecure: leave out one of the two");
-    if (options->dry_run && (options->record || options->each || options->json ||
-                                options->control || options->quiet || options->wait_for > 0))
+    if (options->dry_run &&
+        (options->record || options->each || options->json || options->control || options->quiet ||
+            options->wait_for > 0 || options->start_at_text))
         return ss_error_fail(error, "--dry-run sends nothing: it cannot be combined with "
-                                    "--wait-for, --control, --quiet or output files");
+                                    "--wait-for, --start-at, --control, --quiet or output files");
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(
             error, "no URL given: write, for example, ssrequest --rate 50 http://127.0.0.1:8080/");

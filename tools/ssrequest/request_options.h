@@ -28,9 +28,11 @@ struct ssrequest_options {
     uint64_t cap;
     int when_full; /* enum ssrequest_when_full */
     ss_time timeout;
-    ss_time wait_for;     /* how long to wait for the service to start; 0: do not wait */
-    uint64_t closed;      /* number of clients; 0 in an open loop */
-    const char *capacity; /* the criterion of a search, as given; NULL: no search */
+    ss_time wait_for;          /* how long to wait for the service to start; 0: do not wait */
+    const char *start_at_text; /* NULL: begin at once */
+    int64_t start_at;          /* wall clock, nanoseconds since 1970 */
+    uint64_t closed;           /* number of clients; 0 in an open loop */
+    const char *capacity;      /* the criterion of a search, as given; NULL: no search */
     struct ssrequest_criterion criterion; /* parsed `capacity` */
     int balance;                          /* enum ssrequest_balance */
     int connections;                      /* enum ssrequest_connections */

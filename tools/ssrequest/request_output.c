@@ -12,6 +12,7 @@
 #include "listener.h"
 #include "live_status.h"
 #include "lookup.h"
+#include "per_target.h"
 #include "result_document.h"
 #include "summary.h"
 
@@ -24,6 +25,7 @@ struct ssrequest_output {
     double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those from the command line */
     size_t target_count, target_room;
+    struct ssrequest_per_target per_target;
     uint32_t aimed; /* number of current targets, which are the last ones in `targets` */
 };
 
@@ -47,6 +49,8 @@ static int add_targets(
         if (!copy)
             return ss_error_memory(error);
         output->targets[output->target_count++] = copy;
+        if (ssrequest_per_target_add(&output->per_target, copy, error) < 0)
+            return -1;
     }
     return 0;
 }
@@ -150,10 +154,17 @@ struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *o
     return (struct ssrequest_transport){send, output};
 }
 
+static void witness(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
+    const struct ssrequest_ended *ended) {
+    struct ssrequest_output *output = context;
+    ssrequest_rows_witness(output->rows, one, fate, ended);
+    ssrequest_per_target_count(&output->per_target, one, fate, ended);
+}
+
 void ssrequest_output_attach(
     struct ssrequest_output *output, struct ssrequest_generator *generator) {
     output->parts.generator = generator;
-    ssrequest_generator_watch(generator, ssrequest_rows_witness, output->rows);
+    ssrequest_generator_watch(generator, witness, output);
 }
 
 static void on_begin(void *context, int64_t epoch) {
@@ -236,6 +247,7 @@ void ssrequest_output_close(struct ssrequest_output *output) {
     ssrequest_rows_close(output->rows, NULL);
     ssrequest_listener_close(output->listener);
     ssrequest_lookup_close(output->lookup);
+    ssrequest_per_target_close(&output->per_target);
     for (size_t i = 0; i < output->target_count; i++)
         free((char *)output->targets[i]);
     free(output->targets);
@@ -265,14 +277,16 @@ static struct ssrequest_account account_of(
         .turned = output->turned >= 0,
         .begin = (double)course->begin / 1e9,
         .asked = asked,
+        .stopped = asked < end && end != SS_TIME_NEVER,
         .took = course->length,
         .own_cpu_seconds = ss_time_seconds(course->own_cpu),
         .own_wait_seconds =
             course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
         .clock_moved = (double)course->moved.wall / 1e6,
-        .suspended = (double)course->moved.boot / 1e9,
+        .suspended = fmax((double)course->moved.boot / 1e9, 0),
         .connections = (double)ssrequest_http_connections(output->parts.http),
         .tally = output->parts.tally,
+        .per_target = &output->per_target,
     };
 }
 

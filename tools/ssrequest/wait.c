@@ -58,11 +58,11 @@ static ss_time earlier(ss_time a, ss_time b) {
 }
 
 /*
- * Pauses until the next attempt. A signal that ends runs ends the process: such signals are
+ * Sleeps, for less than a second. A signal that ends runs ends the process: such signals are
  * blocked, and no loop reads them yet.
  */
-static void pause_attempts(ss_time left) {
-    const struct timespec pause = {.tv_nsec = (long)earlier(left, PAUSE)};
+static void pause_for(ss_time time) {
+    const struct timespec pause = {.tv_nsec = (long)time};
     sigset_t set;
     ss_end_signals(&set);
     int number = sigtimedwait(&set, NULL, &pause);
@@ -96,7 +96,7 @@ static int wait_for_target(
             return 0;
         ss_time passed = ss_time_since(ss_platform_now(), begin);
         left = passed < patience ? patience - passed : 0;
-        pause_attempts(left);
+        pause_for(earlier(left, PAUSE));
     } while (left > 0);
     return refuse(attempts, patience, error);
 }
@@ -114,4 +114,11 @@ int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct
         end_attempts(&attempts);
     }
     return result;
+}
+
+/* Short pauses notice that the wall clock was set. */
+void ssrequest_wait_until(int64_t time) {
+    int64_t left;
+    while ((left = time - ss_platform_wallclock()) > 0)
+        pause_for(earlier((ss_time)left, SS_SECOND / 2));
 }

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_WAIT_H
 #define SSREQUEST_WAIT_H
 
-/* Waits, before a run, until the service has started. */
+/* Waits, before a run, until the service has started and the time has come. */
 
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
@@ -16,5 +16,11 @@
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
+
+/*
+ * Waits until the wall clock reaches this time, in nanoseconds since 1970. Signals have the same
+ * effect as in ssrequest_wait_for().
+ */
+void ssrequest_wait_until(int64_t time);
 
 #endif

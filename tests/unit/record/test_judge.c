@@ -146,12 +146,14 @@ static void interruption_and_lost_output_lines_are_detected(void **state) {
     const struct {
         const char *by;
         enum ss_finding finding;
-    } rows[] = {{"duration", SS_PASSED}, {"trace", SS_PASSED}, {"workloads", SS_PASSED},
-        {"signal", SS_DOUBTFUL}, {"failure", SS_INVALID}, {"error", SS_INVALID}};
+        double figure;
+    } rows[] = {{"duration", SS_PASSED, 0}, {"trace", SS_PASSED, 0}, {"workloads", SS_PASSED, 0},
+        {"signal", SS_DOUBTFUL, 1}, {"failure", SS_INVALID, 3}, {"error", SS_INVALID, 2}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         outcome.ended_by = rows[i].by;
         ss_judge_run(&outcome, &plan);
         assert_that(outcome.verdict.findings[SS_CHECK_INTERRUPTED], ==, rows[i].finding);
+        assert_near(figure(SS_CHECK_INTERRUPTED), rows[i].figure, 0);
     }
     outcome.lines_lost = 3;
     ss_judge_run(&outcome, &plan);

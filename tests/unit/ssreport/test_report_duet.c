@@ -3,8 +3,11 @@
 #include <stdlib.h>
 
 #include "duet_decide.h"
+#include "duet_requests.h"
 #include "duet_words.h"
 #include "load_inputs.h"
+#define FOLDER_VERSION "9.8.7"
+#include "report_folder.h"
 #include "unit.h"
 
 #define HOUR 3600
@@ -606,6 +609,104 @@ static void percentiles_need_two_hundred_answers(void **state) {
     }
 }
 
+static void requests_count_if_due_and_answered_in_time(void **state) {
+    (void)state;
+    struct duet_request items[] = {
+        {0.4, 0.6, true},
+        {0.5, 0.6, true},
+        {1.0, 1.3, true},
+        {1.4, 1.6, true},
+        {1.5, 1.9, true},
+        {1.6, 2.1, true},
+    };
+    const struct duet_requests requests = {.items = items, .count = 6};
+    const struct duet_part part = {0.5, 1.5, 2};
+    assert_near(duet_requests_figure(&requests, "mean", &part), 0.2, 1e-12);
+    assert_near(duet_requests_figure(&requests, "throughput", &part), 5 / 1.5, 1e-12);
+    assert_true(isnan(duet_requests_figure(&requests, "p50", &part)));
+    items[3].finished = 2; /* answered after the turn */
+    assert_true(isnan(duet_requests_figure(&requests, "mean", &part)));
+    items[3] = (struct duet_request){1.4, 1.5, false};
+    assert_true(isnan(duet_requests_figure(&requests, "mean", &part)));
+}
+
+static void percentiles_of_a_turn_need_two_hundred_answers(void **state) {
+    (void)state;
+    struct duet_request items[DUET_ANSWERS_MIN];
+    struct duet_requests requests = {.items = items, .count = DUET_ANSWERS_MIN};
+    const struct duet_part part = {0, 10, 20};
+    for (int i = 0; i < DUET_ANSWERS_MIN; i++)
+        items[i] = (struct duet_request){0.01 * i, 0.01 * i + 0.001 * (i + 1), true};
+    assert_near(duet_requests_figure(&requests, "p95", &part), 0.19005, 1e-9);
+    requests.count--;
+    assert_true(isnan(duet_requests_figure(&requests, "p95", &part)));
+}
+
+/*
+ * Adds a pair of services. Requests begin 3 s after the clock of the turns. Each takes 10 ms, and
+ * longer with B; right after a switch and across one, it takes 1 s.
+ */
+static void add_serving_pair(const char *pair, double b_percent) {
+    for (int position = 1; position <= 2; position++) {
+        char name[40], *text;
+        size_t size;
+        struct ssreport_run *run = add_run(pair, 1, position, position == 2);
+        struct ssreport_responses *services =
+            add_requests(pair, 1, position, position == 2, "mean");
+        FILE *stream = open_memstream(&text, &size);
+        set_turns(run, "1");
+        set(run, "response", "mean");
+        run->record.wall = HOUR;
+        services->begin = HOUR + 3;
+        fputs("number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n",
+            stream);
+        for (int turn = position - 1; turn < TURNS; turn += 2) {
+            double begin = (2 + turn) * TURN - 3,
+                   length = position == 2 ? 0.01 + b_percent / 1e4 : 0.01;
+            for (double at = 0.05; at < TURN; at += 0.1)
+                fprintf(stream, "0,0,%.6f,0,%.6f,success,1,200\n", begin + at,
+                    begin + at + (at < 0.5 || at > TURN - 0.5 ? 1 : length));
+        }
+        fclose(stream);
+        snprintf(name, sizeof name, "%s-%d", pair, position);
+        services->path = strdup(folder_file(name));
+        snprintf(name, sizeof name, "%s-%d.each.csv", pair, position);
+        folder_write(name, text);
+        free(text);
+    }
+}
+
+static void services_that_take_turns_are_compared(void **state) {
+    (void)state;
+    folder_open();
+    add_serving_pair("aa", 0);
+    add_serving_pair("ab", 10);
+    judge();
+    assert_near(study.worse.mean, 10, 1e-3);
+    assert_near(study.worse_same.mean, 0, 1e-9);
+    char text[DUET_TEXT];
+    duet_answer(&study, text, sizeof text);
+    assert_non_null(strstr(text, " longer than A's, of these two processes; A against A: "));
+    end();
+}
+
+static void service_without_its_requests_has_no_answer(void **state) {
+    (void)state;
+    folder_open();
+    add_serving_pair("aa", 0);
+    unlink(folder_file("aa-2.each.csv"));
+    report.responses[1].succeeded = 0;
+    free(report.responses[1].name);
+    report.responses[1].name = strdup("study/lost");
+    judge();
+    char text[DUET_TEXT];
+    assert_ptr_equal(study.lacking, &study.same);
+    duet_describe_lack(&study, study.lacking, text, sizeof text);
+    assert_string_equal(text, "1 of 1 blocks of A and A is left out, because too few requests were "
+                              "answered in study/lost");
+    end();
+}
+
 static void difference_of_a_against_a_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
@@ -662,5 +763,9 @@ UNIT_MAIN(
     cmocka_unit_test(side_by_side_commands_have_blocks_of_two_runs),
     cmocka_unit_test(response_times_are_compared),
     cmocka_unit_test(percentiles_need_two_hundred_answers),
+    cmocka_unit_test(requests_count_if_due_and_answered_in_time),
+    cmocka_unit_test(percentiles_of_a_turn_need_two_hundred_answers),
+    cmocka_unit_test(services_that_take_turns_are_compared),
+    cmocka_unit_test(service_without_its_requests_has_no_answer),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),
     cmocka_unit_test(markdown_answer_is_one_line_with_the_commands))

@@ -31,7 +31,7 @@ static void write_fleet(void) {
     folder_write("fleet.csv",
         TABLE "a,a,x.trace,done,\"\"," START ",0.000000,0.000100,unknown,\n"
               "b,b,y.trace,done,\"\"," START ",3.000000,0.000200,chrony,0.001\n"
-              "c,c,x.trace,failed,\"was lost, somewhere\"," START ",,,,\n");
+              "c,c,\"x,1.trace\",failed,\"was \"\"lost\"\", somewhere\"," START ",,,,\n");
     write_plan("a/plan.json", 2);
     folder_write("a/samples.csv",
         HEADING "2026-11-23T23:59:59.000Z,-1.000000,,1.000000,,,,,,,,,,,0\n"
@@ -61,7 +61,7 @@ static void records_of_nodes_are_summed_up(void **state) {
     (void)state;
     read_fleet();
     assert_near(fleet.nodes[0].load, 0.55, 1e-9);
-    assert_near(fleet.nodes[0].error, 0.05, 1e-9);
+    assert_near(fleet.nodes[0].error, -0.05, 1e-9); /* its load is above the target */
     assert_near(fleet.nodes[0].error_abs, 0.05, 1e-9);
     assert_near(fleet.nodes[0].covered, 2, 1e-9);
     assert_near(fleet.nodes[1].error, 0, 1e-9);
@@ -105,7 +105,8 @@ static void only_the_node_without_a_record_has_failed(void **state) {
     read_fleet();
     assert_false(fleet.nodes[0].failed || fleet.nodes[1].failed);
     assert_true(fleet.nodes[2].failed);
-    assert_string_equal(fleet.nodes[2].reason, "was lost, somewhere");
+    assert_string_equal(fleet.nodes[2].reason, "was \"lost\", somewhere");
+    assert_string_equal(fleet.nodes[2].trace, "x,1.trace");
     ssreport_fleet_free(&fleet);
 }
 
@@ -136,6 +137,8 @@ static void load_of_all_nodes_is_compared_with_the_sum_of_targets(void **state) 
     assert_near(whole.duration, 2, 1e-9);
     assert_near(whole.load, (1.29 + 1.28) / 5.9, 1e-6);
     assert_near(whole.target, 2.38 / 5.9, 1e-6);
+    assert_near(whole.error, (2.38 - 2.57) / 5.9, 1e-6);
+    assert_near(whole.error_worst, -0.05, 1e-9);
     assert_near(whole.error_abs, (0.11 + 0.08) / 5.9, 1e-6);
     assert_near(whole.spread, 0.1, 1e-6);
     assert_near(whole.clock_error, 0.0002, 1e-9);

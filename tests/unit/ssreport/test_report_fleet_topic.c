@@ -11,8 +11,8 @@ static char names[NODES_MAX][24], trace[] = "x.trace", none[] = "", lost[] = "lo
 static char fleet_names[2][16] = {"rehearsal", "replay"};
 
 /*
- * Makes a fleet whose node i has 1 CPU, one second of samples, and a load of 50 % plus `error` * i;
- * the first two nodes start 1 s apart.
+ * Makes a fleet whose node i has 1 CPU, one second of samples, and a load of 50 % minus `error` *
+ * i; the first two nodes start 1 s apart.
  */
 static struct ssreport_fleet *make_fleet(int set, size_t count, double error) {
     struct ssreport_fleet *fleet = &fleets[set];
@@ -35,7 +35,7 @@ static struct ssreport_fleet *make_fleet(int set, size_t count, double error) {
             .late = i == 1 ? 1 : 0,
             .cpus = 1,
             .covered = 1,
-            .load = 0.5 + error * (double)i,
+            .load = 0.5 - error * (double)i,
             .target = 0.5,
             .error = error * (double)i,
             .error_abs = fabs(error) * (double)i,
@@ -83,13 +83,36 @@ static void answer_compares_the_load_of_all_nodes_with_their_targets(void **stat
     make_fleet(0, 5, 0.01);
     struct ssreport_report report = report_on(1);
     assert_headline(&report, "How well do 5 nodes together follow their traces?",
-        "The load of 5 of 5 nodes was 52.00 %, for a target of 50.00 %; it was 2.00 points from "
-        "the target on average over time. The mean error of 90 % of these nodes was between 0.20 "
-        "and 3.80 points. They started within 1 s.");
+        "The load of 5 of 5 nodes was 48.00 %, for a target of 50.00 %; it was 2.00 points from "
+        "the target on average over time. The mean error (target minus load) of 90 % of these "
+        "nodes "
+        "was between 0.20 and 3.80 points. They started within 1 s.");
     assert_rows(&report, "fleet-nodes", 5);
     assert_rows(&report, "fleet-prediction", 0);
-    assert_cell(&report, "fleet-time", 0, "load_cpus", 2.6);
+    assert_cell(&report, "fleet-time", 0, "load_cpus", 2.4);
+    assert_cell(&report, "fleet", 0, "error_mean", 0.02);
+    assert_cell(&report, "fleet-nodes", 1, "error_mean", 0.01);
     close_report(&report);
+}
+
+static void starts_are_compared_in_milliseconds(void **state) {
+    (void)state;
+    static const struct {
+        double late;
+        const char *words;
+    } rows[] = {
+        {1.18e-5, "They started within 1 ms."},
+        {0.0121, "They started within 13 ms."},
+        {0.9999, "They started within 1 s."},
+        {1234.5678, "They started within 1234.568 s."},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_fleet(0, 5, 0.01);
+        nodes[0][1].late = rows[i].late;
+        struct ssreport_report report = report_on(1);
+        assert_has_part(report.headline.answer, rows[i].words);
+        close_report(&report);
+    }
 }
 
 static void answer_names_three_failures_and_counts_the_others(void **state) {
@@ -209,6 +232,7 @@ static void page_shows_each_fleet_and_the_predictions(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(answer_compares_the_load_of_all_nodes_with_their_targets),
+    cmocka_unit_test(starts_are_compared_in_milliseconds),
     cmocka_unit_test(answer_names_three_failures_and_counts_the_others),
     cmocka_unit_test(answer_names_three_untrusted_clocks_and_counts_the_others),
     cmocka_unit_test(second_fleet_is_compared_with_the_prediction_of_the_first),

@@ -184,9 +184,11 @@ static void test_that_cannot_be_computed_prints_the_reason(void **state) {
     assert_non_null(strstr(tested.text, "\nBartlett"));
     end_test(&tested);
     tested = test_text("knob,watts\na,1\na,2\na,4\n", HYPOTHESIS_DIFFERENCES);
-    assert_string_equal(
-        hypotheses_missing(&tested.hypotheses, HYPOTHESIS_DIFFERENCES), "there is only one group");
     assert_null(hypotheses_missing(&tested.hypotheses, HYPOTHESIS_NORMALITY));
+    for (int asked = HYPOTHESIS_DIFFERENCES; asked <= HYPOTHESIS_VARIANCES; asked++)
+        assert_string_equal(hypotheses_missing(&tested.hypotheses, (enum hypothesis)asked),
+            "there is only one group");
+    assert_that(table_rows(&tested.hypotheses.tables[HYPOTHESES_TESTS]), ==, 0);
     end_test(&tested);
 }
 

@@ -114,6 +114,39 @@ static void insignificant_change_of_placement_makes_no_rule(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The change is at a load of 0.8 % of all CPUs, and a rule keeps 1 % away from it. */
+static void change_next_to_idle_makes_no_rule(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &per_core);
+    for (size_t i = 0; i < report.run_count; i++)
+        report.runs[i].record.load_cpus = strcmp(report.runs[i].role, "background") == 0 ? 1 : 99;
+    finish_report(&report);
+    assert_refused(&report, NULL, false, "and leaves loads on both sides of it; per-core is");
+    ssreport_report_free(&report);
+}
+
+/* per-thread, with 7 - 1.215 L, is the best one from L = 0.793 to 0.823: 0.396 to 0.412 of all. */
+static void placement_between_two_close_changes_is_left_out(void **state) {
+    (void)state;
+    static const struct made_pair per_thread = {
+        "none", "per-thread", "p", "p", 1, {5.9065, 6.271, 6.6355, 6.6355, 6.271, 5.9065}, 3};
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &per_core);
+    add_made_pair(&report, &per_thread);
+    finish_report(&report);
+    make_policy(&report, NULL);
+    assert_that(policy.count, ==, 2);
+    assert_string_equal(policy.rules[0].knobs[0], "pin=per-core");
+    assert_string_equal(policy.rules[1].knobs[0], "pin=per-chip");
+    assert_near(policy.rules[0].to, 0.386, 0.006);
+    assert_near(policy.rules[1].from, 0.422, 0.007);
+    free_policy();
+    ssreport_report_free(&report);
+}
+
 /*
  * Sides that are not pinned share four CPUs, and a load of 1 means two of them, as with per-core.
  * Without pinning both sides do 10 - 5 L, with per-core 6.
@@ -198,6 +231,8 @@ UNIT_MAIN(
     cmocka_unit_test(loads_are_relative_to_all_cpus),
     cmocka_unit_test(thresholds_of_rules_are_outside_of_the_interval_of_a_change),
     cmocka_unit_test(insignificant_change_of_placement_makes_no_rule),
+    cmocka_unit_test(change_next_to_idle_makes_no_rule),
+    cmocka_unit_test(placement_between_two_close_changes_is_left_out),
     cmocka_unit_test(change_from_free_to_pinned_makes_rules),
     cmocka_unit_test(placement_that_pin_cannot_set_is_refused),
     cmocka_unit_test(one_of_several_pairs_is_chosen_by_name),

@@ -504,7 +504,8 @@ static void paths_without_a_record_are_refused(void **state) {
     folder_open();
     assert_fails("absent", "No such file or directory");
     folder_write("file", "");
-    assert_fails("file", "not a folder: name a folder that --record created");
+    assert_fails(
+        "file", "not a folder: name a folder that --record created, or a file of ssrequest --json");
     folder_write("empty/other", "");
     assert_fails("empty", "samples.csv: No such file or directory");
     folder_write("bare/samples.csv", "");

@@ -21,7 +21,7 @@
  */
 struct second {
     double rate, intended, actual;
-    int completed, failed, waiting;
+    int completed, failed, waiting, refused;
 };
 
 static void write_seconds(const char *name, double begin, const struct second *seconds, int count) {
@@ -32,10 +32,10 @@ static void write_seconds(const char *name, double begin, const struct second *s
     for (int i = 0; i < count; i++) {
         const struct second *second = &seconds[i];
         int sent = second->completed + second->failed;
-        int due = sent + second->waiting - (i > 0 ? second[-1].waiting : 0);
-        fprintf(stream, "%.6f,%d.000000,%g,%d,%d,0,%d,0,%d,%d,%d,1000,0.001", begin + i + 1, i + 1,
-            second->rate, due, sent, second->waiting, second->completed, second->failed,
-            second->failed);
+        int due = sent + second->refused + second->waiting - (i > 0 ? second[-1].waiting : 0);
+        fprintf(stream, "%.6f,%d.000000,%g,%d,%d,%d,%d,0,%d,%d,%d,1000,0.001", begin + i + 1, i + 1,
+            second->rate, due, sent, second->refused, second->waiting, second->completed,
+            second->failed, second->failed);
         for (int origin = 0; origin < 2; origin++) {
             double time = origin == 0 ? second->intended : second->actual;
             if (second->completed > 0)
@@ -484,6 +484,48 @@ static void runs_of_latency_have_a_row_at_each_rate_and_duty(void **state) {
     ssreport_report_free(&report);
 }
 
+static void requests_to_several_urls_have_a_row_each(void **state) {
+    (void)state;
+    const struct second second = {10, 0.01, 0.01, 10, 0, 0, 0};
+    folder_open();
+    write_seconds("a", TEN, &second, 1);
+    write_figures("a", TEN, TEN + 1, 10, 0,
+        "\"per_target\": [{\"url\": \"http://a/\", \"sent\": 7, \"succeeded\": 4, \"failed\": 2, "
+        "\"unfinished\": 1, \"mean_seconds\": 0.5, \"p95_seconds\": 0.75, \"p99_seconds\": 1}, "
+        "{\"url\": \"http://b/\", \"sent\": 0, \"mean_seconds\": null}],");
+    write_seconds("b", TEN, &second, 1);
+    write_figures("b", TEN, TEN + 1, 10, 0, "\"per_target\": [{\"url\": \"http://a/\"}],");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, "requests-targets", 2);
+    assert_text(&report, "requests-targets", 0, "url", "http://a/");
+    assert_cell(&report, "requests-targets", 0, "succeeded", 4);
+    assert_cell(&report, "requests-targets", 0, "unfinished", 1);
+    assert_cell(&report, "requests-targets", 0, "p95_seconds", 0.75);
+    assert_text(&report, "requests-targets", 1, "url", "http://b/");
+    assert_cell(&report, "requests-targets", 1, "mean_seconds", NAN);
+    ssreport_report_free(&report);
+    report = make_report(folder_file("b"));
+    assert_rows(&report, "requests-targets", 0);
+    ssreport_report_free(&report);
+}
+
+/* As in requests.json, although that does not have the ratio of each rate. */
+static void success_ratio_of_a_rate_counts_refused_and_unsent_requests(void **state) {
+    (void)state;
+    folder_open();
+    const struct second seconds[] = {{10, 0.01, 0.01, 10, 0, 0, 0}, {40, 0.01, 0.01, 10, 0, 0, 30},
+        {20, 0.01, 0.01, 10, 0, 10, 0}, {50, 0.01, 0.01, 10, 0, 50, 0}};
+    write_seconds("a", TEN, seconds, 4);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, "requests-rates", 4);
+    assert_cell(&report, "requests-rates", 0, "success_ratio", 1);
+    assert_cell(&report, "requests-rates", 1, "success_ratio", 0.25);
+    /* A request that waits at the end of a rate may still succeed, unless the run ends, too. */
+    assert_cell(&report, "requests-rates", 2, "success_ratio", 1);
+    assert_cell(&report, "requests-rates", 3, "success_ratio", 0.2);
+    ssreport_report_free(&report);
+}
+
 static void request_findings_name_the_run_with_the_rate(void **state) {
     (void)state;
     folder_open();
@@ -710,6 +752,8 @@ UNIT_MAIN(
     cmocka_unit_test(percentiles_are_estimated_if_times_are_missing),
     cmocka_unit_test(estimated_percentiles_are_marked),
     cmocka_unit_test(each_constant_request_rate_has_a_row),
+    cmocka_unit_test(requests_to_several_urls_have_a_row_each),
+    cmocka_unit_test(success_ratio_of_a_rate_counts_refused_and_unsent_requests),
     cmocka_unit_test(request_findings_name_the_run_with_the_rate),
     cmocka_unit_test(edges_of_request_rates_come_from_the_manifest),
     cmocka_unit_test(requests_are_matched_to_the_record_of_the_same_time),

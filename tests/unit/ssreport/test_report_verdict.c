@@ -51,18 +51,18 @@ static void assert_reasons(struct ssreport_verdict verdict, const char *reasons)
 static void recorded_reasons_are_kept_if_results_and_limits_agree(void **state) {
     (void)state;
     assert_reasons(take_steal("doubtful", 1), "as recorded");
-    assert_reasons(take_steal("passed", 1), "steal 2 % (limit 1)");
-    assert_reasons(take_steal("doubtful", 3), "steal 2 % (limit 1)");
+    assert_reasons(take_steal("passed", 1), "steal 2 % (doubtful above 1)");
+    assert_reasons(take_steal("doubtful", 3), "steal 2 % (doubtful above 1)");
     assert_reasons(
         take("{\"verdict\": {\"reasons\": \"as recorded\", \"checks\": ["
              "{\"check\": \"steal\", \"result\": \"doubtful\", \"figure\": 2, "
              "\"doubtful\": 1, \"invalid\": 5},"
              "{\"check\": \"of a later version\", \"result\": \"invalid\", \"figure\": 9}]}}"),
-        "steal 2 % (limit 1)");
+        "steal 2 % (doubtful above 1)");
     /* The recorded figures do not include the shape of a change. */
     assert_reasons(take("{\"verdict\": {\"reasons\": \"as recorded\", \"checks\": ["
                         "{\"check\": \"throughput\", \"result\": \"passed\", \"figure\": 2}]}}"),
-        "change of throughput 2 % (limit 1)");
+        "change of throughput 2 % (doubtful above 1)");
 }
 
 static void record_without_verdict_is_judged_by_known_figures(void **state) {

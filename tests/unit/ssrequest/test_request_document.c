@@ -44,6 +44,47 @@ static void requests_json_contains_options_and_results(void **state) {
     made_up_close(&it);
 }
 
+/* Counts a request that was due and sent at 0. */
+static void count_one(struct ssrequest_per_target *per_target, uint32_t label,
+    enum ssrequest_fate fate, enum ssrequest_outcome outcome, ss_time took) {
+    const struct ssrequest_one one = {.label = label};
+    const struct ssrequest_ended ended = {.finished = took, .outcome = outcome};
+    ssrequest_per_target_count(per_target, &one, fate, &ended);
+}
+
+/* The second set of targets has the first URL again. */
+static void requests_json_has_figures_of_each_url(void **state) {
+    (void)state;
+    static const char *const urls[] = {"http://a/", "http://b/", "http://c/", "http://a/"};
+    const struct ssrequest_one unsent = {.sent = SS_TIME_NEVER};
+    struct ssrequest_per_target per_target = {0};
+    struct made_up it;
+    made_up_open(&it);
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
+        assert_int_equal(ssrequest_per_target_add(&per_target, urls[i], NULL), 0);
+    for (int i = 0; i < 100; i++)
+        count_one(&per_target, i < 50 ? 0 : 3, SSREQUEST_ENDED, SSREQUEST_SUCCESS,
+            i == 99 ? SS_SECOND : SS_MILLISECOND);
+    count_one(&per_target, 1, SSREQUEST_ENDED, SSREQUEST_TIMEOUT, 10 * SS_SECOND);
+    count_one(&per_target, 1, SSREQUEST_UNFINISHED, SSREQUEST_SUCCESS, 3 * SS_SECOND);
+    ssrequest_per_target_count(
+        &per_target, &unsent, SSREQUEST_REFUSED, &(struct ssrequest_ended){0});
+    it.account.per_target = &per_target;
+    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text,
+        "\"per_target\": [\n    {\n      \"url\": \"http://a/\",\n      \"sent\": 100,\n      "
+        "\"succeeded\": 100,\n      \"failed\": 0,\n      \"unfinished\": 0,\n      "
+        "\"mean_seconds\": 0.01099,");
+    assert_says(text,
+        "\"url\": \"http://b/\",\n      \"sent\": 2,\n      \"succeeded\": 0,\n      "
+        "\"failed\": 1,\n      \"unfinished\": 1,\n      \"mean_seconds\": null,\n      "
+        "\"p95_seconds\": null,\n      \"p99_seconds\": null\n    },\n");
+    assert_says(text, "\"url\": \"http://c/\",\n      \"sent\": 0,");
+    free(text);
+    ssrequest_per_target_close(&per_target);
+    made_up_close(&it);
+}
+
 static void requests_json_describes_step_and_trace_profiles(void **state) {
     (void)state;
     struct made_up it;
@@ -121,5 +162,6 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
 UNIT_MAIN(
     cmocka_unit_test(requests_json_lists_the_interval_and_trials_of_a_search),
     cmocka_unit_test(requests_json_contains_options_and_results),
+    cmocka_unit_test(requests_json_has_figures_of_each_url),
     cmocka_unit_test(requests_json_describes_step_and_trace_profiles),
     cmocka_unit_test(requests_json_has_null_for_missing_profile_and_dates))

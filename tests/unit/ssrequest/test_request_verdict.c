@@ -107,9 +107,48 @@ static void failures_and_an_early_end_are_detected(void **state) {
     struct ss_verdict verdict = ssrequest_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_DOUBTFUL);
     assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_PASSED);
-    it.account.asked -= SS_SECOND;
+    it.account.stopped = true;
     verdict = ssrequest_verdict(&it.account);
     assert_that(verdict.findings[SS_CHECK_INTERRUPTED], ==, SS_DOUBTFUL);
+}
+
+static void requests_without_an_answer_are_detected(void **state) {
+    (void)state;
+    char reasons[SS_VERDICT_TEXT];
+    end_requests(20 * SS_MILLISECOND);
+    for (int i = 0; i < 30; i++) {
+        ssrequest_tally_due(&it.tally);
+        if (i < 10)
+            ssrequest_tally_refuse(&it.tally);
+        else if (i < 20)
+            ssrequest_tally_send(&it.tally, 0, 0);
+    }
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    ss_verdict_print(reasons, &verdict);
+    assert_string_equal(ss_verdict_word(&verdict), "doubtful");
+    assert_string_equal(
+        reasons, "requests dropped, never sent or unfinished 1.48 % (doubtful above 1)");
+    for (int i = 0; i < 2000; i++) {
+        ssrequest_tally_due(&it.tally);
+        ssrequest_tally_refuse(&it.tally);
+    }
+    verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_UNANSWERED_REQUESTS], ==, SS_INVALID);
+    assert_that(verdict.findings[SS_CHECK_FAILED_REQUESTS], ==, SS_PASSED);
+}
+
+/* A maximum number of requests ends sending before the end of the profile. */
+static void only_a_stop_is_an_early_end(void **state) {
+    (void)state;
+    char reasons[SS_VERDICT_TEXT];
+    end_requests(20 * SS_MILLISECOND);
+    it.account.asked -= SS_SECOND;
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_string_equal(ss_verdict_word(&verdict), "valid");
+    it.account.stopped = true;
+    verdict = ssrequest_verdict(&it.account);
+    ss_verdict_print(reasons, &verdict);
+    assert_string_equal(reasons, "ended before the planned time");
 }
 
 static void run_without_success_is_invalid(void **state) {
@@ -141,5 +180,7 @@ UNIT_MAIN(
         tear_down),
     cmocka_unit_test_setup_teardown(closed_loop_is_checked_by_its_throughput, set_up, tear_down),
     cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_detected, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(requests_without_an_answer_are_detected, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(only_a_stop_is_an_early_end, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_without_success_is_invalid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(clock_changes_and_suspension_are_detected, set_up, tear_down))

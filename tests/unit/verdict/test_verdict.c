@@ -44,6 +44,7 @@ static void each_check_has_the_limits_of_the_manual(void **state) {
         {SS_CHECK_SUSPENDED, 1, INFINITY, NAN},
         {SS_CHECK_FAILED_INSTANCES, 0, 50, INFINITY},
         {SS_CHECK_FAILED_REQUESTS, 1, 10, INFINITY},
+        {SS_CHECK_UNANSWERED_REQUESTS, 1, 10, INFINITY},
         {SS_CHECK_ENDED_EARLY, 0, INFINITY, NAN},
         {SS_CHECK_LINES_LOST, 0, INFINITY, NAN},
         {SS_CHECK_INTERRUPTED, 0, 1, INFINITY},
@@ -90,9 +91,10 @@ static void worst_finding_decides_and_comes_first(void **state) {
     evidence.figures[SS_CHECK_SAMPLES] = 100;
     assert_verdict("valid", "nothing found in 2 checks");
     evidence.figures[SS_CHECK_STEAL] = 1.25;
-    assert_verdict("doubtful", "steal 1.25 % (limit 1)");
+    assert_verdict("doubtful", "steal 1.25 % (doubtful above 1)");
     evidence.figures[SS_CHECK_OTHERS] = 12.5;
-    assert_verdict("invalid", "load of other processes 12.5 % (limit 10); steal 1.25 % (limit 1)");
+    assert_verdict("invalid",
+        "load of other processes 12.5 % (invalid above 10); steal 1.25 % (doubtful above 1)");
 }
 
 static void reasons_say_what_happened(void **state) {
@@ -101,12 +103,14 @@ static void reasons_say_what_happened(void **state) {
     evidence.figures[SS_CHECK_THROUGHPUT] = -3;
     evidence.throughput =
         (struct ss_change){.checked = true, .size = -0.03, .shape = SS_SHAPE_STEP, .at = 0.5};
-    assert_verdict("doubtful",
-        "change of throughput: a step of -3.0 % after 50 % of the time (limit 1 %); ended by a "
-        "signal");
+    assert_verdict("doubtful", "change of throughput: a step of -3.0 % after 50 % of the time "
+                               "(doubtful above 1 %); ended by a "
+                               "signal");
     evidence.figures[SS_CHECK_INTERRUPTED] = 2;
     evidence.figures[SS_CHECK_THROUGHPUT] = NAN;
     assert_verdict("invalid", "ended by an error");
+    evidence.figures[SS_CHECK_INTERRUPTED] = 3;
+    assert_verdict("invalid", "ended by a failed instance");
 }
 
 static void all_reasons_fit_or_are_cut(void **state) {
@@ -136,7 +140,7 @@ static void json_has_every_check(void **state) {
         checks++;
     assert_that(checks, ==, SS_CHECKS);
     assert_non_null(strstr(text, "\"result\": \"doubtful\",\n    \"reasons\": "
-                                 "\"load of other processes 4 % (limit 2)\""));
+                                 "\"load of other processes 4 % (doubtful above 2)\""));
     assert_non_null(strstr(text, "\"check\": \"others\",\n        \"result\": \"doubtful\",\n"
                                  "        \"figure\": 4,"));
     free(text);

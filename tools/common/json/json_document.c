@@ -98,7 +98,17 @@ double document_number(const struct json_object *object, const char *name) {
     return isfinite(number) ? number : NAN;
 }
 
-int document_check_schema(const struct json_object *document, struct ss_error *error) {
+int document_check_schema(
+    const struct json_object *document, const char *what, int latest, struct ss_error *error) {
+    double schema = document_number(document, "schema");
+    if (!(schema > latest))
+        return 0;
+    return ss_error_fail(error,
+        "%s has schema %g, and this version, %s, reads schemas up to %d: use a later version", what,
+        schema, ss_version(), latest);
+}
+
+int document_check_record(const struct json_object *document, struct ss_error *error) {
     const char *version = document_text(document, "version");
     double schema = document_number(document, "schema");
     if (!(schema > SS_RECORD_SCHEMA))

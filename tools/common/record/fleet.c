@@ -21,8 +21,16 @@
 
 enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR, CLOCK, CLOCK_ERROR };
 
+/* Copies the text of a field; two quotes in a row are one. Returns NULL if memory is exhausted. */
 static char *copy_field(const struct sstrace_field *field) {
-    return strndup(field->text, field->length);
+    char *copy = strndup(field->text, field->length), *end = copy;
+    for (size_t i = 0; copy && i < field->length; i++) {
+        *end++ = field->text[i];
+        i += field->text[i] == '"' && i + 1 < field->length && field->text[i + 1] == '"';
+    }
+    if (copy)
+        *end = '\0';
+    return copy;
 }
 
 static double number_of(const struct sstrace_field *field) {
@@ -177,7 +185,7 @@ static void finish_node(struct ssreport_fleet_node *node) {
     node->target = any ? node->target / node->covered : (double)NAN;
     node->error_abs = any ? node->error_abs / node->covered : (double)NAN;
     node->apart = any ? node->apart / node->covered : (double)NAN;
-    node->error = node->load - node->target;
+    node->error = node->target - node->load;
 }
 
 static int read_record(struct ssreport_fleet *fleet, size_t index, const char *folder) {

@@ -36,7 +36,7 @@ struct ssreport_fleet_node {
     double cpus;
     double covered;          /* total length of the counted samples */
     double load, target;     /* means over that time */
-    double error, error_abs; /* mean of load - target, and of its absolute value */
+    double error, error_abs; /* mean of target - load, and of its absolute value */
     double apart; /* mean absolute error over spans of SSREPORT_FLEET_SPAN, independent of the
                      length of samples */
 };

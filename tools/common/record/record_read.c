@@ -117,7 +117,7 @@ static int read_document(struct ssreport_record *record, const char *name,
     struct json_object *document = document_read(record->path, name, "", &missing);
     if (!document)
         ssreport_notes_add(&record->notes, "%s", missing.message);
-    int status = document_check_schema(document, error);
+    int status = document_check_record(document, error);
     if (status == 0)
         take(record, document);
     json_object_put(document);
@@ -146,7 +146,8 @@ int ssreport_record_read(
         return ss_error_memory(error);
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "not a folder: name a folder that --record created");
+        return ss_error_fail(error,
+            "not a folder: name a folder that --record created, or a file of ssrequest --json");
     if (access(path, R_OK | X_OK) < 0)
         return ss_error_fail(error, "the record cannot be read: %s", strerror(errno));
     if (read_document(record, "plan.json", take_plan, error) < 0 || read_summary(record, error) < 0)

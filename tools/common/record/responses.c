@@ -10,15 +10,15 @@
 #include "responses_read.h"
 #include "steps.h"
 
-bool ssreport_responses_are_in(const char *folder) {
+bool ssreport_responses_are_in(const char *path) {
     static const char *const names[] = {SSREPORT_RESPONSES_TABLE, SSREPORT_RESPONSES_DOCUMENT};
-    char path[4200];
+    char file[4200];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%.4000s/%s", folder, names[i]);
-        if (access(path, F_OK) == 0)
+        snprintf(file, sizeof file, "%.4000s/%s", path, names[i]);
+        if (access(file, F_OK) == 0)
             return true;
     }
-    return false;
+    return ssreport_responses_are_file(path);
 }
 
 void ssreport_responses_free(struct ssreport_responses *responses) {
@@ -29,6 +29,9 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
         responses->balance, responses->knobs};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
+    for (size_t i = 0; i < responses->per_target_count; i++)
+        free(responses->per_target[i].url);
+    free(responses->per_target);
     ssreport_columns_free(&responses->columns);
     ssreport_verdict_free(&responses->verdict);
     free(responses->seconds);

@@ -70,6 +70,13 @@ struct ssreport_capacity {
     double held_times, failed_times;
 };
 
+/* Requests of a run to one URL; response times of successes from when they were sent. */
+struct ssreport_at_target {
+    char *url;
+    double sent, succeeded, failed, unfinished;
+    double mean, p95, p99; /* seconds */
+};
+
 struct ssreport_responses {
     char *name;        /* path of the record */
     const char *title; /* the part of the name that is shown */
@@ -90,6 +97,8 @@ struct ssreport_responses {
     double lateness_p99, lateness_most;
     struct ssreport_response successes[SSREPORT_ORIGINS], all[SSREPORT_ORIGINS];
     struct ssreport_capacity capacity;
+    struct ssreport_at_target *per_target; /* NULL in records of earlier versions */
+    size_t per_target_count;
 
     struct ssreport_response_second *seconds;
     size_t count, room;
@@ -119,12 +128,12 @@ struct ssreport_responses {
     struct ssreport_columns columns; /* columns of the study's plan; empty if absent */
 };
 
-/* Returns whether a folder contains a record of ssrequest. */
-bool ssreport_responses_are_in(const char *folder);
+/* Returns whether a folder contains a record of ssrequest, or a file is one of its --json. */
+bool ssreport_responses_are_in(const char *path);
 
 /*
- * Reads a record. Returns -1 with the error set if nothing can be reported. Free the responses in
- * either case.
+ * Reads a record, or a file of ssrequest --json, which has no seconds. Returns -1 with the error
+ * set if nothing can be reported. Free the responses in either case.
  */
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
     const char *name, struct ss_error *error);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/histogram.h"
@@ -322,6 +323,27 @@ static void read_capacity(struct ssreport_capacity *capacity, struct json_object
     capacity->failed_times = document_number(found, "failed_times");
 }
 
+static void read_per_target(struct ssreport_responses *responses, struct json_object *list) {
+    size_t count = list ? json_object_array_length(list) : 0;
+    responses->per_target = count > 0 ? calloc(count, sizeof *responses->per_target) : NULL;
+    if (!responses->per_target)
+        return;
+    responses->per_target_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct json_object *target = json_object_array_get_idx(list, i);
+        responses->per_target[i] = (struct ssreport_at_target){
+            .url = copy(document_text(target, "url")),
+            .sent = document_number(target, "sent"),
+            .succeeded = document_number(target, "succeeded"),
+            .failed = document_number(target, "failed"),
+            .unfinished = document_number(target, "unfinished"),
+            .mean = document_number(target, "mean_seconds"),
+            .p95 = document_number(target, "p95_seconds"),
+            .p99 = document_number(target, "p99_seconds"),
+        };
+    }
+}
+
 static void take_document(struct ssreport_responses *responses, struct json_object *document) {
     struct json_object *profile = document_get(document, "profile", json_type_object);
     const char *loop = document_text(document, "loop");
@@ -336,24 +358,50 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
     responses->closed = loop && strcmp(loop, "closed") == 0;
     read_counters(responses, document);
     read_responses(responses, document);
+    read_per_target(responses, document_get(document, "per_target", json_type_array));
     read_capacity(&responses->capacity, document_get(document, "capacity", json_type_object));
     if (responses->version && strcmp(responses->version, ss_version()) != 0)
         ssreport_notes_add(&responses->notes, "recorded by version %s, but this is %s",
             ss_words_show(responses->version).text, ss_version());
 }
 
+static bool is_file(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* Reads requests.json of a folder, or the file itself. */
+static struct json_object *open_document(const char *path, struct ss_error *error) {
+    const char *slash = strrchr(path, '/');
+    char folder[4100] = ".";
+    if (!is_file(path))
+        return document_read(path, SSREPORT_RESPONSES_DOCUMENT, "", error);
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    return document_read(folder, slash ? slash + 1 : path, "", error);
+}
+
+bool ssreport_responses_are_file(const char *path) {
+    struct ss_error error = {0};
+    struct json_object *document = is_file(path) ? open_document(path, &error) : NULL;
+    const char *program = document_text(document, "program");
+    bool is_one =
+        program && (strcmp(program, "ssrequest") == 0 || strcmp(program, "sssim queue") == 0);
+    json_object_put(document);
+    return is_one;
+}
+
 static bool has_document(const struct ssreport_responses *responses) {
     char path[4200];
     snprintf(path, sizeof path, "%.4000s/%s", responses->path, SSREPORT_RESPONSES_DOCUMENT);
-    return access(path, F_OK) == 0;
+    return access(path, F_OK) == 0 || is_file(responses->path);
 }
 
 /* Fails only if requests.json has a later schema. If it is missing, the run was interrupted. */
 static int read_document(
     struct ssreport_responses *responses, struct ss_error *missing, struct ss_error *error) {
-    struct json_object *document =
-        document_read(responses->path, SSREPORT_RESPONSES_DOCUMENT, "", missing);
-    int status = document_check_schema(document, error);
+    struct json_object *document = open_document(responses->path, missing);
+    int status = document_check_record(document, error);
     responses->interrupted = !document;
     if (status == 0)
         take_document(responses, document);
@@ -410,14 +458,20 @@ static void judge(struct ssreport_responses *responses) {
     struct ss_evidence evidence;
     ss_evidence_clear(&evidence);
     evidence.figures[SS_CHECK_INTERRUPTED] = responses->interrupted;
+    evidence.interruption = SS_STOPPED_EARLY;
     if (!responses->capacity.demand) {
         evidence.figures[SS_CHECK_SUCCESSES] = responses->succeeded;
         evidence.figures[SS_CHECK_FAILED_REQUESTS] =
             100 * responses->failed / (responses->succeeded + responses->failed);
+        evidence.figures[SS_CHECK_UNANSWERED_REQUESTS] =
+            100 * (responses->refused + responses->waiting + responses->unfinished) /
+            responses->intended;
     }
     ssreport_verdict_reach(&responses->verdict, &evidence);
     if (responses->is_damaged)
-        ssreport_verdict_refuse(&responses->verdict, SSREPORT_RESPONSES_DOCUMENT " is damaged");
+        ssreport_verdict_refuse(&responses->verdict,
+            is_file(responses->path) ? "the file is damaged"
+                                     : SSREPORT_RESPONSES_DOCUMENT " is damaged");
 }
 
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
@@ -429,7 +483,7 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     responses->title = responses->name;
     if (read_document(responses, &no_document, error) < 0)
         return -1;
-    int table = read_table(responses, &no_table);
+    int table = is_file(path) ? 0 : read_table(responses, &no_table);
     read_buckets(responses);
     if (responses->interrupted && responses->count == 0)
         return ss_error_fail(

@@ -10,6 +10,9 @@
 #define SSREPORT_RESPONSES_TIMES    "response-times.csv"
 #define SSREPORT_RESPONSES_DOCUMENT "requests.json"
 
+/* Returns whether this is a file of ssrequest --json or sssim queue --json. */
+SS_NONNULL() bool ssreport_responses_are_file(const char *path);
+
 /*
  * Reads power and load from energy.csv and beside.csv in the record's folder or its parent. Both
  * are optional; problems are noted.

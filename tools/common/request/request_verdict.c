@@ -61,12 +61,6 @@ static double find_lateness(const struct ssrequest_account *account) {
            ss_histogram_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.5);
 }
 
-static bool is_interrupted(const struct ssrequest_account *account) {
-    ss_time planned =
-        account->rules.closed > 0 ? account->rules.end : ssrequest_profile_length(account->profile);
-    return planned != SS_TIME_NEVER && account->skipped + account->asked < planned;
-}
-
 struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     uint64_t successes = count_successes(account), failures = ssrequest_tally_failed(tally);
@@ -78,7 +72,11 @@ struct ss_verdict ssrequest_verdict(const struct ssrequest_account *account) {
     evidence.figures[SS_CHECK_SUSPENDED] = account->suspended;
     evidence.figures[SS_CHECK_FAILED_REQUESTS] =
         100 * (double)failures / (double)(successes + failures);
-    evidence.figures[SS_CHECK_INTERRUPTED] = is_interrupted(account);
+    evidence.figures[SS_CHECK_UNANSWERED_REQUESTS] =
+        100 * (double)(tally->refused + tally->waiting + tally->unfinished) /
+        (double)tally->intended;
+    evidence.figures[SS_CHECK_INTERRUPTED] = account->stopped;
+    evidence.interruption = SS_STOPPED_EARLY;
     evidence.figures[SS_CHECK_SUCCESSES] = (double)successes;
     return ss_verdict_reach(&evidence);
 }

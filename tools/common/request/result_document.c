@@ -161,6 +161,25 @@ static void print_answers(struct ss_json *json, const struct ssrequest_account *
         failed ? ss_time_seconds(ss_time_since(tally->last_failure, account->skipped)) : NAN);
 }
 
+static void print_per_target(struct ss_json *json, const struct ssrequest_per_target *per_target) {
+    size_t count = per_target ? per_target->count : 0;
+    ss_json_open(json, "per_target", '[');
+    for (size_t i = 0; i < count; i++) {
+        const struct ssrequest_at_target *target = &per_target->targets[i];
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "url", target->url);
+        print_whole(json, "sent", target->succeeded + target->failed + target->unfinished);
+        print_whole(json, "succeeded", target->succeeded);
+        print_whole(json, "failed", target->failed);
+        print_whole(json, "unfinished", target->unfinished);
+        ss_json_number(json, "mean_seconds", ss_histogram_mean(&target->successes));
+        ss_json_number(json, "p95_seconds", ss_histogram_quantile(&target->successes, 0.95));
+        ss_json_number(json, "p99_seconds", ss_histogram_quantile(&target->successes, 0.99));
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
 static void print_figures(struct ss_json *json, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     print_counts(json, tally);
@@ -176,6 +195,7 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     ss_json_close(json, '}');
     print_answers(json, account);
     ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
+    print_per_target(json, account->per_target);
 }
 
 /* Prints only the names of headers, because values may be secrets. */

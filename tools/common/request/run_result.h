@@ -13,6 +13,7 @@
 #include "capacity.h"
 #include "generator.h"
 #include "messages.h"
+#include "per_target.h"
 
 /* In the order of the choices of --profile. */
 enum ssrequest_shape {
@@ -54,7 +55,8 @@ struct ssrequest_account {
 
     /* Results: */
     double begin;    /* seconds since 1970, UTC; NaN in virtual time */
-    ss_time asked;   /* time in which requests were due; shorter than the profile if interrupted */
+    ss_time asked;   /* time in which requests were due */
+    bool stopped;    /* sending was stopped, by a signal or a command, before its planned end */
     ss_time took;    /* time until the last request ended or was abandoned; at least `asked` */
     ss_time skipped; /* start of the figures on the tally's clock */
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
@@ -64,7 +66,8 @@ struct ssrequest_account {
                                 virtual time */
     double suspended;        /* seconds for which the machine was suspended; NaN in virtual time */
     const struct ssrequest_tally *tally;
-    const struct ssrequest_machine *machine; /* NULL unless simulated */
+    const struct ssrequest_per_target *per_target; /* NULL in a simulation */
+    const struct ssrequest_machine *machine;       /* NULL unless simulated */
 
     /*
      * The search for a capacity, which replaces the tally; NULL without a search. `profile` then

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/words.h"
 
 #define LINE_LONGEST ((size_t)1 << 20)
@@ -181,8 +182,8 @@ int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_
             input, descriptor, standard ? "standard input" : path, error);
     memset(input, 0, offsetof(struct sstrace_input, head));
     input->descriptor = -1;
-    return ss_error_fail(
-        error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
+    return ss_error_fail(error, "%s cannot be opened: %s%s", ss_words_show(path).text,
+        strerror(errno), ss_advice_to_read(errno));
 }
 
 static int blame_length(struct sstrace_input *input) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "duet_requests.h"
 #include "statistics.h"
 
 /* Maximum number of blocks; no study has as many. */
@@ -108,12 +109,12 @@ static void add_run(struct duet_study *study, const struct ssreport_run *run) {
         block->background = &run->record;
         return;
     }
+    if (study->order == DUET_ALTERNATE && position < 2)
+        block->processes[position] = &run->record;
     if (*study->response)
         return; /* the record of the requests has the figure */
     one->name = run->record.name;
     one->figure = figure_of(study, run);
-    if (study->order == DUET_ALTERNATE && position < 2)
-        block->processes[position] = &run->record;
     one->wall = run->record.wall;
     one->is_b = is_set_to(&run->columns, "side", "b");
 }
@@ -126,6 +127,8 @@ static void add_responses(struct duet_study *study, const struct ssreport_respon
     struct duet_run *one = &block->runs[position];
     one->name = responses->name;
     one->figure = figure_of_responses(study, responses);
+    if (position < 2)
+        block->services[position] = responses;
     one->wall = responses->begin;
     one->is_b = is_set_to(&responses->columns, "side", "b");
 }
@@ -153,8 +156,13 @@ static size_t compare_turns(
     size_t count = 0;
     if (!first || !second || (beside && !block->background))
         return 0;
-    count = beside ? duet_turns_compare_beside(&study->turns, first, block->background, values)
-                   : duet_turns_compare(&study->turns, first, second, values);
+    if (beside)
+        count = duet_turns_compare_beside(&study->turns, first, block->background, values);
+    else if (!*study->response)
+        count = duet_turns_compare(&study->turns, first, second, values);
+    else if (block->services[0] && block->services[1])
+        count = duet_turns_compare_services(
+            &study->turns, first, block->services, study->response, values);
     for (size_t i = 0; block->runs[0].is_b && i < count; i++)
         values[i] = -values[i];
     return count;
@@ -178,11 +186,17 @@ static bool is_complete(const struct duet_study *study, const struct duet_block 
     return true;
 }
 
-/* Returns the name of a run without a figure, or of the process with fewer iterations. */
+/* Returns which of two processes has fewer iterations or answers. */
+static bool is_second_worse(const struct duet_block *block) {
+    if (block->services[0] && block->services[1])
+        return block->services[1]->succeeded < block->services[0]->succeeded;
+    return block->processes[1]->iteration_count < block->processes[0]->iteration_count;
+}
+
+/* Returns the name of a run without a figure or, of two processes, of the worse one. */
 static const char *find_unmeasured(const struct duet_block *block) {
-    const struct ssreport_record *const *processes = block->processes;
-    if (processes[0] && processes[1])
-        return processes[processes[1]->iteration_count < processes[0]->iteration_count]->name;
+    if (block->processes[0] && block->processes[1])
+        return block->runs[is_second_worse(block)].name;
     for (int i = 0; i < 3; i++) {
         if (!(block->runs[i].figure > 0 && isfinite(block->runs[i].figure)))
             return block->runs[i].name;

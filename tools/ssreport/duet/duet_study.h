@@ -17,12 +17,6 @@ enum duet_order {
                   */
 };
 
-/* A run with fewer answers has no percentile. */
-#define DUET_ANSWERS_MIN 200
-
-/* A run in which a smaller part of the requests succeeded has no figure. */
-#define DUET_SUCCESS_MIN 0.99
-
 /* A study begins with this number of blocks that compare A with A. */
 #define DUET_FIRST 10
 
@@ -46,6 +40,7 @@ struct duet_block {
      * background; NULL if absent. The records belong to the report.
      */
     const struct ssreport_record *processes[2], *background;
+    const struct ssreport_responses *services[2]; /* requests to these processes */
 };
 
 /* Blocks that compare the same two commands, up to the first incomplete one. */

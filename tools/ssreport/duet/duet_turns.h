@@ -9,6 +9,7 @@
 #include <showstopper/contract.h>
 
 #include "record.h"
+#include "responses.h"
 
 /* Seconds at the start of each turn that do not count: the other process may still run then. */
 #define DUET_SWITCH 0.5
@@ -45,5 +46,15 @@ size_t duet_turns_compare(const struct duet_turns *turns, const struct ssreport_
 SS_NONNULL()
 size_t duet_turns_compare_beside(const struct duet_turns *turns,
     const struct ssreport_record *first, const struct ssreport_record *beside, double *differences);
+
+/*
+ * Like duet_turns_compare(), but compares a figure of the requests to two services: see
+ * duet_requests_figure(). Requests in the last sixth of a turn, at least DUET_SWITCH, do not count,
+ * because they may be answered only after it. `clock` is the record of the first process.
+ */
+SS_NONNULL()
+size_t duet_turns_compare_services(const struct duet_turns *turns,
+    const struct ssreport_record *clock, const struct ssreport_responses *const services[2],
+    const char *figure, double *differences);
 
 #endif

@@ -78,7 +78,7 @@ void ssreport_fleet_plot_errors(struct ssreport_page *page, const struct ssrepor
     double width = fmax(2 * span / (double)count, ERROR_BIN_MIN);
     size_t beyond = count_errors(fleet, low, width, count, nodes);
     plot_begin_on_page(script);
-    plot_axis(script, 'x', "mean error, points", PLOT_AROUND_ZERO);
+    plot_axis(script, 'x', "mean error (target minus load), points", PLOT_AROUND_ZERO);
     plot_axis(script, 'y', "nodes", PLOT_FROM_ZERO);
     fputs(whole.measured < 10 ? "set ytics 1\n" : "", script);
     fputs("$errors << END\n", script);

@@ -226,14 +226,25 @@ static bool ask_prediction(
     return true;
 }
 
+/* Writes a time of at least 1 ms, the resolution of times in records: "12 ms", "1.5 s". */
+static void write_time(char *text, size_t size, double seconds) {
+    double whole = fmax(1, ceil(1000 * seconds - 0.001));
+    if (whole < 1000)
+        snprintf(text, size, "%.0f ms", whole);
+    else
+        snprintf(text, size, "%.9g s", whole / 1000);
+}
+
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     struct ssreport_whole whole;
+    char within[40];
     if (ask_prediction(report, headline))
         return true;
     if (report->fleet_count == 0 || !ssreport_whole_of(&whole, &report->fleets[0]))
         return false;
     char *text = headline->answer;
     size_t size = sizeof headline->answer;
+    write_time(within, sizeof within, whole.spread);
     snprintf(headline->question, sizeof headline->question,
         "How well do %zu nodes together follow their traces?", whole.nodes);
     if (whole.measured == 0)
@@ -241,10 +252,10 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     else
         snprintf(text, size,
             "The load of %zu of %zu nodes was %.2f %%, for a target of %.2f %%; it was %.2f points "
-            "from the target on average over time. The mean error of 90 %% of these nodes was "
-            "between %.2f and %.2f points. They started within %.3g s.",
+            "from the target on average over time. The mean error (target minus load) of 90 %% of "
+            "these nodes was between %.2f and %.2f points. They started within %s.",
             whole.measured, whole.nodes, 100 * whole.load, 100 * whole.target,
-            100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, whole.spread);
+            100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, within);
     name_failures(&report->fleets[0], whole.failed, text, size);
     name_clocks(&report->fleets[0], text, size);
     return true;
@@ -280,7 +291,7 @@ static void print_prediction(struct ssreport_page *page, const struct ssreport_r
           "is the mean absolute difference of load and target over spans of 10 s, so that it does "
           "not depend on the interval of samples.</p>\n<div class=\"plots\">\n",
         page->stream);
-    ssreport_fleet_plot_prediction(page, sheet, "error", "mean error, points");
+    ssreport_fleet_plot_prediction(page, sheet, "error", "mean error (target minus load), points");
     ssreport_fleet_plot_prediction(page, sheet, "apart", "absolute error over 10 s, points");
     fputs("</div>\n", page->stream);
     print_nodes(page, sheet);
@@ -293,10 +304,10 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
         return;
     print_prediction(page, report);
     ssreport_page_open(page, "Fleets");
-    fputs(
-        "<p>A fleet's load is the sum over the nodes that have samples at that time, and its "
-        "target the sum of their targets. Lateness is the time from the planned start to the start "
-        "of the trace, by the clock of ssfleet; times have a resolution of 1 ms.</p>\n",
+    fputs("<p>A fleet's load is the sum over the nodes that have samples at that time, and its "
+          "target the sum of their targets. The error is target minus load, so it is negative if "
+          "the load was above the target. Lateness is the time from the planned start to the start "
+          "of the trace, by the clock of ssfleet; times have a resolution of 1 ms.</p>\n",
         page->stream);
     page_sheet(page->stream, ssreport_table(report, "fleet"));
     for (size_t i = 0; i < report->fleet_count; i++)

@@ -19,7 +19,7 @@ static void sum_bins(struct ssreport_whole *whole, const struct ssreport_fleet *
     whole->duration = (double)used * fleet->width;
     whole->load = all.load / all.cpu;
     whole->target = all.target / all.cpu;
-    whole->error = whole->load - whole->target;
+    whole->error = whole->target - whole->load;
     whole->error_abs = apart / all.cpu;
 }
 

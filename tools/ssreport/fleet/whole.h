@@ -15,9 +15,9 @@ struct ssreport_whole {
     double cpus;                    /* CPUs of the nodes with samples */
     double duration;                /* up to the end of the last sample */
     double load, target;            /* means over all CPUs, while they have samples */
-    double error, error_abs; /* mean over time of the sum's error, and of its absolute value */
+    double error, error_abs; /* mean over time of target - load of all, and of its absolute value */
     struct ssreport_interval errors; /* 5 % and 95 % quantile of the nodes' mean errors */
-    double error_worst;              /* the largest mean error of a node, up or down */
+    double error_worst;              /* the mean error of a node that is farthest from 0 */
     double late_median, late_most;   /* delay of the starts after the planned time */
     double spread;                   /* time from the first to the last start */
     double clock_error;              /* the largest error of a clock's offset */

@@ -103,11 +103,14 @@ static void add_test(
         CELL("p", test.p), CELL("note", test.missing ? test.missing : ""));
 }
 
+/* Adds nothing for only one group. */
 static int add_tests(struct table_sheet *table, const struct grouped_values *groups, bool normal) {
     SS_OWNED(free) struct stats_sample *samples = calloc(groups->count, sizeof *samples);
     SS_OWNED(free) struct stats_values *values = calloc(groups->count, sizeof *values);
     if (!samples || !values)
         return -1;
+    if (groups->count < 2)
+        return 0;
     for (size_t i = 0; i < groups->count; i++) {
         samples[i] = groups->groups[i].sample;
         values[i] = (struct stats_values){groups->groups[i].values, groups->groups[i].count};

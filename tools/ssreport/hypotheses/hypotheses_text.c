@@ -41,9 +41,11 @@ static size_t row_of(enum hypothesis asked) {
     return asked == HYPOTHESIS_VARIANCES ? 0 : 1;
 }
 
+#define ONE_GROUP "there is only one group"
+
 static const char *missing_in(const struct table_sheet *table) {
     if (table_rows(table) == 0)
-        return "there is only one group";
+        return ONE_GROUP;
     return first_known(table) == table_rows(table) ? text_at(table, 0, "note") : NULL;
 }
 
@@ -53,6 +55,8 @@ const char *hypotheses_missing(const struct hypotheses *hypotheses, enum hypothe
         return missing_in(differences_of(hypotheses));
     if (asked == HYPOTHESIS_NORMALITY)
         return missing_in(&hypotheses->tables[HYPOTHESES_GROUPS]);
+    if (table_rows(tests) == 0)
+        return ONE_GROUP;
     return isnan(number_at(tests, row_of(asked), "p")) ? text_at(tests, row_of(asked), "note")
                                                        : NULL;
 }

@@ -14,6 +14,9 @@
  */
 #define GAP 0.01
 
+/* Minimum range of a rule: loads are written with a tenth of a percent. */
+#define LENGTH_MIN 0.001
+
 #define ONE_POLICY (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
 /*
@@ -111,12 +114,32 @@ static size_t find_rules(struct rule rules[SSREPORT_CHANGES_MAX + 1],
     return count;
 }
 
+/*
+ * Leaves out rules whose range no load can be in, because changes are close to each other, to idle
+ * or to full load. Around them, the previous placement remains. Returns the number of rules left.
+ */
+static size_t drop_empty(struct rule *rules, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_empty = rules[i].to - rules[i].from < LENGTH_MIN || rules[i].to < LENGTH_MIN ||
+                        rules[i].from > 1 - LENGTH_MIN;
+        if (is_empty)
+            continue;
+        if (kept > 0 && rules[kept - 1].placement == rules[i].placement)
+            rules[kept - 1].to = rules[i].to;
+        else
+            rules[kept++] = rules[i];
+    }
+    return kept;
+}
+
 /* Fails if a rule has a placement that ssactuate cannot set, or if there are no rules. */
 static int check_rules(const struct ssreport_placements *placements, const struct rule *rules,
     size_t count, struct ss_error *error) {
     if (count < 2)
         return ss_error_fail(error,
-            "--policy: no change of the best placement is certain; %s is the best one on average",
+            "--policy: no change of the best placement is certain and leaves loads on both sides "
+            "of it; %s is the best one on average",
             placements->placed[placements->best].name);
     for (size_t i = 0; i < count; i++) {
         const char *name = placements->placed[rules[i].placement].name;
@@ -161,7 +184,7 @@ int ssreport_policy_write(FILE *stream, const struct ssreport_report *report, co
     if (find_pair(&placements, report, pair, measure, error) < 0)
         return -1;
     double share = find_share(placements.pair);
-    size_t count = find_rules(rules, &placements, share);
+    size_t count = drop_empty(rules, find_rules(rules, &placements, share));
     int result = check_rules(&placements, rules, count, error);
     if (result == 0)
         fprintf(stream,

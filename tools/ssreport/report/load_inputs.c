@@ -27,12 +27,18 @@ static bool is_taken(const struct ssreport_report *report, const char *name) {
     return false;
 }
 
-/* Chooses a unique name: the path without trailing slashes, with a number if that name is taken. */
-static void choose_name(
-    const struct ssreport_report *report, const char *path, char *name, size_t size) {
+/* Returns the length of a path without trailing slashes. */
+static int length_of(const char *path) {
     int length = (int)strlen(path);
     while (length > 1 && path[length - 1] == '/')
         length--;
+    return length;
+}
+
+/* Chooses a unique name: the path without trailing slashes, with a number if that name is taken. */
+static void choose_name(
+    const struct ssreport_report *report, const char *path, char *name, size_t size) {
+    int length = length_of(path);
     snprintf(name, size, "%.*s", length, path);
     for (size_t i = 2; is_taken(report, name); i++)
         snprintf(name, size, "%.*s (%zu)", length, path, i);
@@ -415,6 +421,37 @@ static int load_manifest(struct ssreport_report *report, const char *folder, int
     return manifest.result;
 }
 
+/* Adds the verdict on the record of a node. Returns -1 if memory is exhausted. */
+static int check_node(struct ssreport_report *report, const struct ssreport_fleet *fleet,
+    const struct ssreport_fleet_node *node) {
+    char path[8400];
+    struct ssreport_run run;
+    struct ss_error error = {0};
+    int result = 0;
+    snprintf(path, sizeof path, "%.*s/%.4000s", length_of(fleet->name), fleet->name, node->record);
+    if (!SS_GROW(report->checked, report->checked_count + 1, report->checked_capacity))
+        return -1;
+    if (ssreport_run_read(&run, path, path, &report->settings, &error) < 0) {
+        result = ssreport_add_failure(report, path, *node->reason ? node->reason : error.message);
+    } else {
+        report->checked[report->checked_count++] =
+            (struct ssreport_checked){.name = strdup(path), .verdict = run.record.verdict};
+        run.record.verdict.reasons = NULL; /* taken */
+        result = report->checked[report->checked_count - 1].name ? 0 : -1;
+    }
+    ssreport_run_free(&run);
+    return result;
+}
+
+/* Keeps only the verdict of each record: a fleet has more records than memory holds. */
+static int check_nodes(struct ssreport_report *report, const struct ssreport_fleet *fleet) {
+    for (size_t i = 0; i < fleet->count; i++) {
+        if (check_node(report, fleet, &fleet->nodes[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int add_fleet(struct ssreport_report *report, const char *path, int set) {
     struct ss_error error = {0};
     if (!SS_GROW(report->fleets, report->fleet_count + 1, report->fleet_capacity))
@@ -426,7 +463,7 @@ static int add_fleet(struct ssreport_report *report, const char *path, int set) 
     }
     fleet->set = set;
     report->fleet_count++;
-    return 0;
+    return report->checks ? check_nodes(report, fleet) : 0;
 }
 
 int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
@@ -459,6 +496,11 @@ void ssreport_inputs_free(struct ssreport_report *report) {
     for (size_t i = 0; i < report->fleet_count; i++)
         ssreport_fleet_free(&report->fleets[i]);
     free(report->fleets);
+    for (size_t i = 0; i < report->checked_count; i++) {
+        free(report->checked[i].name);
+        ssreport_verdict_free(&report->checked[i].verdict);
+    }
+    free(report->checked);
     for (size_t i = 0; i < report->failure_count; i++) {
         free(report->failures[i].name);
         free(report->failures[i].why);

@@ -22,6 +22,12 @@ struct ssreport_failure {
                                 otherwise SS_INVALID */
 };
 
+/* The verdict on a record of which nothing else is kept. */
+struct ssreport_checked {
+    char *name;
+    struct ssreport_verdict verdict;
+};
+
 #define SSREPORT_NO_ROW SIZE_MAX
 
 /* The title and the first sentence of the report. */
@@ -49,6 +55,9 @@ struct ssreport_report {
     size_t response_count, response_capacity;
     struct ssreport_fleet *fleets; /* replays on many nodes */
     size_t fleet_count, fleet_capacity;
+    bool checks;                      /* records of the nodes of fleets get a verdict */
+    struct ssreport_checked *checked; /* these records */
+    size_t checked_count, checked_capacity;
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
     size_t manifest_count; /* number of manifests and studies read so far */

@@ -114,6 +114,31 @@ struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *
     return joined;
 }
 
+/*
+ * Returns how many requests of a stretch were never sent or had no answer when the run ended. Only
+ * those of the last stretch with requests can be among them.
+ */
+static double count_left(
+    const struct ssreport_responses *responses, const struct ssreport_stretch *stretch) {
+    double open = stretch->due - stretch->completed - stretch->failed - stretch->refused;
+    double left = responses->waiting + responses->unfinished;
+    for (size_t i = responses->count; i-- > 0 && responses->seconds[i].begin >= stretch->end;) {
+        if (responses->seconds[i].due > 0)
+            return 0;
+    }
+    return left > 0 && open > 0 ? fmin(left, open) : 0;
+}
+
+/*
+ * Returns the part of due requests that succeeded. Requests that are still waiting or unfinished
+ * when the stretch ends count when it is known what became of them.
+ */
+static double find_success_ratio(
+    const struct ssreport_responses *responses, const struct ssreport_stretch *stretch) {
+    return stretch->completed / (stretch->completed + stretch->failed + stretch->refused +
+                                    count_left(responses, stretch));
+}
+
 static int add_point(struct ssreport_report *report, const struct ssreport_responses *responses,
     const struct ssreport_stretch *stretch, size_t step) {
     if (!SS_GROW(report->points, report->point_count + 1, report->point_capacity))
@@ -125,7 +150,7 @@ static int add_point(struct ssreport_report *report, const struct ssreport_respo
         .step = step,
         .stretch = *stretch,
         .seconds = seconds,
-        .success_ratio = stretch->completed / (stretch->completed + stretch->failed),
+        .success_ratio = find_success_ratio(responses, stretch),
         .throughput = stretch->completed / seconds,
         .in_time = stretch->completed / stretch->due};
     point->joined = ssreport_responses_join(responses, point->beside, stretch->from, stretch->to);

@@ -46,6 +46,13 @@ static const struct table_column request_columns[] = {
     {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL}, {"percentiles", NULL},
     {"own_cpu_seconds", NULL}, {"others", "others, %", 1, true, true}, {"joined", NULL}, {"notes", NULL},
 };
+static const struct table_column target_columns[] = {
+    {"record", "record"}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
+    {"environment", NULL}, {"throttle_target", NULL}, {"url", "URL"}, {"sent", "sent"},
+    {"succeeded", "succeeded"}, {"failed", "failed"}, {"unfinished", "unfinished"},
+    {"mean_seconds", "from sending: mean, s", 4}, {"p95_seconds", "95 %, s", 4},
+    {"p99_seconds", "99 %, s", 4},
+};
 static const struct table_column rate_columns[] = {
     {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
     {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, LEVEL, {"step", "step"},
@@ -156,6 +163,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests",
         "Requests: response times of the successes, from when they were due (intended) and from "
         "when they were sent (actual)", request_columns),
+    TABLE_INIT("requests-targets", "Requests to each of several URLs", target_columns),
     TABLE_INIT("requests-rates", "Response times by rate", rate_columns),
     TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
     TABLE_INIT("requests-capacity",
@@ -240,6 +248,18 @@ static void add_request(const struct ssreport_report *report, const struct ssrep
         CELL("own_cpu_seconds", of->own_cpu), CELL("others", of->others),
         CELL("joined", beside ? beside->record.name : ""), CELL("notes", of->notes.text));
     add_times(sheet, of->successes);
+}
+
+static void add_targets(const struct ssreport_report *report, const struct ssreport_responses *of) {
+    struct table_sheet *sheet = ssreport_table(report, "requests-targets");
+    for (size_t i = 0; of->per_target_count > 1 && i < of->per_target_count; i++) {
+        const struct ssreport_at_target *target = &of->per_target[i];
+        add_row(sheet, of);
+        TABLE_CELLS(sheet, CELL("url", target->url), CELL("sent", target->sent),
+            CELL("succeeded", target->succeeded), CELL("failed", target->failed),
+            CELL("unfinished", target->unfinished), CELL("mean_seconds", target->mean),
+            CELL("p95_seconds", target->p95), CELL("p99_seconds", target->p99));
+    }
 }
 
 static void add_rate(
@@ -330,6 +350,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     note_estimated(report);
     for (size_t i = 0; i < report->response_count; i++) {
         add_request(report, &report->responses[i]);
+        add_targets(report, &report->responses[i]);
         add_seconds(report, &report->responses[i]);
         add_capacity(report, &report->responses[i]);
     }
@@ -367,6 +388,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     page_sheet(page->stream, ssreport_table(report, "requests-power"));
     page_sheet(page->stream, ssreport_table(report, "requests-idle"));
     page_sheet(page->stream, ssreport_table(report, "requests-rates"));
+    page_sheet(page->stream, ssreport_table(report, "requests-targets"));
     page_sheet(page->stream, ssreport_table(report, "requests"));
     ssreport_page_close(page);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/json.h"
 #include "findings.h"
 #include "html_page.h"
 #include "options/option.h"
@@ -61,6 +62,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_record(report, report->runs[i].record.name, &report->runs[i].record.verdict);
     for (size_t i = 0; i < report->response_count; i++)
         add_record(report, report->responses[i].name, &report->responses[i].verdict);
+    for (size_t i = 0; i < report->checked_count; i++)
+        add_record(report, report->checked[i].name, &report->checked[i].verdict);
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct ssreport_failure *failure = &report->failures[i];
         if (failure->finding != SS_NOT_CHECKED)
@@ -96,6 +99,43 @@ void ssreport_verdicts_print(FILE *stream, const struct ssreport_report *report)
     for (size_t row = 0; row < table_rows(sheet); row++)
         fprintf(stream, "%s: %s: %s\n", table_cell_at(sheet, row, "record")->text,
             table_cell_at(sheet, row, "verdict")->text, table_cell_at(sheet, row, "reasons")->text);
+}
+
+static void print_json_record(struct ss_json *json, const char *name, const char *word,
+    const char *reasons, const struct ss_verdict *verdict) {
+    ss_json_open(json, NULL, '{');
+    ss_json_text(json, "record", name);
+    ss_json_text(json, "verdict", word);
+    ss_json_text(json, "reasons", reasons);
+    if (verdict) {
+        ss_verdict_print_json_checks(json, verdict);
+    } else {
+        ss_json_open(json, "checks", '[');
+        ss_json_close(json, ']');
+    }
+    ss_json_close(json, '}');
+}
+
+static void print_json_verdict(
+    struct ss_json *json, const char *name, const struct ssreport_verdict *verdict) {
+    print_json_record(
+        json, name, ss_verdict_word(&verdict->verdict), verdict->reasons, &verdict->verdict);
+}
+
+void ssreport_verdicts_print_json(FILE *stream, const struct ssreport_report *report) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < report->run_count; i++)
+        print_json_verdict(&json, report->runs[i].record.name, &report->runs[i].record.verdict);
+    for (size_t i = 0; i < report->response_count; i++)
+        print_json_verdict(&json, report->responses[i].name, &report->responses[i].verdict);
+    for (size_t i = 0; i < report->failure_count; i++) {
+        const struct ssreport_failure *failure = &report->failures[i];
+        if (failure->finding != SS_NOT_CHECKED)
+            print_json_record(
+                &json, failure->name, ss_finding_names[failure->finding], failure->why, NULL);
+    }
+    ss_json_close(&json, ']');
 }
 
 /* Names the first records that are not valid. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef REQUEST_PER_TARGET_H
+#define REQUEST_PER_TARGET_H
+
+/*
+ * Counts and response times for each URL, so that an overloaded target is seen. A URL that is given
+ * again keeps its figures.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "base/histogram.h"
+#include "generator.h"
+
+/* Requests that were sent to a URL. */
+struct ssrequest_at_target {
+    const char *url; /* not owned */
+    uint64_t succeeded, failed, unfinished;
+    struct ss_histogram successes; /* response times from when they were sent; a bucket is at most
+                                      0.8 % of its values wide */
+};
+
+/* Zeroed: no targets. */
+struct ssrequest_per_target {
+    struct ssrequest_at_target *targets;
+    size_t count, room;
+    size_t *of_labels; /* index of the target of each label; see struct ssrequest_one */
+    size_t label_count, label_room;
+};
+
+/* Adds the target of the next label. `url` must remain valid. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_per_target_add(
+    struct ssrequest_per_target *per_target, const char *url, struct ss_error *error);
+
+SS_NONNULL() void ssrequest_per_target_close(struct ssrequest_per_target *per_target);
+
+/* Counts a request that ended; ignores one that was never sent. */
+SS_NONNULL()
+void ssrequest_per_target_count(struct ssrequest_per_target *per_target,
+    const struct ssrequest_one *one, enum ssrequest_fate fate, const struct ssrequest_ended *ended);
+
+#endif

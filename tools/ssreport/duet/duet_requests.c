@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "duet_requests.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "csv.h"
+#include "statistics.h"
+
+enum { DUE, FINISHED, OUTCOME };
+
+static bool take_request(void *context, const struct sstrace_field *fields) {
+    struct duet_requests *requests = context;
+    struct duet_request request = {.success = sstrace_field_is(&fields[OUTCOME], "success")};
+    if (!ssreport_csv_number(&fields[DUE], &request.due) ||
+        !sstrace_field_number(&fields[FINISHED], false, &request.finished) ||
+        !ssreport_csv_make_room(
+            (void **)&requests->items, requests->count, &requests->room, sizeof request))
+        return false;
+    requests->items[requests->count++] = request;
+    return true;
+}
+
+int duet_requests_read(struct duet_requests *requests, const char *record, struct ss_error *error) {
+    static const char *const columns[] = {"due_seconds", "finished_seconds", "outcome", NULL};
+    char path[4200];
+    struct ssreport_notes notes;
+    const struct ssreport_csv csv = {
+        .name = path, .columns = columns, .take = take_request, .context = requests};
+    snprintf(path, sizeof path, "%.4000s.each.csv", record);
+    *requests = (struct duet_requests){0};
+    return ssreport_csv_read(NULL, &csv, &notes, error);
+}
+
+void duet_requests_free(struct duet_requests *requests) {
+    free(requests->items);
+    *requests = (struct duet_requests){0};
+}
+
+static double throughput_of(const struct duet_requests *requests, const struct duet_part *part) {
+    size_t count = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct duet_request *request = &requests->items[i];
+        count +=
+            request->success && request->finished >= part->from && request->finished < part->to;
+    }
+    return count > 0 ? (double)count / (part->to - part->from) : NAN;
+}
+
+/* Returns the mean, or with `share` the quantile, of response times; sorts them. */
+static double response_of(double *times, size_t count, double share) {
+    double sum = 0;
+    if (isfinite(share))
+        return count >= DUET_ANSWERS_MIN ? ssreport_quantile_of(times, count, share) : NAN;
+    for (size_t i = 0; i < count; i++)
+        sum += times[i];
+    return count > 0 ? sum / (double)count : NAN;
+}
+
+double duet_requests_figure(
+    const struct duet_requests *requests, const char *figure, const struct duet_part *part) {
+    double share = *figure == 'p' ? strtod(figure + 1, NULL) / 100 : NAN;
+    size_t due = 0, answered = 0;
+    if (strcmp(figure, "throughput") == 0)
+        return throughput_of(requests, part);
+    SS_OWNED(free) double *times = calloc(requests->count + 1, sizeof *times);
+    if (!times)
+        return NAN;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct duet_request *request = &requests->items[i];
+        if (request->due < part->from || request->due >= part->last)
+            continue;
+        due++;
+        if (request->success && request->finished < part->to)
+            times[answered++] = request->finished - request->due;
+    }
+    if ((double)answered < DUET_SUCCESS_MIN * (double)due)
+        return NAN;
+    return response_of(times, answered, share);
+}
