@@ -123,6 +123,47 @@ the_old_result_survives_a_kill_during_its_replacement() {
     is log a
 }
 
+# A folder that no run has made, but which has the name of one.
+files_of_others_are_not_replaced() {
+    begin
+    mkdir -p study/src
+    echo text >study/src/code.c
+    for kind in 'run src takes 1s' 'run src takes 1s keep'; do
+        printf '%s\n' "$kind" 'main -- true' >plan
+        expect 125 ssbatch study plan
+        says err "ssbatch: $PWD/study/src is not a run of this study, and run src would replace it: rename one of them"
+    done
+    echo 'skip src reason=none' >plan
+    expect 125 ssbatch study plan
+    expect 125 ssbatch --dry-run study plan
+    is study/src/code.c text
+    [ ! -e study/.study ] || fail "a study was begun"
+    # The folder comes when the plan is known already.
+    printf '%s\n' 'run a takes 1s' 'main -- true' >plan
+    expect 0 ssbatch --add study plan
+    mkdir study/a
+    expect 125 ssbatch --only a study
+    says err "$PWD/study/a is not a run of this study"
+    # It comes while the run is carried out.
+    rmdir study/a
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'mkdir study/a; echo text >study/a/code.c'" >plan
+    expect 125 ssbatch study plan
+    is study/a/code.c text
+    printf '%s\n' 'run run.json takes 1s' 'main -- true' >plan
+    expect 125 ssbatch study plan
+    says err "'run.json' cannot name a run: ssreport would take it for a file of a record"
+}
+
+# What a command leaves in {out} belongs to the result; output that is empty does not.
+empty_files_are_kept_except_for_output() {
+    begin
+    printf '%s\n' 'run a takes 1s keep' \
+        "main -- sh -c 'test -e {out}/step1 || { touch {out}/step1; exit 1; }; echo done >&2'" >plan
+    expect 1 ssbatch study plan
+    expect 0 ssbatch study plan
+    [ "$(cd study/a && echo *)" = "record.stderr run.json step1" ] || fail "$(ls study/a)"
+}
+
 damaged_results_are_reported() {
     begin
     printf 'run a takes 1s\nmain -- true\n' >plan
@@ -212,6 +253,21 @@ options_select_runs() {
     is log "$(printf 'r3\nr1\nr2\nr4')"
     expect 0 ssbatch --dry-run study failing
     says out "r2: 1 s, done"
+    expect 125 ssbatch --redo r1,r9 study failing
+    says err "--redo: the study has no run 'r9': see --list"
+    expect 125 ssbatch --redo r9 --only r1 study
+    is log "$(printf 'r3\nr1\nr2\nr4')"
+    # The order of a dry run is that of the call.
+    expect 0 ssbatch --dry-run --shuffle 3 other plan
+    sed -n 's/^\(r[1-4]\): .*/\1/p' out >order
+    rm log
+    expect 0 ssbatch --shuffle 3 other plan
+    is log "$(cat order)"
+    [ "$(cat order)" != "$(sort order)" ] || fail "not mixed: $(cat order)"
+    sed 's/^run r2 .*/& size=2/' plan >changed
+    expect 1 ssbatch --dry-run other changed
+    says out "r2: 1 s, refused: it is done, and "
+    expect 0 ssbatch --dry-run --redo r2 other changed
     expect 125 ssbatch --list elsewhere
     says err "elsewhere is not a study"
 }
@@ -247,6 +303,20 @@ folders_of_other_users_in_memory_are_refused() {
     is before "$(ls ram)"
 }
 
+# Options of showstopper may follow -- without a column before it. After a mistake, nothing is printed.
+a_planned_run_is_printed_as_a_whole() {
+    begin
+    local call=(ssbatch --workload serial --method default --target 50% --run x --takes 5s)
+    expect 0 "${call[@]}" size=1 -- -l 20%
+    mv out with
+    expect 0 "${call[@]}" -- -l 20%
+    is out "$(sed '1s/ size=1//' with)"
+    says out ' -l 20% '
+    expect 125 "${call[@]}" word -- -l 20%
+    says err "'word' is not KEY=VALUE"
+    is out ''
+}
+
 failed_runs_are_repeated() {
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan
@@ -264,7 +334,7 @@ failed_runs_are_repeated() {
 start_burners() {
     burners=()
     for _ in $(seq "$(nproc)"); do
-        nice -n 19 timeout "$patience" sh -c 'while :; do :; done' &
+        spin nice -n 19
         burners+=($!)
     done
 }
@@ -473,6 +543,9 @@ run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
 run_case the_old_result_survives_a_kill_during_its_replacement
+run_case files_of_others_are_not_replaced
+run_case empty_files_are_kept_except_for_output
+run_case a_planned_run_is_printed_as_a_whole
 run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
 run_case a_plan_can_be_added_without_carrying_out_a_run

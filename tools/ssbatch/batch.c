@@ -154,12 +154,27 @@ static int read_kept(struct batch *batch, struct ss_error *error) {
     return batch->runs && batch->turns ? 0 : ss_error_memory(error);
 }
 
+/* Checks a plan before the folder of the study is made. */
+static int check_given(const struct ssbatch_options *options, const struct ssbatch_plan *given,
+    struct ss_error *error) {
+    struct ssbatch_study study;
+    struct ss_error absent = {0};
+    if (ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &absent) < 0 &&
+        !*study.path)
+        return ss_error_fail(error, "%s", absent.message);
+    return ssbatch_check_runs(&study, given, options->redo, error);
+}
+
 static int merge_given(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     struct ssbatch_plan given;
     int status = ssbatch_given_plan_read(&given, options->plan, error);
     if (status == 0 && given.doubt[0] && !options->quiet)
         fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
+    if (status == 0)
+        status = ssbatch_joblog_check(options->joblog, error);
+    if (status == 0)
+        status = check_given(options, &given, error);
     if (status == 0)
         status = ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, true, error);
     if (status == 0) {
@@ -194,7 +209,8 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     if (!options->only) {
         if (merge_given(batch, error) < 0)
             return -1;
-    } else if (open_kept(batch, error) < 0 || choose_only(batch, error) < 0) {
+    } else if (open_kept(batch, error) < 0 || choose_only(batch, error) < 0 ||
+               ssbatch_check_runs(&batch->study, &batch->plan, options->redo, error) < 0) {
         return -1;
     }
     if (options->shuffles)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "batch_options.h"
 
+#include <errno.h>
 #include <math.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/units.h"
 #include "base/words.h"
@@ -108,6 +111,9 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);
+    if (options->memory && access(options->memory, W_OK | X_OK) < 0)
+        return ss_error_fail(
+            error, "--ram-folder: %s: %s", ss_words_show(options->memory).text, strerror(errno));
     if (options->retries_disturbed && isnan(options->others))
         return ss_error_fail(
             error, "--retry-disturbed requires a limit for other processes: add --others 2%%");

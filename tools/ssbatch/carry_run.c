@@ -185,9 +185,9 @@ static int write_document(
     return 0;
 }
 
-/* Removes empty files, and copies the result out of memory. */
+/* Removes the output of commands that printed nothing, and copies the result out of memory. */
 static int collect(const struct carried *carried, struct ss_error *error) {
-    ssbatch_disk_remove_empty(carried->out);
+    ssbatch_stage_remove_empty_output(&carried->stage);
     if (!carried->carrier->memory)
         return 0;
     return ssbatch_disk_copy_tree(carried->out, carried->result, error);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "base/words.h"
 #include "batch.h"
 #include "merge.h"
 #include "option_value.h"
+#include "order.h"
 #include "run_document.h"
 
 struct missing {
@@ -16,51 +19,116 @@ static void report_missing(void *context, const struct ssbatch_line *line) {
     printf("%s: the program '%s' is missing\n", missing->run, ss_words_show(line->words[0]).text);
 }
 
-static void print_dry_run(const struct ssbatch_run *run, bool done) {
+/* The call would do one of these with a run. */
+enum fate {
+    CARRY_OUT,
+    SKIP,
+    KEEP,
+    REFUSE, /* it is done, with other columns, commands or programs */
+};
+
+struct preview {
+    const struct ssbatch_options *options;
+    const struct ssbatch_study *study; /* NULL: it does not exist yet */
+    struct ssbatch_plan plan;
+    const struct ssbatch_run **runs; /* in the order in which they would be carried out */
+    size_t count;
+    struct ssbatch_programs programs;
+    struct missing missing;
+    ss_time left;
+    size_t refused;
+};
+
+/* Returns -1 with the error set. For REFUSE, writes the reason to `why`. */
+static int foresee(
+    struct preview *preview, const struct ssbatch_run *run, char why[300], struct ss_error *error) {
+    char identity[SSBATCH_SHA256_TEXT];
+    int fate = run->reason ? SKIP : CARRY_OUT;
+    if (!preview->study)
+        return fate;
+    struct json_object *document = ssbatch_run_document_read(preview->study, run->name, error);
+    if (error->status)
+        return -1;
+    if (ssbatch_run_document_status(document) == SSBATCH_DONE &&
+        !ssbatch_is_listed(preview->options->redo, run->name)) {
+        fate = -1;
+        if (ssbatch_identity(&preview->plan, run, identity, error) == 0)
+            fate = ssbatch_run_document_fits(document, identity, run, &preview->programs, why)
+                       ? KEEP
+                       : REFUSE;
+    }
+    json_object_put(document);
+    return fate;
+}
+
+static int print_run(
+    struct preview *preview, const struct ssbatch_run *run, struct ss_error *error) {
+    char why[300];
+    int fate = foresee(preview, run, why, error);
+    if (fate < 0)
+        return -1;
     printf("%s: ", run->name);
-    if (run->reason)
+    if (fate == SKIP)
         printf("skipped: %s", run->reason);
     else
         ssbatch_span_print(stdout, run->takes);
-    puts(done ? ", done" : "");
+    if (fate == REFUSE)
+        printf(", refused: it is done, and %s", why);
+    puts(fate == KEEP ? ", done" : "");
+    preview->refused += fate == REFUSE;
+    preview->left += fate == CARRY_OUT ? run->takes : 0;
+    preview->missing.run = run->name;
+    ssbatch_programs_missing(&run->lines, report_missing, &preview->missing);
+    return 0;
+}
+
+static int choose_runs(struct preview *preview, struct ss_error *error) {
+    const struct ssbatch_options *options = preview->options;
+    preview->runs = calloc(preview->plan.run_count + 1, sizeof *preview->runs);
+    if (!preview->runs)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < preview->plan.run_count; i++) {
+        const struct ssbatch_run *run = &preview->plan.runs[i];
+        if (!options->only || ssbatch_is_listed(options->only, run->name))
+            preview->runs[preview->count++] = run;
+    }
+    if (options->shuffles)
+        ssbatch_shuffle(preview->runs, preview->count, options->seed);
+    return 0;
+}
+
+static int print_preview(struct preview *preview, struct ss_error *error) {
+    if (choose_runs(preview, error) < 0)
+        return -1;
+    ssbatch_programs_missing(&preview->plan.study, report_missing, &preview->missing);
+    for (size_t i = 0; i < preview->count; i++) {
+        if (print_run(preview, preview->runs[i], error) < 0)
+            return -1;
+    }
+    fputs("to come: ", stdout);
+    ssbatch_span_print(stdout, preview->left);
+    putchar('\n');
+    return 0;
 }
 
 int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct ss_error *error) {
-    struct ssbatch_plan plan;
     struct ssbatch_study study;
     struct ss_error ignored = {0};
-    struct missing missing = {.run = "the study"};
-    ss_time left = 0;
-    bool exists =
-        ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &ignored) == 0;
-    if (options->only && !exists)
+    struct preview preview = {.options = options, .missing = {.run = "the study"}};
+    if (ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &ignored) == 0)
+        preview.study = &study;
+    if ((options->only && !preview.study) || !*study.path)
         return ss_error_fail(error, "%s", ignored.message);
-    int result = options->only ? ssbatch_kept_plan_read(&plan, &study, error)
-                               : ssbatch_given_plan_read(&plan, options->plan, error);
+    int result = options->only ? ssbatch_kept_plan_read(&preview.plan, &study, error)
+                               : ssbatch_given_plan_read(&preview.plan, options->plan, error);
     if (result == 0)
-        ssbatch_programs_missing(&plan.study, report_missing, &missing);
-    for (size_t i = 0; result == 0 && i < plan.run_count; i++) {
-        const struct ssbatch_run *run = &plan.runs[i];
-        if (options->only && !ssbatch_is_listed(options->only, run->name))
-            continue;
-        struct json_object *document =
-            exists ? ssbatch_run_document_read(&study, run->name, error) : NULL;
-        bool done = ssbatch_run_document_status(document) == SSBATCH_DONE &&
-                    !ssbatch_is_listed(options->redo, run->name);
-        json_object_put(document);
-        result = error->status ? -1 : 0;
-        print_dry_run(run, done);
-        left += done || run->reason ? 0 : run->takes;
-        missing.run = run->name;
-        ssbatch_programs_missing(&run->lines, report_missing, &missing);
-    }
-    if (result == 0) {
-        fputs("to come: ", stdout);
-        ssbatch_span_print(stdout, left);
-        putchar('\n');
-    }
-    if (missing.count > 0)
+        result = ssbatch_check_runs(&study, &preview.plan, options->redo, error);
+    if (result == 0)
+        result = print_preview(&preview, error);
+    if (preview.missing.count > 0 || preview.refused > 0)
         *status = 1;
-    ssbatch_plan_free(&plan);
+    ssbatch_programs_free(&preview.programs);
+    ssbatch_plan_free(&preview.plan);
+    free(preview.runs);
     return result;
 }

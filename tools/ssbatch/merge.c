@@ -38,6 +38,29 @@ int ssbatch_kept_plan_read(
     return ssbatch_plan_read(plan, file, path, error);
 }
 
+static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan *plan,
+    const char *redo, struct ss_error *error) {
+    SS_OWNED(free) char **names = ss_words_split_list(redo, NULL, error);
+    for (char **name = names; name && *name; name++) {
+        if (!ssbatch_plan_find(kept, *name) && !ssbatch_plan_find(plan, *name))
+            return ss_error_fail(
+                error, "--redo: the study has no run '%s': see --list", ss_words_show(*name).text);
+    }
+    return names ? 0 : -1;
+}
+
+int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
+    const char *redo, struct ss_error *error) {
+    struct ssbatch_plan kept;
+    int status = ssbatch_kept_plan_read(&kept, study, error);
+    if (status == 0 && redo)
+        status = check_redo(&kept, plan, redo, error);
+    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
+        status = ssbatch_study_check_place(study, plan->runs[i].name, error);
+    ssbatch_plan_free(&kept);
+    return status;
+}
+
 static char *print_study(const struct ssbatch_plan *plan) {
     char *text = NULL;
     size_t size;

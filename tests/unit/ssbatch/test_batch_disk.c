@@ -146,6 +146,7 @@ static void a_result_is_synced_before_it_is_renamed(void **state) {
 static void a_new_result_replaces_the_old_one(void **state) {
     (void)state;
     make_folder("study/a");
+    write_text("study/a/run.json", "");
     write_text("study/a/old", "");
     begin_run("a", false);
     write_text("study/.a.part/result/new", "");
@@ -171,6 +172,7 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
     struct ss_error error = {0};
     (void)state;
     make_folder("study/a");
+    write_text("study/a/run.json", "");
     write_text("study/a/old", "");
     begin_run("a", false);
     write_text("study/.a.part/result/run.json", "");

@@ -253,6 +253,9 @@ static void lines_that_cannot_be_read_are_refused(void **state) {
     assert_refused("run a takes 1s\nmian -- x\n",
         "plan:2: unknown first word 'mian': did you mean 'main'? Available: run, before, beside, "
         "main, after, set, once, skip, plan");
+    assert_refused("\xef\xbb\xbf# A comment\nrun a takes 1s\nmain -- x\n",
+        "plan:1: the line begins with a byte order mark, which some editors add: save the plan as "
+        "UTF-8 without it");
     assert_refused("\nrun a takes 1s 'b\n",
         "plan:2: the quote ' at column 16 is not closed: close it, or write \\' for the character "
         "itself");

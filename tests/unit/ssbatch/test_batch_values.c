@@ -46,6 +46,10 @@ static void times_are_printed_in_seconds(void **state) {
     assert_refused("duration", "0s", "--name: '0s' is not a time above 0");
     assert_refused("rounds", "0.5m", "--name: '0.5m' is too small: write at least 1m");
     assert_refused("rounds", "2h", "--name: '2h' is too large: write at most 1h");
+    assert_becomes("round", "0.1s", "100m");
+    assert_refused("round", "9m,5m",
+        "--name: '9m,5m' has an unknown unit, 'm,5m': units are n, u, m "
+        "(milliseconds), s, M (minutes), h and d, or ns, us, ms and min");
     assert_refused("rounds", ",", "--name: a value is required: see --help");
 }
 
@@ -53,7 +57,8 @@ static void loads_are_printed_in_percent(void **state) {
     (void)state;
     assert_becomes("load", "25", "25");
     assert_becomes("load", "1", "100");
-    assert_becomes("load", "1/3", "33.3333");
+    assert_becomes("load", "1/3", "33.3333333333333");
+    assert_becomes("load", "0.29", "29"); /* 28.999999999999996 in binary */
     assert_becomes("load", "12.345%", "12.345");
     assert_becomes("load", "99.50", "99.50");
     assert_becomes("loads", "25%,1/2,0.75,100", "25,50,75,100");

@@ -82,6 +82,24 @@ void ssbatch_stage_free(struct ssbatch_stage *stage) {
     stage->acts = NULL;
 }
 
+static void put_output_path(char path[PATH_ROOM], const struct ssbatch_stage *stage,
+    const struct ssbatch_act *act, const char *suffix) {
+    snprintf(path, PATH_ROOM, "%s/%s.%s", stage->out, act->base, suffix);
+}
+
+void ssbatch_stage_remove_empty_output(const struct ssbatch_stage *stage) {
+    static const char *const suffixes[] = {"stdout", "stderr"};
+    struct stat status;
+    char path[PATH_ROOM];
+    for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
+        for (int j = 0; j < 2; j++) {
+            put_output_path(path, stage, &stage->acts[i], suffixes[j]);
+            if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+                unlink(path);
+        }
+    }
+}
+
 static const char *call_act(const struct ssbatch_act *act) {
     return act->line->role ? act->line->role : ssbatch_kind_name(act->line->kind);
 }
@@ -111,7 +129,7 @@ static void update_all(struct ssbatch_stage *stage) {
 static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_act *act,
     const char *suffix, struct ss_error *error) {
     char path[PATH_ROOM];
-    snprintf(path, sizeof path, "%s/%s.%s", stage->out, act->base, suffix);
+    put_output_path(path, stage, act, suffix);
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
@@ -212,7 +230,7 @@ static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *ac
     ssize_t length, read = 0;
     bool found = false;
     regmatch_t groups[2];
-    snprintf(path, sizeof path, "%s/%s.stdout", stage->out, act->base);
+    put_output_path(path, stage, act, "stdout");
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     while (file && !found && read < OUTPUT_MAX && (length = getline(&line, &room, file)) > 0) {
         read += length;

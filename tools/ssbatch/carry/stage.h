@@ -74,6 +74,9 @@ SS_NONNULL() int ssbatch_stage_run(struct ssbatch_stage *stage);
  */
 SS_NONNULL() void ssbatch_stage_end(struct ssbatch_stage *stage);
 
+/* Removes the files with the output of commands that have printed nothing. */
+SS_NONNULL() void ssbatch_stage_remove_empty_output(const struct ssbatch_stage *stage);
+
 /* Returns the CPU time that all commands and their descendants have used so far. */
 SS_NONNULL() ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage);
 

@@ -126,12 +126,15 @@ static int read_percent(const char *text, double *percent, struct ss_error *erro
     return 0;
 }
 
-/* Writes a load in percent; with `as_written`, keeps the text if it is in percent. */
+/*
+ * Writes a load in percent; with `as_written`, keeps the text if it is in percent. 15 digits are as
+ * many as decimals keep exactly: targets of 1/3 are not rounded.
+ */
 static void put_percent(FILE *stream, const char *text, double percent, bool as_written) {
     if (as_written || is_bare_percent(text))
         fprintf(stream, "%s", text);
     else
-        fprintf(stream, "%.6g", percent);
+        fprintf(stream, "%.15g", percent);
 }
 
 static int print_load(FILE *stream, const struct ssbatch_option_value *value, const char *text,
@@ -353,6 +356,7 @@ int ssbatch_option_value_print(
         {"time", print_time},
         {"length", print_length},
         {"duration", print_duration},
+        {"round", print_round},
         {"rounds", print_rounds},
         {"load", print_load},
         {"loads", print_loads},

@@ -160,7 +160,7 @@ static const struct ss_argument rows[] = {
 
     {0, "TYPE", {"value", SS_OPTION_TEXT, AT(type),
         .help = "print the following value in the form of plans: a time (in seconds), a length (above "
-                "0), a duration (above 0, seldom minutes), rounds (times), a load (in percent), "
+                "0), a duration (above 0, seldom minutes), a round (its length), rounds, a load (in percent), "
                 "loads, a count, a whole number, a percent, cpus (how many), sets A/B (both, and "
                 "how many CPUs each has), stairs HIGH:LOW:STEP (and the number of steps), a span (a time "
                 "for people)"},
@@ -320,7 +320,8 @@ static int print_planned(FILE *stream, const struct request *request,
     run.use = &use;
     run.control = &control;
     run.counters = request->counters;
-    run.columns = request->rest;
+    /* Parsing drops the -- before options of showstopper if no column comes before it. */
+    run.columns = request->rest - (strcmp(request->rest[-1], "--") == 0);
     return ssbatch_planned_run_print(stream, &run, error);
 }
 
@@ -455,11 +456,26 @@ static int print_requested(FILE *stream, struct request *request, struct ss_erro
     return check_pairs(request, error) < 0 ? -1 : print_pairs(stream, request, error);
 }
 
+/* Prints all or nothing. */
+static int print_whole(FILE *stream, struct request *request, struct ss_error *error) {
+    SS_OWNED(free) char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        return ss_error_memory(error);
+    int result = print_requested(memory, request, error);
+    if (fclose(memory) == EOF)
+        return ss_error_memory(error);
+    if (result == 0)
+        fwrite(text, 1, size, stream);
+    return result;
+}
+
 int ssbatch_plan_words_print(FILE *stream, char **argv, int *status, struct ss_error *error) {
     struct request request = {0};
     int result = ss_arguments_parse(rows, &request, &request.store, argv, &request.rest, error);
     if (result == 0)
-        result = print_requested(stream, &request, error);
+        result = print_whole(stream, &request, error);
     if (result < 0 && request.program && strcmp(request.program, "ssbatch") != 0 && error) {
         fprintf(stderr, "%s: %s\n", request.program, error->message);
         *error = (struct ss_error){0};

@@ -14,7 +14,7 @@
 
 static void put_number(FILE *stream, double number) {
     if (!isnan(number))
-        fprintf(stream, "%.10g", number);
+        fprintf(stream, "%.15g", number);
 }
 
 /* Writes a text with {instances}, {stands_for} and {target} replaced. Keeps `{{`. */
@@ -273,7 +273,7 @@ static int print_heading(
         return -1;
     fprintf(stream, " instances=%llu", (unsigned long long)ssbatch_control_instances(run->control));
     if (!isnan(stands_for))
-        fprintf(stream, " stands_for=%.10g", stands_for);
+        fprintf(stream, " stands_for=%.15g", stands_for);
     if (put_given_columns(stream, run, error) < 0)
         return -1;
     fputc('\n', stream);
@@ -284,7 +284,7 @@ static void print_group(FILE *stream, const struct ssbatch_planned_run *run) {
     const struct ssbatch_control *control = run->control;
     fputs("beside group 'ready=^open$' --", stream);
     put_group_tool(stream, run->tools, false);
-    fprintf(stream, " hold " GROUP " --quota %.10g\n", control->target * (double)control->cpus);
+    fprintf(stream, " hold " GROUP " --quota %.15g\n", control->target * (double)control->cpus);
 }
 
 int ssbatch_planned_run_print(

@@ -88,10 +88,24 @@ static char **read_words(struct reader *reader, struct ss_error *error) {
     return words;
 }
 
+/* Files by which ssreport recognizes a run, a record, a list of records or a fleet. */
+static bool is_known_file(const char *name) {
+    static const char *const names[] = {
+        "run.json", "plan.json", "samples.csv", "requests.csv", "manifest.csv", "fleet.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Checks a name. A comma would end the name in a list, and a % or { in a command is replaced. */
 static int check_name(const char *name, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._+-=@:";
+    if (is_known_file(name))
+        return ss_error_fail(
+            error, "'%s' cannot name a run: ssreport would take it for a file of a record", name);
     if (!*name)
         return ss_error_fail(error, "the name is empty: write a name that a file can have");
     if (strlen(name) > SSBATCH_NAME_MAX)
@@ -562,6 +576,9 @@ static int read_words_of_line(struct reader *reader, char **words, struct ss_err
     static const struct ss_suggest_names known = {
         .what = "first word", .names = line_names, .count = LINES};
     reader->own.count = 0;
+    if (strncmp(words[0], "\xef\xbb\xbf", 3) == 0)
+        return ss_error_fail(error, "the line begins with a byte order mark, which some editors "
+                                    "add: save the plan as UTF-8 without it");
     for (size_t i = 0; i < LINES; i++) {
         if (strcmp(words[0], line_names[i]) == 0)
             return line_readers[i](reader, words, error);

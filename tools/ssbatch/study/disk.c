@@ -206,18 +206,3 @@ static int copy_entry(
 int ssbatch_disk_copy_tree(const char *from, const char *to, struct ss_error *error) {
     return each_entry(from, copy_entry, to, error);
 }
-
-static int remove_if_empty(
-    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
-    (void)context;
-    (void)error;
-    if (S_ISREG(status->st_mode) && status->st_size == 0)
-        unlink(path);
-    return 0;
-}
-
-void ssbatch_disk_remove_empty(const char *path) {
-    struct ss_error ignored = {0};
-    if (each_entry(path, remove_if_empty, NULL, &ignored) < 0)
-        return;
-}

@@ -64,7 +64,4 @@ SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct 
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_copy_tree(
     const char *from, const char *to, struct ss_error *error);
 
-/* Removes empty files directly in a folder. */
-SS_NONNULL() void ssbatch_disk_remove_empty(const char *path);
-
 #endif

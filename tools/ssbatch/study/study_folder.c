@@ -180,11 +180,28 @@ int ssbatch_study_begin(
     return ssbatch_disk_make_folder(study->disk, inner, error);
 }
 
+int ssbatch_study_check_place(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    char result[SSBATCH_PATH], document[SSBATCH_PATH];
+    ssbatch_study_run_folder(study, name, false, result);
+    if (!exists(result))
+        return 0;
+    if (ssbatch_disk_path(document, result, "run.json", error) < 0)
+        return -1;
+    return exists(document) ? 0
+                            : ss_error_fail(error,
+                                  "%s is not a run of this study, and run %s would replace it: "
+                                  "rename one of them, or use another study",
+                                  ss_words_show(result).text, name);
+}
+
 /* Moves an earlier result away: a folder cannot be renamed to one with contents. */
 static int displace(const struct ssbatch_study *study, const char *result, struct ss_error *error) {
     char old[SSBATCH_PATH], inner[NAME_ROOM];
     if (!exists(result))
         return 0;
+    if (ssbatch_study_check_place(study, strrchr(result, '/') + 1, error) < 0)
+        return -1;
     snprintf(inner, sizeof inner, "old-%s", strrchr(result, '/') + 1);
     ssbatch_study_file(study, inner, old);
     if (ssbatch_disk_remove_tree(old, error) < 0)

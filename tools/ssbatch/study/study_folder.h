@@ -71,6 +71,13 @@ SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
 /*
+ * Fails if the folder in which the result of a run would be holds something else: a call would
+ * replace it.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_check_place(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error);
+
+/*
  * Completes the replacement of a result if a call was killed after it had moved the earlier one
  * away: names the new result or, if it does not exist, the earlier one.
  */
