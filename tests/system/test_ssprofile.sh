@@ -102,6 +102,15 @@ a_measurement_is_stored_in_its_folder() {
     says '2 of 2 benchmarks measured, 0 unstable'
 }
 
+# CPU 0 may belong to others.
+the_first_cpu_that_may_be_used_is_the_default() {
+    local last
+    last=$(taskset -pc $$ | sed 's/.*[^0-9]//')
+    [ "$last" != 0 ] || skip "missing: a CPU other than CPU 0"
+    (taskset -pc "$last" "$BASHPID" >/dev/null && measure "$folder/last") || exit
+    grep -q "\"cpu\": $last,$" "$folder/last/profile.json" || fail "$(cat "$folder/last/profile.json")"
+}
+
 interrupted_measurement_continues() {
     measure "$folder/cut"
     cp "$folder/cut/results.csv" "$folder/whole"
@@ -114,9 +123,11 @@ interrupted_measurement_continues() {
     echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/battery"
     expect 125 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/cut"
     mv "$folder/saved" "$folder/battery"
-    says 'battery.txt: the folder has results measured with other options'
+    says 'battery.txt: the folder has results measured with other options: line [0-9]+ differs: use another folder'
     expect 125 measure --battery "$folder/battery" --machine two "$folder/cut"
-    says 'profile.json: the folder has results measured with other options'
+    says 'profile.json: the folder has results measured with other options: "machine" differs: use another folder'
+    expect 125 measure --battery "$folder/battery" --machine one --under without,duty=40% "$folder/cut"
+    says 'other options: "limits" differs'
 }
 
 # The benchmark opens the FIFO and waits.
@@ -539,6 +550,16 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     says 'two targets are named two:without'
     expect 125 index "$folder/two"
     says 'no folder in it has a page of calibrate, compare, predict or sweep'
+    # Documents of later versions are refused, those of earlier ones without a schema are read.
+    grep -q '^  "schema": 1,$' "$folder/base/profile.json" || fail "profile.json has no schema"
+    sed -i 's/^  "schema": 1,/  "schema": 2,/' "$out/compare/compare.json"
+    expect 125 index "$out" "$folder/base" "$folder/two"
+    says 'compare.json has schema 2, and this version, .*, reads schemas up to 1: use a later version'
+    expect 125 verify --base-here "$out/compare" "$folder/verified"
+    says 'compare.json has schema 2, and this version, '
+    [ ! -e "$folder/verified" ] || fail "a measurement was begun"
+    sed -i '/^  "schema": 2,/d' "$out/compare/compare.json"
+    expect 0 index "$out" "$folder/base" "$folder/two"
 }
 
 an_unstable_profile_is_set_aside() {
@@ -655,6 +676,7 @@ the_interval_contains_the_estimated_setting() {
 }
 
 benchmarks_missing_from_a_profile_are_not_calibrated() {
+    local number
     (cat "$folder/battery" && echo "lost cpu /s higher '/none/there' '([0-9]+)'") >"$folder/three"
     measure "$folder/whole-base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/whole-base/results.csv"
@@ -668,6 +690,11 @@ one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     says 'fast is left out: the base has one repetition of it, and the closed method needs two'
     expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery" --method search --repetitions 1
     ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
+    for number in {1..25}; do echo "lacking$number cpu /s higher 'echo 1' '(1)'"; done >"$folder/many"
+    expect 125 calibrate --base "$folder/whole-base" --battery "$folder/many"
+    says 'warning: lacking20 is left out: the base lacks it'
+    says 'warning: \.\.\. and 5 more like it'
+    [ "$(wc -l <"$folder/err")" -eq 22 ] || fail "$(cat "$folder/err")"
 }
 
 unknown_options_are_refused() {
@@ -832,6 +859,7 @@ calibration_by_frequency_chooses_the_nearest_one() {
 }
 
 run_case a_measurement_is_stored_in_its_folder
+run_case the_first_cpu_that_may_be_used_is_the_default
 run_case interrupted_measurement_continues
 run_case a_signal_ends_the_measurement_and_leaves_nothing_behind
 run_case a_second_signal_kills_the_benchmark

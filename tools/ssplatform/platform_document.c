@@ -76,6 +76,7 @@ int ssplatform_report(FILE *stream, const char *root, struct ss_error *error) {
     struct ss_json json = {.stream = stream};
     struct ss_cpus online = sys_tree_online(&tree);
     ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "schema", SSPLATFORM_SCHEMA);
     ss_json_text(&json, "version", ss_version());
     ssplatform_write_kernel(&json, &tree);
     write_cpus(&json, &tree, &online);

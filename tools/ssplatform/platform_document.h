@@ -8,6 +8,9 @@
 
 #include "placement.h"
 
+/* The layout of the document. */
+#define SSPLATFORM_SCHEMA 1
+
 /*
  * Writes one JSON object that describes the machine whose /proc and /sys are below `root`, or this
  * machine if `root` is NULL. The keys are the same on every machine; unknown values are null. If

@@ -116,22 +116,32 @@ static int pin_to_cpu(uint32_t cpu) {
     return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
 }
 
+/* Returns the first CPU of this set; 0 if it is empty. */
+static uint32_t first_of(const cpu_set_t *set, size_t size) {
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (CPU_ISSET_S(cpu, size, set))
+            return cpu;
+    }
+    return 0;
+}
+
 /*
  * Binds to the CPU to check it, because the affinity mask proves nothing: a process may bind itself
  * to CPUs outside of its mask.
  */
-int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
+int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error) {
     size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
     SS_OWNED(free) cpu_set_t *before = calloc(1, size);
     if (!before || sched_getaffinity(0, size, before) < 0)
         return ss_error_fail(
             error, "cannot read the affinity of this process: %s", strerror(errno));
-    int result = pin_to_cpu(cpu);
+    *cpu = wanted == SSPROFILE_ANY_CPU ? first_of(before, size) : (uint32_t)wanted;
+    int result = pin_to_cpu(*cpu);
     sched_setaffinity(0, size, before);
     return result == 0 ? 0
                        : ss_error_fail(error,
                              "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`",
-                             (unsigned)cpu);
+                             (unsigned)*cpu);
 }
 
 /*

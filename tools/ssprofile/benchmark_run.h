@@ -23,8 +23,15 @@ struct ssprofile_runner {
     int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
 
-/* Fails unless benchmarks can be pinned to this CPU. */
-SS_NONNULL(2) int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error);
+/* The CPU to run on is not given. */
+#define SSPROFILE_ANY_CPU UINT64_MAX
+
+/*
+ * Sets `cpu` to the wanted CPU or, with SSPROFILE_ANY_CPU, to the first one that this process may
+ * use. Fails unless benchmarks can be pinned to it.
+ */
+SS_NONNULL()
+int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error);
 
 /*
  * Opens a runner. From then on SIGINT, SIGTERM and SIGHUP end the benchmark, so that this process

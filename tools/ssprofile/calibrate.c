@@ -63,8 +63,8 @@ static const struct ss_argument rows[] = {
         .help = "leave out benchmarks of the base whose mean is more uncertain than this; default: 2%"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
         .help = "the battery to run; default: the battery of the base's folder, or own"}},
-    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
-        .help = "calibrate on this CPU"}},
+    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .max = "8191",
+        .help = "calibrate on this CPU; default: the first one that may be used"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
         .max = "64", .help = "run every benchmark this many times per setting; default: 3; the closed method takes at least 2, and more if needed"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
@@ -475,6 +475,8 @@ static int choose_benchmarks(
                                                     : SSPROFILE_SPREAD_MAX;
     struct ssprofile_matching matching = {
         .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
+    struct ssprofile_warnings warnings = {0};
+    bool too_many = false;
     for (size_t i = 0; i < calibration->battery.count; i++) {
         const struct ssprofile_task *task = &calibration->battery.tasks[i];
         const struct ssprofile_benchmark *benchmark =
@@ -482,28 +484,28 @@ static int choose_benchmarks(
         if (!ssprofile_is_chosen(&matching, task->name, task->class))
             continue;
         if (!benchmark)
-            fprintf(stderr, "ssprofile: warning: %s is left out: the base lacks it\n", task->name);
+            ssprofile_warn(&warnings, "%s is left out: the base lacks it", task->name);
         else if (benchmark->contradictory || benchmark->lower != task->lower)
-            fprintf(stderr,
-                "ssprofile: warning: %s is left out: the base and the battery disagree on "
-                "lower_is_better\n",
-                task->name);
+            ssprofile_warn(&warnings,
+                "%s is left out: the base and the battery disagree on lower_is_better", task->name);
         else if (measured && ssprofile_spread(benchmark) > bound)
-            fprintf(stderr,
-                "ssprofile: warning: %s is left out: unstable on the base: " SSPROFILE_UNCERTAIN
-                "\n",
+            ssprofile_warn(&warnings, "%s is left out: unstable on the base: " SSPROFILE_UNCERTAIN,
                 task->name, 100 * ssprofile_spread(benchmark), benchmark->count);
         else if (calibration->request->method == METHOD_CLOSED && benchmark->count < 2)
-            fprintf(stderr,
-                "ssprofile: warning: %s is left out: the base has one repetition of it, and the "
-                "closed method needs two\n",
+            ssprofile_warn(&warnings,
+                "%s is left out: the base has one repetition of it, and the closed method needs "
+                "two",
                 task->name);
-        else if (calibration->count == BENCHMARKS_MAX)
-            return ss_error_fail(error,
-                "too many benchmarks (at most %d): choose some with --benchmarks", BENCHMARKS_MAX);
-        else
+        else if (calibration->count < BENCHMARKS_MAX)
             calibration->chosen[calibration->count++] = i;
+        else
+            too_many = true;
     }
+    ssprofile_warnings_print(&warnings);
+    ssprofile_warnings_free(&warnings);
+    if (too_many)
+        return ss_error_fail(error,
+            "too many benchmarks (at most %d): choose some with --benchmarks", BENCHMARKS_MAX);
     return calibration->count > 0
                ? 0
                : ss_error_fail(error,
@@ -620,11 +622,10 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
         return ss_error_wrap(error, "--base");
-    if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0 ||
+    if (ssprofile_choose_cpu(request->cpu, &calibration->runner.cpu, error) < 0 ||
         read_battery(calibration, choice.path, error) < 0 ||
         choose_benchmarks(calibration, choice.path, error) < 0)
         return -1;
-    calibration->runner.cpu = (uint32_t)request->cpu;
     calibration->throttle = (struct ssprofile_throttle){
         .kind = (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle),
         .setting = 1,
@@ -648,7 +649,7 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
 }
 
 int ssprofile_calibrate(char **argv, struct ss_error *error) {
-    struct request request = {0};
+    struct request request = {.cpu = SSPROFILE_ANY_CPU};
     struct ss_option_store store = {0};
     SS_OWNED(free) struct calibration *calibration = calloc(1, sizeof *calibration);
     if (!calibration)

@@ -24,7 +24,7 @@ struct ssprofile_forwarded {
     {0, "TIME", {"time", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, time),                 \
         .help = "run each kernel of ssburn for this long"}},                                       \
     {0, "CPU", {"cpu", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, cpu),                   \
-        .help = "measure on this CPU; default: 0"}},                                               \
+        .help = "measure on this CPU; default: the first one that may be used"}},                        \
     {0, "N", {"repetitions", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, repetitions),     \
         .help = "run every benchmark this many times; default: 5"}},                                          \
     {0, "TIME", {"period", SS_OPTION_TEXT, SSPROFILE_FORWARDED_AT(type, field, period),            \

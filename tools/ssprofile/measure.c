@@ -22,6 +22,7 @@
 #include "idle_states.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
+#include "profile_output.h"
 #include "ratios.h"
 #include "shuffle.h"
 
@@ -60,8 +61,8 @@ static const struct ss_argument rows[] = {
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "1m",
         .help = "run each kernel of ssburn for this long; default: that of `ssburn kernel`"}},
-    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
-        .help = "measure on this CPU"}},
+    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .max = "8191",
+        .help = "measure on this CPU; default: the first one that may be used"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
         .max = "1000", .help = "run every benchmark this many times; default: 5, without --until-spread"}},
     {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until), .max = "100",
@@ -226,20 +227,46 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
     return append_row(&measurement->runs, stream, &row, error);
 }
 
+#define KEY_SIZE 64
+
+/*
+ * Names the first line in which `there` differs: by its number or, in JSON, by the last key up to
+ * it.
+ */
+static void name_difference(char name[KEY_SIZE], const char *text, const char *there) {
+    bool has_key = false;
+    for (unsigned line = 1;; line++) {
+        char key[KEY_SIZE - 2];
+        int end = 0;
+        size_t length = strcspn(text, "\n") + 1;
+        if (sscanf(text, " \"%61[^\"]\":%n", key, &end) == 1 && end > 0)
+            snprintf(name, KEY_SIZE, "\"%s\"", key);
+        has_key |= end > 0;
+        if (!has_key)
+            snprintf(name, KEY_SIZE, "line %u", line);
+        if (strncmp(text, there, length) != 0)
+            return;
+        text += length;
+        there += length;
+    }
+}
+
 /* Writes a file of the folder. Fails if the file exists with other content. */
 static int keep_file(
     const struct request *request, const char *name, const char *text, struct ss_error *error) {
-    char path[4300];
+    char path[4300], difference[KEY_SIZE];
     path_of(path, request, name);
     SS_OWNED(fclose) FILE *old = fopen(path, "re");
     SS_OWNED(free) char *there = NULL;
     size_t size = 0;
     if (old && getdelim(&there, &size, '\0', old) >= 0) {
-        return strcmp(there, text) == 0 ? 0
-                                        : ss_error_fail(error,
-                                              "%s: the folder has results measured with other "
-                                              "options: use another folder",
-                                              path);
+        if (strcmp(there, text) == 0)
+            return 0;
+        name_difference(difference, text, there);
+        return ss_error_fail(error,
+            "%s: the folder has results measured with other options: %s differs: use another "
+            "folder",
+            path, difference);
     }
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, path) < 0)
@@ -257,6 +284,7 @@ static void print_description(
     struct ss_quota quota = {0};
     ss_platform_quota_read(NULL, &quota);
     ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "schema", SSPROFILE_SCHEMA);
     ss_json_text(&json, "machine", measurement->machine);
     ss_json_text(&json, "battery", request->battery);
     ss_json_text(&json, "version", version);
@@ -268,7 +296,7 @@ static void print_description(
         has_rounds |= kind == SSPROFILE_DUTY || kind == SSPROFILE_LOAD;
     }
     ss_json_close(&json, ']');
-    ss_json_number(&json, "cpu", (double)request->cpu);
+    ss_json_number(&json, "cpu", measurement->runner.cpu);
     ss_json_number(
         &json, "quota_period_seconds", has_quota ? ss_time_seconds(request->period) : NAN);
     ss_json_number(&json, "quantum_seconds", has_rounds ? ss_time_seconds(request->quantum) : NAN);
@@ -531,8 +559,8 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         setting->throttle.quantum = measurement->request->quantum;
         setting->throttle.root = measurement->request->root;
         if (ssprofile_throttle_parse(&setting->throttle, text, error) < 0 ||
-            ssprofile_throttle_resolve(&setting->throttle, measurement->runner.sys,
-                (uint32_t)measurement->request->cpu, error) < 0)
+            ssprofile_throttle_resolve(
+                &setting->throttle, measurement->runner.sys, measurement->runner.cpu, error) < 0)
             return -1;
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {
@@ -602,10 +630,10 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return -1;
     snprintf(sys, sizeof sys, "%.4200s/sys", request->root ? request->root : "");
     measurement->runner.sys = request->sys ? request->sys : sys;
+    if (ssprofile_choose_cpu(request->cpu, &measurement->runner.cpu, error) < 0)
+        return -1;
     if (parse_throttles(measurement, error) < 0)
         return ss_error_wrap(error, "--under");
-    if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0)
-        return -1;
     if (check_names(measurement, error) < 0 || make_jobs(measurement, error) < 0)
         return -1;
     uname(&names);
@@ -621,7 +649,6 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
         return ss_error_fail(error, "%.100s...: the path is too long", request->folder);
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
-    measurement->runner.cpu = (uint32_t)request->cpu;
     ssprofile_runner_open(&measurement->runner, request->idle_states);
     int result = keep_description(measurement, error);
     if (result == 0)
@@ -633,7 +660,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
 }
 
 int ssprofile_measure(char **argv, struct ss_error *error) {
-    struct request request = {0};
+    struct request request = {.cpu = SSPROFILE_ANY_CPU};
     struct ss_option_store store = {0};
     struct measurement measurement = {.request = &request};
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);

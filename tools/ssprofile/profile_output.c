@@ -116,6 +116,7 @@ static void print_json_sheet(struct ss_json *json, const struct table_sheet *she
 static void print_json(FILE *stream, const struct ssprofile_output *output) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "schema", SSPROFILE_SCHEMA);
     ss_json_text(&json, "ssprofile", ss_version());
     ss_json_text(&json, "title", output->title);
     if (output->base)
