@@ -75,6 +75,17 @@ runs_of_a_study_are_distributed_to_local_nodes() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"
 }
 
+# By default tasks of a minute are made, which here would be one.
+short_runs_are_spread_over_all_nodes() {
+    local node
+    write_plan 6 0
+    expect 0 ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan
+    is_complete study 6 || fail "incomplete: $(ssbatch --list study)"
+    for node in a b; do
+        [ "$(find "disk/$node" -name run.json | wc -l)" -eq 3 ] || fail "not half of the runs on $node: $(ls disk/*)"
+    done
+}
+
 # A stand-in for taskset records the CPUs, because this machine may not have these.
 a_node_may_have_several_cpus() {
     write_plan 4 0
@@ -85,6 +96,10 @@ echo "\$1 \$2" >>$folder/pinned
 shift 2
 exec "\$@"
 END
+    # ssfleet takes the other programs from its own folder.
+    printf '#!/bin/sh\ncase " $* " in *" --value cpus "*) exit ;; esac\nexec %q "$@"\n' "$(command -v ssbatch)" >stand-ins/ssbatch
+    chmod +x stand-ins/ssbatch
+    ln -s "$source/tools/ssfleet/ssfleet" stand-ins/ssfleet
     expect 0 ssfleet run --engine local --nodes 7,a=0,2,b=1-5:2,8,c --pack 1s study plan
     each_ran_once 4
     [ "$(sort -u pinned)" = "$(printf '%s\n' '-c 0,2' '-c 1-5:2,8')" ] || fail "wrong CPUs: $(cat pinned)"
@@ -92,6 +107,23 @@ END
     says err "invalid node '=2'"
     expect 125 ssfleet run --engine local --nodes a=0x2 study
     says err "invalid node 'a=0x2': write NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
+    expect 125 ssfleet run --engine local --nodes a=0,b=1,a=2 other plan
+    says err "ssfleet: --nodes: a is named twice: name each node once"
+    [ ! -e other ] || fail "a study was begun"
+}
+
+absent_cpus_are_refused() {
+    write_plan 1 0
+    write_traces
+    expect 125 ssfleet run --engine local --nodes a=0,b=8191 study plan
+    says err 'ssfleet: --nodes: CPU 8191 is not available here'
+    expect 125 ssfleet replay --engine local --nodes a=0,b=8191 --traces traces --record replay -- true
+    says err 'ssfleet: --nodes: CPU 8191 is not available here'
+    [[ ! -e study && ! -e replay ]] || fail "an invalid call leaves a folder"
+    # The study is on a machine with more CPUs.
+    expect 0 ssfleet run --engine local study plan
+    sed -i 's/^nodes=.*/nodes=a=8191/' study/.fleet/settings
+    expect 0 ssfleet status study
 }
 
 failed_runs_are_named_and_carried_out_by_the_next_call() {
@@ -123,6 +155,11 @@ a_killed_call_is_continued() {
 # has_calls STUDY
 has_calls() {
     [ -n "$(call_pids "$1")" ]
+}
+
+# has_no_calls STUDY
+has_no_calls() {
+    ! has_calls "$1"
 }
 
 # kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, and their keepers, so that nothing cleans
@@ -163,13 +200,38 @@ cancel_ends_running_tasks() {
     sed -i "s|sleep|echo \$\$ >$folder/shell; sleep|" plan
     ssfleet run --engine local --pack 1s study plan 2>err &
     pid=$!
-    await is_running study -
+    await is_running study "$(hostname)"
     await test -s shell
     read -r command <shell
     expect 0 ssfleet cancel study
     wait "$pid" || status=$?
     [ "$status" -ne 0 ] || fail "a canceled study counts as done"
     await has_ended "$command"
+}
+
+status_shows_which_run_of_a_task_is_carried_out() {
+    local pid scratch
+    for scratch in '' "--scratch=$folder/disk"; do
+        rm -rf study
+        printf '%s\n' 'run first takes 1s' 'main -- true' 'run a takes 4s' 'main -- sleep 1000' \
+            'run b takes 5s' 'main -- true' 'run other takes 50s' 'main -- sleep 1000' >plan
+        ssfleet run --engine local --nodes x,y ${scratch:+"$scratch"} --pack 10s study plan 2>err &
+        pid=$!
+        await status_says "running: other on y"
+        await status_says "running: a on x"
+        expect 0 ssfleet status study
+        [ "$(grep -c running: out)" -eq 3 ] || fail "wrong runs: $(cat out)"
+        says out 'running: 2'
+        says out 'waiting: 1'
+        grep -Eq '^time left: about [12]?[0-9] s on 2 nodes$' out || fail "$(cat out)" # 29 s, less on a busy machine
+        ssfleet cancel study 2>/dev/null
+        wait "$pid" || true
+    done
+}
+
+# status_says LINE
+status_says() {
+    ssfleet status study >running.out 2>/dev/null && grep -qx "$1" running.out
 }
 
 # has_ended PID
@@ -228,6 +290,82 @@ invalid_calls_are_refused() {
     says out "$(ssbatch --version | cut -d ' ' -f 2)"
 }
 
+# refuses MESSAGE WORD...: fails unless ssfleet refuses this call with one line that begins with the message, and leaves
+# no folder.
+refuses() {
+    local message=$1
+    shift
+    expect 125 ssfleet "$@"
+    [[ $(wc -l <err) -eq 1 && $(<err) = "ssfleet: $message"* ]] || fail "$*: wrong message: $(cat err)"
+    [[ ! -e study && ! -e replay ]] || fail "$*: a refused call leaves a folder"
+}
+
+options_without_effect_are_refused() {
+    write_plan 1 0
+    write_traces
+    refuses '--record has no effect on run' run --engine local --record zz study plan
+    refuses '--traces has no effect on run' run --engine local --traces yy study plan
+    refuses '--margin has no effect on run' run --engine local --margin=4s study plan
+    refuses '--partition has no effect with --engine local' run --engine local --partition p study plan
+    refuses '--ssh has no effect with --engine local' run --engine local --ssh ssh study plan
+    refuses '--pack has no effect on replay' replay --engine local --traces traces --record replay --pack 1s -- true
+    refuses '--from has no effect with a folder of traces' \
+        replay --engine local --traces traces --record replay --from azure -- true
+    expect 0 ssfleet run --engine local study plan
+    expect 125 ssfleet status --engine local study
+    says err '--engine has no effect on status, which uses the options of run'
+}
+
+options_of_showstopper_are_checked_before_a_replay() {
+    local word replay=(replay --engine local --traces traces --record replay)
+    write_traces
+    for word in -l -t -T --load --trace --trace-options; do
+        refuses "$word is not allowed after --: each node follows its trace" "${replay[@]}" -- "$word" 5 true
+    done
+    refuses '-l is not allowed after --' "${replay[@]}" -- -f own -ql50% true
+    refuses '--load is not allowed after --' "${replay[@]}" -- --duration=1s --load=50% true
+    refuses '--record is not allowed after --' "${replay[@]}" -- --record folder true
+    refuses '--start-at is not allowed after --' "${replay[@]}" -- --start-at=@1 true
+    refuses '--warmup 5500m is longer than --margin 5s' "${replay[@]}" -- --warmup 5500m true
+    refuses "--warmup: 'x' is not a" "${replay[@]}" -- --warmup x true
+    # Options of the command, and values, are not options of showstopper.
+    expect 0 ssfleet "${replay[@]}" --nodes a --margin 1s -- -f own --duration 200m --label t=-l --warmup 100m \
+        sh -c 'exec ssburn serial' -l --record x
+}
+
+all_nodes_may_follow_one_trace() {
+    write_traces
+    mv traces/m2.txt 'one,2.txt'
+    expect 0 ssfleet replay --engine local --nodes a,b --traces one,2.txt --record replay --margin 1s -- \
+        -f own --duration 500m ssburn serial
+    [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
+    [ ! -e replay/traces ] || fail "the trace was split"
+    rm -r replay
+    printf '0,x,1,1,20\n0,y,1,1,60\n' >cluster.csv
+    refuses '--traces: trace/file: ' replay --engine local --traces cluster.csv --record replay -- true
+    says err '; for the table of a cluster, add --from'
+    refuses '--traces: ' replay --engine local --traces cluster.csv --from magic --record replay -- true
+    refuses '--traces: nowhere does not exist' replay --engine local --traces nowhere --record replay -- true
+}
+
+signals_end_a_study() {
+    local pid signal number status
+    write_plan 1 1000
+    for signal in TERM INT; do
+        status=0
+        # A shell in the background ignores SIGINT.
+        env --default-signal=INT ssfleet run --engine local study plan 2>err &
+        pid=$!
+        await is_running study ''
+        kill -s "$signal" "$pid"
+        wait "$pid" || status=$?
+        number=$(kill -l "$signal")
+        [ "$status" -eq $((128 + number)) ] || fail "status $status after $signal: $(cat err)"
+        [ ! -e study/.fleet/turn ] || fail "the study is still taken after $signal"
+        await has_no_calls study
+    done
+}
+
 write_traces() {
     mkdir traces
     printf '0 30%%\n' >traces/m1.txt
@@ -268,7 +406,9 @@ c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
     starts_agree a b c
     expect 125 ssfleet replay --engine local --nodes a --traces traces --record replay -- ssburn serial
-    says err "cannot create directory 'replay': File exists"
+    says err "ssfleet: --record: replay exists already: name a new folder"
+    expect 125 ssfleet replay --engine local --nodes a --traces traces --record none/replay -- ssburn serial
+    says err "ssfleet: --record: none/replay cannot be created: No such file or directory"
 }
 
 a_failed_node_is_named_and_the_others_continue() {
@@ -285,6 +425,17 @@ a_failed_node_is_named_and_the_others_continue() {
     says replay/b.stderr 'm1.txt'
     expect 125 ssfleet replay --engine local --nodes c --traces traces --assign assigned --record other -- ssburn serial
     says err 'has no line for node c'
+}
+
+names_of_traces_may_have_commas_and_quotes() {
+    mkdir traces
+    printf '0 50%%\n' >'traces/a,"b".txt'
+    expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 1s -- \
+        -f own --duration 500m ssburn serial
+    [[ $(tail -n 1 replay/fleet.csv) = 'a,a,"a,""b"".txt",done,,'* ]] || fail "wrong table: $(cat replay/fleet.csv)"
+    [ "$(cut -d , -f 3 replay/a/samples.csv | tail -n 1)" = 0.500000 ] || fail "the trace was not followed"
+    ssreport --column trace --table fleet-nodes replay >shown
+    [ "$(cat shown)" = 'a,"b".txt' ] || fail "wrong name in the report: $(cat shown)"
 }
 
 a_cluster_trace_is_split_among_nodes() {
@@ -378,6 +529,30 @@ runs_are_distributed_over_ssh() {
     ls scratch/h1/*/run.json scratch/h2/*/run.json >/dev/null || fail "one node carried out all runs"
     expect 0 ssfleet collect copied
     says err '0 runs collected'
+}
+
+status_names_ssh_servers() {
+    local pid scratch
+    need_ssh
+    open_ssh h1
+    for scratch in '' "--scratch=$folder/disk"; do
+        rm -rf study
+        printf '%s\n' 'run a takes 4s' 'main -- sleep 1000' 'run b takes 5s' 'main -- true' >plan
+        ssfleet run --engine parallel --nodes h1 --ssh "ssh -F $folder/ssh/config" ${scratch:+"$scratch"} study plan 2>err &
+        pid=$!
+        await status_says "running: a on h1"
+        await status_says 'waiting: 1'
+        says running.out 'running: a on h1'
+        grep -Eq '^time left: about [1-9] s on 1 node$' running.out || fail "$(cat running.out)"
+        ssfleet cancel study 2>/dev/null
+        wait "$pid" || true
+        await nothing_sleeps
+    done
+}
+
+# nothing_sleeps: succeeds if no run of this test is being carried out.
+nothing_sleeps() {
+    has_no_calls study && has_no_calls disk/h1
 }
 
 runs_of_a_dead_server_move_to_another_one() {
@@ -550,21 +725,30 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 
 run_case runs_of_a_study_are_distributed_to_local_nodes
+run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus
+run_case absent_cpus_are_refused
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
 run_case a_node_with_a_local_disk_undoes_journals_of_killed_tasks
 run_case cancel_ends_running_tasks
+run_case status_shows_which_run_of_a_task_is_carried_out
 run_case cancel_ends_a_task_that_has_no_process_group_yet
 run_case runs_without_a_result_are_explained
 run_case invalid_calls_are_refused
+run_case options_without_effect_are_refused
+run_case options_of_showstopper_are_checked_before_a_replay
+run_case all_nodes_may_follow_one_trace
+run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
+run_case names_of_traces_may_have_commas_and_quotes
 run_case a_cluster_trace_is_split_among_nodes
 run_case nodes_report_the_error_of_a_synchronized_clock
 run_case an_ended_node_does_not_read_input_of_other_nodes
 run_case nodes_end_at_the_end_of_their_input
 run_case runs_are_distributed_over_ssh
+run_case status_names_ssh_servers
 run_case runs_of_a_dead_server_move_to_another_one
 run_case wrong_clocks_of_nodes_are_measured_and_corrected
 run_case a_port_taken_by_another_program_is_replaced

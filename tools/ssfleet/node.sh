@@ -23,7 +23,7 @@ clock_state() {
 replay() {
     local folder=$record/$node log=$record/$node.stderr pid watcher status=0
     [ -z "$scratch" ] || folder=$scratch/$node/record log=$scratch/$node/stderr
-    showstopper --quiet -t file -T "$2" --start-at "@$1" --record "$folder" "${command[@]}" \
+    showstopper --quiet -t file -T "${2//,/\\,}" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!
     # Use only builtins: another program would survive the watcher, and keep standard input open.

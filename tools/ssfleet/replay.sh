@@ -29,12 +29,72 @@ spread_input() {
     rm -r "$folder"
 }
 
+# is_trace FILE: succeeds if showstopper can follow it. Sets `why_not` otherwise.
+is_trace() {
+    why_not=$(showstopper -t file -T "${1//,/\\,}" --dry-run true 2>&1 >/dev/null)
+}
+
+# valued_options: prints the options of showstopper that take a value: in its help, only one blank is before the value.
+valued_options() {
+    showstopper --help | sed -nE 's/^  (-[A-Za-z],|   ) (--[a-z-]+) [^ ].*/\1 \2/p' | tr -d ,
+}
+
+# check_option NAME VALUE: fails if showstopper may not get this option from the user.
+check_option() {
+    local warmup
+    case $1 in
+    -l | --load | -t | --trace | -T | --trace-options)
+        fail "$1 is not allowed after --: each node follows its trace of --traces: remove it"
+        ;;
+    --record) fail "$1 is not allowed after --: the records are in the folder --record before --: remove it" ;;
+    --start-at) fail "$1 is not allowed after --: all nodes start --margin after the last report: remove it" ;;
+    --warmup)
+        warmup=$(ssbatch --program "$tool" --option warmup --value time -- "$2") || exit 125
+        awk -v warmup="$warmup" -v margin="$(seconds "$margin")" 'BEGIN { exit !(warmup <= margin) }' ||
+            fail "--warmup $2 is longer than --margin $margin, in which nodes warm up: give a longer --margin"
+        ;;
+    esac
+}
+
+# check_options WORD...: checks the options of showstopper, which end where the command begins.
+check_options() {
+    local valued word name
+    valued=$(valued_options) && valued=" ${valued//$'\n'/ } "
+    while [[ ${1-} = -?* && $1 != -- ]]; do
+        word=$1
+        shift
+        name=${word%%=*}
+        if [[ $word = --* ]]; then
+            if [[ $word != *=* && $valued = *" $name "* ]]; then
+                check_option "$name" "${1-}"
+                shift $(($# > 0))
+            else
+                check_option "$name" "${word#*=}"
+            fi
+            continue
+        fi
+        # A word may have several letters, and the value of the last one.
+        while word=${word:1} && [ -n "$word" ]; do
+            check_option "-${word:0:1}" ''
+            [[ $valued != *" -${word:0:1} "* ]] || { [ ${#word} -gt 1 ] || shift $(($# > 0)); break; }
+        done
+    done
+}
+
 # find_traces: sets `files` to the traces for the nodes. Splits the trace of a cluster first.
 find_traces() {
-    local folder=$traces
-    if [ -n "$from" ] || [ -f "$traces" ]; then
+    local folder=$traces error why_not
+    if [[ -z $from && -f $traces ]] && is_trace "$traces"; then
+        files=("$(realpath "$traces")")
+        return
+    elif [ ! -d "$traces" ]; then
         folder=$record/traces
-        sstrace ${from:+--from "$from"} --split "$folder" "$traces"
+        error=$(sstrace ${from:+--from "$from"} --split "$folder" "$traces" 2>&1) || {
+            # sstrace takes for a trace what is no table of a format that it detects.
+            [[ -n $from || $error != *--split* ]] || error="${why_not#showstopper: }; for the table of a cluster, add --from"
+            fail "--traces: ${error#sstrace: }"
+        }
+        [ -z "$error" ] || say "--traces: ${error#sstrace: }"
     fi
     mapfile -t files < <(find "$(realpath "$folder")" -maxdepth 1 -type f ! -name '.*' | sort)
     [ ${#files[@]} -gt 0 ] || fail "--traces: $traces contains no traces"
@@ -182,6 +242,16 @@ await_end() {
     done
 }
 
+# csv WORD...: prints a row. Quotes words with a comma, a quote or a blank at an end.
+csv() {
+    local word row=''
+    for word; do
+        [[ $word != *[,\"]* && $word != ' '* && $word != *' ' ]] || word=\"${word//\"/\"\"}\"
+        row+=,$word
+    done
+    echo "${row#,}"
+}
+
 # write_table: writes the table of nodes, which ssreport reads. The column start has the time of this machine's clock.
 write_table() {
     local node status clock
@@ -191,9 +261,8 @@ write_table() {
             status='done'
             [ -z "${failure[$node]-}" ] || status=failed
             clock=${clock_of[$node]-}
-            printf '%s,%s,%s,%s,"%s",%s,%s,%s,%s,%s\n' "$node" "$node" "${trace_of[$node]##*/}" "$status" \
-                "${failure[$node]-}" "${start_time-}" "${offset_of[$node]-}" "${error_of[$node]-}" \
-                "${clock% *}" "${clock#* }"
+            csv "$node" "$node" "${trace_of[$node]##*/}" "$status" "${failure[$node]-}" "${start_time-}" \
+                "${offset_of[$node]-}" "${error_of[$node]-}" "${clock% *}" "${clock#* }"
         done
     } >"$record/.fleet.csv"
     sync "$record/.fleet.csv"
@@ -226,13 +295,17 @@ begin_replay() {
     [ ${#words[@]} -eq 0 ] || fail "unexpected argument '${words[0]}': the command follows --"
     [[ -n $traces && -n $record && ${#command[@]} -gt 0 ]] ||
         fail "replay requires --traces, --record and a command after --: see --help"
-    [ -e "$traces" ] || fail "$traces does not exist"
+    [ -e "$traces" ] || fail "--traces: $traces does not exist"
     seconds "$margin" >/dev/null
     seconds "$patience" >/dev/null
-    error=$(mkdir "$record" 2>&1) || fail "--record: ${error#mkdir: }"
+    refuse_given "on $action" pack no-wait
+    [ ! -d "$traces" ] || refuse_given "with a folder of traces" from
+    check_options "${command[@]}"
+    load_engine
+    [ ! -e "$record" ] || fail "--record: $record exists already: name a new folder"
+    error=$(mkdir "$record" 2>&1) || fail "--record: $record cannot be created: ${error##*: }"
     record=$(realpath "$record")
     trap 'rm -rf "$record"' EXIT # until nodes are started
-    load_engine
     mapfile -t node_list < <(engine_nodes)
     [ ${#node_list[@]} -gt 0 ] || fail "$engine names no nodes: is it running, and do --nodes and --partition exist?"
     find_traces
@@ -247,7 +320,7 @@ begin_replay() {
     engine_each "$script" <"$record/.in" >"$record/.out" &
     exec 7>"$record/.in" 6<"$record/.out"
     rm "$record/.in" "$record/.out"
-    trap 'exit 130' INT TERM HUP
+    on_signals
     await_ready
     for node in "${!clock_of[@]}"; do
         measure_clock "$node"

@@ -22,6 +22,7 @@ task_script() {
     local options
     options=$(printf '%q ' --quiet --go-on "${command[@]}")
     printf 'cd %q || exit; PATH=%q:$PATH\n' "$PWD" "$bin"
+    printf 'export SSFLEET_NODE="%s"\n' "$1" # node_of reads it
     if [ -n "$scratch" ]; then
         printf 'part=%q/%s\n' "$scratch" "$1"
         printf 'ssbatch --add "$part" "$part.plan" || exit\n'
@@ -31,17 +32,18 @@ task_script() {
     fi
 }
 
-# list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_takes` and `run_limit`.
+# list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_reason`, `run_takes` and `run_limit`.
 list_runs() {
-    local table name status takes limit
+    local table name status reason takes limit
     run_names=()
-    declare -gA run_status=() run_takes=() run_limit=()
+    declare -gA run_status=() run_reason=() run_takes=() run_limit=()
     table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit # 1: some runs failed
     # Drop quoted fields, which may contain commas and are not needed.
-    while IFS=, read -r name _ status _ _ _ _ _ _ takes _ _ limit _; do
+    while IFS=, read -r name _ status reason _ _ _ _ _ takes _ _ limit _; do
         [ -z "${run_status[$name]-}" ] || continue
         run_names+=("$name")
         run_status[$name]=$status
+        run_reason[$name]=$reason
         run_takes[$name]=$takes
         run_limit[$name]=$limit
     done < <(sed '1d; s/"[^"]*"//g' <<<"$table")
@@ -58,18 +60,25 @@ find_active() {
     done <<<"$list"
 }
 
-# pack_runs NAME...: groups runs into tasks. Prints the runs of each task, and the sum of their limits in seconds (-:
-# unlimited).
+# pack_runs NAME...: groups runs into tasks of at least --pack, but none longer than the share of one node in all runs.
+# Prints the runs of each task, and the sum of their limits in seconds (-: unlimited).
 pack_runs() {
-    local least name
+    local least name count
     least=$(seconds "$pack")
+    count=$(engine_nodes | wc -l)
     for name; do
         echo "$name ${run_takes[$name]} ${run_limit[$name]:--}"
-    done | awk -v least="$least" '
+    done | awk -v least="$least" -v nodes="$((count > 0 ? count : 1))" '
         function flush() { if (runs != "") print runs, (open ? "-" : limit); runs = ""; sum = limit = open = 0 }
-        { runs = runs (runs == "" ? "" : ",") $1; sum += $2; limit += $3; open += $3 == "-"
-          if (sum >= least) flush() }
-        END { flush() }'
+        { name[NR] = $1; takes[NR] = $2; limits[NR] = $3; all += $2 }
+        END {
+            for (i = 1; i <= NR; i++) {
+                if (sum + takes[i] > all / nodes * 1.000001) flush()
+                runs = runs (runs == "" ? "" : ",") name[i]; sum += takes[i]; limit += limits[i]; open += limits[i] == "-"
+                if (sum >= least) flush()
+            }
+            flush()
+        }'
 }
 
 tasks_max=0 # maximum size of a submission, as found by earlier attempts; 0: unknown
@@ -274,7 +283,7 @@ run_study() {
     fi
     keep_settings
     take_turn
-    [ "$engine_detaches" = yes ] || trap 'engine_cancel; exit 130' INT TERM HUP
+    [ "$engine_detaches" = yes ] || on_signals engine_cancel
     rm -f "$fleet/canceled"
     [ -z "$scratch" ] || send_plan
     carry_out
@@ -328,33 +337,89 @@ collect_all() {
     say "$collected runs collected"
 }
 
-print_status() {
-    local name where left=() workers=0 failed=() state
-    declare -A counts=()
+# node_of RUN: prints the node that is carrying out a run, as the engine or the call of ssbatch says, or its host.
+node_of() {
+    local node=${run_where[$1]-} host='' pid=''
+    node=${node% *}
+    [[ ${run_reason[$1]} != 'on '*' by process '* ]] || read -r _ host _ _ pid <<<"${run_reason[$1]}"
+    if [[ ${node:--} = - && $host = "$(hostname)" ]]; then
+        node=$({ tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SSFLEET_NODE=//p'; } 2>/dev/null) || node=''
+    fi
+    [[ ${node:--} != - ]] || node=$host
+    echo "${node:--}"
+}
+
+# ask_nodes: adds what the nodes show, with --scratch, but not yet the study: runs that are being carried out, and
+# results to collect.
+ask_nodes() {
+    local node part table name status
+    for node in $(engine_nodes); do
+        part=$(printf %q "$scratch/$node")
+        table=$(engine_on "$node" "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]" \
+            </dev/null) || { say "$node does not answer" && continue; }
+        while IFS=, read -r name _ status _; do
+            case ${run_status[$name]-}/$status in
+            'to come/running') run_status[$name]=running run_where[$name]="$node R" ;;
+            'to come/done' | 'to come/failed') run_status[$name]='to collect' ;;
+            esac
+        done <<<"$table"
+    done
+}
+
+# guess_running: with Slurm and --scratch, a node that carries out a task cannot be asked: takes the first run of each
+# node's task that is not done as the one that is being carried out.
+guess_running() {
+    local name
+    declare -A is_busy=()
+    for name in "${run_names[@]}"; do
+        [[ ${run_status[$name]} = 'to come' && ${run_where[$name]-} = *' R' && -z ${is_busy[${run_where[$name]}]-} ]] || continue
+        is_busy[${run_where[$name]}]=yes
+        run_status[$name]=running
+    done
+}
+
+# list_fleet: reads the study and its tasks. The status of a run becomes `waiting` if a task has it but has not begun it.
+list_fleet() {
+    local name
     find_active || fail "$engine does not answer"
     list_runs
+    if [ -n "$scratch" ]; then
+        if [ "$engine_detaches" = yes ]; then guess_running; else ask_nodes; fi
+    fi
+    for name in "${run_names[@]}"; do
+        [[ ${run_status[$name]} != 'to come' || -z ${run_where[$name]-} ]] || run_status[$name]=waiting
+    done
+}
+
+# print_time_left: shares the runs that are not done among the nodes that carry out runs now.
+print_time_left() {
+    local name
+    for name in "${run_names[@]}"; do
+        case ${run_status[$name]} in
+        running | waiting | 'to come') echo "${run_status[$name]// /-} ${run_takes[$name]}" ;;
+        esac
+    done | awk '{ left += $2; busy += $1 == "running"; active += $1 != "to-come" } END {
+        if (busy == 0 && active > 0) busy = 1 # a task is between two runs, or waits for a node
+        if (left > 0 && busy > 0) printf "time left: about %d s on %d node%s\n", left / busy, busy, busy == 1 ? "" : "s"
+        else if (left > 0) printf "time left: %d s on one node; no run is in progress\n", left }'
+}
+
+print_status() {
+    local name state
+    declare -A counts=()
+    list_fleet
     for name in "${run_names[@]}"; do
         state=${run_status[$name]}
-        where=${run_where[$name]-}
-        case $state in
-        done | skipped) where='' ;;
-        failed) [ -n "$where" ] || failed+=("$name") ;;
-        esac
-        [ -z "$where" ] || { [[ $where = *' R' || $where = *' active' || $where = *' CG' ]] && state=running || state=waiting; }
-        [ "$state" != running ] || workers=$((workers + 1))
-        [[ $state = 'done' || $state = skipped || $state = failed ]] || left+=("${run_takes[$name]}")
         counts[$state]=$((${counts[$state]-0} + 1))
-        [ "$state" != running ] || echo "running: $name on ${where% *}"
+        [ "$state" != running ] || echo "running: $name on $(node_of "$name")"
     done
-    for name in "${failed[@]}"; do
-        echo "failed: $name: see $study/$name/run.json"
+    for name in "${run_names[@]}"; do
+        [ "${run_status[$name]}" != failed ] || echo "failed: $name: see $study/$name/run.json"
     done
-    for state in 'done' skipped running waiting failed 'to come'; do
+    for state in 'done' skipped running waiting failed 'to collect' 'to come'; do
         [ -z "${counts[$state]-}" ] || echo "$state: ${counts[$state]}"
     done
-    printf '%s\n' "${left[@]}" | awk -v workers="$workers" '{ left += $1 } END {
-        if (left > 0 && workers > 0) printf "time left: about %d s on %d nodes\n", left / workers, workers
-        else if (left > 0) printf "time left: %d s on one node; no run is in progress\n", left }'
+    print_time_left
 }
 
 cancel_all() {

@@ -3,7 +3,8 @@
 # Sourced by ssfleet. The interface of an engine:
 #
 #   engine_detaches           a variable: yes if tasks continue when ssfleet ends
-#   engine_check              fails if the engine is not available here
+#   engine_ignores            a variable: options without effect
+#   engine_check              fails if the engine is not available here, or if nodes cannot be as --nodes says
 #   engine_nodes              prints the names of the nodes
 #   engine_tasks_max          prints how many tasks engine_submit accepts at once; 0: any number. If the queue is full,
 #                             prints a message instead, and fails
@@ -21,6 +22,7 @@
 # This engine divides this machine into nodes by CPUs.
 
 engine_detaches=no
+engine_ignores=(partition account shared-nodes ssh)
 
 # Sets `names` and `cpus`, the nodes and their CPUs; no CPUs: all. After NAME=CPUS, a number or a range is no name but
 # continues the CPUs.
@@ -40,6 +42,17 @@ engine_check() {
         else
             fail "--nodes: invalid node '$field': write NAME or NAME=CPUS, such as a, a=3 or a=0,2-5"
         fi
+    done
+    check_cpus
+}
+
+# check_cpus: fails if a node has a CPU that this machine lacks. Studies that have begun are also asked for their status
+# from other machines.
+check_cpus() {
+    local list
+    [[ $action = run || $action = replay ]] || return 0
+    for list in "${cpus[@]}"; do
+        [ -z "$list" ] || ssbatch --program "$tool" --option nodes --value cpus -- "$list" >/dev/null || exit 125
     done
 }
 

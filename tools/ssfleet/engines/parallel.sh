@@ -3,6 +3,7 @@
 # Sourced by ssfleet: GNU parallel over SSH, one task per node at a time. local.sh describes the interface.
 
 engine_detaches=no
+engine_ignores=(partition account shared-nodes)
 
 # ssh_words: sets `ssh` to the words of the command. Its options end a broken connection within a minute.
 ssh_words() {

@@ -4,6 +4,7 @@
 # controller that is killed may lose a job and reuse its number.
 
 engine_detaches=yes
+engine_ignores=(ssh)
 
 engine_check() {
     need sbatch squeue scancel sinfo scontrol srun
