@@ -142,6 +142,10 @@ awk -v count="$count" 'BEGIN {
 END
 }
 
+needs_platform() {
+    [ -x "$build/bin/showstopper-platform" ] || skip "left-out: built without showstopper-platform"
+}
+
 # duet STATUS OPTION...: calls the experiment and checks its exit status.
 duet() {
     local status=0
@@ -186,6 +190,15 @@ a_duet_ends_when_its_interval_is_narrow_enough() {
     prints "Doubtful: 1 of [0-9]+ blocks of A and B is left out, because no iteration ended in .*/results/ab-4-1-[ab]/program"
 }
 
+studies_without_a_time_limit_say_so() {
+    experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --until 1%
+    prints "No time limit: this study lasts until the interval is as narrow as --until. To limit it, add --at-most"
+    experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --fail-above 1%
+    prints "No time limit: this study never ends if the difference is just that of --fail-above. To limit it, add --at-most"
+    experiment duet --dry-run --a 'sleep 1' --b 'sleep 1' --fail-above 1% --at-most 15M
+    ! grep -q '^No time limit' "$output" || fail "a study with a time limit is said to have none"
+}
+
 # The unit of comparison is a pair of processes. Iterations right after a switch or across one do not count.
 alternating_processes_are_compared() {
     stand_in_for_turns
@@ -226,6 +239,7 @@ alternating_processes_never_run_at_the_same_time() {
 side_by_side_commands_swap_cpus() {
     stand_in_beside
     local answer
+    needs_platform
     PATH=$scratch/bin:$PATH duet 0 --order beside --force --on 0,1 --a 'work 1000' --b 'work 950' --output results --at-most 240s
     answer=$(head -n 1 "$scratch/results/answer.txt")
     [[ $answer =~ ^'B is '(4\.[89]|5\.[0-2])' % ('[0-9.]+' to '[0-9.]+') slower than A; A against A: 0.0 % ' ]] ||
@@ -237,6 +251,7 @@ side_by_side_commands_swap_cpus() {
 
 cpus_that_slow_each_other_are_refused() {
     [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
+    needs_platform
     stand_in_beside
     local work=(--order beside --on 0-1 --a 'work 100' --b 'work 90' --at-most 240s) one
     one=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
@@ -255,10 +270,11 @@ cpus_that_slow_each_other_are_refused() {
     refuses "--order beside requires at least two CPUs" duet "${work[@]}" --on "$one"
 }
 
-# Threads of a core share a place, and an odd core is left out.
+# With one chip, the places are different cores; an odd core is left out.
 side_by_side_commands_get_one_core_each() {
     mkdir "$scratch/fake"
-    printf '#!/bin/sh\nprintf "%%s\\n" "#" 0,0,0 1,1,0 2,2,0 3,0,0 4,1,0 5,2,0\n' >"$scratch/fake/lscpu"
+    printf '#!/bin/sh\n[ "$*" != "--sets per-core" ] || exec echo 0,3/1,4\necho "there is only one chip"; exit 1\n' \
+        >"$scratch/fake/showstopper-platform"
     printf '#!/bin/sh\n[ "$*" != "--program duet --option on --value cpus -- 0-5" ] || exec echo 6\nexec %q/bin/ssbatch "$@"\n' \
         "$build" >"$scratch/fake/ssbatch"
     chmod +x "$scratch/fake/"*
@@ -304,6 +320,7 @@ response_times_of_services_side_by_side_are_measured() {
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
     [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
+    needs_platform
     local serve="ssburn serve --listen {port} --units" url='http://127.0.0.1:{port}/' run
     local call=(duet --metric "$url" --rate 200 --order beside --a "$serve 1000" --b "$serve 1001" --at-most 120s)
     experiment "${call[@]}" --plan
@@ -328,6 +345,29 @@ response_times_of_services_side_by_side_are_measured() {
     prints "No answer yet: 1 of at least 20 blocks are done"
     "$build/bin/ssreport" --table duet-blocks --column percent "$scratch/study" >"$output" 2>&1 || fail "no figure"
     grep -Eq '^-?[0-9]' "$output" || fail "no figure"
+}
+
+# With --order alternate, requests are due only while their service runs. Another seed has other ports than the test above.
+response_times_of_alternating_services_are_measured() {
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
+    local serve="ssburn serve --listen {port} --units 1000" side first
+    experiment duet --plan --order alternate --metric 'http://127.0.0.1:{port}/' --rate 40 --a "$serve" --b "$serve" \
+        --seconds 1.5s --warmup 0 --seed 2
+    sed '/^run aa-2 /,$d' "$output" >"$scratch/plan"
+    first=$(sed -n 's/^main service-\([ab]\) .*position=1 .*/\1/p' "$scratch/plan")
+    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 ||
+        fail "ssbatch: status $?: $(cat "$output")"
+    for side in a b; do
+        awk -F , -v second="$([ "$side" = "$first" ] && echo 0 || echo 1)" '
+            NR == 1 { next }
+            (int($3 / 1.5 + 1e-6) % 2) != second { wrong = 1 }
+            $6 == "success" { answered = 1 }
+            END { exit !(NR == 241 && answered && !wrong) }' "$scratch/study/aa-1/requests-$side.each.csv" ||
+            fail "requests to $side: $(cat "$scratch/study/aa-1/requests-$side.each.csv")"
+    done
+    "$build/bin/ssreport" --decide "$scratch/study" >"$output" 2>&1 && fail "a single pair decides"
+    prints "No answer yet: 1 of at least 20 pairs of processes are done"
 }
 
 # Each launch of the first block has an environment of the planned size.
@@ -398,7 +438,12 @@ invalid_options_are_refused() {
     refuses "--response: most: not one of mean p50" duet --a x --b y --metric "$url" --response most
     refuses "--rate has no effect without a URL" duet --a x --b y --rate 5
     refuses "--iteration has no effect with a URL" duet --a x --b y --metric "$url" --iteration x
-    refuses "--order alternate: response times are those of runs" duet --a x --b y --metric "$url" --order alternate
+    refuses "--order alternate: A and B run at the same time, each on a port of its own: write {port} for it" \
+        duet --a x --b y --metric "$url" --order alternate
+    refuses "--seconds: must be at least 1.5 s with --order alternate and services" duet --a 'x {port}' --b 'y {port}' \
+        --metric "http://localhost:{port}/" --order alternate --seconds 1s
+    refuses "--response p95: a turn has 103 requests, and a percentile needs 200" duet --a 'x {port}' --b 'y {port}' \
+        --metric "http://localhost:{port}/" --order alternate --seconds 3s --rate 52 --response p95
     refuses "--order beside: A and B run at the same time, each on a port of its own: write {port} for it" \
         duet --a 'x {port}' --b y --metric "http://localhost:{port}/" --order beside
     refuses "--order: both: not one of turn alternate beside" duet --a x --b y --order both
@@ -436,6 +481,7 @@ invalid_options_are_refused() {
 
 run_case a_duet_continues_after_failed_runs
 run_case a_duet_ends_when_its_interval_is_narrow_enough
+run_case studies_without_a_time_limit_say_so
 run_case alternating_processes_are_compared
 run_case the_answer_of_a_single_pair_is_limited_to_its_two_processes
 run_case alternating_processes_never_run_at_the_same_time
@@ -445,6 +491,7 @@ run_case side_by_side_commands_get_one_core_each
 run_case iterations_longer_than_the_run_end_the_study_early
 run_case response_times_of_services_are_measured
 run_case response_times_of_services_side_by_side_are_measured
+run_case response_times_of_alternating_services_are_measured
 run_case each_launch_has_the_planned_size_of_environment
 run_case quoted_words_arrive_unchanged
 run_case a_background_load_runs_while_each_command_runs
