@@ -37,9 +37,9 @@ experiment() {
     nothing_is_left
 }
 
-# refuses MESSAGE NAME OPTION...: fails unless the call exits with an error that contains the message.
+# refuses MESSAGE NAME OPTION...: fails unless the call exits with an error that contains the message. Sets `status`.
 refuses() {
-    local status=0
+    status=0
     call "${@:2}" || status=$?
     [ "$status" -ne 0 ] || fail "${*:2}: accepted"
     [ "$status" -ne 124 ] || fail "${*:2}: still running after $patience s"

@@ -185,6 +185,12 @@ a_failing_victim_command_is_reported() {
     ssantagonist watch --victim 'sleep 1000' --slots 2 --slot 0.2s run 2>err || status=$?
     [ "$status" -eq 125 ] || fail "a silent victim: status $status"
     grep -q 'no line of the victim has a number' err || fail "$(cat err)"
+    # The only line comes before the first slot.
+    status=0
+    ssantagonist watch --victim "sh -c 'echo 5; exec sleep 1000'" --slots 2 --slot 0.1s \
+        --start-at "@$(($(date +%s) + 3))" run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "a victim that prints too early: status $status"
+    grep -q 'no slot has a line of the victim with a number: use a longer --slot' err || fail "$(cat err)"
 }
 
 # The message comes before the end of the first slot, which in a study lasts a minute.
@@ -215,7 +221,9 @@ victim_without_figures_is_reported_at_once() {
 
 # refuses_call MESSAGE OPTION...: fails unless the experiment refuses this at once, with one line.
 refuses_call() {
-    ! "$source/tools/experiments/antagonist" --bin "$build/bin" "${@:2}" >out 2>err || fail "${*:2}: accepted"
+    local status=0
+    "$source/tools/experiments/antagonist" --bin "$build/bin" "${@:2}" >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
     { [ "$(wc -l <err)" -eq 1 ] && grep -qF -- "$1" err; } || fail "${*:2}: $(cat err)"
     [ ! -e antagonist-results ] || fail "${*:2}: a folder was left"
 }
@@ -259,6 +267,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
     grep -q '^pid .*(sleep): not testable' out || fail "an idle suspect was tested: $(cat out)"
     grep -q '"verdict": "not testable"' answer.json || fail "$(cat answer.json)"
+    grep -q '^  "schema": 1,$' answer.json || fail "$(cat answer.json)"
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
     # The repeated call has nothing left to do.
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err
@@ -282,6 +291,47 @@ a_large_loss_ends_the_run_and_continues_all_suspects() {
     runs_on "$pid"
 }
 
+# loses VICTIM OPTION...: fails unless two slots of this victim count as a loss.
+loses() {
+    local status=0
+    PATH=$build/bin:$PATH ssantagonist watch --victim "$@" --slots 8 --slot 1s run 2>err || status=$?
+    [ "$status" -eq 4 ] || fail "$1: status $status: $(cat err run/slots.csv)"
+    grep -q 'the victim lost 30 % or more in 2 slots' err || fail "$1: $(cat err)"
+}
+
+# The victim falls silent, prints a line in a slot, stalls at the edges of slots, or fails most requests.
+a_victim_that_answers_too_little_has_lost() {
+    needs_ssantagonist
+    local server burst='for i in 1 2 3 4 5 6 7 8 9; do echo it; done'
+    mkdir run
+    loses "sh -c 'echo 5; exec sleep 1000'" --usual 5
+    loses "sh -c 'while sleep 0.7; do echo it; done'" --iteration it --usual 90
+    loses "sh -c 'while :; do $burst; sleep 0.77; done'" --iteration it --usual 15
+    [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
+    python3 - >port <<'END' &
+import http.server
+count = 0
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        global count
+        count += 1
+        self.send_response(200 if count % 3 == 0 else 503)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_address[1], flush=True)
+server.serve_forever()
+END
+    server=$!
+    await grep -q . port
+    loses "http://127.0.0.1:$(cat port)/" --rate 50 --usual 1000
+    kill "$server"
+    wait "$server" || true
+}
+
 kills_leave_no_suspect_stopped() {
     needs_ssantagonist
     "$source/tests/bench/antagonist-kills.sh" "$build" 2 >kills 2>err || fail "$(cat kills err)"
@@ -299,5 +349,6 @@ run_case victim_without_figures_is_reported_at_once
 run_case invalid_options_are_refused_before_anything_starts
 run_case a_study_reports_whether_suspects_slow_the_victim
 run_case a_large_loss_ends_the_run_and_continues_all_suspects
+run_case a_victim_that_answers_too_little_has_lost
 run_case kills_leave_no_suspect_stopped
 end_cases

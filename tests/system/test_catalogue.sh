@@ -590,7 +590,7 @@ the_published_option_plans_every_published_study() {
     experiment throughput --published --plan --workloads serial,parallel --parts 12
     plans "$pi" "$cdc" '^run serial-pi-even-n[0-9]+-8.33333-53m-1 ' '^run parallel-nbench-n1-1 '
     experiment accuracy --published --plan --workloads parallel --taus 107m
-    plans "$pi" "$cdc" ' -l 33.3333% ' ' -l 66.6667% ' ' -c geom -s uneven '
+    plans "$pi" "$cdc" ' -l 33.3333333333333% ' ' target=0.333333333333333 ' ' -l 66.6666666666667% ' ' -c geom -s uneven '
     call interference --published --environment host --sets 0/0 --share --plan || fail "no plan"
     plans '^main background workload=blocking published=dacapo/avrora ' "$pi.* --warmup 600s" 'hold=180s' ' edge_seconds=30 '
     # The benchmark programs themselves are planned if they can run.

@@ -156,7 +156,7 @@ load_of_group_excludes_other_processes() {
         begin_study --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
             --output "of-$load_of" --repeat -- sleep 0.3
         await both_count
-        taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
+        spin taskset -c 1
         burner=$!
         wait "$study" || fail "--load-of $load_of: status $?"
         end_burner
@@ -198,12 +198,13 @@ nothing_runs() {
 # ssbatch cleans up without another call of the experiment.
 a_killed_study_leaves_nothing_behind() {
     local place
-    local places=("host inside" "lxc inside" "lxc host")
+    local places=(host "lxc --measure inside" "lxc --measure host")
     can_have lxc
-    ! command -v podman >/dev/null || places+=("podman inside" "podman host")
+    ! command -v podman >/dev/null || places+=("podman --measure inside" "podman --measure host")
     for place in "${places[@]}"; do
+        # shellcheck disable=SC2086 # the words of options
         begin_study --levels 50:50:50 --hold 100 --sets 0/1 --workloads serial --output killed --energy "echo 7" \
-            --environment "${place% *}" --measure "${place#* }"
+            --environment $place
         kill_study
         await nothing_runs
         nothing_is_left

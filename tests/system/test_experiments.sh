@@ -21,15 +21,18 @@ reports() {
 number='[-+]?[0-9]+(\.[0-9]+)?'
 
 options_and_their_values_are_checked() {
-    local name
+    local name rounds
     for name in accuracy throughput replay interference loadline; do
         experiment "$name" --help
+        cp "$output" "$scratch/help"
         grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
         ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: empty default in --help"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
         refuses "--rounds requires a value" "$name" --rounds
         refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
         refuses "--workloads: cereal: no such workload" "$name" --workloads cereal
+        [ "$name" = loadline ] && rounds=2 || rounds=1
+        grep -q "^  --rounds N .*; default $rounds\$" "$scratch/help" || fail "$name: the default of --rounds in --help"
         [ "$name" = loadline ] || refuses "require a command after --" "$name" --repeat
     done
     refuses "a command after --, --workloads or --service is required" loadline --repeat
@@ -58,13 +61,19 @@ options_in_help_are_known() {
             else
                 refuses "--none: unknown option" "$name" "$option" --none
             fi
-        done < <(sed -En 's/^  (--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\1\2/p' "$output" | grep -v '^--help')
+            [ "$status" -eq 125 ] || fail "$name $option: status $status"
+        done < <(sed -En 's/^  (--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\1\2/p' "$output" | grep -v '^--version')
+        call "$name" -h || fail "$name -h: status $?"
+        prints "Usage: tools/experiments/$name .*"
+        call "$name" --version || fail "$name --version: status $?"
+        prints "$name $("$build/bin/showstopper" --version | cut -d ' ' -f 2)"
     done
 }
 
 # refuses_at_once MESSAGE NAME OPTION...: fails unless the call is refused in one line and starts nothing.
 refuses_at_once() {
     refuses "$@"
+    [ "$status" -eq 125 ] || fail "${*:2}: status $status"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: expected one line"
     [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
 }
@@ -98,8 +107,27 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
     refuses_at_once "interference: --sets requires sets among --placements" interference --sets 0/1 \
         --placements quota
+    refuses_at_once "interference: --guest has no effect without kvm among --environment" interference \
+        --environment host,lxc --guest /none
+    refuses_at_once "interference: --guest-memory has no effect without kvm" interference --guest-memory 1G
+    refuses_at_once "interference: --measure has no effect without lxc, podman or kvm" interference --measure host
+    refuses_at_once "interference: --load-of has no effect without lxc or podman" interference --environment kvm \
+        --load-of cpus
+    for name in foreground background; do
+        refuses_at_once "interference: --$name-tau: '107m,53m' has an unknown unit" interference "--$name-tau" 107m,53m
+    done
+    for name in loadline replay; do
+        refuses_at_once "$name: --tau: '107m,53m' has an unknown unit" "$name" --tau 107m,53m -- true
+    done
     refuses "interference: --pairs: a list cannot be combined with --workloads" interference --sets 0/1 \
         --pairs serial:serial --workloads xz
+}
+
+folders_that_do_not_exist_are_refused() {
+    local name
+    for name in accuracy latency interference tradeoffs; do
+        refuses_at_once "$name: --bin: /nonexistent: no such folder" "$name" --bin /nonexistent --dry-run
+    done
 }
 
 # If no run of a study is possible on this machine, the exit status is 1, also with --dry-run.
@@ -110,9 +138,11 @@ studies_without_a_possible_run_fail() {
     rm -f "$scratch/usual/"{podman,cpulimit}
     PATH=$scratch/usual refuses "accuracy: no run is possible here" accuracy --dry-run --methods cpulimit \
         --workloads serial
+    [ "$status" -eq 1 ] || fail "status $status with --dry-run"
     prints "skipped: method=cpulimit: cpulimit is not installed"
     PATH=$scratch/usual refuses "accuracy: no run is possible here, for the reasons above" accuracy \
         --methods cpulimit --workloads serial
+    [ "$status" -eq 1 ] || fail "status $status"
     prints "skipped: method=cpulimit: cpulimit is not installed"
     # Containers of podman need root.
     PATH=$scratch/usual refuses "interference: no run is possible here" interference --sets 0/0 --share \
@@ -366,6 +396,7 @@ failed_runs_are_reported() {
         --output failed --name broken)
     local throw='echo out; echo "Exception, of main" >&2; echo "    at here" >&2; exit 9'
     refuses "--go-on also tries the runs that were not started" "${call[@]}" -- sh -c "$throw"
+    [ "$status" -eq 1 ] || fail "a failed run: status $status"
     prints "ssbatch: broken-1cdc-n1-40-1: failed: main ended with status 9"
     ! grep -q 'run 2 of 2' "$output" || fail "the second run was started"
     [ "$(listed failed status)" = "failed to come" ] || fail "wrong status: $(listed failed status)"
@@ -474,7 +505,7 @@ load_of_other_processes_is_reported() {
     local cpu pids=() call=(throughput --methods 1cdc --targets 25% --warmup 0 --settle 0 --seconds 3
         --output swamped) command=(--name serial --repeat -- sleep 0.1)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
-        timeout "$patience" sh -c 'while :; do :; done' &
+        spin env
         pids+=($!)
     done
     experiment "${call[@]}" --others 15% "${command[@]}"
@@ -635,6 +666,7 @@ throughput_prints_its_plan() {
     grep -q ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "no power samples"
     reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| 7\.50 \| .*"
     refuses "the study cannot continue" "${call[@]}" --targets 60 --warmup 1 --output from-plan
+    [ "$status" -eq 125 ] || fail "other settings: status $status"
     grep -q 'the lines above the first run differ' "$output" || fail "the differing settings are not named"
 }
 
@@ -872,6 +904,7 @@ idle_is_sampled() {
 run_case options_and_their_values_are_checked
 run_case options_in_help_are_known
 run_case options_that_contradict_the_measurement_are_refused
+run_case folders_that_do_not_exist_are_refused
 run_case studies_without_a_possible_run_fail
 run_case dry_run_prints_the_plan_and_its_duration
 run_case options_accept_the_units_of_showstopper

@@ -145,6 +145,9 @@ verify_runs_applications_under_the_calibrated_setting() {
     mkdir -p "$scratch/share/showstopper/batteries"
     printf '%s\n' "stream memory /s higher 'ssburn kernel stream' 'rate ([0-9.]+)'" \
         "absent other /s higher 'no-such-program' '(1)'" >"$scratch/share/showstopper/batteries/applications.txt"
+    experiment portability verify --repetitions 2 --dry-run
+    prints "target: about 45 s"
+    [ ! -e "$results/applications" ] || fail "--dry-run measured applications"
     experiment portability verify --repetitions 2
     prints "- 1 of 2 applications could not be run here: absent\."
     prints "- 1 of 1 applications lie within .*"
@@ -155,6 +158,10 @@ verify_runs_applications_under_the_calibrated_setting() {
 
 sweep_plots_speed_against_setting() {
     refuses "--setting cannot be used with sweep" portability sweep --setting 40%
+    experiment portability sweep --kernels int64,gcd --repetitions 2 --dry-run
+    prints "90%: about 2\.4 s"
+    [ "$(wc -l <"$output")" -eq 10 ] || fail "wrong steps: $(cat "$output")"
+    [ ! -e "$results" ] || fail "--dry-run created a folder"
     experiment portability sweep --kernels int64,gcd --repetitions 2
     prints "Results: portability-results/sweep/sweep.html"
     [ "$(wc -l <"$results/sweep/sweep.csv")" -eq 10 ] || fail "expected nine settings: $(cat "$results/sweep/sweep.csv")"

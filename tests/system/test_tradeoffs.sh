@@ -87,6 +87,12 @@ all_combinations_of_dimensions_are_planned() {
     is_planned 0 '^before -- sleep'
     experiment tradeoffs --plan --knobs cpus=1 --rounds 1
     is_planned 1 '^before -- sleep 10'
+    refuses "--knobs: size=small: write size=NAME:cpus=N,quota=P,memory=M" tradeoffs --knobs size=small
+    refuses "--knobs: size: 'instances=2' is not cpus, quota or memory" tradeoffs --knobs size=small:cpus=1,instances=2
+    "$build/bin/ssactuate" get quota >/dev/null 2>&1 || return 0
+    experiment tradeoffs --plan --knobs 'size=small:cpus=1,quota=50%+workers=2' --quick
+    is_planned 1 ' -- ssactuate run instances=1 size=small:cpus=1\\,quota=50% --record .* --workers 2 '
+    is_planned 1 '^beside load .* -- ssload --cpus [0-9]+ '
 }
 
 missing_knobs_are_reported() {

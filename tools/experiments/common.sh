@@ -15,6 +15,14 @@ say() {
     echo "$*" >&2
 }
 
+# print_version: prints the version of the programs, which is that of the scripts.
+print_version() {
+    local version
+    extend_path "${bin-}"
+    version=$(showstopper --version 2>/dev/null) || fail "showstopper not found: build it, or use --bin"
+    echo "$tool ${version##* }"
+}
+
 declare -A is_given=() # options given on the command line, with _ instead of -
 
 # take_options FLAGS NAMES WORD...: parses a command line. Sets a variable for each option, with _ for -: to yes for one
@@ -29,7 +37,8 @@ take_options() {
         word=$1
         shift
         case $word in
-        --help) usage; exit ;;
+        --help | -h) usage; exit ;;
+        --version) print_version; exit ;;
         --)
             [ $# -gt 0 ] || fail "-- requires a command: see --help"
             user_command=("$@")
@@ -107,13 +116,18 @@ check_words() {
     done
 }
 
-# compute EXPRESSION...: prints the values of awk expressions.
+# compute EXPRESSION...: prints the values of awk expressions. Decimals of 15 digits are kept exactly.
 compute() {
     local each words=''
     for each; do
-        words+="${words:+ \" \"} sprintf(\"%.10g\", ($each))"
+        words+="${words:+ \" \"} sprintf(\"%.15g\", ($each))"
     done
     awk "BEGIN { printf \"%s\", $words }"
+}
+
+# short NUMBER: prints it with at most six digits, for the name of a run.
+short() {
+    printf %.6g "$1"
 }
 
 # number_of COUNT NOUN: prints "1 run", or "2 runs".
@@ -129,6 +143,7 @@ span() {
 # extend_path FOLDER: puts this folder first in PATH or, if FOLDER is empty, the folder of this build, if any.
 extend_path() {
     local folder
+    [ -z "$1" ] || [ -d "$1" ] || fail "--bin: $1: no such folder"
     for folder in "$1" "$here/../../build/bin" "$here/../../../bin"; do
         [ -n "$folder" ] && [ -x "$folder/showstopper" ] || [ "$folder" = "${1:-none}" ] || continue
         PATH=$(cd "$folder" && pwd):$PATH

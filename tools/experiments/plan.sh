@@ -5,12 +5,16 @@
 # shellcheck source=common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+# A call that is refused ends with 125, like those of the programs, and a study without results with 1.
+begun='' # yes once a study is known to be possible
+trap '[ $? -ne 1 ] || [ -n "$begun" ] || exit 125' EXIT
+
 # Options of all studies; empty if not given. Each experiment has its own defaults.
 experiment=''       # name of the experiment
 shorter=''          # how to make its studies shorter
 needs_iterations='' # yes if its results are throughputs
-output='' on='' instances='' workloads='' default_workloads='' catalogue='' list_workloads='' name='' iteration=''
-repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
+output='' on='' instances='' rounds='' workloads='' default_workloads='' catalogue='' list_workloads='' name=''
+iteration='' repeat='' memory='' counters='' methods='' taus='' warmup='' settle='' quick='' dry_run='' go_on='' bin=''
 published='' plan='' energy='' energy_root=/ energy_scope='' others=10% ram=/dev/shm
 usable=() # methods that are available here
 
@@ -27,7 +31,7 @@ END
 
 common_usage() {
     cat <<END
-  --rounds N          repetitions of all runs; default 1
+  --rounds N          repetitions of all runs; default $rounds
   --workloads LIST    workloads of the catalogue; default $default_workloads
   --list-workloads    print the names, and what each lacks on this machine
   --catalogue FILE    a catalogue that is searched first; may be given several times
@@ -49,7 +53,8 @@ common_usage() {
                       default $others
   --bin DIR           folder of the programs; default: the build of this tree, otherwise PATH
   --dry-run           print the runs and their durations, and start nothing
-  --help              print this help
+  -h, --help          print this help
+  --version           print the version
 
 A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
 seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
@@ -470,6 +475,7 @@ carry_out_plan() {
             plan=$(plan_one "$workload") || exit 1
             reason=$(mkdir -p "$output/.study" "$output/one-load" 2>&1) ||
                 fail "--output: $output: cannot create folders in it: ${reason##*: }"
+            begun=yes
             batch --quiet "$(study_of_one "$workload")" <<<"$plan" ||
                 fail "$workload: its load alone cannot be measured"
         done
@@ -486,9 +492,10 @@ carry_out_plan() {
         printf '%s\n' "$plan"
         exit
     fi
+    begun=yes
     [[ $'\n'$plan = *$'\nrun '* ]] || fail "no run is possible here, for the reasons above"
     if [ -n "$dry_run" ]; then
-        ssbatch --dry-run "$output" <<<"$plan" || [ $? -eq 1 ] || exit 1
+        ssbatch --dry-run "$output" <<<"$plan" || [ $? -eq 1 ] || exit 125
         exit
     fi
     [ -n "$quick" ] || shorter="--quick, $shorter"
@@ -500,7 +507,10 @@ carry_out_plan() {
         failures=yes
         [ -n "$go_on" ] || fail_incomplete
         ;;
-    *) fail "the study cannot continue; if $output has runs with other settings, choose another --output" ;;
+    *)
+        begun=''
+        fail "the study cannot continue; if $output has runs with other settings, choose another --output"
+        ;;
     esac
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/owned.h"
+#include "base/version.h"
 #include "base/words.h"
 #include "html_page.h"
 #include "sheet.h"
@@ -366,6 +367,8 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
         return;
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "program", "ssantagonist");
+    ss_json_number(&json, "schema", ANSWER_SCHEMA);
+    ss_json_text(&json, "version", ss_version());
     ss_json_bool(&json, "complete", stages_are_done(stages));
     ss_json_bool(&json, "lower_is_better", is_lower_better(stages));
     ss_json_open(&json, "suspects", '[');

@@ -11,6 +11,9 @@
 
 #include "antagonist_stages.h"
 
+/* The layout of the JSON document. */
+#define ANSWER_SCHEMA 1
+
 /*
  * If the next run is the first one with throttles, prints which costs this run can find, and how
  * much CPU time it takes from suspects.

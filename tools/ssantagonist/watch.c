@@ -23,6 +23,12 @@
 #define LOSS_MAX   0.3
 #define LOSS_SLOTS 2
 
+/* In a shorter slot, a victim may give no figure, or one, by chance. Seconds. */
+#define SILENCE_MIN 1
+
+/* A gap at an edge of a slot that is longer than this many usual gaps is a stall. */
+#define GAPS_MAX 3
+
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
 
@@ -53,12 +59,13 @@ struct watch {
     size_t launches; /* number of launches that have ended, of a repeated command */
     size_t lines_read;
     struct slots slots;
-    size_t slot;                    /* the first slot not yet written */
-    double sum[2 * CODES_LENGTH];   /* sum of the figures in a slot */
-    double first[2 * CODES_LENGTH]; /* time of the first line of a slot */
-    double last[2 * CODES_LENGTH];  /* time of the last line of a slot */
-    double born;                    /* wall clock at the start of the command */
-    size_t lost;                    /* number of slots with too large a loss */
+    size_t slot;                     /* the first slot not yet written */
+    double sum[2 * CODES_LENGTH];    /* sum of the figures in a slot */
+    double first[2 * CODES_LENGTH];  /* time of the first line of a slot */
+    double last[2 * CODES_LENGTH];   /* time of the last line of a slot */
+    double failed[2 * CODES_LENGTH]; /* number of requests in a slot that failed */
+    double born;                     /* wall clock at the start of the command */
+    size_t lost;                     /* number of slots with too large a loss */
     FILE *output;
 };
 
@@ -118,23 +125,35 @@ static double slot_begin(const struct watch *watch, size_t slot) {
     return watch->slots.begin + (double)slot * watch->slots.length;
 }
 
-static void take_figure(struct watch *watch, double figure, double time) {
+/* Returns the slot in which a figure of this time counts; false outside of all. */
+static bool find_slot(const struct watch *watch, double time, size_t *slot) {
     double place = (time - watch->slots.begin) / watch->slots.length;
-    watch->has_figure |= isfinite(figure);
-    if (!isfinite(figure) || place < (double)watch->slot || place >= (double)watch->slots.count ||
+    if (place < (double)watch->slot || place >= (double)watch->slots.count ||
         place - floor(place) < SLOTS_SETTLE)
+        return false;
+    *slot = (size_t)place;
+    return true;
+}
+
+static void take_figure(struct watch *watch, double figure, double time) {
+    size_t slot;
+    watch->has_figure |= isfinite(figure);
+    if (!isfinite(figure) || !find_slot(watch, time, &slot))
         return;
-    size_t slot = (size_t)place;
     if (watch->slots.figures[slot]++ == 0)
         watch->first[slot] = time;
     watch->last[slot] = time;
     watch->sum[slot] += figure;
 }
 
-static int check_loss(struct watch *watch, double figure, struct ss_error *error) {
-    double usual = watch->options->usual;
+/* A victim that gives no figure, or fails more requests than not, has lost more than any limit. */
+static int check_loss(struct watch *watch, size_t slot, struct ss_error *error) {
+    double usual = watch->options->usual, figure = watch->slots.figure[slot];
     double kept = watch_is_lower_better(watch->options) ? usual / figure : figure / usual;
-    watch->lost += kept < 1 - LOSS_MAX;
+    bool is_silent = isnan(figure) && watch->slots.length >= SILENCE_MIN;
+    if (is_silent || watch->failed[slot] > watch->slots.figures[slot])
+        kept = 0;
+    watch->lost += isfinite(usual) && kept < 1 - LOSS_MAX;
     if (watch->lost < LOSS_SLOTS)
         return 0;
     return ss_error_set(error, WATCH_LOSS,
@@ -143,20 +162,40 @@ static int check_loss(struct watch *watch, double figure, struct ss_error *error
         100 * LOSS_MAX, LOSS_SLOTS);
 }
 
+/* Returns by how much a gap at an edge of a slot is longer than expected, if clearly so. */
+static double stall(double gap, double usual) {
+    return gap > GAPS_MAX * usual ? gap - usual : 0;
+}
+
+/*
+ * Returns the rate of lines in a slot; NaN if unknown. The time from the first line to the last
+ * one gives it without rounding to whole lines, but excludes a stall at either edge.
+ */
+static double rate_of(const struct watch *watch, size_t slot) {
+    double count = watch->slots.figures[slot];
+    double begin = slot_begin(watch, slot) + SLOTS_SETTLE * watch->slots.length;
+    double end = slot_begin(watch, slot + 1);
+    double length = watch->last[slot] - watch->first[slot];
+    if (count < 2)
+        return count > 0 && watch->slots.length >= SILENCE_MIN ? count / (end - begin) : NAN;
+    double usual = length / (count - 1);
+    length += stall(watch->first[slot] - begin, usual) + stall(end - watch->last[slot], usual);
+    return (count - 1) / length;
+}
+
 static int end_slot(struct watch *watch, struct ss_error *error) {
     struct slots *slots = &watch->slots;
     size_t slot = watch->slot++;
-    double count = slots->figures[slot], figure = NAN;
-    if (watch->counts && count > 1)
-        figure = (count - 1) / (watch->last[slot] - watch->first[slot]);
-    else if (!watch->counts && count > 0)
-        figure = watch->sum[slot] / count;
-    slots->figure[slot] = figure;
+    double count = slots->figures[slot];
+    if (watch->counts)
+        slots->figure[slot] = rate_of(watch, slot);
+    else
+        slots->figure[slot] = count > 0 ? watch->sum[slot] / count : NAN;
     slots_write(watch->output, slots, slot);
     if (fflush(watch->output) == EOF)
         return ss_error_fail(
             error, "%s: %s", ss_words_show(watch->options->output).text, strerror(errno));
-    return check_loss(watch, figure, error);
+    return check_loss(watch, slot, error);
 }
 
 static int make_words(struct watch *watch, struct ss_error *error) {
@@ -232,10 +271,11 @@ static int start_command(struct watch *watch, struct ss_error *error) {
 }
 
 static int fail_without_figures(const struct watch *watch, struct ss_error *error) {
-    return ss_error_fail(error,
+    return ss_error_fail(error, "%s",
         watch->options->iteration
             ? "too few lines of the victim match --iteration: check it, or use a longer --slot"
-            : "no line of the victim has a number: see --iteration");
+        : watch->has_figure ? "no slot has a line of the victim with a number: use a longer --slot"
+                            : "no line of the victim has a number: see --iteration");
 }
 
 /*
@@ -268,17 +308,26 @@ static int end_command(struct watch *watch, struct ss_error *error) {
 }
 
 /*
- * Counts a response time in the slot in which the request ended. Ignores failed requests: a service
- * that refuses them responds quickly.
+ * Counts a response time in the slot in which the request ended. A failed request has none: a
+ * service that refuses requests responds quickly.
  */
-static void take_line(struct watch *watch, const char *line) {
+static void take_request(struct watch *watch, const char *line) {
     double due, finished;
     char outcome[16];
-    if (!watch->requests)
-        take_figure(watch, figure_of(watch, line), now());
-    else if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,%15[^,]", &due, &finished, outcome) == 3 &&
-             strcmp(outcome, "success") == 0)
+    size_t slot;
+    if (sscanf(line, "%*u,%*[^,],%lf,%*[^,],%lf,%15[^,]", &due, &finished, outcome) != 3)
+        return;
+    if (strcmp(outcome, "success") == 0)
         take_figure(watch, finished - due, watch->born + finished);
+    else if (find_slot(watch, watch->born + finished, &slot))
+        watch->failed[slot]++;
+}
+
+static void take_line(struct watch *watch, const char *line) {
+    if (watch->requests)
+        take_request(watch, line);
+    else
+        take_figure(watch, figure_of(watch, line), now());
 }
 
 static void take_bytes(struct watch *watch, const char *bytes, size_t count) {
