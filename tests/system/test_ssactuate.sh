@@ -83,6 +83,8 @@ unknown_knobs_and_options_are_refused() {
     [ ! -s "$folder/out" ] || fail "a part was printed: $(cat "$folder/out")"
     expect 125 ssactuate get freqency
     says err "did you mean 'frequency'?"
+    expect 125 ssactuate get size
+    says err "size is short for cpus, quota and memory: name one of these instead"
     expect 125 ssactuate lsit
     says err "did you mean 'list'?"
     expect 125 ssactuate run pin=free
@@ -128,6 +130,7 @@ knobs_are_set_while_the_command_runs() {
     says record '"asked": "1600000"'
     says record '"got": "1600000"'
     says record '"status": 7'
+    says record '"schema": 1,'
 }
 
 a_frequency_outside_of_the_limits_widens_them() {
@@ -381,6 +384,7 @@ follow_sets_the_level_for_the_current_load() {
     is out 1400000
     [ "$(grep -c '"line"' "$folder/record")" = 2 ] || fail "switches: $(cat "$folder/record")"
     says record '"load": 0.8'
+    says record '"schema": 1,'
     unchanged
 }
 
@@ -514,7 +518,7 @@ follow_groups() {
 }
 
 the_side_may_be_a_running_process_group() {
-    local first
+    local first level
     need_cpus
     begin_group
     mkdir "$folder/load"
@@ -552,7 +556,7 @@ follow_of_process_groups_ends_with_the_first() {
 
 # The first kill spares the keeper, the second one does not.
 killed_follow_restores_the_affinity_of_process_groups() {
-    local first
+    local first level
     need_cpus
     begin_group
     write_policy "below 100% pin=$first"
@@ -634,7 +638,7 @@ process_group_with_a_reused_id_is_left_alone() {
 }
 
 affinity_changed_by_other_programs_is_not_restored() {
-    local first
+    local first level
     need_cpus
     begin_group
     taskset -cp "$first" "$group" >"$folder/out"
@@ -791,14 +795,16 @@ processes_that_outlive_the_command_leave_its_group() {
 }
 
 pin_sets_the_affinity_of_the_command() {
-    local first
+    local first level
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
     expect 0 ssactuate run pin=first:1 -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
     is out "$first"
     expect 0 ssactuate run pin="$first" -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
     is out "$first"
-    expect 0 ssactuate run pin=free --record "$folder/record" -- true
-    says record '"pin": "free"'
+    for level in free spread; do
+        expect 0 ssactuate run "pin=$level" --record "$folder/record" -- true
+        says record '"pin": "free"'
+    done
     expect 125 ssactuate run pin=8191 -- true
     says err "ssactuate may not use CPU 8191"
 }

@@ -14,12 +14,14 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
+#include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "child.h"
 #include "copies.h"
 #include "load_source.h"
 #include "place.h"
+#include "run_record.h"
 #include "undoing.h"
 
 /* How often to look for threads to bind, in milliseconds. */
@@ -649,6 +651,8 @@ static int status_of(const struct follow *follow) {
 static void write_changes(const struct follow *follow, FILE *stream) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "schema", SSACTUATE_RECORD_SCHEMA);
+    ss_json_text(&json, "version", ss_version());
     ss_json_text(&json, "policy", follow->options->policy);
     write_sides(follow, &json);
     ss_json_open(&json, "rules", '[');

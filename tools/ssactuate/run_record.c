@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 
@@ -203,6 +204,8 @@ static void write_result(
     const char *source;
     double hertz = measure(record, &source);
     ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "schema", SSACTUATE_RECORD_SCHEMA);
+    ss_json_text(&json, "version", ss_version());
     ss_json_open(&json, "knobs", '[');
     for (const char *const *word = result->words; *word; word++)
         ss_json_text(&json, NULL, *word);

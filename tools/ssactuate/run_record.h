@@ -4,6 +4,9 @@
 
 #include "place.h"
 
+/* The layout of the file of --record, of run and of follow. */
+#define SSACTUATE_RECORD_SCHEMA 1
+
 /* Measures the actual frequency while a command runs, and writes the record of the run. */
 struct ssactuate_record {
     struct {

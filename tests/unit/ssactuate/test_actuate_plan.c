@@ -146,7 +146,7 @@ static void pin_to_all_cpus_means_free(void **state) {
     assert_that(plan.cpu_count, ==, 1);
     REFUSE("cpus=3 exceeds the 2 CPUs of pin", "pin=first:2", "cpus=3");
     REFUSE("unknown scheme 'frst': did you mean 'first'", "pin=frst:2");
-    REFUSE("spread requires a number of CPUs", "pin=spread");
+    REFUSE("first requires a number of CPUs", "pin=first");
     REFUSE("ssactuate may not use CPU 4", "pin=3-4");
     REFUSE("from 1 to 4", "cpus=5");
     close_machine();

@@ -42,6 +42,9 @@ static int refuse_name(const char *text, size_t length, struct ss_error *error) 
     for (size_t i = 0; i < COUNT; i++)
         names[i] = table[i]->name;
     snprintf(name, sizeof name, "%.*s", (int)length, text);
+    if (strcmp(name, "size") == 0)
+        return ss_error_fail(
+            error, "size is short for cpus, quota and memory: name one of these instead");
     return ss_suggest_refuse(&known, name, error);
 }
 

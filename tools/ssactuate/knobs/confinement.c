@@ -60,7 +60,7 @@ static const struct {
     {"first", TOPOLOGY_FIRST, true},
     {"one-node", TOPOLOGY_ONE_NODE},
     {"one-chip", TOPOLOGY_ONE_CHIP},
-    {"spread", TOPOLOGY_SPREAD, true},
+    {"spread", TOPOLOGY_SPREAD},
     {"per-chip", TOPOLOGY_SIDE_OF_CHIPS},
     {"per-core", TOPOLOGY_SIDE_OF_CORES},
     {"per-thread", TOPOLOGY_SIDE_OF_THREADS},
@@ -174,7 +174,7 @@ static int get_pin(const struct ssactuate_machine *machine, const struct ssactua
 
 const struct ssactuate_actuator ssactuate_pin = {
     .name = "pin",
-    .form = "free|first:N|one-node[:N]|one-chip[:N]|spread:N|per-chip[:N]|per-core[:N]|"
+    .form = "free|first:N|one-node[:N]|one-chip[:N]|spread[:N]|per-chip[:N]|per-core[:N]|"
             "per-thread[:N]|LIST[,each]",
     .by = "affinity, and a cpuset if a control group can be made",
     .probe = always,
