@@ -83,14 +83,24 @@ grep -q '^mean     0.3$' "$folder/out" || fail "wrong mean of a zero-length trac
 printf '0 1/10\n20 6/10\n' >"$folder/bad"
 expect 2 --check "$folder/bad"
 error_has "$folder/bad:2:1: '20' has no unit: write 20s, 20m (milliseconds) or 20M (minutes)"
+! grep -q -e --from "$folder/err" || fail "a trace is taken for a table: $(cat "$folder/err")"
 expect 2 --stat <"$folder/bad"
 error_has 'standard input:2:1: '
 error_has 'in "20 6/10"'
 
+# The first line of a table or a list of loads causes a hint.
+printf 'time,cpu\n0,10\n1,20\n' >"$folder/table"
+expect 2 "$folder/table"
+error_has 'in "time,cpu"; if this is not a trace, name the format: --from csv'
+printf '50%%\n60%%\n' >"$folder/table"
+expect 2 "$folder/table"
+error_has 'in "50%"; if this is not a trace, name the format: --from levels --every TIME'
+expect 0 --check --from levels --every 1s "$folder/table"
+
 expect 2 --check </dev/null
 error_has 'no record'
 expect 2 --check "$folder/absent"
-error_has "$folder/absent cannot be opened: No such file or directory"
+error_has "$folder/absent cannot be opened: No such file or directory: check the path"
 expect 2 --check "$folder"
 error_has 'Is a directory'
 
@@ -161,7 +171,7 @@ head -c 100 "$folder/saw.trace" >"$folder/cut"
 expect 2 --dump "$folder/cut"
 error_has 'is not a complete compiled trace: truncated'
 expect 2 -o "$folder/none/file" "$traces/saw.txt"
-error_has "$folder/none/file cannot be written: No such file or directory"
+error_has "$folder/none/file cannot be written: No such file or directory: create its folder first"
 expect 0 -o "$folder/new" "$traces/saw.txt"
 cmp "$folder/new" "$folder/saw.trace" || fail "-o wrote a different trace"
 [ "$(find "$folder" -name 'new*' -o -name 'kept*' | wc -l)" -eq 2 ] || fail "leftover files"

@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "options/option.h"
+#include "stages.h"
 
 enum { NO, YES };
 
@@ -26,9 +27,6 @@ struct config {
 #define LENGTH "500m"
 #define STEP   "100m"
 
-/* More records than this are most likely a mistake. */
-#define RECORDS_MAX 100000000
-
 static int give(
     struct ss_trace_sink *sink, ss_time time, double load, bool free, struct ss_error *error) {
     struct ss_trace_record record = {.time = time, .load = load, .free = free};
@@ -36,10 +34,10 @@ static int give(
 }
 
 static int check_count(ss_time length, ss_time every, struct ss_error *error) {
-    if (length / every < RECORDS_MAX)
+    if (length / every < SSTRACE_RECORDS_MAX)
         return 0;
     return ss_error_fail(
-        error, "too many records (at most %d): choose a shorter length", RECORDS_MAX);
+        error, "too many records (at most %d): choose a shorter length", SSTRACE_RECORDS_MAX);
 }
 
 static const struct ss_option constant_options[] = {

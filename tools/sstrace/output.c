@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/advice.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "screen/window.h"
@@ -98,8 +99,8 @@ static int write_file(
         if (ss_whole_file_commit(&file) == 0)
             return 0;
     }
-    return ss_error_fail(
-        error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
+    return ss_error_fail(error, "%s cannot be written: %s%s", ss_words_show(request->output).text,
+        strerror(errno), ss_advice_to_write(errno));
 }
 
 int sstrace_output_write(

@@ -105,6 +105,28 @@ static int import(const struct sstrace_request *request, const struct sstrace_fo
     return result;
 }
 
+/* Returns the format that the first line of an invalid trace may have; NULL if it is unclear. */
+static const char *guess_format(const char *head) {
+    size_t field = strcspn(head, " \t\r\n"), number = strspn(head, "0123456789.%");
+    size_t separator = strcspn(head, ",;");
+    if (separator < field && *head != '#')
+        return "csv";
+    char after = head[number + strspn(head + number, " \t\r")];
+    return number > 0 && (after == '\n' || !after) ? "levels --every TIME" : NULL;
+}
+
+static int read_trace(
+    struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
+    if (ss_trace_read(input->stream, input->name, sink, error) == 0)
+        return 0;
+    const char *format = guess_format(input->head);
+    size_t used = strlen(error->message);
+    if (format)
+        snprintf(error->message + used, sizeof error->message - used,
+            "; if this is not a trace, name the format: --from %s", format);
+    return -1;
+}
+
 static int read_input(const struct sstrace_request *request, struct sstrace_input *input,
     struct ss_trace_sink *sink, struct ss_error *error) {
     const char *name = request->import.format;
@@ -124,7 +146,7 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
         return ss_error_fail(error,
             "unexpected argument '%s': only measurements may be in several files",
             ss_words_show(request->files[1]).text);
-    return ss_trace_read(input->stream, input->name, sink, error);
+    return read_trace(input, sink, error);
 }
 
 static int read_files(

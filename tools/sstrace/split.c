@@ -12,6 +12,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "name_hash.h"
 #include "output.h"
 #include "pipeline.h"
 #include "source.h"
@@ -37,14 +38,6 @@ struct machines {
     struct machine *latest;
     int64_t origin; /* time zero of all traces */
 };
-
-/* Returns the FNV-1a hash of a name. */
-static uint64_t hash(const char *name) {
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    for (; *name; name++)
-        value = (value ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return value;
-}
 
 /* Returns the entry of the index that holds this name, or the empty one for it. */
 static size_t *find_entry(const struct machines *machines, const char *name, uint64_t value) {
@@ -94,7 +87,7 @@ static struct sstrace_samples *find_samples(struct sstrace_split *split, const c
         return &machines->latest->samples;
     if (!grow_index(machines))
         return NULL;
-    uint64_t value = hash(name);
+    uint64_t value = sstrace_name_hash(name);
     size_t *entry = find_entry(machines, name, value);
     if (*entry == 0) {
         if (!add_machine(machines, name, value))

@@ -225,6 +225,32 @@ static void json_lines_errors_state_the_expected_input(void **state) {
         assert_blamed(ssload(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
+#define OF_CPU(time, load, cpu) "{\"elapsed_seconds\":" time ",\"load\":" load ",\"cpu\":" cpu "}\n"
+#define PER_CPU(time, all, first)                                                                  \
+    OF_CPU(time, all, "\"all\"")                                                                   \
+    OF_CPU(time, first, "0")
+
+static void json_lines_of_cpus_are_selected(void **state) {
+    (void)state;
+    static const char text[] = PER_CPU("1", "0.5", "0.25") PER_CPU("2", "0.25", "0.75");
+    struct import_run run = import_text(ssload(), NULL, text);
+    assert_int_equal(run.late, 0);
+    assert_levels(&run, 1, LEVELS(50, 25));
+    run = import_text(ssload(), &(import_options){.select = "0"}, text);
+    assert_levels(&run, 1, LEVELS(25, 75));
+    run = import_text(ssload(), &(import_options){.select = "7"}, text);
+    assert_not_imported(&run, "no samples of '7': it has 2 series (all, 0)");
+    run = import_text(ssload(), NULL, OF_CPU("1", "1", "0") OF_CPU("1", "0", "1"));
+    assert_not_imported(&run, "a single sample");
+    run = import_text(ssload(), NULL,
+        OF_CPU("1", "1", "0") OF_CPU("1", "0", "1") OF_CPU("2", "1", "0") OF_CPU("2", "0", "1"));
+    assert_not_imported(&run, "has 2 series (0, 1): choose one with --select");
+    assert_blamed(ssload(), &(import_options){.select = "0"}, LINE("1", "0"), "1:41",
+        "'cpu' is missing in this object: remove --select");
+    assert_blamed(ssload(), NULL, OF_CPU("1", "0", "null"), "1:37",
+        "'cpu' must be \"all\" or the number of a CPU");
+}
+
 /* JSON Lines may end after any line. */
 static void truncated_monitor_files_are_refused_unless_cut_after_a_line(void **state) {
     (void)state;
@@ -279,6 +305,7 @@ JSON_MAIN(
     cmocka_unit_test(long_prometheus_labels_are_kept_or_refused),
     cmocka_unit_test(prometheus_values_that_go_backward_are_skipped),
     cmocka_unit_test(prometheus_errors_state_the_expected_input),
+    cmocka_unit_test(json_lines_of_cpus_are_selected),
     cmocka_unit_test(json_lines_have_one_object_per_line),
     cmocka_unit_test(json_lines_errors_state_the_expected_input),
     cmocka_unit_test(truncated_monitor_files_are_refused_unless_cut_after_a_line),

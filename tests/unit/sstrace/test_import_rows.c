@@ -174,6 +174,28 @@ static void bitbrains_time_unit_is_inferred_from_magnitude(void **state) {
     assert_levels(&run, 300, LEVELS(20, 10));
 }
 
+#define PER_CPU_HEADER "time,elapsed_seconds,target,load,error,load_ticks,cpu,user\n"
+#define PER_CPU(time, all, first, second)                                                          \
+    "x," time ",," all ",,,all,0\nx," time ",," first ",,,0,0\nx," time ",," second ",,,1,0\n"
+
+static void ssload_rows_of_cpus_are_selected(void **state) {
+    (void)state;
+    static const char text[] =
+        PER_CPU_HEADER PER_CPU("1", "0.5", "0.25", "0.75") PER_CPU("2", "0.25", "0.125", "0.375");
+    struct import_run run = import_text(&sstrace_format_ssload, NULL, text);
+    assert_int_equal(run.late, 0);
+    assert_levels(&run, 1, LEVELS(50, 25));
+    run = import_text(&sstrace_format_ssload, &(import_options){.select = "all"}, text);
+    assert_levels(&run, 1, LEVELS(50, 25));
+    run = import_text(&sstrace_format_ssload, &(import_options){.select = "1"}, text);
+    assert_levels(&run, 1, LEVELS(75, 37.5));
+    run = import_text(&sstrace_format_ssload, &(import_options){.select = "2"}, text);
+    assert_not_imported(&run, "no samples of '2': it has 3 series (all, 0, 1)");
+    run = import_text(&sstrace_format_ssload, NULL,
+        PER_CPU_HEADER "x,1,,0.5,,,0,0\nx,1,,0.25,,,1,0\nx,2,,0.5,,,0,0\nx,2,,0.25,,,1,0\n");
+    assert_not_imported(&run, "has 2 series (0, 1): choose one with --select");
+}
+
 static void ssload_samples_are_imported(void **state) {
     (void)state;
     assert_true(sstrace_format_ssload.detect(SSLOAD_HEADER "x"));
@@ -321,6 +343,7 @@ UNIT_MAIN(
     cmocka_unit_test(alibaba_samples_marked_invalid_become_gaps),
     cmocka_unit_test(bitbrains_time_unit_is_inferred_from_magnitude),
     cmocka_unit_test(ssload_samples_are_imported),
+    cmocka_unit_test(ssload_rows_of_cpus_are_selected),
     cmocka_unit_test(collectd_values_are_read_as_ticks_or_percent),
     cmocka_unit_test(collectd_restarts_become_gaps),
     cmocka_unit_test(rising_small_collectd_values_are_counters),

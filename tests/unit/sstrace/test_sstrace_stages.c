@@ -152,6 +152,10 @@ static void repeat_option_omits_later_warm_ups(void **state) {
     assert_becomes("0 free\n2s 0\n3s 1\n", WORDS("--repeat", "2"), "0 free,2s 0,3s 1,3s 0,4s 1");
     assert_refused("1s 0\n", WORDS("--repeat", "2"), "has length 0");
     assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "the count must be more than 0");
+    assert_refused("0 0\n1s 1\n", WORDS("--repeat", "50000001"),
+        "more than 100000000 records: repeat it at most 50000000 times");
+    assert_refused("0 0\n1d 1\n", WORDS("--repeat", "213504"), "repeat it at most 213503 times");
+    assert_refused("0 0\n1s 1\n", WORDS("--repeat", "99999999999"), "at most 50000000 times");
 }
 
 static void load_scale_option_multiplies_loads(void **state) {
@@ -198,6 +202,7 @@ static void resample_option_holds_the_mean_of_each_window(void **state) {
         "0 free,1s 1,2s 1,2s 1,3s 1,3s free,7s 0,8s 0,8s 0");
     assert_becomes("2s 1\n3s 1\n", WORDS("--resample", "2s"), "0 1,2s 1,2s 1,3s 1");
     assert_refused("0 0\n", WORDS("--resample", "0"), "more than 0");
+    assert_refused("0 0\n1s 0\n", WORDS("--resample", "10n"), "choose a longer step");
 }
 
 /* The integral must not depend on the window. */

@@ -184,14 +184,21 @@ static bool next_name(const struct sstrace_heading *heading, struct sstrace_walk
     return sstrace_walk_next(walk, field) > 0;
 }
 
-int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
-    const char *wanted, size_t *number) {
+size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *wanted) {
     struct sstrace_walk walk = {0};
     struct sstrace_field field;
-    for (*number = 0; next_name(heading, &walk, &field, number);) {
+    for (size_t number = 0; next_name(heading, &walk, &field, &number);) {
         if (sstrace_field_is(&field, wanted))
-            return 0;
+            return number;
     }
+    return 0;
+}
+
+int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
+    const char *wanted, size_t *number) {
+    *number = sstrace_heading_number(heading, wanted);
+    if (*number > 0)
+        return 0;
     *number = read_position(wanted);
     if (*number > 0 && *number <= heading->count)
         return 0;

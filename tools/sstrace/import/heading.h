@@ -40,6 +40,10 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
 SS_NONNULL()
 void sstrace_heading_close(struct sstrace_heading *heading);
 
+/* Returns the number of the column with this name, from 1; 0 if the table has none. */
+SS_NONNULL()
+size_t sstrace_heading_number(const struct sstrace_heading *heading, const char *wanted);
+
 /*
  * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if the
  * table has no such column.

@@ -19,6 +19,9 @@
 struct layout {
     /* Columns are found by name if the table has a header, otherwise by number, from 1. */
     const char *header, *time_name, *load_name;
+    const char *series_name; /* a column that not every table has */
+    const char *whole;       /* the series that is the sum of the others; used unless another is
+                                selected */
     size_t time, end, series, load;
     char separator;
     enum sstrace_stamp stamp;
@@ -36,6 +39,8 @@ struct rows {
     struct sstrace_field time, end, series, load;
     struct sstrace_scale scale;
     struct sstrace_clock clock;
+    bool has_series;
+    bool has_whole;
     bool any; /* a row was read */
 };
 
@@ -127,6 +132,8 @@ static const struct layout ssload = {
     .header = "time,elapsed_seconds,target,load,error,load_ticks",
     .time_name = "elapsed_seconds",
     .load_name = "load",
+    .series_name = "cpu",
+    .whole = "all",
     .separator = ',',
     .stamp = SSTRACE_STAMP_END,
     .unit = SSTRACE_UNIT_FRACTION,
@@ -146,7 +153,7 @@ static bool detect_ssload(const char *head) {
 }
 
 /* Reads the header and picks the columns. Returns 1, 0 if the input is empty, or -1 on error. */
-static int read_header(struct rows *rows, size_t *time, size_t *load) {
+static int read_header(struct rows *rows, size_t *time, size_t *load, size_t *series) {
     const struct layout *layout = rows->layout;
     struct sstrace_heading heading;
     int more = sstrace_table_read_row(rows->input);
@@ -163,28 +170,31 @@ static int read_header(struct rows *rows, size_t *time, size_t *load) {
                          sstrace_heading_find(&heading, rows->input, layout->load_name, load) != 0
                      ? -1
                      : 1;
+    if (layout->series_name)
+        *series = sstrace_heading_number(&heading, layout->series_name);
     sstrace_heading_close(&heading);
     return result;
 }
 
 static int begin(struct rows *rows) {
     const struct layout *layout = rows->layout;
-    size_t time = layout->time, load = layout->load;
-    if (rows->samples->options->select && !layout->series)
-        return ss_error_fail(rows->input->error, "--select has no meaning with this format, "
-                                                 "whose files have only one series: remove "
-                                                 "--select");
+    size_t time = layout->time, load = layout->load, series = layout->series;
     rows->table.input = rows->input;
     rows->table.separator = layout->separator;
-    int more = layout->header ? read_header(rows, &time, &load) : 1;
+    int more = layout->header ? read_header(rows, &time, &load, &series) : 1;
     if (more <= 0)
         return more;
+    if (rows->samples->options->select && !series)
+        return ss_error_fail(rows->input->error,
+            "--select has no meaning with %s, which has only one series: remove --select",
+            ss_words_show(rows->input->name).text);
     sstrace_table_pick(&rows->table, time, &rows->time);
     sstrace_table_pick(&rows->table, load, &rows->load);
     if (layout->end)
         sstrace_table_pick(&rows->table, layout->end, &rows->end);
-    if (layout->series)
-        sstrace_table_pick(&rows->table, layout->series, &rows->series);
+    if (series)
+        sstrace_table_pick(&rows->table, series, &rows->series);
+    rows->has_series = series > 0;
     rows->clock.unit = layout->time_unit;
     rows->scale.comma = layout->separator != ',';
     rows->samples->stamp = layout->stamp;
@@ -230,17 +240,27 @@ static bool is_header(const struct rows *rows) {
            !sstrace_field_number(&rows->time, false, &number);
 }
 
+static bool wants(struct rows *rows, const char *series) {
+    const char *whole = rows->layout->whole;
+    bool is_whole = whole && strcmp(series, whole) == 0;
+    if (!rows->any)
+        rows->has_whole = is_whole;
+    if (rows->has_whole && !is_whole && !rows->samples->options->select)
+        return false;
+    return sstrace_samples_wants(rows->samples, series);
+}
+
 static int take_row(struct rows *rows) {
     struct sstrace_sample sample = {0};
     double number;
     if (is_header(rows))
         return 0;
-    if (rows->layout->series) {
+    if (rows->has_series) {
         char name[SSTRACE_NAME];
         if (sstrace_field_name(&rows->series, rows->input, name) != 0)
             return -1;
         /* Tasks without a machine belong to no series. */
-        if (!*name || !sstrace_samples_wants(rows->samples, name))
+        if (!*name || !wants(rows, name))
             return 0;
     }
     if (take_time(rows, &rows->time, rows->layout->end ? &sample.from : &sample.to) != 0 ||
@@ -334,7 +354,7 @@ const struct sstrace_format sstrace_format_bitbrains = {
 const struct sstrace_format sstrace_format_ssload = {
     .name = "ssload",
     .summary = "output of ssload, or samples.csv of a record",
-    .takes = SSTRACE_TAKES_EVERY,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .detect = detect_ssload,
     .import = import_rows,
     .layout = &ssload,

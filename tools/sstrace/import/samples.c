@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "base/words.h"
+#include "name_hash.h"
 
 /* A gap begins if the next sample is later than this multiple of the usual interval. */
 #define GAP 1.5
@@ -26,17 +27,6 @@ void sstrace_samples_open(struct sstrace_samples *samples,
         .usual = (int64_t)options->every,
         .broken = true,
     };
-}
-
-/*
- * Returns the FNV-1a hash of a name. Names with the same hash count as one, but that is very
- * unlikely.
- */
-static uint64_t hash(const char *name) {
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-    for (; *name; name++)
-        value = (value ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return value ? value : 1;
 }
 
 static bool put_name(struct sstrace_names *names, uint64_t value) {
@@ -70,7 +60,7 @@ static bool grow(struct sstrace_names *names) {
 static bool note_name(struct sstrace_names *names, const char *name) {
     if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
         return false;
-    return put_name(names, hash(name));
+    return put_name(names, sstrace_name_hash(name));
 }
 
 bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) {
@@ -88,11 +78,11 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) 
         if (length + 3 < room)
             snprintf(samples->first_names + used, room, "%s%s", used ? ", " : "", series);
         if (samples->names.count == 1)
-            samples->first = hash(series);
+            samples->first = sstrace_name_hash(series);
     }
     if (select)
         return strcmp(series, select) == 0;
-    return hash(series) == samples->first;
+    return sstrace_name_hash(series) == samples->first;
 }
 
 static int give(

@@ -65,7 +65,7 @@ struct sstrace_sample {
     double load;      /* from 0 to 1; NaN for a gap */
 };
 
-/* A set of names, stored as hashes. */
+/* A set of names, stored as hashes. Two names with the same hash would count as one. */
 struct sstrace_names {
     uint64_t *hashes;
     size_t count, capacity;

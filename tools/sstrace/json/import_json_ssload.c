@@ -16,6 +16,9 @@ static const struct sstrace_json_place places[] = {
 struct ssload {
     struct sstrace_samples *samples;
     struct sstrace_scale scale;
+    char cpu[32];   /* "all", a number, or "" without this key */
+    bool any;       /* an object was read */
+    bool has_whole; /* the first one is the load of all CPUs together */
     bool has_time, has_load;
     struct sstrace_sample sample;
     struct sstrace_json_mark mark;
@@ -43,12 +46,39 @@ static int take_load(struct sstrace_json *json, const struct sstrace_json_event 
     return sstrace_json_expect_finite(json, event);
 }
 
+/* Reads "all" or the number of a CPU. */
+static int take_cpu(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct ssload *it = json->context;
+    bool known = event->kind == SSTRACE_JSON_TEXT_VALUE || event->kind == SSTRACE_JSON_NUMBER;
+    if (!known || event->length == 0 || event->length >= sizeof it->cpu)
+        return sstrace_json_blame(json, "'cpu' must be \"all\" or the number of a CPU");
+    memcpy(it->cpu, event->text, event->length + 1);
+    return 0;
+}
+
+/* Returns whether the object belongs to the selected CPU; by default, to all CPUs together. */
+static bool wants(struct ssload *it) {
+    bool whole = strcmp(it->cpu, "all") == 0, select = it->samples->options->select;
+    if (!it->any)
+        it->has_whole = whole;
+    it->any = true;
+    if (it->has_whole && !whole && !select)
+        return false;
+    return (!*it->cpu && !select) || sstrace_samples_wants(it->samples, it->cpu);
+}
+
 static int end_object(struct sstrace_json *json) {
     struct ssload *it = json->context;
     if (!it->has_time || !it->has_load)
         return sstrace_json_blame(
             json, "'%s' is missing in this object", it->has_time ? "load" : "elapsed_seconds");
+    if (!*it->cpu && it->samples->options->select)
+        return sstrace_json_blame(json, "'cpu' is missing in this object: remove --select");
     it->has_time = it->has_load = false;
+    bool wanted = wants(it);
+    *it->cpu = '\0';
+    if (!wanted)
+        return 0;
     json->input->line = it->mark.line;
     return sstrace_samples_add(it->samples, json->input, it->mark.column, &it->sample);
 }
@@ -60,6 +90,8 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
         return take_time(json, event);
     if (strcmp(event->key, "load") == 0)
         return take_load(json, event);
+    if (strcmp(event->key, "cpu") == 0)
+        return take_cpu(json, event);
     return 0;
 }
 
@@ -83,7 +115,7 @@ static bool detect(const char *head) {
 const struct sstrace_format sstrace_format_ssload_json = {
     .name = "ssload-json",
     .summary = "JSON Lines of a load monitor: elapsed_seconds and load in each object",
-    .takes = SSTRACE_TAKES_EVERY,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
     .detect = detect,
     .import = import,
 };

@@ -101,6 +101,20 @@ static int take_round(
     return round->begun ? sstrace_give(round->stage, moved, error) : 0;
 }
 
+/* Checks the result of all repetitions before the first one, because it may not fit on the disk. */
+static int check_repeat(const struct sstrace_stage *stage, ss_time period, struct ss_error *error) {
+    const struct sstrace_spool *spool = &stage->spool;
+    uint64_t most = ss_time_since(SS_TIME_NEVER - 1, spool->length) / period + 1;
+    if (most > SSTRACE_RECORDS_MAX / spool->count)
+        most = SSTRACE_RECORDS_MAX / spool->count;
+    if (stage->how.count <= 1 || stage->how.count <= most)
+        return 0;
+    return ss_error_fail(error,
+        "--repeat: the trace gets longer than 213503d (584 years) or more than %d records: repeat "
+        "it at most %llu times",
+        SSTRACE_RECORDS_MAX, (unsigned long long)(most ? most : 1));
+}
+
 static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     struct sstrace_spool *spool = &stage->spool;
@@ -109,9 +123,10 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     ss_time period = ss_time_since(spool->length, spool->first_load);
     if (period == 0)
         return ss_error_fail(error, "--repeat: the trace has length 0, so it cannot be repeated");
+    if (check_repeat(stage, period, error) != 0)
+        return -1;
     for (uint64_t i = 0; i < stage->how.count; i++) {
-        struct round round = {.sink = {.take = take_round}, .stage = stage};
-        round.shift = i <= SS_TIME_NEVER / period ? i * period : SS_TIME_NEVER;
+        struct round round = {.sink = {.take = take_round}, .stage = stage, .shift = i * period};
         if (sstrace_spool_play(spool, &round.sink, error) != 0)
             return -1;
     }

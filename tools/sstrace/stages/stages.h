@@ -9,6 +9,9 @@
 #include "spool.h"
 #include "trace/record.h"
 
+/* More records than this, made by a generator or a transformation, are most likely a mistake. */
+#define SSTRACE_RECORDS_MAX 100000000
+
 enum sstrace_transform_kind {
     SSTRACE_SCALE,      /* factor */
     SSTRACE_LATER,      /* from */
