@@ -188,11 +188,13 @@ if have_terminal; then
     script -qec "$sssim ${modules[*]} -P 2 -l 50% --sweep dithering-options=20m,107m" /dev/null >out
     [ "$(wc -l <out)" -eq 4 ] || fail "the table is missing: $(cat out)"
     [[ $(sed -n 1p out) == 'dithering-options  mean error %'* ]] || fail "wrong heading: $(cat out)"
-    [[ $(tail -n 1 out) == 'Take dithering-options=20m: '*' of one CPU; the cheapest, '* ]] ||
+    [[ $(tail -n 1 out) == 'Choose dithering-options=20m: '*' of one CPU; the cheapest, '* ]] ||
         fail "the recommendation is missing: $(cat out)"
 fi
 expect "${run[@]}" --sweep load=25%,75% --csv
-[[ $(cat err) == 'The load is held best with load='* ]] || fail "the recommendation is missing: $(cat err)"
+[[ $(cat err) == 'Nothing to compare: only the target was swept'* ]] || fail "targets are compared: $(cat err)"
+expect "${run[@]}" -l 50% --sweep class=serial,blocking --csv
+[[ $(cat err) == 'The load is held best with class='* ]] || fail "the recommendation is missing: $(cat err)"
 
 refused 'feedback/own: a simulated load is relative to all CPUs: omit cpus' -l 50% -f own -F cpus=1
 refused '--sweep requires a value' --sweep
@@ -200,12 +202,13 @@ refused "--sweep: 'load' is not an option with values" --sweep load
 refused "--sweep: '=1' is not an option with values" --sweep =1
 refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
 refused "--sweep: 'sweep' cannot be swept: name another option" --sweep sweep=1
-refused "--laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
-refused '--csv=1: --csv takes no value' --sweep csv=1
+refused "--sweep: --foo=1: unknown option '--foo'" --sweep foo=1
+refused "--sweep: --laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
+refused '--sweep: --csv=1: --csv takes no value' --sweep csv=1
 # All arguments are checked before the first run.
-refused "--control=foo: unknown control module 'foo'" -l 50% --sweep control=rbpid,foo
-refused '--load=50% --cpus=x: --cpus:' --sweep load=50% --sweep cpus=1,x
-refused '--seed=1: no target is given' --sweep seed=1
+refused "--sweep: --control=foo: unknown control module 'foo'" -l 50% --sweep control=rbpid,foo
+refused '--sweep: --load=50% --cpus=x: --cpus:' --sweep load=50% --sweep cpus=1,x
+refused '--sweep: --seed=1: no target is given' --sweep seed=1
 many=()
 for i in $(seq 17); do
     many+=(--sweep "o$i=1")
@@ -248,6 +251,13 @@ expect queue --rate 50 --arrival concurrent --duration 10s --json
 [ "$(member program)/$(member sent)/$(member succeeded)" = '"sssim queue"/500/500' ] ||
     fail "invalid JSON of queue: $(cat out)"
 [ "$(member throughput)" = 50 ] || fail "wrong throughput: $(cat out)"
+
+# --requests ends the run as planned.
+for loop in '--rate 50 --arrival even' '--closed 1'; do
+    # shellcheck disable=SC2086 # words, not one
+    expect queue $loop --requests 500
+    grep -q '^- verdict: valid: nothing found in ' out || fail "queue $loop: wrong verdict: $(cat out)"
+done
 
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
 # The short options of ssrequest are accepted.
@@ -374,6 +384,11 @@ awk -F , 'NR > 1 && ($7 > 5 || $7 < -5 || $8 != 0.002) { exit 1 }' one/fleet.csv
 expect fleet --nodes 3 -- -l 40% --duration 10s
 grep -q '^target  *40.000 %$' out || fail "wrong target: $(cat out)"
 grep -q 'in 90 % of such fleets' out || fail "no interval: $(cat out)"
+expect fleet --nodes 3 -- -P 1 -l 40% --background 0.6 --duration 10s
+grep -qE '^mean error +-[12][0-9]\.' out || fail "the error of a load above the target is not negative: $(cat out)"
+cp -r traces odd && mv odd/b.txt 'odd/"b".txt'
+expect fleet --nodes 2 --traces odd --record quotes -- -P 1 --duration 1s
+[ "$(sed -n 2p quotes/fleet.csv | cut -d , -f 1-4)" = 'n0,n0,"""b"".txt",done' ] || fail "wrong table: $(cat quotes/fleet.csv)"
 refused '--record: one: File exists' fleet --record one
 refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record invalid -- --nonsense
 [ ! -e invalid ] || fail "an invalid option leaves a folder"
@@ -386,6 +401,12 @@ if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"
     "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
+    "$1/bin/ssreport" --check one/ >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked"
+    [ "$(grep -cE '^one/n[0-9]+: (valid|doubtful|invalid): ' checks)" -eq 40 ] || fail "wrong checks: $(cat checks)"
+    cp -r one lacking && rm -r lacking/n1
+    status=0
+    "$1/bin/ssreport" --check lacking >checks 2>err || status=$?
+    [[ $status -eq 3 && $(<checks) = *'lacking/n1: invalid: '* ]] || fail "a missing record is not invalid: $(cat checks)"
     tr '\n' ' ' <answer | grep -qE 'These clocks are not trusted: n[0-9]+ \([0-9.]+ s (ahead|behind), known within 0.002 s\)' ||
         fail "no clock is named: $(cat answer)"
     # The intervals of a rehearsal contain a sample of other nodes, but rarely one with an additional disturbance.

@@ -7,6 +7,7 @@
 #include "unit.h"
 
 static const char *const quanta[] = {"20m", "53m", "107m"};
+static const char *const classes[] = {"serial", "blocking"};
 static const char *const loads[] = {"25%", "75%"};
 
 static struct grid_axis axis(const char *name, const char *const *values, size_t count) {
@@ -64,14 +65,27 @@ static void sweep_averages_over_conditions(void **state) {
 
 static void sweep_over_conditions_names_the_best_and_worst(void **state) {
     (void)state;
-    struct grid grid = {.axes = {axis("load", loads, 2)}, .count = 1};
+    struct grid grid = {.axes = {axis("class", classes, 2)}, .count = 1};
     struct trial_figures rows[] = {row(5, 0.02), row(2, 0.02)};
     assert_concludes(&grid, rows,
-        "The load is held best with load=75% (mean squared error 2 %^2) and worst with load=25% "
-        "(5 %^2).");
+        "The load is held best with class=blocking (mean squared error 2 %^2) and worst with "
+        "class=serial (5 %^2).");
     /* A cheaper setting is not better if the settings are equal. */
     struct trial_figures still[] = {row(0.02, 0.02), row(0.03, 0.01)};
-    assert_concludes(&grid, still, "best with load=25%");
+    assert_concludes(&grid, still, "best with class=serial");
+}
+
+/* At each target, serial is better. */
+static void sweep_does_not_compare_targets(void **state) {
+    (void)state;
+    struct grid grid = {.axes = {axis("load", loads, 2)}, .count = 1};
+    struct trial_figures rows[] = {row(5, 0.02), row(2, 0.02)};
+    assert_concludes(&grid, rows, "Nothing to compare: only the target was swept");
+    struct grid both = {.axes = {axis("load", loads, 2), axis("class", classes, 2)}, .count = 2};
+    struct trial_figures four[] = {row(5, 0.02), row(6, 0.02), row(1, 0.02), row(2, 0.02)};
+    assert_concludes(&both, four,
+        "The load is held best with class=serial (mean squared error 3 %^2) and worst with "
+        "class=blocking (4 %^2).");
 }
 
 static void sweep_ignores_trials_without_figures(void **state) {
@@ -89,4 +103,5 @@ UNIT_MAIN(
     cmocka_unit_test(sweep_recommends_the_cheaper_of_equal_settings),
     cmocka_unit_test(sweep_averages_over_conditions),
     cmocka_unit_test(sweep_over_conditions_names_the_best_and_worst),
+    cmocka_unit_test(sweep_does_not_compare_targets),
     cmocka_unit_test(sweep_ignores_trials_without_figures))

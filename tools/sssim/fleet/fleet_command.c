@@ -138,8 +138,9 @@ static void write_row(FILE *stream, const struct fleet *fleet, uint64_t number) 
     const struct fleet_node *node = &fleet->nodes[number];
     const char *trace = trace_of(fleet, number), *slash = trace ? strrchr(trace, '/') + 1 : "";
     bool failed = node->fails < 1;
-    fprintf(stream, "n%llu,n%llu,%s,%s,%s,%.6f,%.6f,%.6f,simulated,\n", (unsigned long long)number,
-        (unsigned long long)number, slash, failed ? "failed" : "done",
+    fprintf(stream, "n%llu,n%llu,", (unsigned long long)number, (unsigned long long)number);
+    ss_words_quote_csv(stream, slash);
+    fprintf(stream, ",%s,%s,%.6f,%.6f,%.6f,simulated,\n", failed ? "failed" : "done",
         failed ? "failed in the simulation" : "", FLEET_START, node->measured,
         ss_time_seconds(fleet->options->clock_error));
 }
@@ -174,7 +175,7 @@ static void add(struct sum *sum, const struct fleet_node *node) {
 }
 
 static double error_of(const struct sum *sum) {
-    return (sum->load - sum->target) / sum->time;
+    return (sum->target - sum->load) / sum->time;
 }
 
 static int compare(const void *one, const void *other) {

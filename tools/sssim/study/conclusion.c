@@ -29,6 +29,20 @@ static bool is_choice(const char *name) {
     return false;
 }
 
+static bool is_target(const char *name) {
+    return strcmp(name, "load") == 0 || strcmp(name, "trace") == 0 ||
+           strcmp(name, "trace-options") == 0;
+}
+
+/*
+ * Returns whether the runs of different values on this axis are compared: choices, or without any,
+ * conditions. Errors at different targets do not compare: a target may be near the load that the
+ * instances make without control.
+ */
+static bool is_compared(const struct grid_axis *axis, bool choices) {
+    return choices ? is_choice(axis->name) : !is_target(axis->name);
+}
+
 /* Returns the index of a run's value on an axis. */
 static size_t place_of(const struct grid *grid, size_t run, size_t axis) {
     for (size_t i = grid->count; i-- > axis + 1;)
@@ -44,13 +58,21 @@ static bool has_choices(const struct grid *grid) {
     return false;
 }
 
-/*
- * Returns whether two runs have the same values of all choices or, without `choices`, of all
- * conditions.
- */
+static bool only_targets(const struct grid *grid) {
+    bool any = false;
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct grid_axis *axis = &grid->axes[i];
+        if (axis->count > 1 && !is_target(axis->name))
+            return false;
+        any |= axis->count > 1;
+    }
+    return any;
+}
+
+/* Returns whether two runs have the same values on all axes that are compared. */
 static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t other) {
     for (size_t i = 0; i < grid->count; i++) {
-        if (choices != is_choice(grid->axes[i].name))
+        if (!is_compared(&grid->axes[i], choices))
             continue;
         if (place_of(grid, run, i) != place_of(grid, other, i))
             return false;
@@ -84,7 +106,7 @@ static const char *name_score(
     buffer[0] = '\0';
     for (size_t i = 0; i < grid->count && used < size; i++) {
         const struct grid_axis *axis = &grid->axes[i];
-        if (choices == is_choice(axis->name) && axis->count > 1)
+        if (is_compared(axis, choices) && axis->count > 1)
             used += (size_t)snprintf(buffer + used, size - used, "%s%s=%s", used ? " " : "",
                 axis->name, axis->values[place_of(grid, score->first, i)]);
     }
@@ -136,7 +158,11 @@ void conclusion_make(
     const struct score *good = choices ? &ranking.best : &ranking.steadiest,
                        *cheap = &ranking.cheapest, *bad = &ranking.unsteadiest;
     name_score(best, sizeof best, grid, choices, good);
-    if (ranking.count < 2)
+    if (only_targets(grid))
+        snprintf(buffer, size,
+            "Nothing to compare: only the target was swept, and errors at different targets do not "
+            "compare.");
+    else if (ranking.count < 2)
         snprintf(buffer, size, "Nothing to compare: %zu combination%s had samples.", ranking.count,
             ranking.count == 1 ? "" : "s");
     else if (!choices)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "base/words.h"
 #include "conclusion.h"
 #include "crash.h"
@@ -50,7 +51,7 @@ static int blame(const struct words *words, struct ss_error *error) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s%s", used ? " " : "", words->swept[i]);
     }
-    return ss_error_wrap(error, "%s", ss_words_show(text).text);
+    return ss_error_wrap(error, "--sweep: %s", ss_words_show(text).text);
 }
 
 /*
@@ -167,7 +168,7 @@ struct sweep {
     bool csv;
 };
 
-static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
+static int take_row(struct sweep *sweep, size_t run, const size_t *place, struct ss_error *error) {
     progress_clear(&sweep->progress);
     sweep->progress.done = run + 1;
     if (sweep->csv)
@@ -175,7 +176,7 @@ static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
     else
         print_table_row(sweep->grid, place, &sweep->rows[run]);
     /* Show each row at once: users watch long sweeps. */
-    fflush(stdout);
+    return ss_streams_flush(error);
 }
 
 static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
@@ -188,7 +189,7 @@ static int run_all(struct sweep *sweep, char **argv, struct ss_error *error) {
         if (status == 0 && simulate(words.argv, &sweep->progress, row, &sweep->store, error) < 0)
             status = blame(&words, error);
         if (status == 0 && row)
-            take_row(sweep, run++, place);
+            status = take_row(sweep, run++, place, error);
         free_words(&words);
     } while (status == 0 && go_on(sweep->grid, place));
     return status;

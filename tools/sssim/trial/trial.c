@@ -195,7 +195,7 @@ static void start_monitor(struct trial *trial) {
     ss_monitor_open(&trial->monitor, &trial->set,
         counts_group(trial) ? trial->source : SS_SOURCE_SYSTEM, &trial->meter, trial->board);
     trial->monitor.interval = interval;
-    ss_monitor_begin(&trial->monitor, trial->now);
+    ss_monitor_begin(&trial->monitor, trial->now, trial->now);
     if (first)
         trial->monitor.next = trial->now + first;
     sleepers_set(&trial->sleepers, trial->options.instances, trial->monitor.next);
