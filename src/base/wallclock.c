@@ -12,7 +12,9 @@
 enum verdict {
     UNDERSTOOD,
     NO_TIME, /* unknown form */
-    DOES_NOT_EXIST,
+    NO_DAY,
+    NO_CLOCK,     /* there is no such time of day */
+    SKIPPED,      /* by the clocks, on this day */
     OUT_OF_RANGE, /* does not fit in 64 bits of nanoseconds */
 };
 
@@ -140,15 +142,17 @@ static enum verdict read_date_time(const char *text, int64_t *at) {
         return NO_TIME;
     if (!read_clock(&text, &tm, &nanoseconds) || !read_offset(&text, &east, &local) || *text)
         return NO_TIME;
-    if (!ss_wallclock_day(tm.tm_year, tm.tm_mon, tm.tm_mday, &day) || !clock_exists(&tm))
-        return DOES_NOT_EXIST;
+    if (!ss_wallclock_day(tm.tm_year, tm.tm_mon, tm.tm_mday, &day))
+        return NO_DAY;
+    if (!clock_exists(&tm))
+        return NO_CLOCK;
     tm.tm_year -= 1900;
     tm.tm_mon--;
     time_t seconds;
     if (!local)
         seconds = timegm(&tm) - east;
     else if (!from_local(&tm, -1, &seconds))
-        return DOES_NOT_EXIST;
+        return SKIPPED;
     return to_nanoseconds(seconds, nanoseconds, at);
 }
 
@@ -181,7 +185,7 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
     if (!read_clock(&text, &clock, &nanoseconds) || *text)
         return NO_TIME;
     if (!clock_exists(&clock))
-        return DOES_NOT_EXIST;
+        return NO_CLOCK;
     tzset();
     time_t today = floor_seconds(now);
     struct tm day;
@@ -225,8 +229,9 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
     static const char *const faults[] = {
         [NO_TIME] = "is not a point in time: write 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
                     "@1795161600 (seconds since 1970)",
-        [DOES_NOT_EXIST] = "does not exist: there is no such day or hour, or the clocks skip it "
-                           "when they go forward",
+        [NO_DAY] = "does not exist: there is no such day in the calendar",
+        [NO_CLOCK] = "does not exist: write a time of day from 00:00 to 23:59:59",
+        [SKIPPED] = "does not exist: the clocks skip it when they go forward; write a later time",
         [OUT_OF_RANGE] = "is too far away: write a time between the years 1678 and 2262",
     };
     int64_t found = 0;

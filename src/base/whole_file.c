@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/words.h"
 
 /* Opens a pipe or a device. Opening a FIFO without a reader fails at once instead of blocking. */
@@ -53,13 +54,15 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
         return ss_error_fail(error, "%s is a directory", shown.text);
     errno = plain ? -ss_whole_file_resolve(path, folder, sizeof folder) : 0;
     if (errno)
-        return ss_error_fail(error, "%s cannot be written: %s", shown.text, strerror(errno));
+        return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
+            ss_advice_to_write(errno));
     char *slash = plain ? strrchr(folder, '/') : NULL;
     if (slash)
         slash[slash == folder] = '\0';
     if (plain ? access(slash ? folder : ".", W_OK | X_OK) == 0 : access(path, W_OK) == 0)
         return 0;
-    return ss_error_fail(error, "%s cannot be written: %s", shown.text, strerror(errno));
+    return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
+        ss_advice_to_write(errno));
 }
 
 int ss_whole_file_open(struct ss_whole_file *file, const char *path) {

@@ -49,5 +49,6 @@ void ss_conditions_end(
     double *figures = evidence->figures;
     figures[SS_CHECK_FREQUENCY] = find_frequency_change(conditions, now);
     figures[SS_CHECK_CLOCK] = (double)(end.wall - conditions->begin.wall) / 1e6;
-    figures[SS_CHECK_SUSPENDED] = (double)(end.boot - conditions->begin.boot) / 1e9;
+    /* The offset is read a little too large or too small, but does not fall. */
+    figures[SS_CHECK_SUSPENDED] = fmax((double)(end.boot - conditions->begin.boot) / 1e9, 0);
 }

@@ -80,6 +80,11 @@ struct quantity {
     struct ss_units_doubt doubt; /* a warning about a valid value */
 };
 
+static int refuse_large(const struct ss_option *row, const char *text, struct ss_error *error) {
+    return ss_error_fail(
+        error, "'%s' is too large: write at most %s", ss_words_show(text).text, row->max);
+}
+
 static int read_quantity(const struct ss_option *row, const char *text, void *place,
     struct quantity *quantity, struct ss_error *error) {
     double *value = &quantity->value;
@@ -96,6 +101,10 @@ static int read_quantity(const struct ss_option *row, const char *text, void *pl
     }
     case SS_OPTION_COUNT: {
         uint64_t count;
+        bool is_number = *text && !text[strspn(text, "0123456789")];
+        /* Beyond 64 bits, ss_units_count() would name the largest number, not the row's. */
+        if (row->max && is_number && ss_units_count(text, &count, NULL) < 0)
+            return refuse_large(row, text, error);
         if (ss_units_count(text, &count, error) < 0)
             return -1;
         *value = (double)count;
@@ -124,7 +133,7 @@ static int check_range(const struct ss_option *row, const char *text,
             *doubt ? "; " : "", doubt);
     if (row->max && read_quantity(row, row->max, NULL, &bound, error) == 0 &&
         quantity->value > bound.value)
-        return ss_error_fail(error, "'%s' is too large: write at most %s", text, row->max);
+        return refuse_large(row, text, error);
     return error && error->status ? -1 : 0;
 }
 

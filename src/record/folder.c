@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/json.h"
 #include "base/whole_file.h"
 #include "record/outcome.h"
@@ -65,9 +66,11 @@ static int refuse(const char *path, struct ss_error *error) {
 
 int ss_record_folder_check(const char *path, bool force, struct ss_error *error) {
     struct stat status;
-    if (stat(path, &status) < 0)
-        return errno == ENOENT ? 0
-                               : ss_error_fail(error, "--record: %s: %s", path, strerror(errno));
+    struct ss_error why = {0};
+    if (stat(path, &status) < 0 && ss_whole_file_check(path, &why) == 0)
+        return 0;
+    if (stat(path, &status) < 0) /* still: another run may just have made the folder */
+        return ss_error_fail(error, "--record: %s", why.message);
     if (!S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--record: %s is not a folder: name a folder", path);
     return force && ss_record_writer(path) == 0 ? 0 : refuse(path, error);
@@ -207,7 +210,8 @@ static int take_folder(
     if (record->made || errno == EEXIST)
         record->folder = open(plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (record->folder < 0)
-        return ss_error_fail(error, "--record: %s: %s", plan->record, strerror(errno));
+        return ss_error_fail(
+            error, "--record: %s: %s%s", plan->record, strerror(errno), ss_advice_to_write(errno));
     record->mark = take_mark(record->folder);
     if (record->mark >= 0)
         return 0;

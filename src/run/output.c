@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/streams.h"
 #include "platform/platform.h"
 
@@ -47,7 +48,8 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
     if (output->tty && check_tty(error) < 0)
         return -1;
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return ss_error_fail(error, "--output: %s: %s", folder, strerror(errno));
+        return ss_error_fail(
+            error, "--output: %s: %s%s", folder, strerror(errno), ss_advice_to_write(errno));
     return 0;
 }
 

@@ -125,9 +125,19 @@ static const char *const lines[] = {
     "%l%p",
 };
 
-static void print_seconds(char *to, size_t size, double seconds, bool clock) {
-    double whole = floor(seconds);
-    if (!clock)
+/* How exactly the clock shows times. */
+enum exactness { TENTHS, SECONDS, MINUTES };
+
+/* Rounds down, but not a time that is exact except for a rounding error. */
+static double round_down(double value) {
+    return floor(value + 1e-6);
+}
+
+static void print_seconds(char *to, size_t size, double seconds, enum exactness exactness) {
+    double whole = round_down(seconds);
+    if (exactness == TENTHS)
+        snprintf(to, size, "%.1f", round_down(10 * seconds) / 10);
+    else if (exactness == SECONDS)
         snprintf(to, size, "%.0f", whole);
     else if (whole < 3600)
         snprintf(to, size, "%.0f:%02.0f", floor(whole / 60), fmod(whole, 60));
@@ -141,17 +151,20 @@ static void print_clock(char *to, size_t size, const struct ss_progress_values *
     char elapsed[32];
     char total[32];
     bool open = isnan(values->total);
-    bool clock = (open ? values->elapsed : values->total) >= 600;
+    double longest = open ? values->elapsed : values->total;
+    bool clock = longest >= 600;
+    bool tenths = !open && longest < 10 && longest > floor(longest);
+    enum exactness exactness = clock ? MINUTES : tenths ? TENTHS : SECONDS;
     if (values->elapsed < 0 || isnan(values->elapsed)) {
         snprintf(to, size, "warm-up");
         return;
     }
-    print_seconds(elapsed, sizeof elapsed, values->elapsed, clock);
+    print_seconds(elapsed, sizeof elapsed, values->elapsed, exactness);
     if (open) {
         snprintf(to, size, "%s%s", elapsed, clock ? "" : " s");
         return;
     }
-    print_seconds(total, sizeof total, values->total, clock);
+    print_seconds(total, sizeof total, values->total, exactness);
     snprintf(to, size, "%*s/%s%s", (int)strlen(total), elapsed, total, clock ? "" : " s");
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/advice.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "trace/compiled.h"
@@ -26,8 +27,8 @@ int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_
     *records = (struct ss_trace_records){0};
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     if (!stream)
-        return ss_error_fail(
-            error, "%s cannot be opened: %s", ss_words_show(path).text, strerror(errno));
+        return ss_error_fail(error, "%s cannot be opened: %s%s", ss_words_show(path).text,
+            strerror(errno), ss_advice_to_read(errno));
     struct ss_trace_collector collector = ss_trace_collect(records);
     int result = ss_trace_read(stream, path, &collector.sink, error);
     if (result != 0)

@@ -209,6 +209,13 @@ START_TEST(the_plan_shows_values_computed_by_modules) {
         run_first_cpu(), "true");
     PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=stat",
         "true");
+    PLAN("           the load is measured by idle time, from /proc/stat\n", "-f", "realtime",
+        "true");
+    PLAN("           the load is measured by busy ticks over elapsed time, with iowait as\n"
+         "           work and steal as idle; the statistics differ: they use idle time,\n"
+         "           with iowait as idle and steal as work\n",
+        "-f", "realtime", "-F", "count=ticks,iowait=work,steal=idle", "true");
+    PLAN("the statistics differ", "-f", "realtime", "-F", "count=ratio", "true");
     PLAN("           the load is the number that a program prints\n", "-f", "command", "-F",
         "echo 1", "true");
     struct run *run = run_wait(
@@ -340,6 +347,9 @@ START_TEST(invalid_modules_are_refused) {
 END_TEST
 
 START_TEST(numbers_out_of_range_are_refused) {
+    REFUSED(125, "is too large: write at most 1000000", "-n", "99999999", TOUCH_AT("50%"));
+    REFUSED(125, "is too large: write at most 1000000", "-n", "99999999999999999999999",
+        TOUCH_AT("50%"));
     REFUSED(125, "load", TOUCH_AT("150%"));
     REFUSED(125, "load", TOUCH_AT("-1"));
     REFUSED(125, "load", TOUCH_AT("half"));
@@ -370,7 +380,7 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "min", "-D", "tau=10m,min=9m", TOUCH_AT("50%"));
     REFUSED(
         125, "is too short: Showstopper itself would need", "-D", "10u,min=1u", TOUCH_AT("50%"));
-    REFUSED(125, "at least min=0.1m", "-D", "min=1u", TOUCH_AT("50%"));
+    REFUSED(125, "at least min=100u", "-D", "min=1u", TOUCH_AT("50%"));
 }
 END_TEST
 
@@ -406,6 +416,12 @@ START_TEST(invalid_commands_are_refused) {
     REFUSED(126, "./plain", "-l", "50%", "./plain");
     REFUSED(126, "directory", "-l", "50%", "/tmp");
     REFUSED(127, "the command is empty: name a program", "-l", "50%", "");
+    REFUSED(125, "feedback/command: there.is.none: command not found", "-l", "50%", "-f", "command",
+        "-F", "there.is.none 1", "true");
+    REFUSED(125, "feedback/command: the command is empty", "-l", "50%", "-f", "command", "-F", " ",
+        "true");
+    REFUSED(125, "feedback/command: there.is.none: command not found", "--dry-run", "-l", "50%",
+        "-f", "command", "-F", "there.is.none", "true");
     run_write_file(run_path(folder, "script"), "#!/no/such\n");
     chmod(run_path(folder, "script"), 0755);
     REFUSED(127, "./script: interpreter /no/such does not exist", "-l", "50%", "./script");
@@ -460,7 +476,17 @@ START_TEST(invalid_paths_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "plain"), "text\n");
     REFUSED(125, "--output", "--output", "plain", TOUCH_AT("50%"));
-    REFUSED(125, "--json", "--json", "there/is/none.json", TOUCH_AT("50%"));
+    REFUSED(125, "none.json cannot be written: No such file or directory: create its folder first",
+        "--json", "there/is/none.json", TOUCH_AT("50%"));
+    REFUSED(125, "--output: there/is/none cannot be written: No such file or directory: create its",
+        "--output", "there/is/none", TOUCH_AT("50%"));
+    REFUSED(125, "--record: there/is/none cannot be written: No such file or directory: create its",
+        "--record", "there/is/none", TOUCH_AT("50%"));
+    REFUSED(125, "none cannot be written: No such file or directory: create its folder first",
+        "--dry-run", "--record", "there/is/none", TOUCH_AT("50%"));
+    REFUSED(125, "none.trace cannot be opened: No such file or directory: check the path", "-t",
+        "file", "-T", "none.trace", TOUCH);
+    REFUSED(125, "none: No such file or directory: check the path", "-l", "50%", "-w", "none");
     REFUSED(125, "--json", "--json", "/tmp", TOUCH_AT("50%"));
     run_remove_folder(folder);
 }

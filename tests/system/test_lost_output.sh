@@ -37,6 +37,25 @@ for program in "$build"/bin/* "$build"/libexec/showstopper/*; do
     esac
 done
 
+# closed STATUS PROGRAM ARGUMENT...: the closed standard output is reported in one line.
+closed() {
+    local expected=$1 status=0
+    shift
+    "$build/bin/$1" "${@:2}" >&- 2>err </dev/null || status=$?
+    [ "$status" -eq "$expected" ] || fail "$*: expected status $expected, got $status: $(cat err)"
+    [ "$(grep -c ': standard output: closed: the output is lost$' err)" -eq 1 ] || fail "$*: $(cat err)"
+}
+
+closed 2 sstrace --constant 50%
+closed 125 sssim -l 50% --duration 2s
+closed 125 ssload --interval 20m --count 1
+closed 1 ssburn serial --work 1000 --iterations 1
+closed 125 showstopper --dry-run -l 50% true
+# A result that comes at the end is refused at the start.
+closed 125 showstopper --json - -l 50% --record refused touch started
+[ ! -e started ] || fail "showstopper --json - without standard output starts its command"
+[ ! -e refused ] || fail "showstopper --json - without standard output leaves a record"
+
 cp -R "$source/tests/data/records/schema-1/run" valid
 printf '0s 50%%\n1s 20%%\n' >trace.txt
 printf 'run a takes 1s\nmain -- true\n' >plan
@@ -59,6 +78,8 @@ loses 125 ssreport valid
 loses 125 ssreport --table runs valid
 loses 125 ssrequest --dry-run --rate 5 --duration 1s http://localhost/
 loses 125 sssim -l 50% --duration 2s
+loses 125 sssim --sweep load=25%,50% --duration 2s
+! grep -q 'write error' err || fail "sssim --sweep does not say why its output is lost"
 loses 2 sstrace trace.txt
 loses 2 sstrace --stat trace.txt
 loses 2 sstrace --dump trace.txt

@@ -52,6 +52,8 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
             snprintf(name, sizeof name, "%s%s", *group == '/' ? "" : "/", group);
         else if (ss_linux_own_cgroup(roots, hierarchies[i].controller, name, sizeof name) < 0)
             continue;
+        if (strcmp(name, "/") == 0)
+            *name = '\0';
         snprintf(folder, FOLDER_SIZE, "%s%s%s", root, hierarchies[i].folder, name);
         if (try_folder(reader, folder))
             return 0;

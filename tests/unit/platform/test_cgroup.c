@@ -138,6 +138,9 @@ static void v1_cpu_time_is_read_in_nanoseconds(void **state) {
     assert_that(counters.used, ==, UINT64_C(1234567890123));
     assert_that(counters.capacity, ==, 2);
     assert_string_equal(reader.path, tree_path("cgroup/cpuacct/docker/x/cpuacct.usage"));
+    tree_write("cgroup/cpuacct/cpuacct.usage", "5\n");
+    read_group("/", "0-1");
+    assert_string_equal(reader.path, tree_path("cgroup/cpuacct/cpuacct.usage"));
 }
 
 static void v1_cpus_are_in_the_cpuset_hierarchy(void **state) {

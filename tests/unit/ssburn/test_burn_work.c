@@ -101,7 +101,7 @@ static void excessive_memory_size_is_refused(void **state) {
     struct ss_error error = {0};
     struct work_memory memory;
     assert_int_equal(work_memory_build(&memory, UINT64_MAX, &error), -1);
-    assert_string_equal(error.message, "--memory: out of memory");
+    assert_string_equal(error.message, "--memory: out of memory: give a smaller size");
     work_memory_free(&memory);
 }
 
