@@ -17,6 +17,13 @@ run_case() {
     "$1"
 }
 
+# spin COMMAND...: keeps a CPU busy in the background until this test ends, under a command such as nice or env. The
+# process looks for the test itself: `timeout`, if ended right after it forks, would leave its child running.
+spin() {
+    # shellcheck disable=SC2016 # for sh
+    "$@" sh -c 'while kill -0 "$1" 2>/dev/null; do :; done' spin $$ &
+}
+
 # end_cases: exits with 0, or with the status of a skip if a part was skipped.
 end_cases() {
     [ "$cases_run" -gt 0 ] || fail "$only_case: no such case"

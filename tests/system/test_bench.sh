@@ -91,7 +91,7 @@ simulated_verdicts_meet_the_required_error_rates() {
     "$build/tests/verdict-bench" 40 1 >"$output" 2>&1 || fail "verdict-bench: status $?"
     prints "40 runs and requests without fault: 0 flagged .*"
     prints "\| a full disk +\| lines_lost +\| +1 \| +1 \| +0 \|"
-    prints "31 faults: 0 without the right flag .*"
+    prints "32 faults: 0 without the right flag .*"
 }
 
 verdict_bench_reports_injected_faults() {

@@ -75,7 +75,7 @@ else
 fi
 
 {
-    (cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md
+    (cd "$source" && ls ./*.md LICENSE traces/* tutorials/*) | sed 's,^\./,,'
     (cd "$source/tools" && ls schemas/*)
     echo packaging/readme/replay.svg
 } | sort >"$scratch/expected"

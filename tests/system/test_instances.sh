@@ -78,7 +78,7 @@ each_instance_listens_on_a_different_port() {
     read -ra all <<<"$(urls)"
     [ "$(printf '%s\n' "${all[@]}" | sort -u | wc -l)" -eq 3 ] || fail "URLs: ${all[*]}"
     ssrequest --json "$folder/json" --rate 30 --duration 0.5s "$(urls)" >/dev/null || fail "requests failed"
-    [ "$(grep -c '"http:' "$folder/json")" -eq 3 ] || fail "$(cat "$folder/json")"
+    [ "$(grep -c '^    "http:' "$folder/json")" -eq 3 ] || fail "$(cat "$folder/json")"
     end_run
     [ "$run_status" -eq 0 ] || fail "status $run_status"
     for url in "${all[@]}"; do
@@ -185,7 +185,7 @@ a_generator_started_later_gets_the_urls() {
         begin_requests --rate 100
         await has_asked 2 5
         end_requests
-        [ "$(grep -c '"http:' "$folder/json")" -eq 3 ] || fail "$(cat "$folder/json")"
+        [ "$(grep -c '^    "http:' "$folder/json")" -eq 3 ] || fail "$(cat "$folder/json")"
         grep -qF "\"${all##* }\"" "$folder/json" || fail "$(cat "$folder/json")"
     done
     end_run

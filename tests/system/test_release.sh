@@ -15,5 +15,7 @@ version=$("$1/bin/showstopper" --version | sed -n '1s/^showstopper //p')
 expect "the version in CITATION.cff" "$(sed -n 's/^version: //p' "$source/CITATION.cff")" "$version"
 expect "the first version in CHANGELOG.md" "$(sed -n '/^## /{s/^## \([^ ,]*\).*/\1/p;q;}' "$source/CHANGELOG.md")" \
     "$version"
+expect "the version in showstopper.spec" "$(sed -n 's/^Version: *//p' "$source/packaging/rpm/showstopper.spec")" "$version"
+expect "the version in PKGBUILD" "$(sed -n 's/^pkgver=//p' "$source/packaging/arch/PKGBUILD")" "$version"
 date=$(sed -n 's/^\.TH [^ ]* [^ ]* \([^ ]*\) .*/\1/p' "$source/src/showstopper.1")
 expect "the date in CITATION.cff" "$(sed -n 's/^date-released: "\(.*\)"$/\1/p' "$source/CITATION.cff")" "$date"

@@ -83,7 +83,7 @@ work_can_be_given_back() {
 }
 
 unknown_words_are_refused() {
-    expect_refusal 'no class given: '
+    expect_refusal 'no class given: write serial, blocking, parallel, forking, kernel or serve'
     expect_refusal "unknown class 'serail': did you mean 'serial'?" serail
     expect_refusal "unexpected argument 'blocking': the class was already given, serial" serial blocking
     expect_refusal "unknown option '--thread': did you mean '--threads'?" blocking --thread=3

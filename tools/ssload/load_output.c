@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/advice.h"
 #include "base/words.h"
 
 /* A difference between load and load_ticks that exceeds this is explained. */
@@ -31,7 +32,8 @@ int ssload_report_open(
     if (!report->sums)
         return ss_error_memory(error);
     if (request->output && !(report->stream = fopen(request->output, "we")))
-        return ss_error_fail(error, "%s: %s", ss_words_show(request->output).text, strerror(errno));
+        return ss_error_fail(error, "%s: %s%s", ss_words_show(request->output).text,
+            strerror(errno), ss_advice_to_write(errno));
     if (report->format == SSLOAD_FITTING)
         report->format = isatty(fileno(report->stream)) ? SSLOAD_TABLE : SSLOAD_CSV;
     ssload_table_open(&report->table, report->stream, request->interval);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/streams.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "command.h"
@@ -119,7 +120,8 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
         clearerr(stdout); /* which is checked once more at the end of the program */
         return -1;
     }
-    return ss_error_fail(error, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
+    return ss_error_fail(
+        error, "%s: %s", ss_words_show(it->report.name).text, ss_streams_explain(errno));
 }
 
 /*

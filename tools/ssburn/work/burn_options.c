@@ -121,7 +121,8 @@ static uint64_t cpus_usable(void) {
 static int complete(struct options *options, struct ss_error *error) {
     const struct burn_class *class = options->class;
     if (!class)
-        return ss_error_fail(error, "no class given: write serial, blocking, parallel or forking");
+        return ss_error_fail(
+            error, "no class given: write serial, blocking, parallel, forking, kernel or serve");
     if (options->threads > class->threads_max)
         return ss_error_fail(
             error, "--threads: %s has one thread: use parallel for more", class->name);

@@ -47,10 +47,8 @@ int work_memory_build(struct work_memory *memory, uint64_t bytes, struct ss_erro
     struct work_line *lines = NULL;
     if (bytes <= SIZE_MAX / 2)
         lines = aligned_alloc(WORK_LINE_BYTES, count * WORK_LINE_BYTES);
-    if (!lines) {
-        ss_error_memory(error);
-        return ss_error_wrap(error, "--memory");
-    }
+    if (!lines)
+        return ss_error_fail(error, "--memory: out of memory: give a smaller size");
     shuffle(lines, count);
     *memory = (struct work_memory){lines, count};
     return 0;
