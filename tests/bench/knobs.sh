@@ -197,12 +197,12 @@ follow() {
 }
 
 # The first program has a thread per CPU; all threads wait for each other at the end of an iteration. The second one has
-# a load of 20 or 80 % of half of the CPUs. Together, it delays all threads of the first one; apart, each program has
-# half of the CPUs.
+# a load of 20 or 80 % of half of the CPUs. Together, a thread that it delays delays all threads of the first one; apart,
+# each program has half of the CPUs. Together is better while the second one is light, apart when it is not.
 bench_follow() {
     local front_words back_words rules=() policy work switches apart together units half=$(($(nproc) / 2))
     units=$(calibrate serial)
-    front_words=(ssburn parallel --threads "$(nproc)" --work "$units")
+    front_words=("$build/tests/coupled" "$(nproc)" "$units")
     back_words=(ssburn serial --work "$units")
     study && policy="${rules[*]/%/;}" || policy=$(tail -n 1 "$folder/err")
     cat >"$folder/back" <<END
