@@ -245,7 +245,8 @@ static void put_iteration(struct ss_recorder *recorder, const struct ss_iteratio
 }
 
 void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration) {
-    if (recorder->record.folder < 0)
+    /* Before the warm-up, times have no origin, and no iteration counts. */
+    if (recorder->record.folder < 0 || recorder->origin == SS_TIME_NEVER)
         return;
     if (keep_iteration(recorder, iteration->end))
         put_iteration(recorder, iteration);

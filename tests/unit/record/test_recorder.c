@@ -142,6 +142,19 @@ static void recorded_times_are_in_simulated_time(void **state) {
     assert_null(read_record("interrupted"));
 }
 
+static void iterations_before_the_warmup_are_not_recorded(void **state) {
+    (void)state;
+    open_record();
+    ss_recorder_set_origin(&recorder, SS_TIME_NEVER);
+    ss_recorder_iteration(
+        &recorder, &(struct ss_iteration){.start = START, .end = START + SS_SECOND});
+    ss_recorder_set_origin(&recorder, START);
+    ss_recorder_iteration(
+        &recorder, &(struct ss_iteration){.start = START, .end = START + 2 * SS_SECOND});
+    close_record();
+    assert_string_equal(read_record("iterations.csv"), "instance,start,end\n0,0.000000,2.000000\n");
+}
+
 static void record_iteration(ss_time ms, ss_time length_us, uint32_t line) {
     ss_recorder_iteration(&recorder, &(struct ss_iteration){.line = line,
                                          .start = START,
@@ -290,6 +303,7 @@ static void simulated_record_does_not_describe_this_machine(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(recorded_times_are_in_simulated_time),
     cmocka_unit_test(row_of_the_maximum_number_of_cpus_fits),
+    cmocka_unit_test(iterations_before_the_warmup_are_not_recorded),
     cmocka_unit_test(iteration_times_are_kept_in_buckets),
     cmocka_unit_test(completed_seconds_are_written_without_further_iterations),
     cmocka_unit_test(recording_an_iteration_allocates_no_memory),
