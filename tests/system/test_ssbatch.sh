@@ -154,7 +154,7 @@ files_of_others_are_not_replaced() {
     says err "'run.json' cannot name a run: ssreport would take it for a file of a record"
 }
 
-# What a command leaves in {out} belongs to the result; output that is empty does not.
+# Files that a command makes in {out} are part of the result, even if empty; its own empty output is not.
 empty_files_are_kept_except_for_output() {
     begin
     printf '%s\n' 'run a takes 1s keep' \
