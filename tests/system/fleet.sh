@@ -28,13 +28,15 @@ administer() {
     done
 }
 
-# open_ssh NAME [LINE...]: starts an SSH server; `ssh -F $folder/ssh/config NAME` connects to it.
+# open_ssh NAME [VARIABLE=VALUE...]: starts an SSH server that sets these variables; `ssh -F $folder/ssh/config NAME`
+# connects to it. Its shells have an empty home: a start-up file of the user's may be slow, print, or take a lock that a
+# killed shell leaves behind.
 open_ssh() {
     local name=$1 ssh=$folder/ssh port
     shift
     if [ ! -d "$ssh" ]; then
         mkdir -p /run/sshd # sshd requires it
-        mkdir -m 700 "$ssh"
+        mkdir -m 700 "$ssh" "$ssh/home"
         ssh-keygen -q -t ed25519 -N '' -f "$ssh/host"
         ssh-keygen -q -t ed25519 -N '' -f "$ssh/key"
     fi
@@ -44,12 +46,13 @@ open_ssh() {
         port=$((port + 1))
     done
     printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $ssh/host" "AuthorizedKeysFile $ssh/key.pub" \
-        'UsePAM no' 'StrictModes no' 'PidFile none' 'PermitRootLogin yes' "$@" >"$ssh/$name.conf"
+        'UsePAM no' 'StrictModes no' 'PidFile none' 'PermitRootLogin yes' "SetEnv HOME=$ssh/home $*" >"$ssh/$name.conf"
     printf '%s\n' "Host $name" '  HostName 127.0.0.1' "  Port $port" "  IdentityFile $ssh/key" \
         "  UserKnownHostsFile $ssh/known.$name" '  StrictHostKeyChecking accept-new' '  LogLevel ERROR' >>"$ssh/config"
     /usr/sbin/sshd -D -e -f "$ssh/$name.conf" >"$ssh/$name.log" 2>&1 &
     servers+=($!)
-    await ssh -F "$ssh/config" -o BatchMode=yes "$name" true </dev/null 2>"$ssh/$name.err"
+    # shellcheck disable=SC2016 # the server's shell expands HOME
+    await ssh -F "$ssh/config" -o BatchMode=yes "$name" 'test "${HOME##*/}" = home' </dev/null 2>"$ssh/$name.err"
 }
 
 close_fleet() {

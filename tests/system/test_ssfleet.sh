@@ -578,7 +578,7 @@ wrong_clocks_of_nodes_are_measured_and_corrected() {
     shim=$(find /usr/lib -name libfaketime.so.1 | head -n 1)
     [ -n "$shim" ] || skip "libfaketime: not installed"
     open_ssh h1
-    open_ssh h2 "SetEnv LD_PRELOAD=$shim FAKETIME=+3s FAKETIME_DONT_FAKE_MONOTONIC=1"
+    open_ssh h2 "LD_PRELOAD=$shim" FAKETIME=+3s FAKETIME_DONT_FAKE_MONOTONIC=1
     write_traces
     expect 0 ssfleet replay --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --traces traces \
         --record replay --margin 2s --scratch "$folder/scratch" -- -f own --duration 500m ssburn serial
