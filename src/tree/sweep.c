@@ -15,14 +15,6 @@
 #define ROUND (3 * SS_MILLISECOND)
 
 /*
- * How long exiting processes get to free their memory: EXIT_ROUND until the next round, because a
- * round takes CPU time from them, and EXIT_PATIENCE after the deadline, if they were exiting before
- * it.
- */
-#define EXIT_ROUND    (30 * SS_MILLISECOND)
-#define EXIT_PATIENCE (10 * SS_SECOND)
-
-/*
  * How many rounds in a row must find nothing: a process may start where a round has already looked.
  */
 #define EMPTY_ROUNDS 2
@@ -86,35 +78,21 @@ static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
            strcmp(mark, sweep->board->mark) == 0;
 }
 
-static bool has_exit(const struct ss_sweep_exits *exits, pid_t pid) {
-    for (uint32_t i = 0; i < exits->count; i++) {
-        if (exits->pids[i] == pid)
-            return true;
+/*
+ * Returns whether the process at the top of `chain` carries the mark, so that all others in it, its
+ * descendants, are ours. An exiting process has lost its mark, but keeps its children until its
+ * memory is free, which takes seconds on a busy machine: then the next process decides, which will
+ * be the top.
+ */
+static bool has_marked_top(struct ss_sweep *sweep, const pid_t *chain, int top) {
+    for (int i = top; !is_marked(sweep, chain[i]); i--) {
+        if (i > 0 && ss_platform_process_is_exiting(chain[i]))
+            continue;
+        if (i == 1 && top == 1)
+            sweep->stranger = chain[1]; /* so all its other children are not ours either */
+        return false;
     }
-    return false;
-}
-
-/*
- * Waits for a parent to exit. After the deadline, waits only for parents that were exiting in the
- * previous round: on a busy machine there is always one that has just begun.
- */
-static void await_exit(struct ss_sweep *sweep, pid_t pid) {
-    struct ss_sweep_exits *exits = &sweep->exits;
-    bool counts = !sweep->late || has_exit(&sweep->exits_before, pid);
-    if (counts && exits->count < SS_SWEEP_EXITS && !has_exit(exits, pid))
-        exits->pids[exits->count++] = pid;
-}
-
-/*
- * Returns whether the mark of `top` makes its descendant `pid` ours. When a process exits, its mark
- * is gone before its children get another parent.
- */
-static bool has_marked_top(struct ss_sweep *sweep, pid_t pid, pid_t top) {
-    if (is_marked(sweep, top))
-        return true;
-    if (top != pid && ss_platform_process_is_exiting(top))
-        await_exit(sweep, top);
-    return false;
+    return true;
 }
 
 /*
@@ -124,13 +102,14 @@ static bool has_marked_top(struct ss_sweep *sweep, pid_t pid, pid_t top) {
  * descendants of a process of ours are ours, whatever their environment says.
  */
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
-    pid_t seen = pid;
-    pid_t parent = process.parent;
-    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+    pid_t chain[DEPTH_MAX + 1] = {pid};
+    int top = 0;
+    for (int step = 0; step < DEPTH_MAX; step++) {
+        pid = chain[top];
         /* A living executor ends its descendants until it is done or gives up. */
         const struct ss_row *row = find_executor(sweep, pid, &process);
         if (row)
-            return depth > 0 && ss_row_is_settled(row);
+            return top > 0 && ss_row_is_settled(row);
         if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
         /* As long as we are the master's child, the master's pid cannot have been reused. */
@@ -138,22 +117,18 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
         if (has_master && pid == sweep->master)
             return false;
         if (has_master && process.parent == sweep->master)
-            return sweep->board->alone || has_marked_top(sweep, seen, pid);
+            return sweep->board->alone || has_marked_top(sweep, chain, top);
         if (may_adopt(sweep, process.parent))
             break;
         if (process.parent == sweep->stranger)
             return false;
-        pid = process.parent;
-        if (!ss_platform_process_look(pid, &process)) {
-            await_exit(sweep, pid);
+        chain[top + 1] = process.parent;
+        if (ss_platform_process_look(chain[top + 1], &process))
+            top++;
+        else if (!ss_platform_process_look(pid, &process)) /* which has another parent now */
             return false;
-        }
     }
-    if (has_marked_top(sweep, seen, pid))
-        return true;
-    if (pid == parent && !has_exit(&sweep->exits, pid))
-        sweep->stranger = parent; /* so all its other children are not ours either */
-    return false;
+    return has_marked_top(sweep, chain, top);
 }
 
 static void visit_process(void *context, pid_t pid) {
@@ -171,20 +146,14 @@ static void visit_process(void *context, pid_t pid) {
 
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     static _Atomic uint32_t nothing;
-    sweep->late = false;
-    sweep->exits.count = 0;
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
         sweep->stranger = 0;
-        sweep->exits_before = sweep->exits;
-        sweep->exits.count = 0;
         ss_platform_process_each(visit_process, sweep);
-        bool waits = sweep->exits.count > 0;
-        empty = waits || (sweep->touched && !sweep->board->keep) ? 0 : empty + 1;
+        empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
         ss_time now = ss_platform_now();
-        sweep->late = now >= deadline;
-        if (now >= deadline + (waits ? EXIT_PATIENCE : 0))
+        if (now >= deadline)
             return;
-        ss_platform_sleep(&nothing, 0, now + (waits ? EXIT_ROUND : ROUND));
+        ss_platform_sleep(&nothing, 0, now + ROUND);
     }
 }

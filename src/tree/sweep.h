@@ -12,22 +12,11 @@
 /* The environment variable with the mark of the run, ss_board.mark. */
 #define SS_SWEEP_MARK "SHOWSTOPPER_INSTANCE_OF"
 
-#define SS_SWEEP_EXITS 64
-
-/* Parents that are exiting. Whether their children are ours is known once they have exited. */
-struct ss_sweep_exits {
-    pid_t pids[SS_SWEEP_EXITS];
-    uint32_t count;
-};
-
 struct ss_sweep {
     struct ss_board *board;
     pid_t master;
     pid_t stranger;   /* a parent that turned out not to be ours in this round */
     uint32_t touched; /* number of processes signaled in this round */
-    bool late;        /* this round begins after the deadline */
-    struct ss_sweep_exits exits;
-    struct ss_sweep_exits exits_before; /* parents that were exiting in the previous round */
 };
 
 /*

@@ -55,11 +55,14 @@ end_server() {
     wait "$server" || fail "the server: status $?"
 }
 
+# On a busy machine, the default timeout may end requests that are due to succeed.
+patiently=(--timeout "${patience}s")
+
 # ask STATUS OPTION...: fails unless the exit status of ssrequest matches STATUS, a pattern.
 ask() {
     local wanted=$1 status=0
     shift
-    local kept=(--json json)
+    local kept=(--json json "${patiently[@]}")
     [[ " $* " != *" --dry-run "* ]] || kept=()
     timeout -k 5 "$patience" "$bin/ssrequest" "${kept[@]}" "$@" >out 2>err || status=$?
     # shellcheck disable=SC2053 # a pattern
@@ -274,7 +277,7 @@ requests_are_sent_to_unix_sockets() {
 # The server starts later; without --wait-for, all requests would fail.
 wait_for_delays_the_start_until_the_service_listens() {
     local status=0
-    "$bin/ssrequest" --json json --rate 100 --duration 200m --wait-for 1M --unix-socket "$folder/late" \
+    "$bin/ssrequest" "${patiently[@]}" --json json --rate 100 --duration 200m --wait-for 1M --unix-socket "$folder/late" \
         http://any.invalid/ >out 2>err &
     local asker=$!
     pids+=("$asker")
@@ -297,7 +300,8 @@ requests_begin_at_a_given_time() {
     serve well
     for later in 0.5 5 50; do
         start=$(seconds_from_now "$later")
-        ! "$bin/ssrequest" --json json --rate 100 --duration 200m --start-at "@$start" "$url" >out 2>err || break
+        ! "$bin/ssrequest" "${patiently[@]}" --json json --rate 100 --duration 200m --start-at "@$start" "$url" \
+            >out 2>err || break
         grep -q 'has passed: give' err || fail "$(cat out err)"
     done
     begin=$(sed -n 's/.*"begin_epoch_seconds": \([0-9.]*\).*/\1/p' json)
@@ -483,7 +487,7 @@ unchanged_urls_keep_their_connections() {
     need python3
     need nghttpd
     serve_http2 --no-tls -v
-    "$bin/ssrequest" --http2 --json json --rate 100 --duration 1h --control control \
+    "$bin/ssrequest" "${patiently[@]}" --http2 --json json --rate 100 --duration 1h --control control \
         "http://127.0.0.1:$port/" >out 2>err &
     local asker=$! status=0
     pids+=("$asker")
@@ -521,7 +525,7 @@ ssrequest_runs_on_the_given_cpus() {
     local cpu asker status=0
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
     serve well
-    "$bin/ssrequest" --own-cpu "$cpu" --rate 50 --duration 1h --record record "$url" >out 2>err &
+    "$bin/ssrequest" "${patiently[@]}" --own-cpu "$cpu" --rate 50 --duration 1h --record record "$url" >out 2>err &
     asker=$!
     pids+=("$asker")
     await has_rows 1
@@ -537,7 +541,7 @@ ssrequest_runs_on_the_given_cpus() {
 a_signal_ends_ssrequest() {
     local status=0
     serve well
-    "$bin/ssrequest" --json json --rate 50 --duration 1h --record record "$url" >out 2>err &
+    "$bin/ssrequest" "${patiently[@]}" --json json --rate 50 --duration 1h --record record "$url" >out 2>err &
     local asker=$!
     pids+=("$asker")
     await has_rows 1
@@ -727,7 +731,8 @@ localhost_needs_no_hosts_file() {
     unshare --mount sh -ec 'for file in hosts nsswitch.conf; do
             [ ! -e "/etc/$file" ] || mount --bind "$file" "/etc/$file"
         done; exec "$@"' sh \
-        "$bin/ssrequest" --rate 1 --duration 1s "http://localhost:$port/here" >out 2>&1 || fail "$(cat out)"
+        "$bin/ssrequest" "${patiently[@]}" --rate 1 --duration 1s "http://localhost:$port/here" >out 2>&1 ||
+            fail "$(cat out)"
     got "GET /here b'' None None None"
 }
 
@@ -776,7 +781,7 @@ quiet_and_json_suppress_the_summary() {
     serve well
     ask 0 --rate 100 --duration 200m --quiet "$url"
     [ ! -s out ] || fail "output despite --quiet: $(cat out)"
-    "$bin/ssrequest" --rate 100 --duration 200m --json - "$url" >json
+    "$bin/ssrequest" "${patiently[@]}" --rate 100 --duration 200m --json - "$url" >json
     [[ $(head -c 1 json) == "{" && $(tail -n 1 json) == "}" ]] || fail "invalid JSON on standard output: $(cat json)"
     expect succeeded 20
     end_server
@@ -785,7 +790,7 @@ quiet_and_json_suppress_the_summary() {
 control_commands_change_a_running_load() {
     need python3
     serve well
-    "$bin/ssrequest" --json json --rate 20 --duration 1h --control control --record record \
+    "$bin/ssrequest" "${patiently[@]}" --json json --rate 20 --duration 1h --control control --record record \
         --each each.csv "$url" >out 2>err &
     local asker=$! status=0
     pids+=("$asker")
@@ -842,7 +847,7 @@ lookups_do_not_block_requests() {
     mkfifo names
     SS_TEST_NAMES=names LD_PRELOAD=$names \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        "$bin/ssrequest" --json json --rate 200 --duration 1h --control control "$url" >out 2>err &
+        "$bin/ssrequest" "${patiently[@]}" --json json --rate 200 --duration 1h --control control "$url" >out 2>err &
     local asker=$! status=0
     pids+=("$asker")
     timeout "$patience" python3 - "$port" >said <<'END' || fail "control: $(cat err)"
