@@ -125,6 +125,32 @@ knobs_bench_loses_no_request() {
     prints "Bar: no request is lost when an instance leaves: met"
 }
 
+# Answers of earlier calls are counted; other answers depend on the machine.
+questions_bench_counts_right_answers() {
+    local answers=$scratch/answers
+    mkdir "$answers"
+    echo '--time 3M --hold 60s --slot 5s' >"$answers/settings"
+    for number in {1..91}; do
+        echo "$((number > 81 ? 1 : -1)) 2" >"$answers/equal-$number.txt"
+    done
+    printf '%s\n' 'neighbor hurts' 'memory no effect' 'sleeper no effect' 'sleeper hurts, but only shifts its work' |
+        tee "$answers"/antagonist-{1,2,3}.txt >"$output"
+    printf '%s\n' '50 0.2' '60 -0.9' '100 -1.9' >"$answers/loadline-1.txt"
+    echo '-0.1 4' >"$answers/slower-1.txt"
+    ! "$benches/questions.sh" --build "$build" --answers "$answers" --studies 0 >"$output" 2>&1 || fail "no limit is missed"
+    prints "Bar: duet finds a difference between equal commands: 10 of 91, at most 9 of 100: missed"
+    prints "Bar: duet does not find 2 % more work: 1 of 1, at most 4 of 40: not decided"
+    prints "loadline 1: two studies differ by 0.9 % in the median level, by at most 1.9 % in each"
+    prints "Bar: two loadlines differ by over 1 % in the median level, or by over 2 % in one: 0 of 1, at most 0 of 1: met"
+    prints "Bar: antagonist does not find the neighbor: 0 of 3, at most 1 of 20: not decided"
+    prints "Bar: antagonist accuses a sleeper: 3 of 6, at most 2 of 40: missed"
+    rm "$answers/equal-91.txt"
+    "$benches/questions.sh" --build "$build" --answers "$answers" --studies 0 --parts equal >"$output" 2>&1 || true
+    prints "Bar: duet finds a difference between equal commands: 9 of 90, at most 9 of 100: not decided"
+    ! "$benches/questions.sh" --build "$build" --answers "$answers" --studies 0 --slot 1s >"$output" 2>&1 ||
+        fail "answers of studies of another length are counted"
+}
+
 batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() {
     local place
     [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
@@ -245,7 +271,7 @@ make_bench_prints_time_and_error() {
 
 unknown_options_are_refused() {
     local name
-    for name in own-cpu lateness accuracy tree make control zoo environments requests published knobs; do
+    for name in own-cpu lateness accuracy tree make control zoo environments requests published knobs questions; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
@@ -262,6 +288,8 @@ unknown_options_are_refused() {
     ! "$benches/published.sh" --build "$build" --targets 40 >"$output" 2>&1 || fail "published accepts 40"
     prints "published.sh: fop, nbench: not in the published tables"
     ! "$benches/knobs.sh" --parts speed >"$output" 2>&1 || fail "knobs accepts speed"
+    ! "$benches/questions.sh" --parts speed >"$output" 2>&1 || fail "questions accepts speed"
+    prints "questions.sh: --parts: speed: not a part"
     ! "$benches/requests.sh" --parts speed >"$output" 2>&1 || fail "requests accepts speed"
     prints "requests.sh: speed: unknown part: see --help"
     ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo accepts gcc"
@@ -536,6 +564,7 @@ run_case accuracy_bench_prints_errors
 run_case environments_bench_prints_the_load_in_a_container
 run_case guests_bench_prints_the_load_in_a_guest
 run_case knobs_bench_loses_no_request
+run_case questions_bench_counts_right_answers
 run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
 run_case profile_bench_compares_throttled_speeds
 run_case requests_bench_compares_generators
