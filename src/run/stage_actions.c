@@ -160,7 +160,7 @@ static void end_run(struct ss_master *master, const struct cause *cause) {
     ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
     take_outcome(master, cause->by, now);
     ss_master_note_bound(master, now, "ending", cause->by);
-    master->ending_since = now;
+    master->ending_since = ss_platform_now(); /* reading the figures may have taken long */
     master->stage_end = ss_time_add(grace, KILL_PATIENCE);
     atomic_store(&master->board->end_signal, cause->signal);
     atomic_store(&master->board->end_grace, grace);

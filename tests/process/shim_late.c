@@ -3,8 +3,9 @@
 /*
  * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:WHEN],... A
  * process of that name sleeps MS milliseconds at its start; with `birth`, just after it started an
- * instance; with `event`, after each poll(), as if the machine were overloaded. "outside" names the
- * process outside the PID namespace of --isolate, which sleeps before it opens the terminal.
+ * instance; with `event`, after each poll(), as if the machine were overloaded; with `list`, before
+ * it lists all processes. "master" names the process that is never renamed, "outside" the one
+ * outside the PID namespace of --isolate, which sleeps before it opens the terminal.
  *
  * With SS_TEST_HELD=FILE, the guardian renames FILE, once it exists, to FILE.held and hangs before
  * it lists all processes.
@@ -32,12 +33,13 @@ static char own_name[32];
 
 static void hold_up(const char *now) {
     const char *at = getenv("SS_TEST_LATE");
+    const char *self = *own_name ? own_name : "master";
     for (; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         long late;
         char name[32];
         char when[8] = "";
-        if (sscanf(at, "%ld:%31[^:,]:%7[^,]", &late, name, when) >= 2 &&
-            strcmp(name, own_name) == 0 && strcmp(when, now) == 0)
+        if (sscanf(at, "%ld:%31[^:,]:%7[^,]", &late, name, when) >= 2 && strcmp(name, self) == 0 &&
+            strcmp(when, now) == 0)
             nanosleep(&(struct timespec){late / 1000, late % 1000 * 1000000}, NULL);
     }
 }
@@ -97,6 +99,8 @@ PUBLIC DIR *opendir(const char *path) {
     if (file && strcmp(path, "/proc") == 0 && strcmp(own_name, "ss-guardian") == 0 &&
         rename(file, held) == 0)
         pause();
+    if (strcmp(path, "/proc") == 0)
+        hold_up("list");
     int folder = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     return folder < 0 ? NULL : fdopendir(folder);
 }
