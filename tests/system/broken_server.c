@@ -172,9 +172,15 @@ static void endless_line(int client) {
         continue;
 }
 
-/* Closes the connection although the answer lacks "Connection: close". */
+/*
+ * Closes the connection although the answer lacks "Connection: close". The client reads the end of
+ * the stream with the answer, so that it cannot send another request before.
+ */
 static void close_after_answer(int client) {
-    answer_once(client, ANSWER);
+    static const char answer[] = ANSWER;
+    if (read_request(client) &&
+        send(client, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_MORE) > 0)
+        hang_up(client);
 }
 
 static void status_500(int client) {

@@ -23,17 +23,19 @@
 
 #define USAGE                                                                                      \
     "Usage: chaos_fault [--grace SECONDS] [--patience SECONDS] [--closing SECONDS]\n"              \
-    "           [--planned SECONDS] [--status STATUS] [--log FILE] --payload FILE\n"               \
+    "           [--planned SECONDS] [--status STATUS] [--log FILE [--after TEXT]]\n"               \
+    "           --payload FILE\n"                                                                  \
     "           [--attached VARIABLE=VALUE --living PID[,PID]...|--ended]\n"                       \
     "           [--step MOMENT:SIGNAL:TARGET[+TARGET]...]... -- COMMAND...\n"
 
 #define NAP       0.004 /* seconds between two checks */
 #define STEPS_MAX 8
+#define AFTER_MAX 300 /* seconds until the log has a text */
 #define HOLDS_MAX 200 /* attempts to stop a growing tree */
 #define NO_STATUS (-1000)
 
 struct step {
-    double moment; /* seconds after the start of the run */
+    double moment; /* seconds after the start of the run, or after its log has `after` */
     int signal;
     char *targets;
 };
@@ -45,6 +47,7 @@ struct round {
     double planned; /* time at which the run ends by itself; 0: never */
     int status;     /* expected exit status if the run does not end by a step */
     const char *log;
+    const char *after; /* moments count from this text in the log; NULL: from the start */
     const char *payload;
     const char *attached; /* the mark of programs that are attached; NULL: none */
     char *living;         /* pids of the programs that the run must not end */
@@ -253,6 +256,25 @@ static void perform(struct round *round, const struct step *step) {
     }
 }
 
+static bool log_has(const struct round *round, const char *text) {
+    char line[1024];
+    bool found = false;
+    FILE *log = fopen(round->log, "re");
+    while (log && !found && fgets(line, sizeof line, log))
+        found = strstr(line, text) != NULL;
+    if (log)
+        fclose(log);
+    return found;
+}
+
+/* The judgment fails if the run ends before. */
+static void await_log(struct round *round) {
+    double end = now() + AFTER_MAX;
+    while (!log_has(round, round->after) && !has_ended(round) && now() < end && !told_to_end)
+        sleep_until(now() + NAP);
+    round->start = now();
+}
+
 static void perform_all(struct round *round) {
     for (int i = 0; i < round->steps_count && !told_to_end; i++) {
         sleep_until(round->start + round->steps[i].moment);
@@ -391,8 +413,9 @@ static void add_step(struct round *round, char *text) {
 static void read_words(struct round *round, int argc, char **argv) {
     static const struct option options[] = {{"grace", 1, NULL, 'g'}, {"patience", 1, NULL, 'p'},
         {"closing", 1, NULL, 'c'}, {"planned", 1, NULL, 'e'}, {"status", 1, NULL, 's'},
-        {"log", 1, NULL, 'l'}, {"payload", 1, NULL, 'b'}, {"step", 1, NULL, 't'},
-        {"attached", 1, NULL, 'a'}, {"living", 1, NULL, 'v'}, {"ended", 0, NULL, 'n'}, {0}};
+        {"log", 1, NULL, 'l'}, {"after", 1, NULL, 'f'}, {"payload", 1, NULL, 'b'},
+        {"step", 1, NULL, 't'}, {"attached", 1, NULL, 'a'}, {"living", 1, NULL, 'v'},
+        {"ended", 0, NULL, 'n'}, {0}};
     int letter;
     while ((letter = getopt_long(argc, argv, "+", options, NULL)) != -1) {
         if (letter == 'g')
@@ -407,6 +430,8 @@ static void read_words(struct round *round, int argc, char **argv) {
             round->status = atoi(optarg);
         else if (letter == 'l')
             round->log = optarg;
+        else if (letter == 'f')
+            round->after = optarg;
         else if (letter == 'b')
             round->payload = optarg;
         else if (letter == 'a')
@@ -438,6 +463,8 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 3; i++)
         sigaction(polite[i], &action, NULL);
     start_run(&round);
+    if (round.after)
+        await_log(&round);
     perform_all(&round);
     int status = judge(&round);
     if (status != 0) {

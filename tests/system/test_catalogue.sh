@@ -23,9 +23,15 @@ write_catalogue() {
     echo "$scratch/catalogue"
 }
 
-# stub_java: creates a `java` that records its arguments and prints the recorded output of a workload.
+# stub_java: creates a `java` that records its arguments and prints the recorded output of a workload. It starts no
+# process for that, which on a busy machine may take longer than a run.
 stub_java() {
-    mkdir -p "$scratch/stub"
+    local file name
+    mkdir -p "$scratch/stub/said"
+    for file in "$recorded"/*.txt; do
+        name=$(sed -n 's/^# workload: //p' "$file")
+        sed '/^# /d' "$file" >"$scratch/stub/said/${name/#*\//suite-}"
+    done
     cat >"$scratch/stub/java" <<END
 #!/bin/bash
 printf '%s\n' "\$*" >>'$scratch/calls'
@@ -37,13 +43,14 @@ done
 case \$* in
 */Repeat.java*) name=h2 ;;
 *.java*) name=lucene ;;
-*) name=[a-z]*/\${!#} ;;
+*) name=suite-\${!#} ;;
 esac
-sed '/^# /d' "\$(grep -l "^# workload: \$name\$" '$recorded'/*.txt)" >&2
+mapfile <'$scratch/stub/said/'"\$name"
+printf %s "\${MAPFILE[@]}" >&2
 exec sleep 60
 END
     cp "$scratch/stub/java" "$scratch/stub/javac"
-    chmod +x "$scratch/stub"/*
+    chmod +x "$scratch/stub"/java*
     : >"$scratch/calls"
     touch "$scratch/suite.jar"
     export PATH=$scratch/stub:$PATH DACAPO=$scratch/suite.jar RENAISSANCE=$scratch/suite.jar \

@@ -430,6 +430,20 @@ finite_run() {
     rm -rf "$scratch/finite"
 }
 
+# has_iterations STUDY OPTION...: measures throughput. On a busy machine, no iteration may end in the first of these
+# times.
+has_iterations() {
+    local seconds
+    for seconds in 2 20 100; do
+        ! call throughput --methods nbench --targets 1% --warmup 0 --settle 0 --seconds "$seconds" \
+            --output "$@" || break
+        grep -q 'no iteration ended in any run' "$output" || fail "$*: no throughput"
+        rm -r "${scratch:?}/$1"
+    done
+    [ -e "$scratch/$1" ] || fail "$*: no iteration ended"
+    nothing_is_left
+}
+
 # If commands exit early, only what was measured is reported.
 commands_that_end_by_themselves_are_reported() {
     needs_ssbatch || return 0
@@ -437,9 +451,9 @@ commands_that_end_by_themselves_are_reported() {
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
     finite_run true-1cdc-n1-50-1 "nothing was counted: $by_itself" throughput --methods 1cdc \
-        --targets 50 --warmup 9 --settle 0 --seconds 99 "${lines[@]}" -- true
+        --targets 50 --warmup 60 --settle 0 --seconds 99 "${lines[@]}" -- true
     finite_run short-50-cdc-107m-1 "nothing was counted: $by_itself" accuracy --methods cdc --targets 50 \
-        --taus 107m "${short[@]}" --seconds 99 --name short "${lines[@]}" -- sleep 0.2
+        --taus 107m --warmup 60 --settle 0 --seconds 99 --name short "${lines[@]}" -- sleep 0.2
     finite_run sleep-cdc-1_1-1 "the trace was not followed to its end: $by_itself" replay --methods cdc --warmup 0 --scales 1/1 \
         --trace "$scratch/trace.txt" "${lines[@]}" -- sleep 1
     finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" throughput --stairs \
@@ -454,10 +468,9 @@ commands_that_end_by_themselves_are_reported() {
     reports "ssreport: .*sleep-1-nbench-own-1/record: (.*; )?warning: the run ended before its duration .*--repeat .*"
     [ "$(listed shorter status)" = "done" ] || fail "the run is not done"
     # Without --iteration, each exit of the command counts as an iteration, in the catalogue and on the command line.
-    experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
-        --catalogue short.txt --workload again
+    has_iterations again --catalogue short.txt --workload again
     reports "\| again \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
-    experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output ends -- sleep 0.2
+    has_iterations ends -- sleep 0.2
     prints "sleep: each end of the command is an iteration; --iteration counts lines of its output"
     reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
 }
@@ -663,8 +676,12 @@ throughput_prints_its_plan() {
     experiment "${call[@]}" --output from-plan
     ! grep -q 'run 1 of' "$output" || fail "a run was repeated, so the plan was another one"
     [ "$(listed from-plan workload)" = "serial serial" ] || fail "wrong workloads"
-    grep -q ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "no power samples"
-    reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| 7\.50 \| .*"
+    # On a busy machine, no sample of the power may fall into the run.
+    awk -F, 'NR > 1 && $3 != 7.5 { exit bad = 1 } END { exit bad || NR == 0 }' \
+        "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "wrong power"
+    if grep -q ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv"; then
+        reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| (7\.50)? \| .*"
+    fi
     refuses "the study cannot continue" "${call[@]}" --targets 60 --warmup 1 --output from-plan
     [ "$status" -eq 125 ] || fail "other settings: status $status"
     grep -q 'the lines above the first run differ' "$output" || fail "the differing settings are not named"

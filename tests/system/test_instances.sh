@@ -77,7 +77,8 @@ each_instance_listens_on_a_different_port() {
     local all=() url
     read -ra all <<<"$(urls)"
     [ "$(printf '%s\n' "${all[@]}" | sort -u | wc -l)" -eq 3 ] || fail "URLs: ${all[*]}"
-    ssrequest --json "$folder/json" --rate 30 --duration 0.5s "$(urls)" >/dev/null || fail "requests failed"
+    ssrequest --json "$folder/json" --rate 30 --duration 0.5s --timeout "${patience}s" "$(urls)" >/dev/null ||
+        fail "requests failed"
     [ "$(grep -c '^    "http:' "$folder/json")" -eq 3 ] || fail "$(cat "$folder/json")"
     end_run
     [ "$run_status" -eq 0 ] || fail "status $run_status"

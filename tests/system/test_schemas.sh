@@ -44,12 +44,20 @@ try() {
 runs_match_their_schemas() {
     local status=0
     printf '0s 20%%\n5s 40%%\n' >trace.txt
-    printf '1 sh -c "exit 3"\n1 sh -c "kill -SEGV \\$\\$"\n1 sh -c "while :; do echo took 1 ms; sleep 0.05; done"\n' >workloads
+    # The third instance goes on for half a second after the ends of the others, so that the run has samples.
+    # shellcheck disable=SC2016 # for sh
+    printf '%s\n' 'until [ "$(cat ended | wc -l)" -eq 2 ]; do sleep 0.05; done' \
+        'for i in 0 1 2 3 4 5 6 7 8 9; do echo took 1 ms; sleep 0.05; done' >third
+    cat >workloads <<'END'
+1 sh -c 'echo >>ended; exit 3'
+1 sh -c 'echo >>ended; kill -SEGV $$'
+1 sh third
+END
     try showstopper -f own -l 50% -n 1 --warmup 100m --duration 700m --record counted --json counted.json --label a=b \
         --iteration '^took ([0-9.]+)' -- sh -c 'while :; do echo took 1 ms; sleep 0.05; done'
     try showstopper -n 2 -t file -T trace.txt --duration 600m --json trace.json --record trace sleep 1000
     # The status is that of the first instance that failed: 3, or 139 for SIGSEGV.
-    timeout "$patience" showstopper -f own -l 50% -w workloads --duration 600m --iteration '^took' --json several.json \
+    timeout "$patience" showstopper -f own -l 50% -w workloads --duration 100s --iteration '^took' --json several.json \
         --record several >out 2>err || status=$?
     [ "$status" -eq 3 ] || [ "$status" -eq 139 ] || fail "status $status: $(cat err)"
     try showstopper -n 1 -f own -l 50% --repeat --duration 10s --fail-fast --json failed.json -- sh -c 'exit 4'

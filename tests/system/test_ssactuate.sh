@@ -880,11 +880,12 @@ the_exit_status_of_the_command_is_returned() {
     expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
 }
 
-# run_and_signal KNOB: sets `run_status`, that of a run whose command exits with status 5 on SIGTERM.
+# run_and_signal KNOB: sets `run_status`, that of a run whose command exits with status 5 on SIGTERM. The command starts
+# no processes, for which it would wait before it handles the signal.
 run_and_signal() {
     rm -f "$folder/begun" "$folder/caught"
     "$build/bin/ssactuate" run "$1" -- sh -c '
-        trap "echo >\"$1/caught\"; exit 5" TERM; echo >"$1/begun"; while :; do sleep 0.02; done' - "$folder" 2>"$folder/err" &
+        trap "echo >\"$1/caught\"; exit 5" TERM; echo >"$1/begun"; while :; do :; done' - "$folder" 2>"$folder/err" &
     run_pid=$! run_status=0
     await test -e "$folder/begun"
     kill -TERM "$run_pid"

@@ -329,14 +329,14 @@ options_of_showstopper_are_checked_before_a_replay() {
     refuses '--warmup 5500m is longer than --margin 5s' "${replay[@]}" -- --warmup 5500m true
     refuses "--warmup: 'x' is not a" "${replay[@]}" -- --warmup x true
     # Options of the command, and values, are not options of showstopper.
-    expect 0 ssfleet "${replay[@]}" --nodes a --margin 1s -- -f own --duration 200m --label t=-l --warmup 100m \
+    expect 0 ssfleet "${replay[@]}" --nodes a --margin 5s -- -f own --duration 200m --label t=-l --warmup 100m \
         sh -c 'exec ssburn serial' -l --record x
 }
 
 all_nodes_may_follow_one_trace() {
     write_traces
     mv traces/m2.txt 'one,2.txt'
-    expect 0 ssfleet replay --engine local --nodes a,b --traces one,2.txt --record replay --margin 1s -- \
+    expect 0 ssfleet replay --engine local --nodes a,b --traces one,2.txt --record replay --margin 5s -- \
         -f own --duration 500m ssburn serial
     [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
     [ ! -e replay/traces ] || fail "the trace was split"
@@ -397,7 +397,7 @@ starts_agree() {
 
 all_nodes_start_their_traces_at_the_same_moment() {
     write_traces
-    expect 0 ssfleet replay --engine local --nodes a,b,c --traces traces --record replay --margin 2s -- \
+    expect 0 ssfleet replay --engine local --nodes a,b,c --traces traces --record replay --margin 5s -- \
         -f own --duration 1s ssburn serial
     [ "$(cut -d , -f 1-4 replay/fleet.csv)" = "node,record,trace,status
 a,a,m1.txt,done
@@ -416,7 +416,7 @@ a_failed_node_is_named_and_the_others_continue() {
     printf '%s\n' '# node trace' 'a m3.txt' 'b m1.txt' >assigned
     rm traces/m2.txt
     printf 'not a trace\n' >traces/m1.txt
-    expect 1 ssfleet replay --engine local --nodes a,b --traces traces --assign assigned --record replay --margin 1s -- \
+    expect 1 ssfleet replay --engine local --nodes a,b --traces traces --assign assigned --record replay --margin 5s -- \
         -f own --duration 500m ssburn serial
     says err 'b: showstopper exited with status 125'
     says err '1 of 2 nodes have replayed their traces'
@@ -430,7 +430,7 @@ a_failed_node_is_named_and_the_others_continue() {
 names_of_traces_may_have_commas_and_quotes() {
     mkdir traces
     printf '0 50%%\n' >'traces/a,"b".txt'
-    expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 1s -- \
+    expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 5s -- \
         -f own --duration 500m ssburn serial
     [[ $(tail -n 1 replay/fleet.csv) = 'a,a,"a,""b"".txt",done,,'* ]] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(cut -d , -f 3 replay/a/samples.csv | tail -n 1)" = 0.500000 ] || fail "the trace was not followed"
@@ -440,13 +440,13 @@ names_of_traces_may_have_commas_and_quotes() {
 
 a_cluster_trace_is_split_among_nodes() {
     printf '0,x,1,1,20\n0,y,1,1,60\n300,x,1,1,30\n300,y,1,1,40\n' >cluster.csv
-    expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 1s -- \
+    expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 5s -- \
         -f own --duration 500m ssburn serial
     [ "$(field b 3)" = y.trace ] || fail "wrong table: $(cat replay/fleet.csv)"
     # The hash depends only on the node's name.
-    expect 0 ssfleet replay --engine local --nodes b --traces replay/traces --assign hash --record one --margin 1s -- \
+    expect 0 ssfleet replay --engine local --nodes b --traces replay/traces --assign hash --record one --margin 5s -- \
         -f own --duration 500m ssburn serial
-    expect 0 ssfleet replay --engine local --nodes a,b --traces replay/traces --assign hash --record two --margin 1s -- \
+    expect 0 ssfleet replay --engine local --nodes a,b --traces replay/traces --assign hash --record two --margin 5s -- \
         -f own --duration 500m ssburn serial
     [ "$(grep '^b,' one/fleet.csv | cut -d , -f 3)" = "$(grep '^b,' two/fleet.csv | cut -d , -f 3)" ] ||
         fail "--assign hash depends on the other nodes"
@@ -482,9 +482,9 @@ nodes_report_the_error_of_a_synchronized_clock() {
     fi
 }
 
-# start_line: prints the line that starts node a within two seconds.
+# start_line: prints the line that starts node a within five seconds.
 start_line() {
-    echo "start a $(($(date +%s) + 2)) $folder/traces/m1.txt"
+    echo "start a $(($(date +%s) + 5)) $folder/traces/m1.txt"
 }
 
 # has_no_reader: succeeds if no process reads from file descriptor 9, a pipe.
@@ -581,7 +581,7 @@ wrong_clocks_of_nodes_are_measured_and_corrected() {
     open_ssh h2 "LD_PRELOAD=$shim" FAKETIME=+3s FAKETIME_DONT_FAKE_MONOTONIC=1
     write_traces
     expect 0 ssfleet replay --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --traces traces \
-        --record replay --margin 2s --scratch "$folder/scratch" -- -f own --duration 500m ssburn serial
+        --record replay --margin 5s --scratch "$folder/scratch" -- -f own --duration 500m ssburn serial
     says err 'h2: warning: its clock is not trusted'
     # The offset is correct within 10 ms, or within the reported error on a busy machine.
     awk -v o="$(field h2 7)" -v e="$(field h2 8)" \
@@ -716,7 +716,7 @@ slurm_nodes_replay_their_traces() {
     need_slurm
     open_slurm 3
     write_traces
-    expect 0 ssfleet replay --engine slurm --traces traces --record replay --margin 2s -- \
+    expect 0 ssfleet replay --engine slurm --traces traces --record replay --margin 5s -- \
         -f own --duration 1s ssburn serial
     [ "$(cut -d , -f 1-4 replay/fleet.csv | tail -n 3)" = "n1,n1,m1.txt,done
 n2,n2,m2.txt,done

@@ -76,7 +76,7 @@ figures_of_a_paused_run_agree_in_all_files() {
     local name mean interval times paused
     # A separate job, because the kernel does not stop orphaned process groups, and this script's may be one.
     set -m
-    "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 6s --iteration iteration \
+    "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 8s --iteration iteration \
         --record "$folder/paused" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 &
     paused=$!
     set +m
@@ -308,7 +308,7 @@ an_experiment_is_reported_with_published_figures() {
     sed -i '2,$d' "$experiment/fast/iterations.csv"
     # shellcheck disable=SC2016
     "$bin/showstopper" -q -n 2 -c fixed -l 50% --duration 4s --record "$experiment/front" \
-        sh -c 'if [ $0 -eq 1 ]; then sleep 1; exit 3; fi; exec sleep 9' % >/dev/null 2>&1 &&
+        sh -c '[ $0 -ne 1 ] || exit 3; exec sleep 9' % >/dev/null 2>&1 &&
         fail "the failed instance did not fail the run"
     cat >"$experiment/manifest.csv" <<'END'
 run,experiment,workload,method,role,group,target,tau_seconds,speed,round,energy,reason

@@ -122,8 +122,13 @@ garbled_answers_are_counted() {
 }
 
 timeouts_are_counted() {
+    local limit
     each_is timeout never-answer --timeout 200m
-    each_is timeout slow-body --timeout 2s
+    # On a busy machine, the body may begin only after the first of these times.
+    for limit in 2s 20s; do
+        each_is timeout slow-body --timeout "$limit"
+        [ "$(count bytes)" -eq 0 ] || break
+    done
     [ "$(count bytes)" -gt 0 ] || fail "bytes of a slow answer are not counted: $(cat out)"
 }
 
@@ -136,10 +141,15 @@ flood_of_chunks_is_ended_at_the_timeout() {
 }
 
 error_statuses_are_counted_and_reported() {
-    each_is status status-500
-    [ "$connections" -lt 20 ] || fail "status 500 closes the connection"
-    grep -q '^failed   20 with status 500$' out || fail "$(cat out)"
-    grep -q '^    "500": 20$' json || fail "wrong statuses: $(cat json)"
+    # Requests that wait for an answer would open further connections, and a busy machine may answer late.
+    serve status-500
+    ask 1 --rate 100 --duration 200m --cap 1 "$url"
+    end_server
+    [[ $connections -eq 1 && $requests -eq $(count sent) ]] || fail "$connections connections for $requests requests"
+    expect status "$(count sent)"
+    expect succeeded 0
+    grep -Eq "^failed +$(count sent) with status 500\$" out || fail "$(cat out)"
+    grep -q "^    \"500\": $(count sent)\$" json || fail "wrong statuses: $(cat json)"
     serve redirect
     ask 0 --rate 100 --duration 100m --each each.csv "$url"
     expect succeeded 10
@@ -218,27 +228,28 @@ failures_are_counted_for_each_target() {
     [ "$requests" -eq 10 ] || fail "the working server got $requests of 10 requests"
 }
 
-# While a request to the silent server is pending, the other server has less load and is chosen.
+# While the request of one client to the silent server is pending, the other server has no load when the other client
+# chooses.
 the_least_loaded_target_is_chosen() {
     local other
     serve never-answer
     other=$url
     exec 8<&7
     serve well
-    ask 1 --rate 5 --duration 4s --timeout 6s --balance least-connections "$other" "$url"
+    ask 1 --closed 2 --duration 2s --timeout 7s --balance least-connections "$other" "$url"
     end_server
-    [ "$(count timeout)" -le 6 ] || fail "the silent server got too many requests: $(cat out)"
-    [ "$(count succeeded)" -eq $((20 - $(count timeout))) ] || fail "requests to the working server failed: $(cat out)"
+    [ "$(count timeout)" -eq 1 ] || fail "not only the first request went to the silent server: $(cat out)"
+    [ "$(count succeeded)" -eq $(($(count sent) - 1)) ] || fail "requests to the working server failed: $(cat out)"
 }
 
 connections_are_reused_unless_disabled() {
     serve well
-    ask 0 --rate 100 --duration 500m "$url"
-    expect succeeded 50
-    expect bytes $((50 * 41))
+    ask '[01]' --rate 100 --duration 500m --cap 1 "$url"
+    expect succeeded "$(count sent)"
+    expect bytes $(($(count sent) * 41))
     end_server
-    [[ $connections -lt 50 && $requests -eq 50 ]] || fail "$connections connections for $requests requests"
-    expect connections "$connections"
+    [[ $connections -eq 1 && $requests -eq $(count sent) ]] || fail "$connections connections for $requests requests"
+    expect connections 1
     serve well
     ask 0 --rate 100 --duration 500m --connections fresh "$url"
     end_server
@@ -371,23 +382,28 @@ requests_in_flight_do_not_exceed_the_cap() {
     end_server
     serve never-answer
     ask 1 --rate 100 --duration 2s --cap 5 --timeout 200m "$url"
-    [[ $(count timeout) -gt 5 && $(count waiting) -gt 0 ]] || fail "requests are not delayed at the cap: $(cat out)"
+    [[ $(count timeout) -ge 5 && $(count waiting) -gt 0 ]] || fail "requests are not delayed at the cap: $(cat out)"
     end_server
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
 }
 
+# On a busy machine, few requests may be sent in the first of these times.
 closed_loop_clients_send_one_request_at_a_time() {
-    serve in-turn
-    ask 0 --closed 4 --duration 2s "$url"
+    local seconds
+    for seconds in 2 10 50; do
+        serve in-turn
+        ask 0 --closed 4 --duration "${seconds}s" "$url"
+        end_server
+        [ "$(count succeeded)" -le 20 ] || break
+    done
     [ "$(count succeeded)" -gt 20 ] || fail "too few requests of a closed loop: $(cat out)"
-    end_server
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
-    # An answer that arrives immediately must be read immediately, not after 100 ms.
+    # An answer that arrives immediately must be read immediately, not after 100 ms. On a busy machine, others may be
+    # late.
     serve in-turn
     ask 0 --closed 1 --duration 2s --each each.csv "$url"
-    awk -F , 'NR > 1 { print $5 - $4 }' each.csv | sort -n |
-        awk '{ times[NR] = $1 } END { exit !(times[int((NR + 1) / 2)] < 0.09) }' ||
+    awk -F , 'NR > 1 && $5 - $4 < 0.09 { found = 1 } END { exit !found }' each.csv ||
         fail "immediate answers are read late: $(cat out)"
     end_server
     serve refuse
@@ -464,7 +480,7 @@ http_two_works_over_tls() {
         fail "expected one connection: $(cat nghttpd.log)"
     ask 0 --http2 --cacert cert.pem --rate 100 --duration 100m "https://127.0.0.1:$port/"
     # The requests fail one after another, which takes long on a busy machine.
-    ask 1 --http2 --rate 100 --duration 100m --timeout 40s "https://127.0.0.1:$port/"
+    ask 1 --http2 --rate 100 --duration 100m "https://127.0.0.1:$port/"
     expect tls 10
     # One server has HTTP without TLS, the other one TLS without HTTP/2.
     ask 1 --rate 100 --duration 100m "http://127.0.0.1:$port/"
@@ -737,17 +753,22 @@ localhost_needs_no_hosts_file() {
 }
 
 requests_from_a_file_are_sent_in_turn() {
+    local lines
     listen_to_requests
     printf 'b\n' >body
     printf '%s\n' 'GET /a?x=1' 'POST /b @body # twice' 'HEAD /c' >requests
-    ask 0 --rate 2 --duration 2500m --cap 1 -H 'Authorization: me' --requests-file requests "${url}other"
-    got "GET /a?x=1 b'' me None None" "POST /b b'b\\n' me application/x-www-form-urlencoded None" \
-        "HEAD /c b'' me None None" "GET /a?x=1 b'' me None None" \
-        "POST /b b'b\\n' me application/x-www-form-urlencoded None"
+    # On a busy machine, the last requests may not be sent.
+    ask '[01]' --rate 2 --duration 2500m --cap 1 -H 'Authorization: me' --requests-file requests "${url}other"
+    lines=("GET /a?x=1 b'' me None None" "POST /b b'b\\n' me application/x-www-form-urlencoded None"
+        "HEAD /c b'' me None None" "GET /a?x=1 b'' me None None"
+        "POST /b b'b\\n' me application/x-www-form-urlencoded None")
+    got "${lines[@]:0:$(count sent)}"
     printf '%s\n' "GET ${url}a" "DELETE http://localhost:$port/b" >requests
-    ask 0 --rate 2 --duration 1s --cap 1 --requests-file requests --each each.csv
-    got "GET /a b'' None None None" "DELETE /b b'' None None None"
-    [ "$(cut -d , -f 2 each.csv | tr '\n' ' ')" = 'target 0 1 ' ] || fail "$(cat each.csv)"
+    ask '[01]' --rate 2 --duration 1s --cap 1 --requests-file requests --each each.csv
+    lines=("GET /a b'' None None None" "DELETE /b b'' None None None")
+    got "${lines[@]:0:$(count sent)}"
+    [[ 'target 0 1 ' = "$(cut -d , -f 2 each.csv | tr '\n' ' ')"* && $(wc -l <each.csv) -gt $(count sent) ]] ||
+        fail "$(cat each.csv)"
     refuses 'the file contains URLs: write only paths in it' --rate 5 --requests-file requests "$url"
     refuses '--data has no meaning with --requests-file' --rate 5 --requests-file requests --data x
     refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
@@ -933,11 +954,12 @@ a_search_is_ended_by_a_signal() {
     serve well
     local status=0
     mkfifo lines
-    "$bin/ssrequest" --capacity mean=1s --duration 200m "$url" >lines 2>err &
+    # On a busy machine, answers may be late.
+    "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --duration 200m "$url" >lines 2>err &
     local asker=$!
     pids+=("$asker")
     exec 8<lines
-    until [[ ${line-} = *held ]]; do read -r line <&8 || fail "no trial was printed: $(cat err)"; done
+    until [[ ${line-} = *held* ]]; do read -r line <&8 || fail "no trial was printed: $(cat err)"; done
     kill -INT "$asker"
     cat <&8 >out
     wait "$asker" || status=$?
