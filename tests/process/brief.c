@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LIFE_SECONDS 100
+#define LIFE_SECONDS 290
 
 static void nap(long milliseconds) {
     struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};

@@ -249,6 +249,16 @@ static int do_daemon_at_end(char **words) {
     return 0;
 }
 
+/* `outlast FILE`: after SIGTERM, lives until the file exists. */
+static int do_outlast(char **words) {
+    signal(SIGTERM, note_end);
+    payload_say("ready");
+    while (!ended || access(words[0], F_OK) < 0)
+        payload_nap(5);
+    payload_say("ended late");
+    return 0;
+}
+
 static void reap_all(void) {
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
@@ -335,16 +345,30 @@ static int do_bystander(char **words) {
     return read(STDIN_FILENO, text, 1) != 0;
 }
 
+/* A killed process keeps its lock until it gets a CPU to exit. */
+#define LOCK_TRIES 3000
+#define LOCK_NAP   20 /* milliseconds */
+
+static bool lock(int file) {
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(file, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        payload_nap(LOCK_NAP);
+    }
+    return false;
+}
+
 /*
  * `heir FILE MS`: leaves behind a process in its own session that locks the file while it lives.
- * Exits after MS milliseconds, or with 7 if the process of an earlier run still holds the lock.
+ * Exits after MS milliseconds, or with 7 if the process of an earlier run keeps the lock.
  */
 static int do_heir(char **words) {
     int file = words[0] ? open(words[0], O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
     if (file < 0)
         return 98;
-    if (flock(file, LOCK_EX | LOCK_NB) < 0)
+    if (!lock(file))
         return 7;
+    payload_say("ready");
     pid_t child = fork();
     if (child < 0)
         return 98;
@@ -432,6 +456,7 @@ const struct payload_act payload_tree_acts[] = {
     {"daemon-storm", do_daemon_storm},
     {"late-daemons", do_late_daemons},
     {"daemon-at-end", do_daemon_at_end},
+    {"outlast", do_outlast},
     {"fork-storm", do_fork_storm},
     {"late-setsid", do_late_setsid},
     {"orphans", do_orphans},

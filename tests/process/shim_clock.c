@@ -2,9 +2,12 @@
 
 /*
  * Preloaded into the program under test, shifts the wall clock: SS_TEST_CLOCK=SECONDS:MS moves it
- * by SECONDS, MS milliseconds after the start. The monotonic clock is not affected.
+ * by SECONDS, MS milliseconds after the start; SS_TEST_CLOCK=SECONDS:FILE, once the absolute path
+ * FILE exists. The monotonic clock is not affected.
  */
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -16,6 +19,7 @@
 
 static long shift;             /* seconds */
 static long long shifted_from; /* milliseconds on the monotonic clock */
+static char file_name[256];
 
 static int read_clock(clockid_t clock, struct timespec *time) {
     return (int)syscall(SYS_clock_gettime, clock, time);
@@ -30,14 +34,23 @@ static long long now(void) {
 __attribute__((constructor)) static void open_clock(void) {
     long after;
     const char *text = getenv("SS_TEST_CLOCK");
-    if (text && sscanf(text, "%ld:%ld", &shift, &after) == 2)
+    if (!text || sscanf(text, "%ld:%255s", &shift, file_name) != 2 || *file_name == '/')
+        return;
+    if (sscanf(file_name, "%ld", &after) == 1)
         shifted_from = now() + after;
+    *file_name = '\0';
+}
+
+static bool is_due(void) {
+    int why = errno;
+    bool due = *file_name ? access(file_name, F_OK) == 0 : now() >= shifted_from;
+    errno = why;
+    return due;
 }
 
 PUBLIC int clock_gettime(clockid_t clock, struct timespec *time) {
     int status = read_clock(clock, time);
-    if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) &&
-        now() >= shifted_from)
+    if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) && is_due())
         time->tv_sec += shift;
     return status;
 }

@@ -2,8 +2,7 @@
 
 /*
  * Preloaded into the program under test, corrupts its reads of /proc/stat or of a control group's
- * CPU time: SS_TEST_STAT=HOW:MS, beginning MS milliseconds after the start. HOW is error, empty,
- * garbled, cut or fewer.
+ * CPU time: SS_TEST_STAT=HOW[:FILE], once FILE exists. HOW is error, empty, garbled, cut or fewer.
  */
 
 #include <dlfcn.h>
@@ -12,25 +11,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
 
 static char how[16];
-static long long spoiled_from; /* milliseconds on the monotonic clock */
-
-static long long now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
-}
+static char file_name[256];
 
 __attribute__((constructor)) static void open_stat(void) {
-    long after;
     const char *text = getenv("SS_TEST_STAT");
-    if (text && sscanf(text, "%15[^:]:%ld", how, &after) == 2)
-        spoiled_from = now() + after;
+    if (text)
+        sscanf(text, "%15[^:]:%255s", how, file_name);
+}
+
+static bool is_due(void) {
+    return *how && (!*file_name || access(file_name, F_OK) == 0);
 }
 
 static bool is_stat(int file) {
@@ -64,7 +59,7 @@ static ssize_t cut(const char *text, ssize_t length, const char *where) {
 PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
     ssize_t (*function)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread");
     ssize_t length = function(file, buffer, size, offset);
-    if (spoiled_from == 0 || length < 0 || now() < spoiled_from || !is_stat(file))
+    if (length < 0 || !is_due() || !is_stat(file))
         return length;
     if (strcmp(how, "cut") == 0)
         return cut(buffer, length, "\ncpu0 ");

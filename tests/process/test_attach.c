@@ -3,6 +3,7 @@
 /* Attached programs are limited during the run and keep running whatever process dies. */
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,9 @@
 
 /* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
+
+/* For a busy machine, on which a process may get no CPU until a short run is over. */
+#define LONGER "8s", "60s"
 
 static struct run *start_target(const char *const *words) {
     struct run *target = run_start(NULL, words);
@@ -75,12 +79,16 @@ END_TEST
 
 START_TEST(a_process_keeps_running_after_the_planned_end) {
     struct run *target = start_one();
-    struct run *run = START(SLOW, "--duration", "1s", "--attach", pid_text(target->pid));
-    RUN_UNTIL(run, family_is_stopped("payload", 1));
     struct family one = family_find("payload");
-    run_expect(run_wait(run), 0);
+    bool stopped = false;
+    for (const char *const *length = WORDS("1s", LONGER); *length && !stopped; length++) {
+        struct run *run = START(SLOW, "--duration", *length, "--attach", pid_text(target->pid));
+        RUN_UNTIL(run, run->ended || (stopped = family_is_stopped("payload", 1)));
+        run_expect(run_wait(run), 0);
+        run_free(run);
+    }
+    ck_assert(stopped);
     expect_free(&one, target);
-    run_free(run);
 }
 END_TEST
 
@@ -342,7 +350,7 @@ START_TEST(later_descendants_are_limited_and_orphans_survive) {
     char script[4096];
     snprintf(script, sizeof script,
         "echo ready; cd %s; while [ ! -e go ]; do sleep 0.02; done;"
-        "sh -c '" PAYLOAD " spin & sleep 2'; " PAYLOAD " spin & wait",
+        "sh -c '" PAYLOAD " spin & until [ -e on ]; do sleep 0.02; done'; " PAYLOAD " spin & wait",
         folder);
     struct run *target = start_target(WORDS("sh", "-c", script));
     struct run *run =
@@ -350,6 +358,7 @@ START_TEST(later_descendants_are_limited_and_orphans_survive) {
     run_wait_text(run, "instances run");
     run_write_file(run_path(folder, "go"), "");
     RUN_UNTIL(run, family_is_stopped("payload", 1));
+    run_write_file(run_path(folder, "on"), "");
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     struct family both = family_find("payload");
     family_expect_to_run(run, &both, 0.001);
@@ -445,6 +454,28 @@ static bool namespaces_work(void) {
     return work;
 }
 
+/* Returns whether the payloads are children of the first process of the run's namespace. */
+static bool payloads_are_orphans(const struct run *run, size_t count) {
+    struct family family = family_find("payload");
+    struct ss_process process;
+    size_t orphans = 0;
+    for (size_t i = 0; i < family.count; i++)
+        orphans += ss_platform_process_look(family.pids[i], &process) &&
+                   ss_platform_process_look(process.parent, &process) && process.parent == run->pid;
+    return family.count == count && orphans == count;
+}
+
+/* Returns how often the process has begun to wait. */
+static long count_waits(pid_t pid) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    struct run_text text = run_read_file(path);
+    const char *at = strstr(text.bytes, "\nvoluntary_ctxt_switches:");
+    long count = at ? atol(strchr(at, ':') + 1) : 0;
+    free(text.bytes);
+    return count;
+}
+
 /*
  * In a container fork events do not arrive, so a daemon's origin is unknown: it is reported but not
  * limited.
@@ -454,12 +485,22 @@ START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     const char *folder = run_make_folder();
     char script[5120];
     snprintf(script, sizeof script,
-        "sh -c '%s' & " SHOWSTOPPER " -v -f own -l 50%% --duration 2s --attach $!; exit $?",
+        "sh -c '%s' & " SHOWSTOPPER " -v -f own -l 50%% --attach $!; exit $?",
         daemon_script(folder));
     struct run *run = run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "sh", "-c", script));
     run_wait_text(run, "instances run");
+    pid_t master = run_find(run, "showstopper"), guardian = run_find(run, "ss-guardian");
+    /* The guardian must not see the daemons before they are orphans. */
+    stop_and_await(run, master);
+    stop_and_await(run, guardian);
     run_write_file(run_path(folder, "go"), "");
-    run_expect(run_wait(run), 0);
+    RUN_UNTIL(run, payloads_are_orphans(run, 2));
+    long waits = count_waits(guardian);
+    kill(guardian, SIGCONT);
+    kill(master, SIGCONT);
+    RUN_UNTIL(run, count_waits(guardian) >= waits + 6); /* it waits once between two looks */
+    kill(master, SIGTERM);
+    run_expect(run_wait(run), 128 + SIGTERM);
     run_expect_text(&run->err, "2 processes may descend from attached processes");
     run_expect_nothing_left();
     run_free(run);
@@ -615,9 +656,14 @@ START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     double settled = run_now() + 1;
     RUN_UNTIL(run, run_now() >= settled);
     double begin = run_now(), used = family_cpu_time(target->pid);
-    RUN_UNTIL(run, run_now() >= begin + 3);
+    double others = family_cpu_time(other->pid);
+    /* A busy machine may give it less than the limit, but then also gives less to the other. */
+    RUN_UNTIL(
+        run, run_now() >= begin + 3 &&
+                 family_cpu_time(target->pid) - used >
+                     fmin(limit * (run_now() - begin), family_cpu_time(other->pid) - others) / 10);
     used = (family_cpu_time(target->pid) - used) / (run_now() - begin);
-    ck_assert_msg(used > limit / 10 && used < 2 * limit, "%.3f of a CPU", used);
+    ck_assert_msg(used < 2 * limit, "%.3f of a CPU", used);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_free(run);
@@ -657,24 +703,31 @@ START_TEST(the_load_of_short_lived_children_is_counted) {
 }
 END_TEST
 
+/* Returns the load of an instance, as a part of a hundredth of a CPU. */
+static double measure_hundredth(const char *control, const char *length) {
+    struct run *run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "-c", control,
+        "--duration", length, "--json", "-", PAYLOAD, "spin");
+    run_expect(run, 0);
+    run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
+    double load = json_number(run->out.bytes, "load_mean");
+    run_free(run);
+    return load;
+}
+
 /*
  * With 1 % of a CPU as the base, running half of the time is a load of 100 %, which control
  * reduces.
  */
 START_TEST(own_load_can_be_relative_to_a_part_of_the_cpus) {
-    struct run *run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "-c", "fixed",
-        "--duration", "1s", "--json", "-", PAYLOAD, "spin");
-    run_expect(run, 0);
-    run_expect_text(&run->out, "\"capacity_cpus\": 0.01");
-    double load = json_number(run->out.bytes, "load_mean");
+    double load = 0;
+    for (const char *const *length = WORDS("1s", LONGER); *length && !(load > 0.2); length++)
+        load = measure_hundredth("fixed", *length);
     ck_assert_msg(load > 0.2, "load %f", load); /* of one CPU it would be some 0.03: payloads nap */
-    run_free(run);
-    run = RUN("-n", "1", "-f", "own", "-F", "cpus=0.01", "-l", "50%", "--duration", "4s", "--json",
-        "-", PAYLOAD, "spin");
-    run_expect(run, 0);
-    load = json_number(run->out.bytes, "load_mean");
-    ck_assert_msg(load < 0.8, "load %f", load);
-    run_free(run);
+    load = 1;
+    for (const char *const *length = WORDS("4s", LONGER); *length && !(load >= 0 && load < 0.8);
+         length++)
+        load = measure_hundredth("deadbeat", *length);
+    ck_assert_msg(load >= 0 && load < 0.8, "load %f", load);
 }
 END_TEST
 
@@ -829,7 +882,7 @@ END_TEST
 
 START_TEST(the_end_option_sends_sigterm_to_the_attached_process) {
     struct run *target = start_target(WORDS(PAYLOAD, "catch"));
-    struct run *run = START(SLOW, "--end", "--attach", pid_text(target->pid));
+    struct run *run = START(SLOW, "--end", "--grace", "60s", "--attach", pid_text(target->pid));
     RUN_UNTIL(run, run_state(target->pid) == 'T');
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
@@ -848,7 +901,9 @@ START_TEST(the_end_option_kills_a_tree_that_ignores_sigterm) {
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect(run_wait(target), -SIGTERM); /* the shell; its payloads ignore SIGTERM */
+    /* The shell dies of SIGTERM if it gets a CPU in time; its payloads ignore that signal. */
+    run_wait(target);
+    run_expect(target, target->status == -SIGKILL ? -SIGKILL : -SIGTERM);
     run_expect_nothing_left();
     run_free(run);
     run_free(target);

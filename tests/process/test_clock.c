@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,9 +15,9 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* SECONDS:MS, as in shim_clock.c. */
+/* SECONDS:MS or SECONDS:FILE, as in shim_clock.c. */
 static struct run *start_shifted(const char *shift, const char *const *words) {
-    char text[64];
+    char text[320];
     snprintf(text, sizeof text, "SS_TEST_CLOCK=%s", shift);
     struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), text)};
     return run_start(&setup, words);
@@ -60,31 +61,66 @@ static const char *in_seconds(int seconds) {
     return at;
 }
 
+/*
+ * Starts a run that waits for its start time, and shifts its clock after the start time has been
+ * read and well before instances start. Repeated with a later start time if that was
+ * too late. `start` is the latest possible start time on the monotonic clock. The caller removes
+ * `folder` after the run, because the clock is shifted only while the file in it exists.
+ */
+static struct run *shift_before_start(
+    const char *seconds, const char *act, double *start, const char **folder) {
+    for (int lead = 3; lead < 64; lead *= 2) {
+        pid_t pids[RUN_PIDS_MAX];
+        char shift[300];
+        const char *file = run_path(*folder = run_make_folder(), "shift");
+        snprintf(shift, sizeof shift, "%s:%s", seconds, file);
+        *start = run_now() + lead;
+        struct run *run = start_shifted(
+            shift, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(lead),
+                       "--duration", "600m", "--json", "-", PAYLOAD, act, "too early"));
+        RUN_UNTIL(run, run_named("ss-guardian", pids) == 1 || run_now() > *start);
+        run_write_file(file, "");
+        if (run_now() < *start - 1.9) /* in_seconds() drops less than a second */
+            return run;
+        run_free(run);
+        run_expect_nothing_left();
+        run_remove_folder(*folder);
+    }
+    ck_abort_msg("this machine is too slow");
+    return NULL;
+}
+
 /* The wall clock jumps past the start time; the summary reports the difference. */
 START_TEST(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run *run = run_wait(start_shifted(
-        "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
-                        "--duration", "600m", "--json", "-", PAYLOAD, "spin")));
+    double start;
+    const char *folder;
+    struct run *run = run_wait(shift_before_start("3600", "spin", &start, &folder));
     run_expect(run, 0);
-    run_expect_text(&run->out, "s after --start-at");
+    static const char words[] = "the trace began ";
+    const char *late = strstr(run->out.bytes, words);
+    ck_assert_msg(late && strstr(late, "s after --start-at"), "%s", run->out.bytes);
+    ck_assert_double_gt(atof(late + strlen(words)), 3000);
     expect_between(run->out.bytes, "duration_seconds", 0.5, 60);
     run_expect_nothing_left();
+    run_remove_folder(folder);
 }
 END_TEST
 
 /* The clock goes back an hour, so instances must not start within the next seconds. */
 START_TEST(a_wall_clock_set_back_delays_the_start) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run *run =
-        start_shifted("-3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at",
-                                       in_seconds(3), PAYLOAD, "say", "too early"));
-    double moment = run_now() + 4;
-    RUN_UNTIL(run, run_now() > moment);
-    ck_assert_msg(!run->ended && run->out.length == 0, "%s", run->out.bytes);
+    double start;
+    const char *folder;
+    struct run *run = shift_before_start("-3600", "say", &start, &folder);
+    RUN_UNTIL(run, run_now() > start + 1);
+    run_look(run);
+    ck_assert_msg(!run->ended && run->out.length == 0 && run->err.length == 0, "%s%s",
+        run->out.bytes, run->err.bytes);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -105,28 +141,32 @@ static void signal_runs(struct run *runs[RUNS], int number) {
         kill(runs[i]->pid, number);
 }
 
-/* Starts several runs, each in a different phase of its rounds. */
-static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
+/*
+ * Starts several runs and stops each before it can end. Stops masters first, because they would
+ * continue the other processes. Returns the stopped processes with this name, `each` of a run,
+ * after they were frozen for a while.
+ */
+static struct family start_frozen(
+    struct run *runs[RUNS], const char *name, size_t each, void (*prepare)(void)) {
     struct run_setup setup = {.prepare = prepare};
-    for (int i = 0; i < RUNS; i++)
+    struct family all = {.count = 0};
+    for (int i = 0; i < RUNS; i++) {
         runs[i] = run_start(
             &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
                         "30s", "--duration", DURATION, "--json", "-", PAYLOAD, "spin"));
-    for (int i = 0; i < RUNS; i++)
         run_wait_text(runs[i], "instances run");
-    double moment = run_now() + 0.4;
-    RUN_UNTIL(NULL, run_now() > moment);
-}
-
-/* Stops the masters first, because they would continue the other processes. */
-static void freeze(struct run *runs[RUNS], const struct family *family) {
-    signal_runs(runs, SIGSTOP);
-    for (int i = 0; i < RUNS; i++)
+        double moment = run_now() + 0.4 - 0.07 * i; /* another phase of its rounds */
+        RUN_UNTIL(NULL, run_now() > moment);
+        kill(runs[i]->pid, SIGSTOP);
         RUN_UNTIL(NULL, run_state(runs[i]->pid) == 'T');
-    family_signal(family, SIGSTOP);
-    RUN_UNTIL(NULL, all_stopped((const struct run *const *)runs, family));
+        all = family_find(name);
+        ck_assert_uint_eq(all.count, (size_t)(i + 1) * each);
+        family_signal(&all, SIGSTOP);
+    }
+    RUN_UNTIL(NULL, all_stopped((const struct run *const *)runs, &all));
     double moment = run_now() + FROZEN;
     RUN_UNTIL(NULL, run_now() > moment);
+    return all;
 }
 
 static void expect_planned_end(struct run *runs[RUNS]) {
@@ -142,10 +182,7 @@ static void expect_planned_end(struct run *runs[RUNS]) {
 
 static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)) {
     struct run *runs[RUNS];
-    start_all(runs, prepare);
-    struct family family = family_find(name);
-    ck_assert_uint_eq(family.count, RUNS * each);
-    freeze(runs, &family);
+    struct family family = start_frozen(runs, name, each, prepare);
     family_signal(&family, SIGCONT);
     signal_runs(runs, SIGCONT);
     expect_planned_end(runs);
@@ -177,9 +214,7 @@ END_TEST
 
 START_TEST(a_thawed_master_continues_executors_and_guardian) {
     struct run *runs[RUNS];
-    start_all(runs, NULL);
-    struct family family = family_find("ss-");
-    freeze(runs, &family);
+    start_frozen(runs, "ss-", 3, NULL);
     signal_runs(runs, SIGCONT);
     expect_planned_end(runs);
 }
@@ -187,9 +222,7 @@ END_TEST
 
 START_TEST(run_signaled_while_frozen_ends) {
     struct run *runs[RUNS];
-    start_all(runs, NULL);
-    struct family family = family_find("");
-    freeze(runs, &family);
+    struct family family = start_frozen(runs, "", 6, NULL);
     signal_runs(runs, SIGTERM);
     family_signal(&family, SIGCONT);
     for (int i = 0; i < RUNS; i++)

@@ -17,8 +17,10 @@ struct row {
     double elapsed, runnable, instructions, page_faults, switches, seconds;
 };
 
+#define ROWS_MAX 256
+
 struct table {
-    struct row rows[64];
+    struct row rows[ROWS_MAX];
     size_t count;
     struct row sums; /* NaN if a cell was empty */
 };
@@ -43,20 +45,27 @@ static struct row take_row(char *line) {
     return (struct row){cells[1], cells[2], cells[3], cells[11], cells[12], cells[14]};
 }
 
-static struct table read_table(const char *record) {
+static char *read_counters(const char *record) {
+    return run_read_file(run_path(record, "counters.csv")).bytes;
+}
+
+static struct table take_table(char *text) {
     struct table table = {0};
-    char *text = run_read_file(run_path(record, "counters.csv")).bytes;
     ck_assert_msg(strncmp(text, heading, strlen(heading)) == 0, "%.300s", text);
     text += strlen(heading);
     for (char *line; *text && (line = strsep(&text, "\n"));) {
         struct row row = take_row(line);
-        ck_assert_uint_lt(table.count, 64);
+        ck_assert_uint_lt(table.count, ROWS_MAX);
         table.rows[table.count++] = row;
         table.sums.page_faults += row.page_faults;
         table.sums.switches += row.switches;
         table.sums.seconds += row.seconds;
     }
     return table;
+}
+
+static struct table read_table(const char *record) {
+    return take_table(read_counters(record));
 }
 
 /* Reads the counters; skips the test if the kernel does not permit counting. */
@@ -174,6 +183,28 @@ START_TEST(isolated_instances_are_counted) {
 }
 END_TEST
 
+/* Returns whether a complete row counts more CPU time. */
+static bool has_seconds(const char *record, double seconds) {
+    char *text = read_counters(record), *end = strrchr(text, '\n');
+    bool has = false;
+    if (end) {
+        end[1] = '\0';
+        struct table table = take_table(text);
+        for (size_t i = 0; i < table.count; i++)
+            has |= table.rows[i].seconds > seconds;
+    }
+    free(text);
+    return has;
+}
+
+/* A row may also be empty because its counts came late; a kernel that permits none is reported. */
+static bool may_count(const char *record) {
+    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    bool may = !strstr(events.bytes, "task_clock_seconds");
+    free(events.bytes);
+    return may;
+}
+
 /* The child is older than the run. */
 START_TEST(attached_processes_are_counted) {
     const char *record = run_path(run_make_folder(), "record");
@@ -182,13 +213,15 @@ START_TEST(attached_processes_are_counted) {
     run_wait_text(target, "ready");
     char pid[16];
     snprintf(pid, sizeof pid, "%d", (int)target->pid);
-    struct run *run = RUN("-q", "--attach", pid, "-f", "own", "-l", "100%", "-c", "fixed",
-        "--duration", "1500m", "--counters", "--record", record);
-    run_expect(run, 0);
-    struct table table = expect_counts(record);
-    ck_assert_double_gt(table.rows[0].seconds, 0.005);
-    kill(target->pid, SIGKILL);
+    struct run *run = START("-q", "--attach", pid, "-f", "own", "-l", "100%", "-c", "fixed",
+        "--counters", "--record", record);
+    RUN_UNTIL(run, run->ended || has_seconds(record, 0.005) ||
+                       (count_rows(record) >= 2 && !may_count(record)));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
     run_free(target);
+    SKIP_UNLESS(has_seconds(record, 0.005) || may_count(record),
+        "perf-events: the kernel does not permit counting");
 }
 END_TEST
 

@@ -15,8 +15,9 @@
 
 /* The process is older than the new guardian, so no fork event names it. */
 START_TEST(a_session_created_without_a_guardian_is_found) {
+    const char *folder = run_make_folder(), *file = run_path(folder, "go");
     struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
-                                          "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));
+                                          "20%", UNMARKED, PAYLOAD, "late-setsid", file));
     run_wait_text(run, "instances run");
     RUN_UNTIL(run, family_find("payload-early").count == 1);
     pid_t late = family_find("payload-early").pids[0];
@@ -24,6 +25,8 @@ START_TEST(a_session_created_without_a_guardian_is_found) {
     ck_assert_uint_eq(guardian.count, 1);
     kill(run->pid, SIGSTOP);
     kill(guardian.pids[0], SIGKILL);
+    RUN_UNTIL(run, run_state(guardian.pids[0]) == 'Z');
+    run_write_file(file, "");
     RUN_UNTIL(run, getsid(late) == late);
     kill(run->pid, SIGCONT);
     run_wait_text(run, "guardian ended unexpectedly");
@@ -31,6 +34,7 @@ START_TEST(a_session_created_without_a_guardian_is_found) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_free_clean(run);
+    run_remove_folder(folder);
 }
 END_TEST
 

@@ -46,12 +46,22 @@ END_TEST
 
 START_TEST(setting_the_clock_makes_a_run_doubtful) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), "SS_TEST_CLOCK=-3600:3000")};
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "shift"), *record = run_path(folder, "record");
+    const char *events = run_path(record, "events.jsonl");
+    char shift[320];
+    snprintf(shift, sizeof shift, "SS_TEST_CLOCK=-3600:%s", file);
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_clock"), shift)};
     struct run *run =
-        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-l", "20%",
-                                       "-c", "fixed", "--duration", "4s", PAYLOAD, "spin")));
-    run_expect(run, 0);
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-l", "20%", "-c",
+                              "fixed", "--record", record, PAYLOAD, "spin"));
+    /* The record is written after the master has noted the time of the wall clock. */
+    RUN_UNTIL(run, strstr(run_read_file(events).bytes, "\"counting\""));
+    run_write_file(file, "");
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
     ck_assert_str_eq(result_of(run, "clock"), "doubtful");
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -88,7 +98,8 @@ START_TEST(lost_output_makes_a_run_doubtful) {
 END_TEST
 
 START_TEST(failed_instance_makes_a_run_doubtful) {
-    struct run *run = RUN(SHORT, "sh", "-c", "[ % = 0 ] && exit 3; exec " PAYLOAD " spin");
+    struct run *run = RUN("-q", "--json", "-", "-n", "2", "-l", "20%", "-c", "fixed", "sh", "-c",
+        "[ % = 0 ] && exit 3; exec " PAYLOAD " run-ms 100");
     run_expect(run, 3);
     ck_assert_str_eq(result_of(run, "failed_instances"), "doubtful");
     ck_assert_str_eq(result_of(run, "interrupted"), "passed");
