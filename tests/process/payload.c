@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -168,15 +169,20 @@ static int print_value(const char *value) {
     return 1;
 }
 
-/* Prints the percentage of the elapsed time during which the process ran. */
+#define SHARE_SECONDS 0.1
+
+/*
+ * Prints the percentage of the elapsed time during which the process ran. Goes on until it has run
+ * for SHARE_SECONDS, because a share of less says little.
+ */
 static void print_share(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
-    double used = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    double now;
-    do
+    double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double now, used;
+    do {
         now = seconds(CLOCK_MONOTONIC);
-    while (now < begin + (double)milliseconds / 1e3);
-    used = seconds(CLOCK_PROCESS_CPUTIME_ID) - used;
+        used = seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+    } while (now < begin + (double)milliseconds / 1e3 || used < SHARE_SECONDS);
     printf("\"share\": %.1f\n", 100 * used / (now - begin));
 }
 
@@ -186,11 +192,12 @@ static void on_signal(int number) {
     caught = number;
 }
 
-static void count_continuations(long milliseconds) {
+/* Prints how often the process was continued. Ends early after `max` times. */
+static void count_continuations(long milliseconds, long max) {
     double begin = seconds(CLOCK_MONOTONIC);
     long times = 0;
     signal(SIGCONT, on_signal);
-    while (seconds(CLOCK_MONOTONIC) < begin + (double)milliseconds / 1e3) {
+    while (times < max && seconds(CLOCK_MONOTONIC) < begin + (double)milliseconds / 1e3) {
         times += caught == SIGCONT;
         caught = 0;
     }
@@ -235,22 +242,6 @@ static void catch_slowly(long milliseconds) {
     catch ();
     payload_nap(milliseconds);
     payload_say("went in peace");
-}
-
-/* After SIGTERM, takes `milliseconds` of real time to exit. */
-static void linger(long milliseconds) {
-    sigset_t term;
-    sigset_t before;
-    struct sigaction action = {.sa_handler = on_signal};
-    sigemptyset(&term);
-    sigaddset(&term, SIGTERM);
-    sigprocmask(SIG_BLOCK, &term, &before);
-    sigaction(SIGTERM, &action, NULL);
-    payload_say("ready");
-    while (!caught)
-        sigsuspend(&before);
-    payload_nap(milliseconds);
-    printf("ended late by %d\n", (int)caught);
 }
 
 /* Spins and uses memory in small pages, which the kernel needs time to free. */
@@ -342,9 +333,7 @@ static const struct {
     {"sensor", .act = print_value},
     {"run-ms", .act_for = run_for},
     {"share", .act_for = print_share},
-    {"stops", .act_for = count_continuations},
     {"slow-catch", .act_for = catch_slowly},
-    {"linger", .act_for = linger},
     {"spin-with-mb", .act_for = spin_with},
     {"ticks", .act_for = print_ticks},
     {"ignore-term", .act_alone = ignore_term},
@@ -395,6 +384,10 @@ int main(int argc, char **argv) {
     if (strcmp(name, "env") == 0)
         return print_environment(argc, argv);
     alarm(LIFE_SECONDS);
+    if (strcmp(name, "stops") == 0) {
+        count_continuations(atol(text), argc > 3 ? atol(argv[3]) : LONG_MAX);
+        return 0;
+    }
     if (strcmp(name, "count") == 0 && argc > 3)
         return count(text, atol(argv[3]));
     if (strcmp(name, "lines") == 0 && argc > 3) {
