@@ -341,7 +341,7 @@ START_TEST(another_users_process_left_by_an_executor_is_ended) {
 }
 END_TEST
 
-/* Returns how many processes the warning counts; 0 if there is none. */
+/* Returns how many processes the warning counts; 0 without a warning. */
 static int count_warned(const struct run *run) {
     const char *at = strstr(run->err.bytes, WARNING);
     while (at && at > run->err.bytes && !isdigit((unsigned char)*at))

@@ -44,7 +44,7 @@ try() {
 runs_match_their_schemas() {
     local status=0
     printf '0s 20%%\n5s 40%%\n' >trace.txt
-    # The third instance goes on for half a second after the ends of the others, so that the run has samples.
+    # The third instance continues for half a second after the ends of the others, so that the run has samples.
     # shellcheck disable=SC2016 # for sh
     printf '%s\n' 'until [ "$(cat ended | wc -l)" -eq 2 ]; do sleep 0.05; done' \
         'for i in 0 1 2 3 4 5 6 7 8 9; do echo took 1 ms; sleep 0.05; done' >third
