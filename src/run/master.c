@@ -21,6 +21,9 @@
 /* How long the first signal to an attached program may wait for the guardian, which may be dead. */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
+/* How often a run that waits for --start-at reads the wall clock, which may be set. */
+#define CLOCK_INTERVAL (100 * SS_MILLISECOND)
+
 static void note_setpoint(struct ss_master *master, const struct ss_setpoint_change *change) {
     bool set = !isnan(change->load);
     ss_recorder_event(master->recorder, &(struct ss_record_event){change->time, "target_set", -1,
@@ -96,6 +99,8 @@ static ss_time next_deadline(const struct ss_master *master) {
     ss_time sample = master->stage >= SS_STAGE_WARMUP ? master->monitor.next : SS_TIME_NEVER;
     ss_time drawing = ss_progress_due(&master->progress);
     ss_time next = sample < master->stage_end ? sample : master->stage_end;
+    if (master->stage == SS_STAGE_WAITING && next > ss_platform_now() + CLOCK_INTERVAL)
+        next = ss_platform_now() + CLOCK_INTERVAL;
     ss_time counters = ss_master_perf_due(master);
     next = counters < next ? counters : next;
     return drawing < next ? drawing : next;

@@ -62,14 +62,14 @@ static const char *in_seconds(int seconds) {
 }
 
 /*
- * Starts a run that waits for its start time, and shifts its clock after the start time has been
- * read and well before instances start. Repeated with a later start time if that was
+ * Starts a run that waits `lead` seconds for its start time, and shifts its clock after the start
+ * time has been read and well before instances start. Repeated with a later start time if that was
  * too late. `start` is the latest possible start time on the monotonic clock. The caller removes
  * `folder` after the run, because the clock is shifted only while the file in it exists.
  */
 static struct run *shift_before_start(
-    const char *seconds, const char *act, double *start, const char **folder) {
-    for (int lead = 3; lead < 64; lead *= 2) {
+    const char *seconds, int lead, const char *act, double *start, const char **folder) {
+    for (int tries = 0; tries < 5; tries++, lead *= 2) {
         pid_t pids[RUN_PIDS_MAX];
         char shift[300];
         const char *file = run_path(*folder = run_make_folder(), "shift");
@@ -95,7 +95,8 @@ START_TEST(a_run_starts_at_once_if_the_clock_jumps_past_its_start_time) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     double start;
     const char *folder;
-    struct run *run = run_wait(shift_before_start("3600", "spin", &start, &folder));
+    struct run *run = run_wait(shift_before_start("3600", 100, "spin", &start, &folder));
+    ck_assert_double_lt(run_now(), start);
     run_expect(run, 0);
     static const char words[] = "the trace began ";
     const char *late = strstr(run->out.bytes, words);
@@ -112,7 +113,7 @@ START_TEST(a_wall_clock_set_back_delays_the_start) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     double start;
     const char *folder;
-    struct run *run = shift_before_start("-3600", "say", &start, &folder);
+    struct run *run = shift_before_start("-3600", 3, "say", &start, &folder);
     RUN_UNTIL(run, run_now() > start + 1);
     run_look(run);
     ck_assert_msg(!run->ended && run->out.length == 0 && run->err.length == 0, "%s%s",
