@@ -39,6 +39,16 @@ int process_main(int argc, char **argv, const struct process_case *cases, size_t
  */
 #define SKIP(reason) process_skip(reason)
 
+/*
+ * For loops: like ck_assert_msg(), which sends each assertion to the process that judges the test.
+ * With thousands of them, that takes longer than the test.
+ */
+#define EXPECT(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            ck_abort_msg(__VA_ARGS__);                                                             \
+    } while (0)
+
 #define SKIP_UNLESS(condition, reason)                                                             \
     do {                                                                                           \
         if (!(condition))                                                                          \

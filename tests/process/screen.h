@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <check.h>
+#include "process.h"
 
 #define SCREEN_ROWS    40
 #define SCREEN_COLUMNS 80
@@ -56,7 +56,7 @@ static inline int screen_length(const struct screen *screen, int row) {
 static inline void screen_keep(struct screen *screen, int row) {
     size_t length = (size_t)screen_length(screen, row);
     screen->history = realloc(screen->history, screen->history_length + length + 2);
-    ck_assert_ptr_nonnull(screen->history);
+    EXPECT(screen->history, "no memory");
     memcpy(screen->history + screen->history_length, screen->rows[row], length);
     strcpy(screen->history + screen->history_length + length, "\n");
     screen->history_length += length + 1;
@@ -104,7 +104,7 @@ static inline void screen_erase_row(struct screen *screen) {
 
 static inline void screen_erase(struct screen *screen) {
     /* Some terminals would then keep the erased text in their history. */
-    ck_assert(screen->row > 0 || screen->column > 0);
+    EXPECT(screen->row > 0 || screen->column > 0, "the whole screen is erased");
     screen_erase_row(screen);
     for (int row = screen->row + 1; row < screen->height; row++)
         screen_blank(screen, row);
@@ -155,7 +155,7 @@ static inline const char *screen_obey(struct screen *screen, const char *code) {
     } else if (*end == 'K' && end == code + 1) {
         screen_erase_row(screen);
     } else {
-        ck_assert_msg(*end == 'm', "unknown control code: ESC %.8s", code);
+        EXPECT(*end == 'm', "unknown control code: ESC %.8s", code);
     }
     return end + 1;
 }
@@ -243,7 +243,7 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
  */
 static inline char *screen_text(const struct screen *screen, int end) {
     char *text = malloc(screen->history_length + (size_t)screen->height * (SCREEN_MAX + 1) + 1);
-    ck_assert_ptr_nonnull(text);
+    EXPECT(text, "no memory");
     strcpy(text, screen->history ? screen->history : "");
     char *to = text + screen->history_length;
     while (end > 0 && screen_length(screen, end - 1) == 0)

@@ -59,14 +59,14 @@ static void wait_drawings(struct terminal *terminal, size_t more) {
 /* The block is complete and at the bottom; only the rows above it scroll. */
 static void expect_block(const struct screen *screen) {
     int first = screen->bottom + 1;
-    ck_assert_int_gt(screen->height, first);
-    ck_assert_int_le(screen->row, screen->bottom);
-    ck_assert_msg(strchr(screen->rows[first], '%'), "%s", screen->rows[first]);
+    EXPECT(screen->height > first, "%d rows, block from row %d", screen->height, first);
+    EXPECT(screen->row <= screen->bottom, "row %d is below %d", screen->row, screen->bottom);
+    EXPECT(strchr(screen->rows[first], '%'), "%s", screen->rows[first]);
     if (screen->height - first < 3)
         return;
-    ck_assert_msg(strncmp(screen->rows[first + 1], "100%?", 5) == 0, "%s", screen->rows[first + 1]);
+    EXPECT(strncmp(screen->rows[first + 1], "100%?", 5) == 0, "%s", screen->rows[first + 1]);
     const char *last = screen->rows[screen->height - 1];
-    ck_assert_msg(strncmp(last, "  0%?60 s", 9) == 0 || screen->height < 12, "%s", last);
+    EXPECT(strncmp(last, "  0%?60 s", 9) == 0 || screen->height < 12, "%s", last);
 }
 
 static void expect_no_block(const struct screen *screen) {
@@ -284,7 +284,7 @@ static void see(struct stage *stage) {
 
 static void print(struct stage *stage, const char *text) {
     see(stage);
-    ck_assert_int_eq(write(STDERR_FILENO, text, strlen(text)), strlen(text));
+    EXPECT(write(STDERR_FILENO, text, strlen(text)) == (ssize_t)strlen(text), "cannot write");
     for (size_t length; *text; text += length) { /* according to the terminal's settings */
         char part[256];
         length = strcspn(text, "\n");
@@ -311,8 +311,9 @@ static void show(struct stage *stage, ss_time later) {
 static void expect_both(const struct stage *stage) {
     char *shown = screen_text(&stage->shown, stage->shown.bottom + 1);
     char *alone = screen_text(&stage->alone, stage->alone.height);
-    ck_assert_str_eq(shown, alone);
-    ck_assert_int_eq(stage->shown.column, stage->alone.column);
+    EXPECT(strcmp(shown, alone) == 0, "%s\ninstead of\n%s", shown, alone);
+    EXPECT(stage->shown.column == stage->alone.column, "column %d instead of %d",
+        stage->shown.column, stage->alone.column);
     free(shown);
     free(alone);
     if (stage->progress.rows > 0)
