@@ -61,8 +61,8 @@ ask_duet() {
     work=$(kept work calibrate serial)
     experiment duet "$1" --seed "${1##*-}" --at-most "$time" --iteration '^iteration' \
         --a "ssburn serial --work $work" --b "ssburn serial --work $((work + work * $2 / 100))"
-    ssreport --table duet --column worse_low "$1"
-    ssreport --table duet --column worse_high "$1"
+    ssreport --table duet --column worse_low "$1" 2>"$folder/warnings"
+    ssreport --table duet --column worse_high "$1" 2>"$folder/warnings"
 }
 
 # kept NAME COMMAND...: prints the output of the command's first call.
@@ -79,7 +79,7 @@ ask_loadline() {
     local repeat
     for repeat in 1 2; do
         experiment loadline "$1/$repeat" --hold "$hold" --workloads serial
-        ssreport --table loadline "$1/$repeat" >"$folder/levels-$repeat.csv"
+        ssreport --table loadline "$1/$repeat" >"$folder/levels-$repeat.csv" 2>"$folder/warnings"
     done
     awk -F , 'FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { target = $column["target"]; done = $column["done"] }
