@@ -77,6 +77,7 @@ ask_slower() { ask_duet "$1" 2 | xargs; }
 # ask_loadline STUDY: prints the load of each level and the difference of two studies in percent.
 ask_loadline() {
     local repeat
+    mkdir -p "$1"
     for repeat in 1 2; do
         experiment loadline "$1/$repeat" --hold "$hold" --workloads serial
         ssreport --table loadline "$1/$repeat" >"$folder/levels-$repeat.csv" 2>"$folder/warnings"
