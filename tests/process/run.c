@@ -154,6 +154,13 @@ struct run *run_wait(struct run *run) {
     return run;
 }
 
+void run_end(struct run *run, int signal) {
+    ck_assert_msg(!run->ended, "it ended with %d\nstdout: %s\nstderr: %s", run->status,
+        run->out.bytes, run->err.bytes);
+    kill(run->pid, signal);
+    run_expect(run_wait(run), -signal);
+}
+
 void run_wait_text(struct run *run, const char *text) {
     double deadline = run_now() + RUN_PATIENCE;
     while (!strstr(run->out.bytes, text) && !strstr(run->err.bytes, text)) {

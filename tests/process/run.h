@@ -78,6 +78,12 @@ struct run *run_wait(struct run *run);
 /* Reads pending output and notes whether the program has ended. */
 void run_look(struct run *run);
 
+/*
+ * Ends a run that still runs with this signal, and fails the test unless it dies from it. The pid
+ * of a run that has ended may belong to another process.
+ */
+void run_end(struct run *run, int signal);
+
 /* Waits until this text has appeared on either stream. */
 void run_wait_text(struct run *run, const char *text);
 

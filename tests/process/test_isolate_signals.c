@@ -153,8 +153,7 @@ START_TEST(ignored_signals_stay_ignored) {
     double begin = run_now();
     RUN_UNTIL(run, run->ended || run_now() > begin + 0.5);
     /* The run would die from the first signal that it does not ignore. */
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     isolated_expect_nobody(&isolated);
 }
 END_TEST

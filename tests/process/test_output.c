@@ -34,8 +34,7 @@ static size_t count_lines(const char *path) {
 static void interrupt_after(struct run *run, const char *record, size_t iterations) {
     const char *table = run_path(record, "iterations.csv");
     RUN_UNTIL(run, run->ended || count_lines(table) > iterations);
-    kill(run->pid, SIGINT);
-    run_expect(run_wait(run), -SIGINT);
+    run_end(run, SIGINT);
 }
 
 /* The program fills blocks of 4096 bytes, each with the lines of 20 iterations of 25 ms. */

@@ -73,8 +73,7 @@ static size_t count_rows(const char *record, const char *name) {
  */
 static void interrupt_after(struct run *run, const char *record, size_t samples) {
     RUN_UNTIL(run, run->ended || count_rows(record, "samples.csv") >= samples);
-    kill(run->pid, SIGINT);
-    run_expect(run_wait(run), -SIGINT);
+    run_end(run, SIGINT);
 }
 
 START_TEST(a_record_has_tables_events_and_summary) {

@@ -51,8 +51,7 @@ static void start_all(const char *record, const char *option) {
     }
     ck_assert_ptr_nonnull(winner);
     run_wait_text(winner, "instances run");
-    kill(winner->pid, SIGTERM);
-    run_expect(run_wait(winner), -SIGTERM);
+    run_end(winner, SIGTERM);
     run_free(winner);
 }
 

@@ -247,8 +247,7 @@ START_TEST(iterations_are_reported_per_command) {
     RUN_UNTIL(run, run->ended || ((slow = count_iterations(record, '2')) >= 4 &&
                                      count_iterations(record, '0') > slow + 5 &&
                                      count_iterations(record, '1') > slow + 5));
-    kill(run->pid, SIGINT);
-    run_expect(run_wait(run), -SIGINT);
+    run_end(run, SIGINT);
     for (int instance = 0; instance < 3; instance++) {
         double length = instance == 2 ? 0.3 : 0.03;
         expect_lengths(record, instance, length - 1e-5, length + 1e-5);

@@ -187,6 +187,15 @@ static bool all_in_state(char state) {
     return count == 2;
 }
 
+/* Stops the run, like Ctrl-Z, once its instances run. Returns false if it ended before. */
+static bool suspend_in_time(struct run *run) {
+    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
+    if (!run->ended)
+        kill(run->pid, SIGTSTP);
+    RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
+    return !run->ended;
+}
+
 /*
  * Pauses a run of some seconds. Returns false if the machine was too busy: the run ended before it
  * was stopped, or before it was seen to run again.
@@ -197,11 +206,7 @@ static bool pause_once(int seconds) {
     double begin = run_now();
     struct run *run = START("-q", "-n", "2", "-l", "100%", "-c", "fixed", "--duration", duration,
         "--json", "-", "-v", PAYLOAD, "spin");
-    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
-    if (!run->ended)
-        kill(run->pid, SIGTSTP);
-    RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
-    if (run->ended)
+    if (!suspend_in_time(run))
         return false;
     RUN_UNTIL(run, all_in_state('T'));
     double stopped = run_now();
@@ -245,11 +250,7 @@ static bool keeps_the_target(const char *trace, int thirds) {
     run_write_file(trace, steps);
     struct run *run = START("-q", "-v", "-n", "1", "-c", "fixed", "-t", "file", "-T", trace,
         "--duration", duration, "--json", "-", PAYLOAD, "spin");
-    RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
-    if (!run->ended)
-        kill(run->pid, SIGTSTP);
-    RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
-    if (run->ended)
+    if (!suspend_in_time(run))
         return false;
     double stopped = run_now();
     RUN_UNTIL(run, run_now() > stopped + 1.6 * thirds);

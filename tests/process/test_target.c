@@ -256,8 +256,7 @@ static struct run *run_to_duty(const char *sensor, double low, double high) {
         "command", "-F", sensor, PAYLOAD, "spin");
     RUN_UNTIL(run,
         run->ended || (read_samples(record, ",duty", &duty) >= 2 && duty >= low && duty <= high));
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     run_expect_nothing_left();
     run_remove_folder(folder);
     return run;

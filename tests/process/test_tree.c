@@ -358,8 +358,7 @@ static void expect_no_heirs(const char *linger) {
     /* An heir that was left would keep the lock that every further iteration needs. */
     size_t repeats = run_count(run, "ready\n");
     RUN_UNTIL(run, run->ended || run_count(run, "ready\n") >= repeats + 2);
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
+    run_end(run, SIGTERM);
     run_expect_nothing_left();
     run_remove_folder(folder);
 }
