@@ -53,7 +53,7 @@ find_clang() {
     export CC
 }
 
-# build_fuzzers: uses only the compiler flags that CMakeLists.txt sets for fuzzing, and those of no build type.
+# build_fuzzers: an empty build type adds no options to those that CMakeLists.txt sets for fuzzing.
 # shellcheck disable=SC2317 # called by quietly
 build_fuzzers() {
     cmake -S . -B build-fuzz -G Ninja -DCMAKE_BUILD_TYPE= -DSHOWSTOPPER_FUZZ=ON -DSHOWSTOPPER_REQUIRE_ALL=ON &&
@@ -72,8 +72,10 @@ fuzz() {
     local found=build-fuzz/found/$name
     shift
     mkdir -p "$found" build-fuzz/failures
+    trap 'kill "$!"; exit 1' TERM
     build-fuzz/fuzz/fuzz_"$name" "-max_total_time=$seconds" "-artifact_prefix=build-fuzz/failures/$name-" \
-        -print_final_stats=1 -rss_limit_mb=4096 "$found" "$@" >"$log" 2>&1 </dev/null || status=$?
+        -print_final_stats=1 -rss_limit_mb=4096 "$found" "$@" >"$log" 2>&1 </dev/null &
+    wait "$!" || status=$?
     printf '%-20s %10s %6s  %s\n' "$name" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
         "$(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)" "$([ $status = 0 ] || echo "FAILED: see $log")"
     return "$status"
@@ -88,6 +90,9 @@ if [ ${#names[@]} -gt 0 ]; then
     done
     fuzzers=$(grep -E "^($(IFS='|' && echo "${names[*]}"))"$'\t' <<<"$fuzzers")
 fi
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 printf '%-20s %10s %6s\n' name inputs edges
 status=0 running=0
 while IFS=$'\t' read -ra row; do

@@ -280,6 +280,10 @@ static bool pause_once(int seconds) {
 
 START_TEST(sigtstp_stops_instances_and_the_clock_of_the_trace) {
     SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated = start_in_group();
+    pause_and_continue(&isolated, isolated.run->pid, STANDSTILL);
+    run_end(isolated.run, SIGTERM);
+    isolated_expect_nobody(&isolated);
     for (int seconds = 2; !pause_once(seconds); seconds *= 4)
         ck_assert_int_le(seconds, 8);
 }

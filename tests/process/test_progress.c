@@ -47,8 +47,7 @@ static void interrupt_after(struct terminal *terminal, const char *text, size_t 
     struct run *run = terminal->run;
     RUN_UNTIL(
         run, run->ended || (run_count_text(&run->out, text) >= times && drawings(terminal) >= 2));
-    kill(run->pid, SIGINT);
-    run_expect(run_wait(run), -SIGINT);
+    run_end(run, SIGINT);
 }
 
 static void wait_drawings(struct terminal *terminal, size_t more) {

@@ -146,8 +146,7 @@ static void expect_death_told(const char *script, const char *repeat, int status
     char event[128], line[128];
     int seconds = 5;
     struct run *run = run_with_death(folder, script, repeat, seconds);
-    /* With status 0, the run ended first: on a busy machine, the instance may get no CPU so long.
-     */
+    /* Status 0: the run ended before the instance, which may get no CPU on a busy machine. */
     while (run->status == 0 && seconds < 80) {
         run_remove_folder(folder);
         folder = run_make_folder();

@@ -679,8 +679,9 @@ throughput_prints_its_plan() {
     # On a busy machine, no sample of the power may fall into the run.
     awk -F, 'NR > 1 && $3 != 7.5 { exit bad = 1 } END { exit bad || NR == 0 }' \
         "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "wrong power"
-    if grep -q ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv"; then
-        reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| (7\.50)? \| .*"
+    # One of two samples, which are a second apart, is inside of the run.
+    if [ "$(grep -c ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv")" -ge 2 ]; then
+        reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| 7\.50 \| .*"
     fi
     refuses "the study cannot continue" "${call[@]}" --targets 60 --warmup 1 --output from-plan
     [ "$status" -eq 125 ] || fail "other settings: status $status"
