@@ -20,9 +20,9 @@ END
 }
 
 # The triplet of the compiler for each architecture of Debian.
-declare -A triplets=([arm64]=aarch64-linux-gnu [ppc64el]=powerpc64le-linux-gnu [riscv64]=riscv64-linux-gnu
-    [s390x]=s390x-linux-gnu)
-declare -A emulators=([arm64]=aarch64 [ppc64el]=ppc64le [riscv64]=riscv64 [s390x]=s390x)
+declare -A triplets=([arm64]=aarch64-linux-gnu [armhf]=arm-linux-gnueabihf [ppc64el]=powerpc64le-linux-gnu
+    [riscv64]=riscv64-linux-gnu [s390x]=s390x-linux-gnu)
+declare -A emulators=([arm64]=aarch64 [armhf]=arm [ppc64el]=ppc64le [riscv64]=riscv64 [s390x]=s390x)
 
 # Tests of values that the emulator itself provides: /proc/self/stat, /proc/PID/exe, and with another root the path of a
 # library.

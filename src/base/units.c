@@ -5,22 +5,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/wide.h"
 #include "base/words.h"
-
-typedef unsigned __int128 wide;
 
 /*
  * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
  * more digits: the longest such text in days has 22. A whole part above the limit is too large;
  * further decimals are dropped.
  */
-#define MANTISSA_LIMIT ((wide)10000000000000 * 10000000000) /* 10^23 */
+#define MANTISSA_LIMIT ss_wide_times(ss_wide(10000000000000), 10000000000) /* 10^23 */
 #define DECIMALS_LIMIT 30
 
 /* An exact number that is not negative. */
 struct quotient {
-    wide over;  /* below 10^24 */
-    wide under; /* 1 to 10^30 */
+    struct ss_wide over;  /* below 10^24 */
+    struct ss_wide under; /* 1 to 10^30 */
 };
 
 enum reading {
@@ -34,12 +33,24 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-static enum reading read_whole(const char **at, wide *value) {
-    *value = 0;
+static struct ss_wide append_digit(struct ss_wide value, char digit) {
+    return ss_wide_add(ss_wide_times(value, 10), ss_wide((uint64_t)(digit - '0')));
+}
+
+static bool is_zero(struct ss_wide value) {
+    return !value.high && !value.low;
+}
+
+static bool is_long(struct ss_wide value) {
+    return ss_wide_compare(value, MANTISSA_LIMIT) >= 0;
+}
+
+static enum reading read_whole(const char **at, struct ss_wide *value) {
+    *value = ss_wide(0);
     for (; is_digit(**at); ++*at) {
-        if (*value >= MANTISSA_LIMIT)
+        if (is_long(*value))
             return READ_TOO_LARGE;
-        *value = *value * 10 + (wide)(**at - '0');
+        *value = append_digit(*value, **at);
     }
     return READ_WELL;
 }
@@ -49,17 +60,17 @@ static enum reading read_whole(const char **at, wide *value) {
  */
 static void read_decimals(const char **at, struct quotient *number) {
     for (int decimals = 0; is_digit(**at); ++*at) {
-        if (decimals == DECIMALS_LIMIT || number->over >= MANTISSA_LIMIT)
+        if (decimals == DECIMALS_LIMIT || is_long(number->over))
             continue;
-        number->over = number->over * 10 + (wide)(**at - '0');
-        number->under *= 10;
+        number->over = append_digit(number->over, **at);
+        number->under = ss_wide_times(number->under, 10);
         decimals++;
     }
 }
 
 static enum reading read_number(const char **at, struct quotient *number) {
     const char *begin = *at;
-    number->under = 1;
+    number->under = ss_wide(1);
     enum reading reading = read_whole(at, &number->over);
     if (reading != READ_WELL)
         return reading;
@@ -74,9 +85,13 @@ static enum reading read_number(const char **at, struct quotient *number) {
         return READ_WELL;
     ++*at;
     reading = read_whole(at, &number->under);
-    if (reading == READ_WELL && number->under == 0)
+    if (reading == READ_WELL && is_zero(number->under))
         return READ_DIVIDES_BY_ZERO;
     return reading;
+}
+
+static bool is_exact_double(struct ss_wide value) {
+    return !value.high && value.low <= UINT64_C(1) << 53;
 }
 
 /*
@@ -84,21 +99,21 @@ static enum reading read_number(const char **at, struct quotient *number) {
  * remainder.
  */
 static double divide(const struct quotient *number) {
-    wide over = number->over, under = number->under;
-    if (over == 0)
-        return 0;
-    if ((wide)(double)over == over && (wide)(double)under == under)
-        return (double)over / (double)under;
+    if (is_exact_double(number->over) && is_exact_double(number->under))
+        return (double)number->over.low / (double)number->under.low;
+    struct ss_wide rest, under = number->under;
+    struct ss_wide quotient = ss_wide_divide(number->over, under, &rest);
     int exponent = 0;
-    wide quotient = over / under, rest = over % under;
-    while (quotient < (wide)1 << 56) {
-        rest *= 2;
-        quotient = quotient * 2 + (rest >= under);
-        if (rest >= under)
-            rest -= under;
+    while (!is_zero(rest) && ss_wide_compare(quotient, ss_wide(UINT64_C(1) << 56)) < 0) {
+        rest = ss_wide_times(rest, 2);
+        bool fits = ss_wide_compare(rest, under) >= 0;
+        if (fits)
+            rest = ss_wide_subtract(rest, under);
+        quotient = ss_wide_add(ss_wide_times(quotient, 2), ss_wide(fits));
         exponent--;
     }
-    return ldexp((double)(quotient | (rest != 0)), exponent);
+    quotient.low |= !is_zero(rest);
+    return ldexp(ss_wide_double(quotient), exponent);
 }
 
 struct unit {
@@ -196,17 +211,19 @@ static int read_time(const char *text, bool milliseconds, ss_time *value, const 
     enum reading reading = read_number(&at, &number);
     const struct unit *unit = reading == READ_WELL ? find_unit(at) : NULL;
     *name = at;
-    if (reading == READ_WELL && !*at && number.over == 0) {
+    if (reading == READ_WELL && !*at && is_zero(number.over)) {
         *value = 0;
         return 0;
     }
     if (!unit)
         return time_error(text, reading, at, milliseconds, error);
-    wide nanoseconds = (number.over * unit->length + number.under / 2) / number.under;
-    if (nanoseconds >= SS_TIME_NEVER)
+    struct ss_wide half = ss_wide_divide(number.under, ss_wide(2), NULL);
+    struct ss_wide product = ss_wide_times(number.over, unit->length);
+    struct ss_wide nanoseconds = ss_wide_divide(ss_wide_add(product, half), number.under, NULL);
+    if (ss_wide_compare(nanoseconds, ss_wide(SS_TIME_NEVER)) >= 0)
         return ss_error_fail(error, "the time '%s' is too long: write at most 213503d (584 years)",
             ss_words_show(text).text);
-    *value = (ss_time)nanoseconds;
+    *value = nanoseconds.low;
     return 0;
 }
 
@@ -257,9 +274,9 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
         return divide_cpus(text, &number, cpus, value, error);
     if (reading == READ_WELL && *at == '%') {
         at++;
-        number.under *= 100;
+        number.under = ss_wide_times(number.under, 100);
     }
-    if (reading == READ_WELL && !*at && number.over <= number.under) {
+    if (reading == READ_WELL && !*at && ss_wide_compare(number.over, number.under) <= 0) {
         *value = divide(&number);
         return 0;
     }
@@ -268,8 +285,9 @@ int ss_units_load(const char *text, double cpus, double *value, struct ss_error 
     if (reading == READ_WELL && percent)
         return ss_error_fail(
             error, "'%s' is not a load: it must be between 0 and 100%%", shown.text);
-    if (reading == READ_WELL && !*at && number.over >= 2 * number.under &&
-        number.over <= 100 * number.under)
+    if (reading == READ_WELL && !*at &&
+        ss_wide_compare(number.over, ss_wide_times(number.under, 2)) >= 0 &&
+        ss_wide_compare(number.over, ss_wide_times(number.under, 100)) <= 0)
         return ss_error_fail(error,
             "'%s' is not a load: it must be between 0 and 1; for percent write %s%%", shown.text,
             shown.text);
@@ -294,11 +312,11 @@ int ss_units_loads(const char *text, char separator, double cpus, double *values
 }
 
 int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
-    wide number;
+    struct ss_wide number;
     const char *at = text;
     enum reading reading = read_whole(&at, &number);
-    if (*text && !*at && reading == READ_WELL && number <= UINT64_MAX) {
-        *value = (uint64_t)number;
+    if (*text && !*at && reading == READ_WELL && !number.high) {
+        *value = number.low;
         return 0;
     }
     struct ss_words_shown shown = ss_words_show(text);
@@ -387,7 +405,7 @@ static void print_scaled(const struct kind *kind, char *buffer, size_t room, uin
         i++;
     const struct scale *scale = &kind->scales[i];
     int length = snprintf(buffer, room, "%llu.%06llu", (unsigned long long)(value / scale->factor),
-        (unsigned long long)((wide)(value % scale->factor) * 1000000 / scale->factor));
+        (unsigned long long)(value % scale->factor * 1000000 / scale->factor));
     while (length > 0 && (size_t)length < room && buffer[length - 1] == '0')
         length--;
     if (length > 0 && (size_t)length < room && buffer[length - 1] == '.')

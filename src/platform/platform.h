@@ -53,6 +53,11 @@ SS_NONNULL() void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_ti
 /* Changes the word and wakes all processes that sleep on it. Async-signal-safe. */
 SS_NONNULL() void ss_platform_wake(_Atomic uint32_t *word);
 
+struct pollfd;
+
+/* Like poll(), but waits until `deadline`, to the nanosecond. */
+SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time deadline);
+
 /* ---- this process ---- */
 
 SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);

@@ -60,10 +60,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     };
     for (uint32_t i = 0; i < streams; i++)
         polls[POLL_OUTPUT + i] = master->output.polls[i];
-    ss_time wait = ss_time_since(deadline, ss_platform_now());
-    struct timespec timeout = {(time_t)(wait / SS_SECOND), (long)(wait % SS_SECOND)};
-    int ready =
-        ppoll(polls, POLL_OUTPUT + streams, deadline == SS_TIME_NEVER ? NULL : &timeout, NULL);
+    int ready = ss_platform_poll(polls, POLL_OUTPUT + streams, deadline);
     ss_time now = ss_platform_now();
     if (ready <= 0)
         return;

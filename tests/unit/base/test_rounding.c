@@ -2,6 +2,8 @@
 /* Tests that arithmetic rounds alike on every architecture. This file is compiled with
  * optimization. */
 
+#include <stdbool.h>
+
 #include "unit.h"
 
 #if defined(__x86_64__)

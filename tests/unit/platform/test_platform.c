@@ -193,6 +193,24 @@ static void sleep_ends_at_the_deadline(void **state) {
     assert_int_equal(word, 5);
 }
 
+static void poll_ends_at_the_deadline(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    struct pollfd input = {.fd = ends[0], .events = POLLIN};
+    ss_time begin = ss_platform_now();
+    ss_time deadline = begin + 30 * SS_MILLISECOND;
+    assert_int_equal(ss_platform_poll(&input, 1, deadline), 0);
+    ss_time end = ss_platform_now();
+    assert_that(end, >=, deadline);
+    assert_that(end, <, begin + 5 * SS_SECOND);
+    assert_int_equal(ss_platform_poll(&input, 1, deadline), 0);
+    assert_int_equal(write(ends[1], "x", 1), 1);
+    assert_int_equal(ss_platform_poll(&input, 1, SS_TIME_NEVER), 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
     (void)state;
     _Atomic uint32_t word = 5;
@@ -306,6 +324,7 @@ UNIT_MAIN(
     cmocka_unit_test(cpu_time_of_a_process_is_read),
     cmocka_unit_test(own_wait_is_what_the_kernel_counts),
     cmocka_unit_test(sleep_ends_at_the_deadline),
+    cmocka_unit_test(poll_ends_at_the_deadline),
     cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),
     cmocka_unit_test(sleep_ends_at_once_when_the_futex_word_differs),
     cmocka_unit_test(sleep_ends_when_woken),

@@ -65,11 +65,23 @@ const struct kernel kernel_int8 = {
 
 #define MERSENNE ((UINT64_C(1) << 61) - 1)
 
+#ifdef __SIZEOF_INT128__
 static uint64_t mulmod(uint64_t a, uint64_t b) {
     unsigned __int128 product = (unsigned __int128)a * b;
     uint64_t sum = (uint64_t)(product & MERSENNE) + (uint64_t)(product >> 61);
     return sum >= MERSENNE ? sum - MERSENNE : sum;
 }
+#else
+/* Compilers for 32-bit targets have no 128-bit integers. 2^61 is 1 modulo p, and 2^64 is 8. */
+static uint64_t mulmod(uint64_t a, uint64_t b) {
+    uint64_t a_low = (uint32_t)a, a_high = a >> 32, b_low = (uint32_t)b, b_high = b >> 32;
+    uint64_t low = a_low * b_low, middle = a_low * b_high + a_high * b_low;
+    uint64_t sum = (low & MERSENNE) + (low >> 61) + (middle << 32 & MERSENNE) + (middle >> 29) +
+                   8 * a_high * b_high;
+    sum = (sum & MERSENNE) + (sum >> 61);
+    return sum >= MERSENNE ? sum - MERSENNE : sum;
+}
+#endif
 
 /* Checks Fermat's little theorem: a^(p - 1) is 1 modulo a prime p. */
 static bool int128_round(struct kernel_hand *hand) {

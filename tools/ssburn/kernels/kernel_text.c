@@ -55,10 +55,10 @@ static bool string_format_round(struct kernel_hand *hand) {
     bool right = true;
     for (int i = 0; i < 500; i++) {
         char text[64], *end;
-        long number = (long)(kernel_random(&(uint64_t){++hand->state}) >> 20);
-        snprintf(text, sizeof text, "%ld|%08lx", number, number & 0xffffffff);
-        right &= strtol(text, &end, 10) == number;
-        right &= (long)strtoul(end + 1, NULL, 16) == (number & 0xffffffff);
+        long long number = (long long)(kernel_random(&(uint64_t){++hand->state}) >> 20);
+        snprintf(text, sizeof text, "%lld|%08llx", number, number & 0xffffffff);
+        right &= strtoll(text, &end, 10) == number;
+        right &= strtoll(end + 1, NULL, 16) == (number & 0xffffffff);
     }
     return right;
 }

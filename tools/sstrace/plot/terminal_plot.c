@@ -6,15 +6,13 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "base/wide.h"
 #include "screen/window.h"
 
 #define ROWS_MAX     20
 #define ROWS_BESIDES 4  /* rows for axis, times and legend, and for the prompt that follows */
 #define LEGEND_WIDTH 35 /* minimum width for a legend in words */
 #define MARGIN       5  /* width of "100%" and the axis */
-
-/* Times are in nanoseconds divided by the number of columns, so that all arithmetic is exact. */
-typedef unsigned __int128 wide;
 
 static void add_to_column(
     struct sstrace_column *column, double share, double from, double to, bool free) {
@@ -30,26 +28,36 @@ static void add_to_column(
     column->area += share * (from + to) / 2;
 }
 
+static struct ss_wide smaller(struct ss_wide left, struct ss_wide right) {
+    return ss_wide_compare(left, right) < 0 ? left : right;
+}
+
+static double difference(struct ss_wide end, struct ss_wide begin) {
+    return ss_wide_double(ss_wide_subtract(end, begin));
+}
+
 /*
  * Adds a straight line between two records. Does not change the column that begins at the line's
- * end.
+ * end. Times are in nanoseconds divided by the number of columns, so that none is rounded.
  */
 static void add_line(struct sstrace_columns *columns, const struct ss_trace_record *from,
     const struct ss_trace_record *to) {
-    wide length = columns->length;
-    wide begin = (wide)from->time * columns->count, end = (wide)to->time * columns->count;
-    while (columns->current < columns->count && (columns->current + 1) * length <= begin)
+    struct ss_wide length = ss_wide(columns->length);
+    struct ss_wide begin = ss_wide_times(ss_wide(from->time), columns->count);
+    struct ss_wide end = ss_wide_times(ss_wide(to->time), columns->count);
+    while (columns->current < columns->count &&
+           ss_wide_compare(ss_wide_times(length, columns->current + 1), begin) <= 0)
         columns->current++;
-    double rise = to->load - from->load;
-    for (size_t i = columns->current; begin < end && i < columns->count && i * length < end; i++) {
-        wide left = i * length > begin ? i * length : begin;
-        wide right = (i + 1) * length < end ? (i + 1) * length : end;
-        double all = (double)(end - begin);
-        double at_left = from->load + rise * ((double)(left - begin) / all);
-        double at_right =
-            right == end ? to->load : from->load + rise * ((double)(right - begin) / all);
-        add_to_column(&columns->items[i], (double)(right - left) / (double)length, at_left,
-            at_right, from->free);
+    double rise = to->load - from->load, all = difference(end, begin);
+    struct ss_wide left = begin;
+    for (size_t i = columns->current; i < columns->count && ss_wide_compare(left, end) < 0; i++) {
+        struct ss_wide right = smaller(ss_wide_times(length, i + 1), end);
+        bool last = ss_wide_compare(right, end) == 0;
+        double at_left = from->load + rise * (difference(left, begin) / all);
+        double at_right = last ? to->load : from->load + rise * (difference(right, begin) / all);
+        add_to_column(&columns->items[i], difference(right, left) / (double)columns->length,
+            at_left, at_right, from->free);
+        left = right;
     }
 }
 
@@ -247,7 +255,8 @@ struct axis {
 static size_t column_at(const struct sstrace_columns *columns, ss_time time) {
     if (columns->length == 0)
         return 0;
-    size_t at = (size_t)((wide)time * columns->count / columns->length);
+    struct ss_wide scaled = ss_wide_times(ss_wide(time), columns->count);
+    size_t at = (size_t)ss_wide_divide(scaled, ss_wide(columns->length), NULL).low;
     return at < columns->count ? at : columns->count - 1;
 }
 
