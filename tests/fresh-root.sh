@@ -12,6 +12,8 @@ Debian mirror: \$DEBIAN_MIRROR, or the mirror of this machine's apt.
 
   --suite LIST  bookworm (Debian 12), trixie (Debian 13) or both, one after the other: bookworm,trixie;
                 default bookworm
+  --architecture NAME
+                such as i386 on a machine of amd64; default: that of this system
   --bare        mount only /proc: no /sys and thus no control groups, no terminals, no file system in
                 memory
   --keep        do not remove the root
@@ -69,7 +71,7 @@ copy_certificates() {
 }
 
 bootstrap() {
-    local mirror proxy='' archive=${cache:+$cache/$suite-$(dpkg --print-architecture).tar}
+    local mirror proxy='' archive=${cache:+$cache/$suite-$architecture.tar}
     if [ -n "$archive" ] && [ -f "$archive" ]; then
         tar -x --numeric-owner -f "$archive" -C "$root"
         return
@@ -77,7 +79,7 @@ bootstrap() {
     mirror=$(debian_mirror)
     eval "$(apt-config shell proxy Acquire::http::Proxy)"
     echo "Making a root of $suite from ${mirror:-the default mirror}"
-    http_proxy=${http_proxy:-$proxy} debootstrap --variant=minbase "$suite" "$root" \
+    http_proxy=${http_proxy:-$proxy} debootstrap ${architecture:+--arch="$architecture"} --variant=minbase "$suite" "$root" \
         ${mirror:+"$mirror"} >"$work/debootstrap.log" 2>&1 || {
         cat "$work/debootstrap.log"
         return 1
@@ -123,18 +125,20 @@ copy_checkout() {
 
 # in_root COMMAND...: runs a command in the copied checkout, without a locale, like CI.
 in_root() {
-    printf '\n==== in a fresh root of %s%s: %s\n' "$suite" "${bare:+, bare}" "$*"
+    printf '\n==== in a fresh root of %s, %s%s: %s\n' "$suite" "$architecture" "${bare:+, bare}" "$*"
     local start=$SECONDS
     env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=true \
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-        chroot "$root" sh -c 'cd /root/showstopper && exec "$@"' sh "$@" <&-
+        "${personality[@]}" chroot "$root" sh -c 'cd /root/showstopper && exec "$@"' sh "$@" <&-
     echo "==== $* took $((SECONDS - start)) s"
 }
 
-# inside WORK CACHE ADDED SUITE BARE [COMMAND...]
+# inside WORK CACHE ADDED ARCHITECTURE SUITE BARE [COMMAND...]
 inside() {
-    work=$1 cache=$2 added=$3 suite=$4 bare=$5
-    shift 5
+    work=$1 cache=$2 added=$3 architecture=$4 suite=$5 bare=$6
+    shift 6
+    personality=()
+    [ "$architecture" != i386 ] || personality=(setarch i386) # uname -m prints i686
     root=$work/$suite
     mkdir "$root"
     source=$PWD
@@ -158,7 +162,7 @@ run_inside() {
     local status=0
     set -m
     unshare --mount --propagation private --pid --fork --kill-child \
-        tests/fresh-root.sh --inside "$work" "$cache" "$added" "$@" &
+        tests/fresh-root.sh --inside "$work" "$cache" "$added" "$architecture" "$@" &
     namespace=$!
     set +m
     wait "$namespace" || status=$?
@@ -203,6 +207,11 @@ take_options() {
             added=$(realpath "$2")
             shift
             ;;
+        --architecture)
+            [[ ${2-} =~ ^[a-z0-9]+$ ]] || refuse "--architecture requires a name, such as i386"
+            architecture=$2
+            shift
+            ;;
         --cache)
             [ $# -gt 1 ] || refuse "--cache requires a folder"
             cache=$(realpath -m "$2")
@@ -224,7 +233,7 @@ if [ "${1-}" = --inside ]; then
     inside "${@:2}"
     exit
 fi
-keep='' cache='' added='' bare=''
+keep='' cache='' added='' bare='' architecture=$(dpkg --print-architecture 2>/dev/null || true)
 suites=bookworm
 command=()
 namespace=''
