@@ -137,7 +137,7 @@ check_moved() {
     cat >project/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.20)
 project(mine C)
-find_package(showstopper REQUIRED)
+find_package(showstopper 1.0 REQUIRED)
 if(NOT EXISTS ${showstopper_MODULE_DIR}/control/geom.so)
     message(FATAL_ERROR "showstopper_MODULE_DIR is ${showstopper_MODULE_DIR}")
 endif()
@@ -160,7 +160,11 @@ mv "$scratch/all" "$scratch/moved here/tree"
 # DESTDIR precedes the prefix, and the target `uninstall` removes only what was installed. A separate build folder is
 # used, because other tests install from $build at the same time.
 cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TESTING=OFF \
+    -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_BINDIR=elsewhere \
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
+grep -q '^SHOWSTOPPER_HARDEN:BOOL=ON' "$scratch/own/CMakeCache.txt" ||
+    fail "the build type of distributions, None, is not hardened"
+! grep -r elsewhere --include=cmake_install.cmake "$scratch/own" >&2 || fail "programs do not stay together"
 export DESTDIR=$scratch/root
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
 for part in sdk documents; do

@@ -42,6 +42,8 @@ check_programs() {
     "$@" "$programs/showstopper" -n 1 -f own -l 50% --duration 700m --json result "${instance[@]}" >output 2>&1 ||
         fail "$programs: $(<output)"
     grep -q '"deadbeat"' result || fail "$programs: $(<result)"
+    "$@" "$programs/ssburn" serial --work 1000 --iterations 3 >output 2>&1 || fail "$programs: $(<output)"
+    [ "$(grep -c '^iteration' output)" -eq 3 ] || fail "$programs: ssburn: $(<output)"
     "$@" "$programs/sssim" -l 50% --duration 10s >output 2>&1 || fail "$programs: $(<output)"
     "$@" "$programs/ssload" --count 1 --interval 200m >output 2>&1 || fail "$programs: $(<output)"
     "$@" "$programs/sstrace" "$source/traces/saw.txt" -o trace >output 2>&1 || fail "$programs: $(<output)"
@@ -64,6 +66,27 @@ else
         exec chroot root "$@"' sh \
         /bin/showstopper -n 1 -f own -l 50% --duration 700m /bin/ssburn serial >output 2>&1 ||
         fail "in an empty root: $(<output)"
+fi
+
+# podman_alone WORD...: calls podman with storage of its own.
+podman_alone() {
+    podman --root "$scratch/images" --runroot "$scratch/run" --tmpdir "$scratch/podman" --storage-driver vfs \
+        --events-backend none --runtime runc --cgroup-manager cgroupfs "$@" >output 2>&1
+}
+
+# The image contains the programs alone, and its entry is showstopper.
+if [ "$(id -u)" -ne 0 ]; then
+    skip_part "root: containers of podman"
+elif ! podman --version >/dev/null 2>&1; then
+    skip_part "podman: not installed"
+elif ! runc --version >/dev/null 2>&1; then
+    skip_part "runc: not installed"
+else
+    podman_alone build --isolation chroot -f "$source/packaging/Containerfile" -t showstopper "static/$own" ||
+        fail "Containerfile: $(tail -n 20 output)"
+    podman_alone run --rm --network none --ulimit nofile=1024:20000 --ulimit nproc=4096:4096 showstopper \
+        -n 1 -f own -l 50% --duration 700m ssburn serial || fail "in a container: $(tail -n 20 output)"
+    grep -q '^verdict:' output || fail "in a container: $(<output)"
 fi
 
 for program in "$other-linux-gnu-gcc" "qemu-$other-static"; do

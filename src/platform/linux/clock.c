@@ -28,30 +28,25 @@ struct ss_clock_offsets ss_platform_clock_offsets(void) {
     };
 }
 
-/* 32-bit targets have two calls, for the two widths of time_t. */
-static long futex_call(void) {
-#ifdef SYS_futex_time64
-    if (sizeof(time_t) > sizeof(long))
-        return SYS_futex_time64;
-#endif
-    return SYS_futex;
-}
-
 /*
  * FUTEX_WAIT_BITSET is the only call that takes an absolute deadline, checks the word again before
  * it sleeps and is interrupted by signals. So one system call per state suffices and no wake-up is
  * lost.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) {
-    struct timespec until = {
-        .tv_sec = (time_t)(deadline / SS_SECOND),
-        .tv_nsec = (long)(deadline % SS_SECOND),
+    ss_time seconds = deadline / SS_SECOND;
+    /* The call that every kernel has takes two longs, whatever the width of time_t. */
+    const struct {
+        long seconds, nanoseconds;
+    } until = {
+        .seconds = seconds < INT32_MAX ? (long)seconds : INT32_MAX,
+        .nanoseconds = (long)(deadline % SS_SECOND),
     };
-    syscall(futex_call(), word, FUTEX_WAIT_BITSET, seen, deadline == SS_TIME_NEVER ? NULL : &until,
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET, seen, deadline == SS_TIME_NEVER ? NULL : &until,
         NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
 void ss_platform_wake(_Atomic uint32_t *word) {
     atomic_fetch_add(word, 1);
-    syscall(futex_call(), word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
