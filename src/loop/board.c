@@ -204,12 +204,14 @@ void ss_board_join(struct ss_board *board, uint32_t executor) {
     atomic_fetch_add(&board->membership, 1);
 }
 
-void ss_board_leave(struct ss_board *board, uint32_t executor) {
-    uint32_t life = SS_LIFE_ALIVE;
-    if (!atomic_compare_exchange_strong(&board->rows[executor].life, &life, SS_LIFE_ENDED))
-        return;
-    atomic_fetch_sub(&board->alive, 1);
-    atomic_fetch_add(&board->membership, 1);
+void ss_board_leave(struct ss_board *board, uint32_t executor, enum ss_life life) {
+    uint32_t before = SS_LIFE_ALIVE;
+    if (atomic_compare_exchange_strong(&board->rows[executor].life, &before, life)) {
+        atomic_fetch_sub(&board->alive, 1);
+        atomic_fetch_add(&board->membership, 1);
+    } else if (before == SS_LIFE_NONE && life != SS_LIFE_ENDED) {
+        atomic_store(&board->rows[executor].life, life);
+    }
 }
 
 bool ss_row_is_settled(const struct ss_row *row) {

@@ -234,9 +234,14 @@ ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
 /* Records whether the executor's instance may run from now on. */
 void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs);
 
-/* Records that the executor's instance takes part from now on, or no longer does. */
+/* Records that the executor's instance takes part from now on. */
 void ss_board_join(struct ss_board *board, uint32_t executor);
-void ss_board_leave(struct ss_board *board, uint32_t executor);
+
+/*
+ * Records that the instance, if it took part, no longer does, and why. In one step: the master must
+ * not see another life in between.
+ */
+void ss_board_leave(struct ss_board *board, uint32_t executor, enum ss_life life);
 
 /*
  * Returns whether nothing is left of the instance: its executor has finished, or has died and

@@ -218,7 +218,7 @@ _Noreturn static void leave_run(struct executor *executor, int status, bool ende
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
-    ss_board_leave(executor->board, executor->setup->index);
+    ss_board_leave(executor->board, executor->setup->index, SS_LIFE_ENDED);
     count_losses(executor);
     wake_others(executor);
     exit_executor(executor);
@@ -226,8 +226,7 @@ _Noreturn static void leave_run(struct executor *executor, int status, bool ende
 
 /* Exits without an instance; the reason is on the board. */
 _Noreturn static void leave_exec_failed(struct executor *executor) {
-    ss_board_leave(executor->board, executor->setup->index);
-    atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
+    ss_board_leave(executor->board, executor->setup->index, SS_LIFE_EXEC_FAILED);
     count_losses(executor);
     wake_others(executor);
     exit_executor(executor);
@@ -261,7 +260,8 @@ static void on_leader_end(struct executor *executor) {
         leave_run(executor, 0, false);
     }
     int status = reap_instance(executor);
-    bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+                 atomic_load(&executor->board->phase) != SS_PHASE_ENDING;
     if (!again)
         leave_run(executor, status, false);
     count_iteration(executor);
@@ -278,6 +278,7 @@ static void await_end(struct executor *executor) {
         uint32_t seen = atomic_load(&executor->row->wake);
         ss_time grace = atomic_load(&executor->board->end_grace);
         ss_time now = ss_platform_now();
+        atomic_fetch_add(&executor->row->beat, 1);
         ss_instance_reap_orphans(&executor->instance);
         ss_instance_follow(&executor->instance, (int)atomic_load(&executor->board->end_signal));
         if (is_orphaned(executor) || ss_instance_is_empty(&executor->instance) || now >= grace)

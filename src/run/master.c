@@ -359,6 +359,10 @@ static void close_recorder(struct ss_master *master) {
 
 static void close_master(struct ss_master *master) {
     ss_master_end_perf(master, ss_platform_now());
+    if (master->crew.board) {
+        ss_crew_dismiss_guardian(&master->crew);
+        ss_master_watch(master); /* for instances that the guardian has ended */
+    }
     ss_output_drain(&master->output, ss_platform_now());
     ss_outcome_take_iterations(master->outcome, master->plan, &master->iterations);
     ss_iterations_free(&master->iterations);
@@ -368,7 +372,6 @@ static void close_master(struct ss_master *master) {
             master->outcome, "output of instances was lost: %s", strerror(master->output.why));
     }
     if (master->crew.board) {
-        ss_crew_dismiss_guardian(&master->crew);
         warn_of_left(master);
         warn_of_excess(master);
         note_setpoints(master);

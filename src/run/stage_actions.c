@@ -155,17 +155,24 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
         ss_conditions_end(&master->conditions, now, &master->outcome->evidence);
 }
 
+/* Returns the time at which executors are killed. Those of attached instances wait for these. */
+static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
+    bool ends_attached = master->board->attached && !master->plan->keep;
+    return ss_time_add(grace, KILL_PATIENCE + (ends_attached ? SS_HOLD_RUNNABLE_PATIENCE : 0));
+}
+
 static void end_run(struct ss_master *master, const struct cause *cause) {
-    ss_time now = cause->now;
+    take_outcome(master, cause->by, cause->now);
+    ss_master_note_bound(master, cause->now, "ending", cause->by);
+    ss_time now = ss_platform_now(); /* reading the figures may have taken long */
     ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
-    take_outcome(master, cause->by, now);
-    ss_master_note_bound(master, now, "ending", cause->by);
-    master->ending_since = ss_platform_now(); /* reading the figures may have taken long */
-    master->stage_end = ss_time_add(grace, KILL_PATIENCE);
+    master->ending_since = now;
+    master->stage_end = end_of_patience(master, grace);
     atomic_store(&master->board->end_signal, cause->signal);
     atomic_store(&master->board->end_grace, grace);
     atomic_store(&master->board->phase, SS_PHASE_ENDING);
     ss_crew_wake(&master->crew);
+    ss_recorder_flush(master->recorder, master->board); /* a kill during the grace loses no event */
     ss_progress_finish(&master->progress);
 }
 
@@ -182,7 +189,7 @@ static void hurry(struct ss_master *master, const struct cause *cause) {
         cause->now >= atomic_load(&master->board->end_grace))
         return;
     atomic_store(&master->board->end_grace, cause->now);
-    master->stage_end = ss_time_add(cause->now, KILL_PATIENCE);
+    master->stage_end = end_of_patience(master, cause->now);
     ss_crew_wake(&master->crew);
 }
 

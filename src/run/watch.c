@@ -85,7 +85,17 @@ static void on_exec_failed(struct ss_master *master, uint32_t index) {
     ss_master_end(master, "error", SIGTERM);
 }
 
-static void on_life(struct ss_master *master, uint32_t index, enum ss_life life) {
+/*
+ * The guardian has ended an instance whose executor died, and nobody knows its status.
+ * on_executor_lost() reports the executor.
+ */
+static void on_cleared(struct ss_master *master, uint32_t index) {
+    if (!master->plan->keep && !atomic_load(&master->board->rows[index].left))
+        ss_master_note(master, "instance_ended", index, "killed with its executor", 128 + SIGKILL);
+}
+
+static void on_life(
+    struct ss_master *master, uint32_t index, enum ss_life before, enum ss_life life) {
     switch (life) {
     case SS_LIFE_ALIVE:
         ss_master_note(master, "instance_started", index, NULL,
@@ -96,9 +106,14 @@ static void on_life(struct ss_master *master, uint32_t index, enum ss_life life)
         on_ended(master, index);
         break;
     case SS_LIFE_EXEC_FAILED:
-        on_exec_failed(master, index);
+        if (master->stage < SS_STAGE_ENDING)
+            on_exec_failed(master, index);
         break;
-    default: /* the guardian has cleaned up after an executor; on_executor_lost() reports that */
+    case SS_LIFE_CLEARED:
+        if (before == SS_LIFE_ALIVE)
+            on_cleared(master, index);
+        break;
+    case SS_LIFE_NONE:
         break;
     }
 }
@@ -142,8 +157,9 @@ void ss_master_watch(struct ss_master *master) {
         uint32_t life = atomic_load(&row->life);
         collect_iterations(master, i);
         if (life != master->lives[i]) {
+            enum ss_life before = master->lives[i];
             master->lives[i] = life;
-            on_life(master, i, life);
+            on_life(master, i, before, life);
         }
         uint32_t failure = atomic_load(&row->failure);
         /* The guardian is about to kill an executor that is stuck. */

@@ -151,8 +151,7 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
         count_survivors(rescue, index);
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
-    ss_board_leave(rescue->board, index);
-    atomic_store(&row->life, SS_LIFE_CLEARED);
+    ss_board_leave(rescue->board, index, SS_LIFE_CLEARED);
     if (write(rescue->master_bell, "", 1) < 0)
         return; /* the master is dead, or enough bytes are waiting */
 }

@@ -43,13 +43,19 @@ static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     return false;
 }
 
+/* As long as we are the master's child, the master's pid cannot have been reused. */
+static bool is_child_of_master(const struct ss_sweep *sweep, const struct ss_process *process) {
+    return getppid() == sweep->master && process->parent == sweep->master;
+}
+
 /*
- * Returns whether this is the process on the board. As long as the master lives, it has not reaped
- * what is on the board, so the pid suffices.
+ * Returns whether this is the process on the board. The pid alone is not enough: after the master
+ * has reaped the process, it may be that of a stranger. A process that has just been forked may not
+ * have put its start time on the board yet.
  */
 static bool is_one(
     const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
-    return getppid() == sweep->master || process->started == started;
+    return process->started == started || (!started && is_child_of_master(sweep, process));
 }
 
 /* Returns the row of an executor, or NULL if the process is not one. */
@@ -69,7 +75,8 @@ static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_pro
     const struct ss_board *board = sweep->board;
     return pid == getpid() || pid == atomic_load(&board->sensor) ||
            (pid == atomic_load(&board->guardian) &&
-               is_one(sweep, process, atomic_load(&board->guardian_started)));
+               (process->started == atomic_load(&board->guardian_started) ||
+                   is_child_of_master(sweep, process))); /* a new guardian */
 }
 
 static bool is_marked(const struct ss_sweep *sweep, pid_t pid) {
@@ -112,11 +119,9 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
             return top > 0 && ss_row_is_settled(row);
         if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
-        /* As long as we are the master's child, the master's pid cannot have been reused. */
-        bool has_master = getppid() == sweep->master;
-        if (has_master && pid == sweep->master)
+        if (pid == sweep->master && getppid() == sweep->master)
             return false;
-        if (has_master && process.parent == sweep->master)
+        if (is_child_of_master(sweep, &process))
             return sweep->board->alone || has_marked_top(sweep, chain, top);
         if (may_adopt(sweep, process.parent))
             break;

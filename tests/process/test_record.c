@@ -530,6 +530,67 @@ START_TEST(a_signaled_run_completes_its_record) {
 }
 END_TEST
 
+/* Starts a run that is late where `late` says; see shim_late.c. Returns when all instances run. */
+static struct run *start_late(
+    const char *late, const char *grace, const char *record, const char *payload) {
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
+                              grace, "--record", record, PAYLOAD, payload));
+    run_wait_text(run, "instances run");
+    return run;
+}
+
+/* The executor is killed before it can publish the end of its instance. */
+START_TEST(the_end_of_an_instance_is_recorded_if_its_executor_is_late) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = start_late("SS_TEST_LATE=60000:ss-executor 0:reap", "100m", record, "spin");
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
+    struct run_text events = read_record(record, "events.jsonl");
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 2);
+    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"killed with its executor\""), 1);
+    run_free_clean(run);
+}
+END_TEST
+
+/* The time in which the figures are read from /proc is not part of the grace period. */
+START_TEST(slow_figures_do_not_shorten_the_grace_period) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = start_late("SS_TEST_LATE=900:master:list", "0s", record, "spin");
+    RUN_UNTIL(run, has(record, "events.jsonl"));
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
+    struct run_text events = read_record(record, "events.jsonl");
+    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"as it was told to\""), 2);
+    run_free_clean(run);
+}
+END_TEST
+
+static bool has_event(const char *record, const char *event) {
+    if (!has(record, "events.jsonl"))
+        return false;
+    struct run_text events = read_record(record, "events.jsonl");
+    return run_count_text(&events, event) > 0;
+}
+
+START_TEST(events_are_on_disk_while_instances_have_their_grace_period) {
+    const char *record = run_path(run_make_folder(), "record");
+    struct run *run = START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h",
+        "--record", record, PAYLOAD, "ignore-term");
+    RUN_UNTIL(run, run_count(run, "ready\n") == 2);
+    run_wait_text(run, "instances run");
+    kill(run->pid, SIGTERM);
+    RUN_UNTIL(run, has_event(record, "\"event\":\"ending\""));
+    ck_assert(!run->ended);
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    run_free_clean(run);
+}
+END_TEST
+
 /*
  * A replay runs the same options and command in the same folder; new options replace recorded ones.
  */
@@ -844,6 +905,9 @@ PROCESS_MAIN(
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_reported),
     SS_CASE(a_signaled_run_completes_its_record),
+    SS_CASE(the_end_of_an_instance_is_recorded_if_its_executor_is_late),
+    SS_CASE(slow_figures_do_not_shorten_the_grace_period),
+    SS_CASE(events_are_on_disk_while_instances_have_their_grace_period),
     SS_CASE(iterations_beyond_the_rate_limit_are_not_recorded),
     SS_CASE(iteration_times_of_a_periodic_program_are_summarized),
     SS_CASE(a_recorded_run_is_replayed_with_new_options),

@@ -13,6 +13,7 @@
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* With --json - and without a text summary, the output is the figures. */
 #define FIGURES(...) RUN("-q", "--json", "-", __VA_ARGS__)
@@ -193,6 +194,28 @@ START_TEST(repeat_counts_iterations) {
     ck_assert_uint_eq(run_read_file(file).length, 5);
     expect_between(run->out.bytes, "iterations", 1, 4);
     expect_between(run->out.bytes, "iterations_per_second", 0.001, 10);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* The iteration ends by itself; before its executor has reaped it, the run begins to end. */
+START_TEST(no_iteration_begins_after_the_run_has_begun_to_end) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    const char *folder = run_make_folder();
+    const char *file = run_path(folder, "count");
+    struct run_setup setup = {.folder = folder,
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=10000:ss-executor 0:reap")};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", "-l", "100%", "-c", "fixed", "--repeat",
+                              "--grace", "1h", "--record", "record", PAYLOAD, "count", file, "9"));
+    RUN_UNTIL(run, run_exists(file) && run_named("payload", (pid_t[RUN_PIDS_MAX]){0}) == 0);
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
+    /* A second iteration would have been told to end. */
+    struct run_text events = run_read_file(run_path(folder, "record/events.jsonl"));
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 1);
+    ck_assert_uint_eq(run_count_text(&events, "told to"), 0);
+    run_free_clean(run);
     run_remove_folder(folder);
 }
 END_TEST
@@ -505,6 +528,7 @@ PROCESS_MAIN(
     SS_CASE(fail_fast_ends_the_run),
     SS_CASE(an_instance_that_ended_early_is_reported),
     SS_CASE(repeat_counts_iterations),
+    SS_CASE(no_iteration_begins_after_the_run_has_begun_to_end),
     SS_CASE(iterations_are_reported_per_command),
     SS_CASE(a_command_that_vanishes_before_a_repeat_is_reported),
     SS_CASE(json_to_standard_output_is_not_mixed_with_other_output),

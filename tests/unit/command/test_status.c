@@ -61,7 +61,7 @@ static void status_during_control_shows_the_latest_sample(void **state) {
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
     ss_board_note_sample(board, &(struct ss_board_sample){0.5, 0.4, 0.3});
     ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
-    ss_board_leave(board, 1);
+    ss_board_leave(board, 1, SS_LIFE_ENDED);
     expect_line("showstopper 4711: controlled, target 60.00%, load 59.80%, duty 41.00%, 1 of 2 "
                 "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
 }
@@ -122,7 +122,7 @@ static void metrics_show_the_target_in_force_and_each_instance(void **state) {
         atomic_store(&board->rows[i].local_duty, ss_word_from_double(0.5));
         atomic_store(&board->rows[i].switches, 40 + i);
     }
-    ss_board_leave(board, 1);
+    ss_board_leave(board, 1, SS_LIFE_ENDED);
     expect_metrics("showstopper_target_ratio{pid=\"4711\"} 0.25\n"
                    "showstopper_load_ratio{pid=\"4711\"} 0.598\n"
                    "showstopper_duty_ratio{pid=\"4711\"} 0.41\n"

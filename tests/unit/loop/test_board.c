@@ -188,9 +188,9 @@ static void rank_of_an_executor_counts_living_ones(void **state) {
     uint32_t membership = board->membership;
     assert_int_equal(ss_board_rank(board, 0), 0);
     assert_int_equal(ss_board_rank(board, 4), 4);
-    ss_board_leave(board, 1);
-    ss_board_leave(board, 1);
-    ss_board_leave(board, 3);
+    ss_board_leave(board, 1, SS_LIFE_ENDED);
+    ss_board_leave(board, 1, SS_LIFE_ENDED);
+    ss_board_leave(board, 3, SS_LIFE_ENDED);
     assert_int_equal(board->alive, 3);
     assert_int_equal(board->membership, membership + 2);
     assert_int_equal(ss_board_rank(board, 0), 0);
@@ -202,8 +202,27 @@ static void rank_of_an_executor_counts_living_ones(void **state) {
 static void leaving_without_joining_has_no_effect(void **state) {
     (void)state;
     struct ss_board *board = ss_board_allocate(2, 0);
-    ss_board_leave(board, 0);
+    ss_board_leave(board, 0, SS_LIFE_ENDED);
     assert_int_equal(board->alive, 0);
+    assert_int_equal(board->membership, 0);
+    assert_int_equal(board->rows[0].life, SS_LIFE_NONE);
+    free(board);
+}
+
+static void the_first_reason_for_leaving_remains(void **state) {
+    (void)state;
+    struct ss_board *board = make_board(2);
+    ss_board_leave(board, 0, SS_LIFE_CLEARED);
+    ss_board_leave(board, 0, SS_LIFE_ENDED);
+    assert_int_equal(board->rows[0].life, SS_LIFE_CLEARED);
+    ss_board_leave(board, 1, SS_LIFE_ENDED);
+    ss_board_leave(board, 1, SS_LIFE_CLEARED);
+    assert_int_equal(board->rows[1].life, SS_LIFE_ENDED);
+    assert_int_equal(board->alive, 0);
+    free(board);
+    board = ss_board_allocate(1, 0);
+    ss_board_leave(board, 0, SS_LIFE_EXEC_FAILED);
+    assert_int_equal(board->rows[0].life, SS_LIFE_EXEC_FAILED);
     assert_int_equal(board->membership, 0);
     free(board);
 }
@@ -262,7 +281,7 @@ static void departed_executor_is_not_in_the_mean_output(void **state) {
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
     ss_board_publish_output(board, 2, 0.6);
-    ss_board_leave(board, 2);
+    ss_board_leave(board, 2, SS_LIFE_ENDED);
     assert_near(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.4) / 2, 1e-15);
     free(board);
 }
@@ -292,6 +311,7 @@ UNIT_MAIN(
     cmocka_unit_test(board_with_parts_beyond_its_end_is_refused),
     cmocka_unit_test(rank_of_an_executor_counts_living_ones),
     cmocka_unit_test(leaving_without_joining_has_no_effect),
+    cmocka_unit_test(the_first_reason_for_leaving_remains),
     cmocka_unit_test(trace_clock_stops_during_pauses),
     cmocka_unit_test(mean_output_covers_the_latest_peers),
     cmocka_unit_test(frequent_peer_counts_once_in_the_mean_output),

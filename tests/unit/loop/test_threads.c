@@ -104,7 +104,7 @@ static void *execute(void *context) {
         sleep_until(executor, action.deadline);
     }
     atomic_store(&executor->run->kernel.clocks[executor->number], SS_TIME_NEVER);
-    ss_board_leave(board, executor->number);
+    ss_board_leave(board, executor->number, SS_LIFE_ENDED);
     return NULL;
 }
 

@@ -51,13 +51,13 @@ static void mean_duty_excludes_ended_instances(void **state) {
     for (uint32_t i = 0; i < 4; i++)
         permit(i, 0, true);
     permit(0, 100, false);
-    ss_board_leave(board, 0);
+    ss_board_leave(board, 0, SS_LIFE_ENDED);
     assert_duty(
         100, 1); /* it ran as long as the other three together, but the result is at most 1 */
     permit(1, 150, false);
     assert_duty(200, 2.5 / 3);
     for (uint32_t i = 1; i < 4; i++)
-        ss_board_leave(board, i);
+        ss_board_leave(board, i, SS_LIFE_ENDED);
     assert_duty(300, NAN);
     free(board);
 }

@@ -125,7 +125,7 @@ void trial_leave(struct trial *trial, uint32_t number) {
     machine_stop(&trial->machine, number, 0, trial->now);
     work_set_threads(&trial->work, number, 0, NULL, trial->now);
     ss_board_permit(trial->board, number, trial->now, false);
-    ss_board_leave(trial->board, number);
+    ss_board_leave(trial->board, number, SS_LIFE_ENDED);
     sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
 }
 
