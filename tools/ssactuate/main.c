@@ -21,8 +21,8 @@
 #include "actuate_options.h"
 #include "actuate_run.h"
 #include "base/owned.h"
-#include "base/program.h"
 #include "base/words.h"
+#include "platform/program.h"
 
 /* The status of `get` for an actuator that this machine does not have. */
 #define STATUS_ABSENT 3

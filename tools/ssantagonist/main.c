@@ -5,10 +5,10 @@
 #include "answer.h"
 #include "antagonist_options.h"
 #include "base/pattern.h"
-#include "base/program.h"
 #include "base/wallclock.h"
 #include "code_files.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 #include "watch.h"
 
 static int find_suspects(

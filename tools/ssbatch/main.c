@@ -15,10 +15,10 @@
  *                 run.json, sync, rename --> STUDY/NAME/ --> list, ssreport
  */
 
-#include "base/program.h"
 #include "batch.h"
 #include "plan_words.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssbatch_options options;

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/program.h"
 #include "burn.h"
 #include "burn_options.h"
 #include "calibrate.h"
 #include "kernel.h"
+#include "platform/program.h"
 
 #ifdef SSBURN_HAS_SERVE
 #include "serve.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/timex.h>
 
-#include "base/program.h"
+#include "platform/program.h"
 
 /*
  * The kernel increases its estimate up to this while nothing corrects the clock. STA_UNSYNC would

@@ -10,11 +10,11 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "base/program.h"
 #include "guest_drive.h"
 #include "guest_serve.h"
 #include "options/arguments.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 
 struct request {
     struct ssguest_driven driven;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/program.h"
 #include "measure.h"
+#include "platform/program.h"
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssload_request request;

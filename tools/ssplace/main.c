@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/program.h"
 #include "base/words.h"
 #include "enter.h"
 #include "hold.h"
 #include "place_options.h"
+#include "platform/program.h"
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/program.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "options/arguments.h"
+#include "platform/program.h"
 #include "platform_document.h"
 
 struct request {

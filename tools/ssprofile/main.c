@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/program.h"
 #include "base/suggest.h"
 #include "commands.h"
+#include "platform/program.h"
 
 static const struct {
     const char *name;

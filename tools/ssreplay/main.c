@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/program.h"
 #include "base/version.h"
 #include "difference.h"
 #include "json_document.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 
 /* `showstopper --replay` executes this program, so messages carry its name. */
 #define NAME "showstopper: --replay"

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/program.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "differences.h"
@@ -16,6 +15,7 @@
 #include "memory_profile.h"
 #include "page.h"
 #include "placement_policy.h"
+#include "platform/program.h"
 #include "report_options.h"
 #include "timeline.h"
 #include "topics.h"

@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
-#include "base/program.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "capacity_run.h"
 #include "folder.h"
 #include "http.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 #include "request_loop.h"
 #include "request_options.h"
 #include "request_output.h"

@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-#include "base/program.h"
 #include "base/words.h"
 #include "options/arguments.h"
+#include "platform/program.h"
 #include "sample_idle.h"
 #include "sample_power.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/program.h"
 #include "crash.h"
 #include "fleet_command.h"
 #include "grid.h"
+#include "platform/program.h"
 #include "queue_command.h"
 #include "run_progress.h"
 #include "simulation.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <unistd.h>
 
-#include "base/program.h"
 #include "base/streams.h"
 #include "base/words.h"
 #include "output.h"
 #include "pipeline.h"
+#include "platform/program.h"
 #include "source.h"
 #include "split.h"
 #include "trace_options.h"

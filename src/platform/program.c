@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/program.h"
+#include "platform/program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_PROGRAM_H
-#define SHOWSTOPPER_BASE_PROGRAM_H
+#ifndef SHOWSTOPPER_PLATFORM_PROGRAM_H
+#define SHOWSTOPPER_PLATFORM_PROGRAM_H
 
 #include <showstopper/error.h>
 
