@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/streams.h"
 #include "base/version.h"
@@ -13,6 +12,7 @@
 #include "keeper/signals.h"
 #include "loop/registry.h"
 #include "platform/platform.h"
+#include "platform/program.h"
 #include "record/folder.h"
 #include "record/outcome.h"
 #include "record/summary.h"
@@ -109,11 +109,8 @@ int main(int argc, char **argv) {
     struct ss_cli cli;
     ss_streams_occupy();
     ss_signals_catch_file_limit();
-    if (getuid() != geteuid() || getgid() != getegid()) {
-        ss_error_fail(&error, "refusing to run set-uid or set-gid, which would let other users "
-                              "stop processes: remove the bit with chmod ug-s");
+    if (ss_program_check_rights(&error) < 0)
         return print_error(&error);
-    }
     ss_platform_keep_arguments(argc, argv);
     int status = ss_cli_parse(&cli, argv, &error) < 0 ? print_error(&error) : start(&cli, &error);
     ss_cli_free(&cli);

@@ -62,6 +62,9 @@ SS_NONNULL() int ss_platform_poll(struct pollfd *polls, size_t count, ss_time de
 
 SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
 
+/* Returns true if executing this program has given the process rights that its caller lacks. */
+bool ss_platform_has_raised_rights(void);
+
 /*
  * Sets the name that `ps` and `top` show for this process. The name overwrites the arguments of
  * main() if they were passed to ss_platform_keep_arguments(), so do not use them afterwards.

@@ -11,10 +11,17 @@
 typedef int ss_program(char **argv, int *status, struct ss_error *error);
 
 /*
- * Runs the body: opens missing standard streams, flushes standard output at the end, and prints
- * "NAME: message" for an error of the body and for lost output. Returns the exit status.
+ * Runs the body: opens missing standard streams, refuses raised rights, flushes standard output at
+ * the end, and prints "NAME: message" for an error of the body and for lost output. Returns the
+ * exit status.
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
+
+/*
+ * Fails if the program is set-uid, set-gid or has file capabilities: our programs signal processes,
+ * load modules, start commands and write files as their caller says.
+ */
+SS_MUST_USE SS_NONNULL() int ss_program_check_rights(struct ss_error *error);
 
 void ss_program_print_version(const char *name) SS_NONNULL();
 

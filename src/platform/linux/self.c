@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <linux/capability.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +15,34 @@ int ss_platform_program_path(char *path, size_t size) {
         return -1;
     path[length] = '\0';
     return 0;
+}
+
+/*
+ * A user other than root obtains permitted capabilities that are not ambient only from those of the
+ * program's file.
+ */
+static bool are_capabilities_ambient(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, sets) < 0)
+        return false;
+    for (unsigned i = 0; i < 32 * _LINUX_CAPABILITY_U32S_3; i++) {
+        if ((sets[i / 32].permitted >> i % 32 & 1) &&
+            prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, i, 0, 0) != 1)
+            return false;
+    }
+    return true;
+}
+
+/*
+ * AT_SECURE alone does not prove it: security modules such as SELinux also set it for services and
+ * containers, which gain nothing.
+ */
+bool ss_platform_has_raised_rights(void) {
+    if (getauxval(AT_SECURE) == 0)
+        return false;
+    return getuid() != geteuid() || getgid() != getegid() ||
+           (getuid() != 0 && !are_capabilities_ambient());
 }
 
 ss_time ss_platform_own_wait(void) {

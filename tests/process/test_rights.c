@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Programs do not run with rights that their caller lacks. */
+
+#include <endian.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "family.h"
+#include "process.h"
+#include "run.h"
+
+/* LeakSanitizer cannot inspect such a program and makes it fail. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+static const char *const programs[] = {"bin/showstopper", "bin/ssactuate", "bin/ssantagonist",
+    "bin/ssbatch", "bin/ssburn", "bin/ssload", "bin/ssprofile", "bin/ssreport", "bin/ssrequest",
+    "bin/sssim", "bin/sstrace", "bin/showstopper-platform", "libexec/showstopper/showstopper-clock",
+    "libexec/showstopper/showstopper-guest", "libexec/showstopper/showstopper-place",
+    "libexec/showstopper/showstopper-replay", "libexec/showstopper/showstopper-sample", NULL};
+
+static const char *folder;
+
+static void need_raised_rights(void) {
+    struct statvfs status;
+    SKIP_UNLESS(!SANITIZED, "sanitizer: cannot inspect a program with raised rights");
+    SKIP_UNLESS(getuid() == 0, "root: only root can make programs that become root");
+    folder = run_make_folder();
+    bool can = statvfs(folder, &status) == 0 && !(status.f_flag & ST_NOSUID) &&
+               prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
+    if (!can)
+        run_remove_folder(folder);
+    SKIP_UNLESS(can, "setuid: set-user-ID programs are not allowed in the folder of the test");
+}
+
+static const char *copy_program(const char *program) {
+    const char *copy = run_path(folder, "copy");
+    run_free(run_wait(run_start(NULL, WORDS("cp", run_path(TEST_BUILD_DIR, program), copy))));
+    return copy;
+}
+
+/* Calls the copy as nobody, who may choose modules. */
+static struct run *call(const char *copy, const char *const *words) {
+    const char *all[16] = {copy};
+    struct run_setup setup = {
+        .environment = WORDS("SHOWSTOPPER_MODULE_PATH=" TEST_MODULE_DIR),
+        .folder = folder,
+        .prepare = family_become_nobody,
+    };
+    for (size_t i = 0; words[i]; i++)
+        all[i + 1] = words[i];
+    return run_wait(run_start(&setup, all));
+}
+
+static void expect_refusal(const char *copy, const char *const *words) {
+    struct run *run = call(copy, words);
+    run_expect(run, 125);
+    run_expect_text(&run->err, ": refusing to run set-uid, set-gid or with file capabilities");
+    ck_assert_uint_eq(run->out.length, 0);
+    run_free(run);
+}
+
+/* Calls each program as another user. */
+static void expect_all_to_refuse(void (*raise)(const char *copy)) {
+    for (const char *const *program = programs; *program; program++) {
+        if (!run_exists(run_path(TEST_BUILD_DIR, *program)))
+            continue; /* left out of this build */
+        const char *copy = copy_program(*program);
+        ck_assert_int_eq(chmod(copy, 0755), 0);
+        raise(copy);
+        expect_refusal(copy, WORDS("--version"));
+        unlink(copy);
+    }
+    run_remove_folder(folder);
+}
+
+static void set_uid(const char *copy) {
+    ck_assert_int_eq(chmod(copy, 04755), 0);
+}
+
+START_TEST(set_uid_programs_are_refused) {
+    need_raised_rights();
+    expect_all_to_refuse(set_uid);
+}
+END_TEST
+
+static void set_gid(const char *copy) {
+    ck_assert_int_eq(chmod(copy, 02755), 0);
+}
+
+START_TEST(set_gid_programs_are_refused) {
+    need_raised_rights();
+    expect_all_to_refuse(set_gid);
+}
+END_TEST
+
+static bool add_capability(const char *copy) {
+    struct vfs_cap_data data = {
+        .magic_etc = htole32(VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE),
+        .data[0].permitted = htole32(1U << CAP_KILL),
+    };
+    return setxattr(copy, "security.capability", &data, XATTR_CAPS_SZ_2, 0) == 0;
+}
+
+static void need_file_capabilities(void) {
+    need_raised_rights();
+    bool can = add_capability(copy_program(programs[0]));
+    if (!can)
+        run_remove_folder(folder);
+    SKIP_UNLESS(can, "file-capabilities: not in the folder of the test");
+}
+
+static void set_capability(const char *copy) {
+    ck_assert_msg(add_capability(copy), "%s: %s", copy, strerror(errno));
+}
+
+START_TEST(programs_with_file_capabilities_are_refused) {
+    need_file_capabilities();
+    expect_all_to_refuse(set_capability);
+}
+END_TEST
+
+/* A module of the other user's choice would be code with these rights. */
+START_TEST(no_module_is_loaded_with_raised_rights) {
+    const char *module = TEST_MODULE_DIR "/control/null.so";
+    const char *const words[] = {"--dry-run", "-l", "50%", "-c", module, "true", NULL};
+    need_file_capabilities();
+    const char *copy = copy_program(programs[0]);
+    if (run_exists(module)) {
+        ck_assert_int_eq(chmod(copy, 0755), 0);
+        struct run *run = call(copy, words);
+        run_expect_text(&run->out, "\ncontrol    null\n");
+        run_free(run);
+    }
+    set_capability(copy);
+    expect_refusal(copy, words);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* Passes a capability on to the program, as a service manager does. */
+static void keep_a_capability(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+    prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+    family_become_nobody();
+    sets[0].permitted = sets[0].effective = sets[0].inheritable = 1U << CAP_KILL;
+    if (syscall(SYS_capset, &header, sets) < 0 ||
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_KILL, 0, 0) < 0)
+        _exit(1);
+}
+
+START_TEST(capabilities_of_the_caller_are_accepted) {
+    SKIP_UNLESS(getuid() == 0, "root: only root can pass capabilities on");
+    family_need_nobody();
+    struct run_setup setup = {.folder = "/", .prepare = keep_a_capability};
+    struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
+    run_expect(run, 0);
+    run_free(run);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(set_uid_programs_are_refused),
+    SS_CASE(set_gid_programs_are_refused),
+    SS_CASE(programs_with_file_capabilities_are_refused),
+    SS_CASE(no_module_is_loaded_with_raised_rights),
+    SS_CASE(capabilities_of_the_caller_are_accepted))
+/* clang-format on */
