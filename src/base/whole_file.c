@@ -65,24 +65,44 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
         ss_advice_to_write(errno));
 }
 
+/* Opens the hidden file that gets its name later. */
+static int open_temporary(struct ss_whole_file *file) {
+    /* A hidden name: programs that watch a folder for files ignore it. */
+    const char *slash = strrchr(file->path, '/');
+    const char *name = slash ? slash + 1 : file->path;
+    snprintf(file->temporary, sizeof file->temporary, "%.*s.%s.%d", (int)(name - file->path),
+        file->path, name, (int)getpid());
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    int descriptor = openat(file->folder, file->temporary, flags, 0666);
+    if (descriptor < 0)
+        return -1;
+    file->stream = fdopen(descriptor, "w");
+    if (file->stream)
+        return 0;
+    close(descriptor);
+    unlinkat(file->folder, file->temporary, 0);
+    return -1;
+}
+
 int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
     struct stat status;
     file->plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
     file->stream = NULL;
+    file->folder = AT_FDCWD;
     if (file->plain) {
         errno = -ss_whole_file_resolve(path, file->path, sizeof file->path);
-        if (errno)
-            return -1;
-        /* A hidden name: programs that watch a folder for files ignore it. */
-        const char *slash = strrchr(file->path, '/');
-        const char *name = slash ? slash + 1 : file->path;
-        snprintf(file->temporary, sizeof file->temporary, "%.*s.%s.%d", (int)(name - file->path),
-            file->path, name, (int)getpid());
-        file->stream = fopen(file->temporary, "wxe");
-    } else {
-        file->stream = open_special(path);
+        return errno ? -1 : open_temporary(file);
     }
+    file->stream = open_special(path);
     return file->stream ? 0 : -1;
+}
+
+int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name) {
+    file->plain = true;
+    file->stream = NULL;
+    file->folder = folder;
+    snprintf(file->path, sizeof file->path, "%s", name);
+    return open_temporary(file);
 }
 
 void ss_whole_file_abandon(struct ss_whole_file *file) {
@@ -91,7 +111,7 @@ void ss_whole_file_abandon(struct ss_whole_file *file) {
         fclose(file->stream);
     file->stream = NULL;
     if (file->plain)
-        unlink(file->temporary);
+        unlinkat(file->folder, file->temporary, 0);
     errno = why;
 }
 
@@ -116,7 +136,8 @@ int ss_whole_file_commit(struct ss_whole_file *file) {
         return -1;
     }
     file->stream = NULL;
-    if (fclose(stream) == 0 && (!file->plain || rename(file->temporary, file->path) == 0))
+    if (fclose(stream) == 0 &&
+        (!file->plain || renameat(file->folder, file->temporary, file->folder, file->path) == 0))
         return 0;
     ss_whole_file_abandon(file);
     return -1;

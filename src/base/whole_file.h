@@ -11,11 +11,13 @@
 /*
  * A file that is written as a whole or not at all: it gets its name only when it is complete. A
  * pipe or a device is written directly, because no file may replace it. If the path is a link, its
- * target is replaced.
+ * target is replaced; in a folder in which all users may create files, such as /tmp, only if the
+ * link belongs to us or to the folder's owner.
  */
 struct ss_whole_file {
     FILE *stream;
     bool plain;
+    int folder;      /* the path is relative to it; AT_FDCWD: to the current folder */
     char path[4100]; /* the path, with links resolved */
     char temporary[4200];
 };
@@ -34,6 +36,13 @@ SS_NONNULL(1) int ss_whole_file_check(const char *path, struct ss_error *error);
 
 /* Opens the file for writing. Returns -1 and sets errno on failure. */
 SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path);
+
+/*
+ * Opens a file below an open folder, which must stay open until the file is closed. Follows no
+ * link: the file replaces one of its name. Returns -1 and sets errno on failure.
+ */
+SS_NONNULL()
+int ss_whole_file_open_below(struct ss_whole_file *file, int folder, const char *name);
 
 /*
  * Closes the file and gives it its name. On failure returns -1, sets errno, and leaves the previous

@@ -80,39 +80,46 @@ static int fail(const struct ss_plan *plan, const char *name, struct ss_error *e
     return ss_error_fail(error, "--record: %s/%s: %s", plan->record, name, strerror(errno));
 }
 
-static int write_plan(const struct ss_plan *plan, struct ss_error *error) {
-    char path[4200];
+/*
+ * Writes a JSON file of the record. Its path is not used: if other users may write to the parent of
+ * the folder, they may have put another folder there.
+ */
+static int write_document(const struct ss_record_folder *record, const struct ss_plan *plan,
+    const struct ss_outcome *outcome, struct ss_error *error) {
     struct ss_whole_file file;
-    snprintf(path, sizeof path, "%.4000s/plan.json", plan->record);
-    if (ss_whole_file_open(&file, path) < 0)
-        return fail(plan, "plan.json", error);
-    ss_summary_print_plan(file.stream, plan);
-    return ss_whole_file_commit(&file) < 0 ? fail(plan, "plan.json", error) : 0;
+    const char *name = outcome ? "summary.json" : "plan.json";
+    if (ss_whole_file_open_below(&file, record->folder, name) < 0)
+        return fail(plan, name, error);
+    if (outcome)
+        ss_summary_print_json(file.stream, plan, outcome);
+    else
+        ss_summary_print_plan(file.stream, plan);
+    return ss_whole_file_commit(&file) < 0 ? fail(plan, name, error) : 0;
 }
 
 /*
  * Executes showstopper-platform in the child. Discards its messages, which are not part of our
  * output.
  */
-_Noreturn static void describe_platform(const char *program, const char *path) {
+_Noreturn static void describe_platform(const char *program, int folder) {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nowhere, STDIN_FILENO);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
-    execl(program, program, "-o", path, (char *)NULL);
+    if (fchdir(folder) == 0)
+        execl(program, program, "-o", "platform.json", (char *)NULL);
     _exit(127);
 }
 
 /* Describes the machine by running a separate program, which is not part of every build. */
-static void write_platform(const struct ss_plan *plan) {
-    char program[4200], path[4200];
+static void write_platform(const struct ss_record_folder *record) {
+    char program[4200];
     if (ss_platform_program_path(program, sizeof program - 64) < 0)
         return;
     snprintf(strrchr(program, '/') + 1, 64, "showstopper-platform");
-    snprintf(path, sizeof path, "%.4000s/platform.json", plan->record);
     pid_t child = fork();
     if (child == 0)
-        describe_platform(program, path);
+        describe_platform(program, record->folder);
     for (int waited = 0; child > 0; waited++) {
         if (waitpid(child, NULL, WNOHANG) != 0)
             return;
@@ -143,13 +150,16 @@ static bool is_named(int folder, int mark) {
 }
 
 /*
- * Returns the locked mark, or -1 with EBUSY if another run has it. A file system without locks does
- * not prevent recording.
+ * Returns the locked mark, or -1 with EBUSY if another run has it, which the mark of a new folder
+ * always means. A file system without locks does not prevent recording.
  */
-static int take_mark(int folder) {
+static int take_mark(int folder, bool is_new) {
+    int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | (is_new ? O_EXCL : 0);
     for (;;) {
         struct flock lock = whole_lock();
-        int mark = openat(folder, MARK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        int mark = openat(folder, MARK, flags, 0666);
+        if (mark < 0 && errno == EEXIST)
+            errno = EBUSY;
         if (mark < 0)
             return -1;
         if (fcntl(mark, F_SETLK, &lock) < 0 && (errno == EAGAIN || errno == EACCES)) {
@@ -202,20 +212,45 @@ void ss_record_folder_remove(struct ss_record_folder *record, const char *path) 
     close_folder(record);
 }
 
+/*
+ * Compares with the owner of a file that we have made, because on some network file systems root
+ * makes files of another user.
+ */
+static bool has_our_owner(const struct ss_record_folder *record) {
+    struct stat folder, mark;
+    return fstat(record->folder, &folder) == 0 && fstat(record->mark, &mark) == 0 &&
+           folder.st_uid == mark.st_uid;
+}
+
+/* Fails because the folder that we have made is no longer there. Leaves its replacement alone. */
+static int refuse_stranger(
+    struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
+    if (record->mark >= 0)
+        unlinkat(record->folder, MARK, 0);
+    close_folder(record);
+    return ss_error_fail(error,
+        "--record: %s was replaced as soon as it had been created: choose a folder in which only "
+        "you can create files",
+        plan->record);
+}
+
 static int take_folder(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error) {
     record->made = mkdir(plan->record, 0777) == 0;
     if (!record->made && errno == EEXIST && !plan->force)
         return refuse(plan->record, error);
     if (record->made || errno == EEXIST)
-        record->folder = open(plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        record->folder = open(
+            plan->record, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (record->made ? O_NOFOLLOW : 0));
+    if (record->folder < 0 && record->made && (errno == ELOOP || errno == ENOTDIR))
+        return refuse_stranger(record, plan, error);
     if (record->folder < 0)
         return ss_error_fail(
             error, "--record: %s: %s%s", plan->record, strerror(errno), ss_advice_to_write(errno));
-    record->mark = take_mark(record->folder);
-    if (record->mark >= 0)
-        return 0;
-    return errno == EBUSY ? refuse(plan->record, error) : fail(plan, MARK, error);
+    record->mark = take_mark(record->folder, record->made);
+    if (record->mark < 0)
+        return errno == EBUSY ? refuse(plan->record, error) : fail(plan, MARK, error);
+    return !record->made || has_our_owner(record) ? 0 : refuse_stranger(record, plan, error);
 }
 
 int ss_record_folder_open(
@@ -224,12 +259,13 @@ int ss_record_folder_open(
     int status = take_folder(record, plan, error);
     if (status == 0) {
         remove_files(record->folder);
-        status = write_mark(record->mark) < 0 ? fail(plan, MARK, error) : write_plan(plan, error);
+        status = write_mark(record->mark) < 0 ? fail(plan, MARK, error)
+                                              : write_document(record, plan, NULL, error);
     }
     if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
         status = ss_error_wrap(error, "--record: %s", plan->record);
     if (status == 0 && !plan->clock)
-        write_platform(plan); /* in a simulation, this machine is not the one that is recorded */
+        write_platform(record); /* in a simulation, this machine is not the one that is recorded */
     else if (status < 0)
         ss_record_folder_remove(record, plan->record);
     return status;
@@ -237,14 +273,12 @@ int ss_record_folder_open(
 
 int ss_record_finish(
     const struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
-    char path[4200];
     struct ss_record_folder *record = &outcome->record;
     if (record->mark < 0)
         return 0;
-    snprintf(path, sizeof path, "%.4000s/summary.json", plan->record);
     int status = ftruncate(record->mark, 0) < 0 ? fail(plan, MARK, error) : 0;
-    if (status == 0 && ss_summary_write(plan, outcome, path, error) < 0)
-        status = ss_error_wrap(error, "--record");
+    if (status == 0)
+        status = write_document(record, plan, outcome, error);
     if (status == 0)
         unlinkat(record->folder, MARK, 0);
     close_folder(record);

@@ -315,8 +315,81 @@ START_TEST(a_failed_forced_start_keeps_foreign_files) {
 }
 END_TEST
 
+/* Records a run while another user replaces the folder after the call `when`. */
+static struct run *record_while_replaced(const char *when, const char *record) {
+    char swap[4200];
+    snprintf(swap, sizeof swap, "SS_TEST_SWAP=%s:%s", when, record);
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_swap"), swap)};
+    return run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "-c",
+                                          "fixed", "--record", record, PAYLOAD, "exit", "0")));
+}
+
+/* Another user's folder that replaces a new one; with a mark, as of a run that has not ended. */
+static void expect_foreign_folder_is_refused(const char *folder, bool has_mark, const char *why) {
+    const char *record = run_path(folder, "record");
+    const char *other = run_path(folder, "record.other");
+    const char *mark = run_path(other, "interrupted");
+    ck_assert_int_eq(mkdir(other, 0777), 0);
+    ck_assert_int_eq(chown(other, 65534, 65534), 0);
+    if (has_mark) {
+        run_write_file(mark, "");
+        ck_assert_int_eq(chown(mark, 65534, 65534), 0);
+    }
+    struct run *run = record_while_replaced("mkdir", record);
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, why);
+    run_free(run);
+    if (has_mark)
+        ck_assert_int_eq(unlink(run_path(record, "interrupted")), 0);
+    ck_assert_int_eq(rmdir(record), 0); /* nothing was written to it */
+    ck_assert_int_eq(rmdir(run_path(folder, "record.moved")), 0);
+}
+
+START_TEST(a_folder_that_is_replaced_at_once_is_refused) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    const char *victim = run_path(folder, "victim");
+    const char *other = run_path(folder, "record.other");
+    ck_assert_int_eq(mkdir(victim, 0777), 0);
+    ck_assert_int_eq(symlink(victim, other), 0);
+    struct run *run = record_while_replaced("mkdir", record);
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "record was replaced as soon as it had been created: choose");
+    ck_assert_int_eq(rmdir(victim), 0); /* it is empty */
+    ck_assert_int_eq(unlink(record), 0);
+    ck_assert_int_eq(rmdir(run_path(folder, "record.moved")), 0);
+    if (getuid() == 0) {
+        expect_foreign_folder_is_refused(folder, false, "record was replaced as soon as");
+        expect_foreign_folder_is_refused(folder, true, "record already exists: choose");
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_record_is_written_to_the_folder_that_was_made) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    static const char *const names[] = {
+        "record.moved/plan.json", "record.moved/summary.json", "record.moved/platform.json"};
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    const char *victim = run_path(folder, "victim");
+    ck_assert_int_eq(mkdir(victim, 0777), 0);
+    ck_assert_int_eq(symlink(victim, run_path(folder, "record.other")), 0);
+    struct run *run = record_while_replaced("posix_fallocate", record);
+    run_expect(run, 0);
+    ck_assert_int_eq(rmdir(victim), 0); /* it is empty */
+    size_t count = run_exists(TEST_BIN_DIR "/showstopper-platform") ? 3 : 2;
+    for (size_t i = 0; i < count; i++)
+        ck_assert_msg(run_exists(run_path(folder, names[i])), "%s is missing", names[i]);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
+    SS_CASE(a_folder_that_is_replaced_at_once_is_refused),
+    SS_CASE(a_record_is_written_to_the_folder_that_was_made),
     SS_CASE(only_one_of_several_concurrent_runs_gets_the_folder),
     SS_CASE(only_one_of_several_forced_runs_gets_the_folder),
     SS_CASE(a_record_being_written_is_refused),

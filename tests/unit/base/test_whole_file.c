@@ -2,6 +2,9 @@
 #include "base/whole_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tree.h"
 
@@ -121,8 +124,36 @@ static void unwritable_file_is_detected_early(void **state) {
     assert_refused(tree_path("a"), "cannot be written: Too many levels");
 }
 
+static void file_below_a_folder_replaces_a_link(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    struct stat status;
+    tree_new();
+    tree_write("other", "old\n");
+    tree_write("folder/some", "");
+    link_to("../other", "folder/name");
+    int folder = open(tree_path("folder"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_that(folder, >=, 0);
+    assert_int_equal(ss_whole_file_open_below(&file, folder, "name"), 0);
+    assert_int_equal(rename(tree_path("folder"), tree_path("moved")), 0);
+    fputs("longer\n", file.stream);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_int_equal(lstat(tree_path("moved/name"), &status), 0);
+    assert_true(S_ISREG(status.st_mode));
+    assert_int_equal(status.st_size, 7);
+    assert_int_equal(stat(tree_path("other"), &status), 0);
+    assert_int_equal(status.st_size, 4);
+    assert_int_equal(ss_whole_file_open_below(&file, folder, "name"), 0);
+    assert_int_equal(faccessat(folder, file.temporary, F_OK, 0), 0);
+    ss_whole_file_abandon(&file);
+    assert_int_equal(faccessat(folder, file.temporary, F_OK, 0), -1);
+    assert_int_equal(ss_whole_file_open_below(&file, -1, "name"), -1);
+    close(folder);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(file_below_a_folder_replaces_a_link),
     cmocka_unit_test(unwritable_file_is_detected_early),
     cmocka_unit_test(unfinished_file_is_hidden),
     cmocka_unit_test(symbolic_links_are_followed),
