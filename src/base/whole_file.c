@@ -25,12 +25,32 @@ static FILE *open_special(const char *path) {
 /* Linux follows at most this many links in one path. */
 #define LINKS_MAX 40
 
+/*
+ * Returns whether this path is a link that the kernel would not follow either if
+ * fs.protected_symlinks is set. That setting does not protect us, because we read links and replace
+ * their targets.
+ */
+static bool is_foreign_link(const char *path) {
+    struct stat link, folder;
+    char parent[4100];
+    if (lstat(path, &link) < 0 || !S_ISLNK(link.st_mode) || link.st_uid == geteuid())
+        return false;
+    snprintf(parent, sizeof parent, "%s", path);
+    char *slash = strrchr(parent, '/');
+    snprintf(slash ? slash + 1 : parent, 2, ".");
+    if (stat(parent, &folder) < 0)
+        return true;
+    return folder.st_mode & S_ISVTX && folder.st_mode & S_IWOTH && folder.st_uid != link.st_uid;
+}
+
 int ss_whole_file_resolve(const char *path, char *target, size_t size) {
     char link[4096];
     ssize_t length = -1;
     if (snprintf(target, size, "%s", path) >= (int)size)
         return -ENAMETOOLONG;
     for (int i = 0; i < LINKS_MAX; i++) {
+        if (is_foreign_link(target))
+            return -EACCES;
         length = readlink(target, link, sizeof link - 1);
         if (length < 0)
             return errno == EINVAL || errno == ENOENT ? 0 : -errno;
@@ -52,7 +72,12 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
     bool plain = !exists || S_ISREG(status.st_mode);
     if (exists && S_ISDIR(status.st_mode))
         return ss_error_fail(error, "%s is a directory", shown.text);
-    errno = plain ? -ss_whole_file_resolve(path, folder, sizeof folder) : 0;
+    errno = -ss_whole_file_resolve(path, folder, sizeof folder);
+    if (errno == EACCES && is_foreign_link(folder))
+        return ss_error_fail(error,
+            "%s cannot be written: it is a link that another user made in a folder open to all "
+            "users: choose a path in a folder of your own",
+            shown.text);
     if (errno)
         return ss_error_fail(error, "%s cannot be written: %s%s", shown.text, strerror(errno),
             ss_advice_to_write(errno));
@@ -89,10 +114,11 @@ int ss_whole_file_open(struct ss_whole_file *file, const char *path) {
     file->plain = stat(path, &status) < 0 || S_ISREG(status.st_mode);
     file->stream = NULL;
     file->folder = AT_FDCWD;
-    if (file->plain) {
-        errno = -ss_whole_file_resolve(path, file->path, sizeof file->path);
-        return errno ? -1 : open_temporary(file);
-    }
+    errno = -ss_whole_file_resolve(path, file->path, sizeof file->path);
+    if (errno)
+        return -1;
+    if (file->plain)
+        return open_temporary(file);
     file->stream = open_special(path);
     return file->stream ? 0 : -1;
 }

@@ -24,7 +24,7 @@ struct ss_whole_file {
 
 /*
  * Follows the path if it is a link, to the end of a chain of links. The file itself need not exist.
- * Returns 0 or a negative errno.
+ * Returns 0 or a negative errno: -EACCES also for a link by which another user may redirect us.
  */
 SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);
 

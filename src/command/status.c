@@ -73,6 +73,8 @@ static int write_metrics(
         ss_status_print_metrics(stream, board, ss_platform_now());
         return 0;
     }
+    if (ss_whole_file_check(path, error) < 0)
+        return ss_error_wrap(error, "--openmetrics");
     if (ss_whole_file_open(&file, path) == 0) {
         ss_status_print_metrics(file.stream, board, ss_platform_now());
         if (ss_whole_file_commit(&file) == 0)

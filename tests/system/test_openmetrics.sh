@@ -128,6 +128,9 @@ metrics_of_a_run_are_printed() {
     grep -qx "showstopper_target_ratio{pid=\"$pid\"} 0.5" run.prom || fail "$(cat run.prom)"
     showstopper --status "$pid" --openmetrics - >printed
     check printed
+    ! showstopper --status "$pid" --openmetrics absent/run.prom 2>err || fail "metrics were written to no folder"
+    grep -q '^showstopper: --openmetrics: absent/run.prom cannot be written: No such .*: create its folder' err ||
+        fail "$(cat err)"
 }
 
 # names_in FILE...: prints the names of samples.

@@ -124,6 +124,50 @@ static void unwritable_file_is_detected_early(void **state) {
     assert_refused(tree_path("a"), "cannot be written: Too many levels");
 }
 
+#define NOBODY 65534
+
+static void give(const char *name) {
+    assert_int_equal(lchown(tree_path(name), NOBODY, NOBODY), 0);
+}
+
+static void set_mode(const char *name, mode_t mode) {
+    assert_int_equal(chmod(tree_path(name), mode), 0);
+}
+
+/* As the kernel does if fs.protected_symlinks is set. */
+static void foreign_links_in_shared_folders_are_refused(void **state) {
+    (void)state;
+    SKIP_UNLESS(getuid() == 0, "root: only root can make links of another user");
+    struct ss_whole_file file;
+    tree_new();
+    tree_write("mine/file", "text\n");
+    tree_write("shared/some", "");
+    set_mode("shared", 01777);
+    link_to(tree_path("mine/file"), "shared/link");
+    link_to("/dev/null", "shared/device");
+    link_to(tree_path("shared/link"), "chain");
+    expect_target("shared/link", "mine/file");
+    give("shared/link");
+    give("shared/device");
+    assert_int_equal(resolve("shared/link"), -EACCES);
+    assert_int_equal(resolve("chain"), -EACCES);
+    assert_int_equal(chdir(tree_path("shared")), 0);
+    assert_int_equal(ss_whole_file_resolve("link", target, sizeof target), -EACCES);
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(ss_whole_file_open(&file, tree_path("shared/link")), -1);
+    assert_int_equal(errno, EACCES);
+    assert_int_equal(ss_whole_file_open(&file, tree_path("shared/device")), -1);
+    assert_refused(tree_path("shared/link"), "it is a link that another user made");
+    assert_refused(tree_path("shared/device"), "it is a link that another user made");
+    set_mode("shared", 0777);
+    expect_target("shared/link", "mine/file");
+    set_mode("shared", 01755);
+    expect_target("shared/link", "mine/file");
+    set_mode("shared", 01777);
+    give("shared");
+    expect_target("shared/link", "mine/file");
+}
+
 static void file_below_a_folder_replaces_a_link(void **state) {
     (void)state;
     struct ss_whole_file file;
@@ -153,6 +197,7 @@ static void file_below_a_folder_replaces_a_link(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(foreign_links_in_shared_folders_are_refused),
     cmocka_unit_test(file_below_a_folder_replaces_a_link),
     cmocka_unit_test(unwritable_file_is_detected_early),
     cmocka_unit_test(unfinished_file_is_hidden),
