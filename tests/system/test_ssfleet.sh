@@ -75,6 +75,54 @@ runs_of_a_study_are_distributed_to_local_nodes() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"
 }
 
+# Whoever can write to the folder could replace the plan that the nodes carry out.
+a_scratch_folder_that_others_can_change_is_refused() {
+    local mode
+    write_plan 1 0
+    write_traces
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    [ "$(stat -c %a disk)" = 700 ] || fail "others may use the new folder: $(stat -c %A disk)"
+    for mode in 770 707; do
+        chmod "$mode" disk
+        expect_unsafe_scratch "$folder/disk"
+    done
+    chmod 700 disk
+    [ "$(id -u)" -eq 0 ] || return 0 # only root can make files of another user
+    chown 65534 disk
+    expect_unsafe_scratch "$folder/disk"
+    chown 0 disk
+    ln -s disk link
+    chown -h 65534 link
+    expect_unsafe_scratch "$folder/link"
+}
+
+# expect_unsafe_scratch DIR
+expect_unsafe_scratch() {
+    rm -rf other replay log
+    expect 125 ssfleet run --engine local --nodes a --scratch "$1" other plan
+    says err "$1 can be changed by other users: give --scratch a folder of your own"
+    [ ! -e log ] || fail "the plan was carried out"
+    expect 1 ssfleet replay --engine local --nodes a --traces traces --record replay --scratch "$1" -- true
+    says err "$1 can be changed by other users: give --scratch a folder of your own"
+}
+
+# A task may begin much later, on a node that has removed its temporary files in the meantime.
+tasks_check_the_scratch_folder_again() {
+    write_plan 2 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    printf 'scratch=%q bin=%q\n' "$folder/disk" "$(dirname "$(command -v ssbatch)")" >script
+    {
+        sed -n '/^scratch_check() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
+        sed -n '/^task_script() {/,/^}/p' "$source/tools/ssfleet/study.sh"
+        echo 'command=() && task_script a r1'
+    } >>script
+    bash script >task
+    expect 0 bash task
+    chmod 777 disk
+    expect 125 bash task
+    says err 'can be changed by other users'
+}
+
 # By default tasks of a minute are made, which here would be one.
 short_runs_are_spread_over_all_nodes() {
     local node
@@ -725,6 +773,8 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 
 run_case runs_of_a_study_are_distributed_to_local_nodes
+run_case a_scratch_folder_that_others_can_change_is_refused
+run_case tasks_check_the_scratch_folder_again
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus
 run_case absent_cpus_are_refused

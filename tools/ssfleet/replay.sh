@@ -271,10 +271,11 @@ write_table() {
 
 # send_traces: copies the trace of each node to the node's own disk.
 send_traces() {
-    local node part
+    local node part script
     for node in "${node_list[@]}"; do
         part=$(printf %q "$scratch/$node")
-        engine_on "$node" "rm -rf $part && mkdir -p $part && cat >$part/trace" <"${trace_of[$node]}" ||
+        script=$(scratch_check make && echo "rm -rf $part && mkdir -p $part && cat >$part/trace")
+        engine_on "$node" "$script" <"${trace_of[$node]}" ||
             note_failure "$node" "cannot copy its trace to $scratch/$node"
     done
 }

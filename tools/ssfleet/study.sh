@@ -24,6 +24,7 @@ task_script() {
     printf 'cd %q || exit; PATH=%q:$PATH\n' "$PWD" "$bin"
     printf 'export SSFLEET_NODE="%s"\n' "$1" # node_of reads it
     if [ -n "$scratch" ]; then
+        scratch_check make
         printf 'part=%q/%s\n' "$scratch" "$1"
         printf 'ssbatch --add "$part" "$part.plan" || exit\n'
         printf 'ssbatch %s --only "%s" "$part"' "$options" "$2"
@@ -152,11 +153,14 @@ progress() {
 }
 
 send_plan() {
-    local node part
+    local node part script status
     for node in $(engine_nodes); do
         part=$(printf %q "$scratch/$node")
-        engine_on "$node" "mkdir -p $part && cat >$part.new && mv $part.new $part.plan" <"$study/.study/plan" ||
-            say "$node: cannot copy the plan to $scratch"
+        script=$(scratch_check make && echo "mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
+        status=0
+        engine_on "$node" "$script" <"$study/.study/plan" || status=$?
+        [ "$status" -ne 125 ] || exit 125 # the node has said why
+        [ "$status" -eq 0 ] || say "$node: cannot copy the plan to $scratch"
     done
 }
 
@@ -253,11 +257,11 @@ carry_out() {
 # clean_nodes: undoes on each node the changes of killed calls of ssbatch. Their journals are on the node's own disk or,
 # in a common folder, have the name of the host, and each node uses only its own.
 clean_nodes() {
-    local node script folder=$study
+    local node script check='' folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
     for node in $(engine_nodes); do
-        [ -z "$scratch" ] || folder=$scratch/$node
-        script=$(printf 'PATH=%q:$PATH folder=%q; ' "$bin" "$folder")
+        [ -z "$scratch" ] || folder=$scratch/$node check=$(scratch_check)
+        script=$(printf '%s\nPATH=%q:$PATH folder=%q; ' "$check" "$bin" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
         engine_on "$node" "$script" </dev/null ||
             say "$node: cannot undo everything that a killed task has left there: call ssbatch --clean $folder there"
@@ -301,9 +305,10 @@ run_study() {
 # collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is
 # complete.
 collect_node() {
-    local node=$1 part incoming=$fleet/incoming list=() name
+    local node=$1 part script incoming=$fleet/incoming list=() name
     part=$(printf %q "$scratch/$node")
-    for name in $(engine_on "$node" "cd $part 2>/dev/null && ls -d -- */run.json 2>/dev/null || true" </dev/null); do
+    script=$(scratch_check && echo "cd $part 2>/dev/null && ls -d -- */run.json 2>/dev/null || true")
+    for name in $(engine_on "$node" "$script" </dev/null); do
         name=${name%/run.json}
         grep -qs '"status": "done"' "$study/$name/run.json" || list+=("$name")
     done
@@ -352,11 +357,12 @@ node_of() {
 # ask_nodes: adds what the nodes show, with --scratch, but not yet the study: runs that are being carried out, and
 # results to collect.
 ask_nodes() {
-    local node part table name status
+    local node part script table name status
     for node in $(engine_nodes); do
         part=$(printf %q "$scratch/$node")
-        table=$(engine_on "$node" "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]" \
-            </dev/null) || { say "$node does not answer" && continue; }
+        script=$(scratch_check &&
+            echo "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]")
+        table=$(engine_on "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
         while IFS=, read -r name _ status _; do
             case ${run_status[$name]-}/$status in
             'to come/running') run_status[$name]=running run_where[$name]="$node R" ;;
