@@ -7,6 +7,7 @@
 #include "process.h"
 #include "surroundings.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -15,6 +16,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "platform/platform.h"
 
@@ -322,6 +324,52 @@ START_TEST(shared_memory_needs_no_file_without_a_name) {
 }
 END_TEST
 
+static void make_files_for_all(void) {
+    umask(0);
+}
+
+static void make_files_for_all_with_names(void) {
+    umask(0);
+    refuse_files_without_a_name();
+}
+
+/* Returns the number of descriptors for shared memory; its files must be private. */
+static size_t count_private_segments(pid_t pid) {
+    char folder[64], target[400];
+    size_t count = 0;
+    snprintf(folder, sizeof folder, "/proc/%d/fd", (int)pid);
+    DIR *directory = opendir(folder);
+    ck_assert_ptr_nonnull(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        struct stat status;
+        const char *path = run_path(folder, entry->d_name);
+        ssize_t length = readlink(path, target, sizeof target - 1);
+        if (length < 0 || strncmp(target, "/dev/shm/", 9) != 0)
+            continue;
+        count++;
+        ck_assert_int_eq(stat(path, &status), 0);
+        ck_assert_int_eq(status.st_mode & 07777, 0600);
+        ck_assert_uint_eq(status.st_nlink, 0); /* no name */
+    }
+    closedir(directory);
+    return count;
+}
+
+START_TEST(shared_memory_is_private) {
+    static void (*const prepares[])(void) = {make_files_for_all, make_files_for_all_with_names};
+    for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
+        struct run_setup setup = {.prepare = prepares[i]};
+        struct run *run = run_start(
+            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-f", "own", "-l", "10%", PAYLOAD, "spin"));
+        run_wait_text(run, "instances run");
+        ck_assert_uint_ge(count_private_segments(run->pid), 1);
+        ck_assert_uint_eq(count_private_segments(run_find(run, "payload")), 0);
+        run_end(run, SIGTERM);
+        run_free_clean(run);
+    }
+}
+END_TEST
+
 static bool is_told(int forks) {
     struct pollfd poll_forks = {.fd = forks, .events = POLLIN};
     return poll(&poll_forks, 1, 0) == 1;
@@ -414,5 +462,6 @@ PROCESS_MAIN(
     SS_CASE(latest_pid_grows_with_every_process),
     SS_CASE(own_load_is_measured_if_perf_event_open_is_denied),
     SS_CASE(shared_memory_needs_no_file_without_a_name),
+    SS_CASE(shared_memory_is_private),
     SS_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied),
     SS_CASE(processes_are_signaled_if_pidfd_open_is_denied))

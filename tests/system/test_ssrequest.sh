@@ -872,6 +872,39 @@ END
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests"
 }
 
+control_is_closed_to_other_users() {
+    local asker status=0
+    need python3
+    [ "$(id -u)" -eq 0 ] || skip "root: only root can become another user"
+    serve well
+    chmod 711 . # the socket alone keeps others out
+    (umask 0 && exec "$bin/ssrequest" "${patiently[@]}" --json json --rate 20 --duration 1h --control control "$url") \
+        >out 2>err &
+    asker=$!
+    pids+=("$asker")
+    timeout "$patience" python3 - >said <<'END' || fail "control: $(cat err)"
+import errno, os, socket, time
+connection = socket.socket(socket.AF_UNIX)
+while connection.connect_ex("control") != 0:
+    time.sleep(0.01)
+child = os.fork()
+if child == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    os._exit(socket.socket(socket.AF_UNIX).connect_ex("control"))
+print(errno.errorcode.get(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), "connected"))
+lines = connection.makefile("rw")
+lines.write("stop\n")
+lines.flush()
+lines.readline()
+END
+    wait "$asker" || status=$?
+    [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
+    [ "$(cat said)" = EACCES ] || fail "another user: $(cat said)"
+    end_server
+}
+
 # A slow name server delays neither other requests nor the exit.
 lookups_do_not_block_requests() {
     need python3
@@ -1029,6 +1062,7 @@ run_case requests_from_a_file_are_sent_in_turn
 run_case two_outputs_to_the_same_file_are_refused
 run_case quiet_and_json_suppress_the_summary
 run_case control_commands_change_a_running_load
+run_case control_is_closed_to_other_users
 run_case lookups_do_not_block_requests
 run_case a_search_finds_the_capacity_of_a_service
 run_case a_search_fails_if_the_service_fails
