@@ -55,6 +55,7 @@ page() {
 readme_examples_run() { page README.md; }
 contributing_examples_run() { page CONTRIBUTING.md; }
 changelog_examples_run() { page CHANGELOG.md; }
+security_examples_run() { page SECURITY.md; }
 experiments_examples_run() { page tools/experiments/README.md; }
 environments_examples_run() { page tools/experiments/env/README.md; }
 tutorials_examples_run() { page tutorials/README.md; }
@@ -172,6 +173,7 @@ blocks_are_run_according_to_their_notes() {
 run_case readme_examples_run
 run_case contributing_examples_run
 run_case changelog_examples_run
+run_case security_examples_run
 run_case experiments_examples_run
 run_case environments_examples_run
 run_case tutorials_examples_run

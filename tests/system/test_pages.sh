@@ -123,7 +123,7 @@ trap 'rm -rf "$folder"' EXIT
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
     ! command -v mandoc >/dev/null || lint "$1"
-    for document in README.md CONTRIBUTING.md tools/experiments/README.md; do
+    for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done
     while read -r page programs; do
