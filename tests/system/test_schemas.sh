@@ -65,6 +65,7 @@ END
     cmp counted.json counted/summary.json || fail "--json and summary.json differ"
     follow summary ./*.json ./*/summary.json
     follow plan ./*/plan.json
+    follow event ./*/events.jsonl
     grep -q '"scope": "sensor"' sensor.json || fail "the sensor is missing: $(cat sensor.json)"
     grep -q '"signal": "' several.json || fail "no instance was ended by a signal: $(cat several.json)"
 }
@@ -77,6 +78,7 @@ interrupted_runs_match_their_schemas() {
     kill -TERM "$pid"
     wait "$pid" || true
     follow summary summary.json
+    follow event record/events.jsonl
     grep -q '"ended_by": "signal"' summary.json || fail "$(cat summary.json)"
 }
 
@@ -84,6 +86,7 @@ simulated_runs_match_their_schemas() {
     try sssim -P 2 -l 50% --duration 3s --foreground serial --iteration 100m --record study
     follow plan study/runs/*/*/plan.json
     follow summary study/runs/*/*/summary.json
+    follow event study/runs/*/*/events.jsonl
     grep -q '"simulated": true' study/runs/*/background/plan.json || fail "$(find study)"
     try sssim queue --rate 50 --duration 2s --json
     mv out queue.json
@@ -172,6 +175,9 @@ documents_with_wrong_keys_or_types_are_refused() {
     refuse summary 'document["modules"]["trace"]["novel"] = 1'
     refuse summary 'document["verdict"]["result"] = "good"'
     refuse summary 'document["schema"] = 1'
+    head -n 1 record/events.jsonl >out.json
+    refuse event 'document["event"] = "novel"'
+    refuse event 'del document["time"]'
     cp record/plan.json out.json
     refuse plan 'document["inputs"] = [{"path": "x"}]'
     sssim queue --rate 50 --duration 1s --json >out.json
