@@ -18,7 +18,8 @@ trap 'rm -rf "$scratch"' EXIT
 export PATH=$build/bin:$PATH HOME=$scratch/home XDG_CONFIG_HOME=$scratch/home XDG_DATA_HOME=$scratch/home
 export XDG_DATA_DIRS=$scratch/share:/usr/local/share:/usr/share XDG_CACHE_HOME=$scratch/home TMPDIR=$scratch
 unset ZDOTDIR BASH_ENV ENV
-programs='showstopper ssload ssburn sssim ssbatch ssfleet ssactuate sstrace ssprofile ssreport'
+programs='showstopper ssload ssburn sssim ssbatch ssfleet ssactuate ssantagonist sstrace ssprofile ssreport ssrequest
+    showstopper-platform'
 
 fail() {
     echo "FAILED: $*" >&2
@@ -64,6 +65,9 @@ ssactuate ru\t pi\tfr\t | <run><pin=free>
 ssactuate run pin=free -- /bin/ech\t | <run><pin=free><--></bin/echo>
 sstrace --from google-201\t1\t | <--from><google-2011>
 sstrace --split rec\t | <--split><records>
+ssrequest --prof\t st\t --requ\t tra\t | <--profile><step><--requests-file><trace.txt>
+ssantagonist pl\t --dep\t | <plan><--depth>
+showstopper-platform --ro\t | <--root>
 ssprofile calib\t --qua\t | <calibrate><--quantum>
 ssreport --leave-o\t doub\t rec\t | <--leave-out><doubtful><records>
 END
