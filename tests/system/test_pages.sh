@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults; mandoc accepts the pages, and
-# documents name only existing files. Argument: the build folder.
+# Manual pages describe the options of --help and no others, with the same defaults; that of catalogues describes their
+# keys; mandoc accepts the pages, and documents name only existing files. Argument: the build folder.
 set -eu
 
 # shellcheck source=skip.sh
@@ -97,6 +97,34 @@ check() {
     done <"$folder/options"
 }
 
+# section_of PAGE NAME: prints a section of a page.
+section_of() {
+    awk -v name=".SH $2" '/^\.SH/ { inside = $0 == name; next } inside' "$1"
+}
+
+# tagged: prints the first words of the tags on standard input, one per line.
+tagged() {
+    awk '/^\.TP/ { tag = 1; next } tag { print $2 } { tag = 0 }'
+}
+
+# check_catalogue PAGE BIN: prints one line for each key, placeholder and shipped workload that only the page or only the
+# program has.
+check_catalogue() {
+    local name
+    printf '[a]\nnone = 1\n' >"$folder/catalogue"
+    "$2/ssbatch" --catalogue "$folder/catalogue" --list-workloads 2>&1 |
+        sed 's/.*Available: //' | tr -d ',' | tr ' ' '\n' | sort >"$folder/keys"
+    section_of "$1" KEYS | tagged | sort | diff "$folder/keys" - |
+        sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this key/p'
+    sed -n 's/^    {"\({[a-z]*}\)", put_.*/\1/p' "$source/tools/ssbatch/catalogue/workload.c" | sort >"$folder/keys"
+    section_of "$1" PLACEHOLDERS | tagged | sort | diff "$folder/keys" - |
+        sed -n 's/^[<>].*/&: only ssbatch (<) or the page (>) has this placeholder/p'
+    section_of "$1" 'SHIPPED WORKLOADS' | sed -n 's/\\-/-/g; s/\tT{$//p' | tr ' ' '\n' >"$folder/shipped"
+    while read -r name; do
+        grep -qxF -e "$name" -e "${name%%/*}/*" "$folder/shipped" || echo "${1##*/} lacks the workload $name"
+    done < <(sed -n 's/^\[\(.*\)\]$/\1/p' "$source/tools/experiments/workloads" | tr ' ' '\n')
+}
+
 # check_paths DOCUMENT: fails unless each `path` from the root of the tree exists. Words in capitals, such as NAME, are
 # placeholders.
 # shellcheck disable=SC2016 # backquotes of Markdown
@@ -126,6 +154,7 @@ trap 'rm -rf "$folder"' EXIT
     for document in README.md CONTRIBUTING.md SECURITY.md tools/experiments/README.md; do
         check_paths "$source/$document"
     done
+    [ ! -x "$1/bin/ssbatch" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
     while read -r page programs; do
         read -ra commands <<<"$programs"
         programs=()

@@ -2,7 +2,7 @@
 #ifndef SSBATCH_CATALOGUE_H
 #define SSBATCH_CATALOGUE_H
 
-/* Workloads by name, from text files; tools/experiments/README.md describes their format. */
+/* Workloads by name, from text files; showstopper-catalogue(5) describes their format. */
 
 #include <stdbool.h>
 #include <stddef.h>
