@@ -20,7 +20,7 @@ Compares how precisely showstopper, other programs, and earlier methods of shows
 independent monitor, judge, watches every run in windows of 500 and 100 ms by run time, by idle time
 and by busy ticks (as mpstat shows it). Run time is the machine's; for attached, cpulimit and quota,
 which limit programs and not the machine, it is that of the programs. Prints a table in Markdown for
-each class of workloads.
+each class of workloads; "largest 100" is the largest load in a window of 100 ms.
 
   --configs LIST    default all but hidden, gathered, window100 and attached:
                       new        showstopper without options for modules
@@ -142,8 +142,11 @@ print_class() {
         "ticks_500_error_mse_e4:+%.2f:MSE 500 ticks"
         "runtime_100_error_mse_e4:+%.2f:MSE 100 run time"
         "own_cpu_percent:%.2f:own CPU % of one" "switches_per_second:%.0f:switches/s")
-    [ -z "$steps" ] || columns+=("settling_seconds:+%.2f:settled s"
-        "overshoot_percent:+%.1f:overshoot %")
+    if [ -n "$steps" ]; then
+        columns+=("settling_seconds:+%.2f:settled s" "overshoot_percent:+%.1f:overshoot %")
+    else
+        columns+=("runtime_100_load_max_percent:%.2f:largest 100 run time")
+    fi
     echo
     echo "Class $1:"
     echo

@@ -14,7 +14,7 @@ list_judged() {
     for measure in runtime idle ticks; do
         for interval in 500 100; do
             printf ",${measure}_$interval%s" _load_percent _error_mean_percent _error_mse_e4 \
-                _error_max_percent _windows
+                _error_max_percent _load_max_percent _windows
         done
     done
     echo
@@ -24,7 +24,7 @@ list_judged() {
 flatten() {
     awk '/_(500|100)"/ {
             gsub(/[":,{}]/, " ")
-            row = row "," ($2 == "null" ? ",,,," : $3 "," $5 "," $7 "," $9 "," $11) }
+            row = row "," ($2 == "null" ? ",,,,," : $3 "," $5 "," $7 "," $9 "," $11 "," $13) }
         END { print row }' "$1"
 }
 

@@ -27,7 +27,7 @@ static const char *const names[LOOK_MEASURES] = {"runtime", "idle", "ticks"};
  */
 struct figures {
     struct reading begun;
-    double load, error, square, largest;
+    double load, error, square, largest, peak; /* largest: error; peak: load */
     long windows;
 };
 
@@ -146,6 +146,7 @@ static double close_window(struct figures *figure, const struct reading *reading
     figure->error += error;
     figure->square += error * error;
     figure->largest = fmax(figure->largest, fabs(error));
+    figure->peak = fmax(figure->peak, load);
     figure->windows++;
     return load;
 }
@@ -229,6 +230,7 @@ static void print_summary(double watched) {
             print_figure("error_mean_percent", 100 * figure->error / count);
             print_figure("error_mse_e4", 1e4 * figure->square / count);
             print_figure("error_max_percent", target_is_given() ? 100 * figure->largest : NAN);
+            print_figure("load_max_percent", 100 * figure->peak);
             printf("\"windows\": %ld}", figure->windows);
         }
     }

@@ -323,7 +323,7 @@ the_judge_measures_the_load_of_a_run() {
             gsub(/[":,{}]/, " ")
             seen++
             if ($3 < 30 / cpus || $3 > 101 || $7 < $5 * $5 - 0.01 ||
-                $9 * $9 < $7 - 0.01 || $11 > (/_500/ ? 2 : 10))
+                $9 * $9 < $7 - 0.01 || $11 < $3 - 0.01 || $13 > (/_500/ ? 2 : 10))
                 exit bad = 1
             off = $5 + $3 - target
             if (/_100/ && off * off > 0.01 || /_500/ && off * off > 100)
@@ -347,15 +347,47 @@ the_judge_measures_the_load_of_a_run() {
 control_bench_prints_a_row_per_condition() {
     local figure="[-+]?($number|-)" lines=4
     bench control.sh --quick --configs new,fixed,attached --seconds 1 --settle 0 --csv "$scratch/results.csv"
-    prints "\| (new|fixed|attached) \| 2 \| 50 \|( $figure \|){6} $number \| $number \|"
+    prints "\| (new|fixed|attached) \| 2 \| 50 \|( $figure \|){6} $number \| $number \| $number \|"
     prints "\| fixed \| serial \| 50 \| $number \| 7.54 \| [-+]$number \| -0.13 \|"
     ! grep -q "^attached is skipped: no control group can be made" "$output" || lines=3
-    awk -F, -v lines="$lines" 'NF != 46 { exit bad = 1 } END { exit bad || NR != lines }' "$scratch/results.csv" ||
+    awk -F, -v lines="$lines" 'NF != 52 { exit bad = 1 } END { exit bad || NR != lines }' "$scratch/results.csv" ||
         fail "wrong raw results: $(cat "$scratch/results.csv")"
     bench control.sh --quick --configs fixed,quota --seconds 3 --settle 0 --steps
     grep -q "^quota is skipped: " "$output" || fail "quota is not skipped for a trace"
     prints "\| fixed \| 2 \| steps \| .* \| $number \| $number \|"
     prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
+}
+
+# comparison_words MARK: prints the words after tests/bench/control.sh in the command of the README with this mark.
+comparison_words() {
+    awk -v mark="# ($1)" 'index($0, mark) == 1 { found = 1 }
+        found && !/^#/ {
+            sub(/^.*control.sh/, "")
+            continues = sub(/\\$/, "")
+            printf "%s", $0
+            if (!continues) { print ""; exit }
+        }' "$benches/../../README.md"
+}
+
+# The commands (a) and (c) of the comparison in the README, with a shorter time; its other commands are among the
+# examples of the page. cpulimit and stress-ng may be missing.
+the_commands_of_the_comparison_run() {
+    local config words figure="[-+]?($number|-)"
+    read -ra words < <(comparison_words a)
+    bench control.sh "${words[@]}" --seconds 2 --settle 0
+    for config in new attached cpulimit quota stress-ng; do
+        if grep -q "^$config is skipped: it is not installed" "$output"; then
+            skip_part "$config: not installed"
+        elif ! grep "^$config is skipped: no .*group" "$output"; then
+            prints "\| $config \| 4 \| 50 \|( $figure \|){6} $figure \| $figure \| $number \|"
+        fi
+    done
+    grep -q '^Class forking:' "$output" || fail "no class forking"
+    read -ra words < <(comparison_words c)
+    bench control.sh "${words[@]}" --seconds 4 --settle 0
+    for config in steps ramp sine saw; do
+        prints "\| new \| 4 \| $config \| .* \|"
+    done
 }
 
 # The profile that the bench writes can be replayed.
@@ -368,7 +400,7 @@ zoo_bench_prints_tables_and_gains() {
     grep -q "medians of 2 rounds; -c fixed -D 20m$" "$output" || fail "the table was not extended"
     prints "By idle time: median MSE $number \(bar: 0\.5\), worst $number \(bar: 3\), [01] of 1 cells miss"
     prints "\| xz \| $number \| $number \| $number \| $number\.\.$number \|"
-    awk -F, 'NF != 44 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/zoo.csv" ||
+    awk -F, 'NF != 50 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/zoo.csv" ||
         fail "wrong raw results: $(cat "$scratch/zoo.csv")"
     awk -F, 'NF != 4 { exit bad = 1 } END { exit bad || NR < 2 || NR > 21 }' "$scratch/zoo/xz-2-50-2.csv" ||
         fail "wrong gains: $(cat "$scratch/zoo/xz-2-50-2.csv")"
@@ -549,6 +581,7 @@ run_case the_published_baseline_is_reproduced_in_simulation
 run_case published_order_of_pi_and_geom_is_reproduced
 run_case control_tables_match_known_figures
 run_case control_bench_prints_a_row_per_condition
+run_case the_commands_of_the_comparison_run
 run_case zoo_bench_prints_tables_and_gains
 run_case zoo_bench_reports_why_programs_are_skipped
 run_case zoo_gains_of_made_up_windows_are_correct
