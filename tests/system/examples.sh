@@ -17,7 +17,8 @@
 #   foreign REASON              requires software that is not part of Showstopper: never run, but listed
 # A block that is run may have these notes, each any number of times:
 #   replace OLD -> NEW          every OLD, which must occur, becomes NEW: a placeholder such as PID, a port,
-#                               a shorter time
+#                               a shorter time. A command that takes longer than a minute may get --plan or
+#                               --dry-run, and is listed
 #   setup COMMAND               in the same shell, before the block
 #   after COMMAND               the same, after the block: ends programs, or checks results
 #   stand-in NAME COMMAND       NAME is a program that runs this COMMAND, in place of foreign software
@@ -104,6 +105,11 @@ replace_all() {
         text=${text//"${old%% -> *}"/"${old#* -> }"}
     done < <(note replace)
     printf '%s\n' "$text"
+}
+
+# planned_only: prints the block's `replace` notes that add --plan or --dry-run.
+planned_only() {
+    note replace | awk -F ' -> ' -v plan='(^| )--(plan|dry-run)( |$)' '$2 ~ plan && $1 !~ plan'
 }
 
 # make_stand_ins FOLDER

@@ -105,8 +105,8 @@ every_page_has_a_case() {
     done < <(sed -n 's/^\([a-z_]*\)() { page .*/\1/p' "$0")
 }
 
-# Lists the blocks that are not run because they need foreign software.
-foreign_software_is_listed() {
+# for_each_block COMMAND: calls it for each block of all pages.
+for_each_block() {
     local page block where blocks
     for page in $(all_pages); do
         blocks=$(mktemp -d "$folder/blocks.XXXXXX")
@@ -115,10 +115,28 @@ foreign_software_is_listed() {
             [ -e "$blocks/$block" ] || break
             where=$page:$(<"$blocks/$block.line")
             check_notes
-            ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
+            "$1"
         done
     done
 }
+
+list_foreign() {
+    ! has_note foreign || skip_part "foreign: $where: $(note foreign)"
+}
+
+# Lists the blocks that are not run because they need foreign software.
+foreign_software_is_listed() { for_each_block list_foreign; }
+
+list_planned() {
+    local replaced
+    while read -r replaced; do
+        skip_part "only-planned: $where: $replaced"
+    done < <(planned_only)
+}
+
+# Lists the commands that are only planned, by --plan or --dry-run, because they take longer than a minute or need what
+# not every machine has.
+commands_that_are_only_planned_are_listed() { for_each_block list_planned; }
 
 # refuses MESSAGE: fails unless the page on standard input is refused with this message.
 refuses() {
@@ -148,6 +166,14 @@ pages_with_invalid_notes_are_refused() {
     printf '%s\n' '<!-- example: shows nothing -->' text | refuses 'a note without a block'
     printf '%s\n' '```' text | refuses 'does not end'
     { fenced <<<'echo one' && fenced output <<<'two'; } | refuses 'the block before prints: one'
+}
+
+planned_commands_are_recognized() {
+    local blocks=$folder/planned block=1
+    mkdir "$blocks"
+    printf '%s\n' 'replace run -> run --plan' 'replace 1M -> 1s' 'replace --plan -> --plan --quick' \
+        'replace demo -> --dry-run demo' 'replace a -> a --planned' >"$blocks/1.notes"
+    [ "$(planned_only)" = $'run -> run --plan\ndemo -> --dry-run demo' ] || fail "planned: $(planned_only)"
 }
 
 blocks_are_run_according_to_their_notes() {
@@ -210,7 +236,9 @@ run_case sssim_examples_run
 run_case sstrace_examples_run
 run_case every_page_has_a_case
 run_case foreign_software_is_listed
+run_case commands_that_are_only_planned_are_listed
 run_case pages_with_invalid_notes_are_refused
+run_case planned_commands_are_recognized
 run_case blocks_are_run_according_to_their_notes
 
 end_cases
