@@ -71,6 +71,7 @@ showstopper_examples_run() { page src/showstopper.1; }
 showstopper_limits_examples_run() { page src/showstopper-limits.7; }
 showstopper_method_examples_run() { page src/showstopper-method.7; }
 showstopper_record_examples_run() { page src/showstopper-record.5; }
+showstopper_experiments_examples_run() { page tools/experiments/showstopper-experiments.7; }
 showstopper_catalogue_examples_run() { page tools/ssbatch/showstopper-catalogue.5; }
 showstopper_plan_examples_run() { page tools/ssbatch/showstopper-plan.5; }
 showstopper_trace_examples_run() { page tools/sstrace/showstopper-trace.5; }
@@ -216,6 +217,7 @@ run_case showstopper_examples_run
 run_case showstopper_limits_examples_run
 run_case showstopper_method_examples_run
 run_case showstopper_record_examples_run
+run_case showstopper_experiments_examples_run
 run_case showstopper_catalogue_examples_run
 run_case showstopper_plan_examples_run
 run_case showstopper_trace_examples_run

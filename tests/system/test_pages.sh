@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages describe the options of --help and no others, with the same defaults; that of catalogues describes their
-# keys; mandoc accepts the pages, and documents name only existing files. Argument: the build folder.
+# Manual pages describe the options of --help and no others, with the same defaults, also those of the experiments; that
+# of catalogues describes their keys; mandoc accepts the pages, and documents name only existing files. Argument: the build folder.
 set -eu
 
 # shellcheck source=skip.sh
@@ -9,7 +9,8 @@ set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
 # options_of PROGRAM: prints a line for each option in the help: "--NAME DEFAULT", or "--NAME" without a default.
-# DEFAULT is * if the help describes it in words, or the option has options of its own.
+# DEFAULT is * if the help describes it in words, or the option has options of its own. Several options may share a
+# description: --NAME, --NAME.
 options_of() {
     # The second word of PROGRAM, if any, is one of its commands.
     local words
@@ -20,13 +21,17 @@ options_of() {
             initial = match(text, /; default [^:;]+$/) ? substr(text, RSTART + 9) : ""
             sub(/\. .*/, "", initial)
             if (text ~ /^ *--[a-z]+ [A-Z:]+,\.\.\.|[Dd]efault/ && initial == "") initial = " *"
-            if (name) print name initial
-            name = ""
+            for (i = 1; i <= count; i++) print names[i] initial
+            count = 0
         }
         /^  ((-.,|   ) )?--/ {
             finish()
-            match($0, /--[a-z0-9-]+/)
-            name = substr($0, RSTART, RLENGTH)
+            for (rest = $0; match(rest, /^ *(-., *)?--[a-z0-9-]+/); sub(/^, /, "", rest)) {
+                names[++count] = substr(rest, index(rest, "--"))
+                sub(/[^a-z0-9-].*/, "", names[count])
+                sub(/^ *(-., *)?--[a-z0-9-]+( [A-Z@]+)?/, "", rest)
+                if (rest !~ /^, --/) break
+            }
             text = $0
             next
         }
@@ -85,6 +90,8 @@ check() {
             { echo "${2##*/} lacks $name"; continue; }
         [ "$initial" != '*' ] || continue
         # Help and page may write a time differently: 2m equals 2ms.
+        [[ $initial != "$source"/* ]] || initial=${initial##*/}
+        initial=${initial//[()]/.}
         value="$initial"
         case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
         said="default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\((the )?default"
@@ -125,6 +132,52 @@ check_catalogue() {
     done < <(sed -n 's/^\[\(.*\)\]$/\1/p' "$source/tools/experiments/workloads" | tr ' ' '\n')
 }
 
+# part_of PAGE NAME: prints the part of a page with this heading .SS, which names one script or several.
+part_of() {
+    awk -v name="$2" '/^\.S[HS]/ { inside = 0 }
+        sub(/^\.SS /, "") { count = split($0, names, /, /); for (i = 1; i <= count; i++) inside = inside || names[i] == name }
+        inside' "$1"
+}
+
+# marked_for SCRIPT PAGE: prints the common options that the table of the page marks for this script.
+marked_for() {
+    section_of "$2" 'COMMON OPTIONS' | awk -F '\t' -v script="$1" '
+        $1 == "" { for (i = 2; i <= NF; i++) if (index(script, $i) == 1) column = i }
+        column && $column == "x" { print $1 }' | sed 's/\\-/-/g' | sort
+}
+
+# check_experiment NAME PAGE: prints one line for each difference between the options of a script and those that its part
+# of the page describes and the table of common options marks.
+check_experiment() {
+    local script=$source/tools/experiments/$1 part="$folder/${1##*/} in ${2##*/}"
+    part_of "$2" "$1" >"$part"
+    [ -s "$part" ] || { echo "${2##*/} lacks $1"; return; }
+    marked_for "$1" "$2" >"$folder/marked"
+    tags_of "$part" | sort - "$folder/marked" >"$folder/tags"
+    options_of "$script" | cut -d ' ' -f 1 | sort | diff - "$folder/tags" |
+        sed -n "s,^[<>].*,&: only --help (<) or ${2##*/} (>) has this option of $1,p"
+    [ ! -s "$folder/marked" ] || section_of "$2" 'COMMON OPTIONS' | sed "s/EXPERIMENT/$1/" >>"$part"
+    check "$script" "$part" "$folder/defaults"
+}
+
+# check_experiments PAGE BIN: checks all scripts of tools/experiments, and the table of common options.
+check_experiments() {
+    local name names
+    names=$(cd "$source/tools/experiments" &&
+        find . services -maxdepth 1 -type f -perm -u+x ! -name '*.sh' | sed 's,^\./,,' | sort)
+    PATH=$(cd "$2" && pwd):$PATH # energy and idle find their program by that of showstopper
+    section_of "$1" 'COMMON OPTIONS' >"$folder/common"
+    awk -F '\t' '/^\\-\\-/ && NF > 2 { print $1 }' "$folder/common" | sed 's/\\-/-/g' | sort >"$folder/marked"
+    tags_of "$folder/common" | diff "$folder/marked" - |
+        sed -n 's/^[<>].*/&: only the table (<) or the descriptions (>) of common options have it/p'
+    for name in $names; do
+        options_of "$source/tools/experiments/$name"
+    done | sed -n 's/ .*//p' | sort -u >"$folder/defaults"
+    for name in $names; do
+        check_experiment "$name" "$1"
+    done
+}
+
 # check_paths DOCUMENT: fails unless each `path` from the root of the tree exists. Words in capitals, such as NAME, are
 # placeholders.
 # shellcheck disable=SC2016 # backquotes of Markdown
@@ -155,6 +208,8 @@ trap 'rm -rf "$folder"' EXIT
         check_paths "$source/$document"
     done
     [ ! -x "$1/bin/ssbatch" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
+    ! "$1/bin/ssbatch" --version >"$folder/version" 2>&1 ||
+        (check_experiments "$source/tools/experiments/showstopper-experiments.7" "$1/bin")
     while read -r page programs; do
         read -ra commands <<<"$programs"
         programs=()
