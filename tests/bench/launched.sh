@@ -5,7 +5,7 @@
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
 launched=() # leaders of sessions, which are ended as a whole
-declare -A names
+declare -A names starts # of leaders: the program, and when it started
 cleanups=(end_launched close_bench) # run in this order at exit
 
 # A separate process cleans up if the bench is killed: it reads end of file from a pipe that only the bench holds open.
@@ -27,7 +27,11 @@ sweep() {
     trap '' INT TERM HUP
     cat
     [ -d "$folder" ] || return 0
-    mapfile -t launched <"$folder/launched"
+    local leader start
+    while read -r leader start; do
+        launched+=("$leader")
+        starts[$leader]=$start
+    done <"$folder/launched"
     close_launching
 }
 
@@ -36,25 +40,43 @@ launch() {
     setsid "${@:2}" {lease}>&- >"$1" 2>>"$folder/errors" &
     launched+=($!)
     names[$!]=$2
-    echo $! >>"$folder/launched"
+    starts[$!]=$(start_of $!)
+    echo "$! ${starts[$!]}" >>"$folder/launched"
+}
+
+# start_of PID: prints the start time of a process, or nothing.
+start_of() {
+    local words
+    { read -r words <"/proc/$1/stat"; } 2>/dev/null || return 0
+    read -ra words <<<"${words##*) }"
+    echo "${words[19]}"
+}
+
+# signal_launched SIGNAL LEADER: signals the group of a program. After the whole group has ended, its number may be that
+# of a stranger.
+signal_launched() {
+    local start
+    start=$(start_of "$2")
+    [ -z "$start" ] || [ "$start" = "${starts[$2]}" ] || return
+    kill "-$1" -- "-$2" 2>/dev/null
 }
 
 # A killed program may have left others stopped, so all are continued until all are gone.
 end_launched() {
     local leader attempt left
     for leader in "${launched[@]}"; do
-        kill -TERM -- "-$leader" 2>/dev/null || true
+        signal_launched TERM "$leader" || true
     done
     for ((attempt = 0; attempt < 80; attempt++)); do
         left=()
         for leader in "${launched[@]}"; do
-            ! kill -CONT -- "-$leader" 2>/dev/null || left+=("$leader")
+            ! signal_launched CONT "$leader" || left+=("$leader")
         done
         [ ${#left[@]} -gt 0 ] || break
         sleep 0.1
     done
     for leader in "${left[@]}"; do
-        kill -KILL -- "-$leader" 2>/dev/null || true
+        signal_launched KILL "$leader" || true
     done
     for leader in "${launched[@]}"; do
         wait "$leader" 2>/dev/null || true
