@@ -403,6 +403,8 @@ if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
     "$1/bin/ssreport" --check one/ >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked"
     [ "$(grep -cE '^one/n[0-9]+: (valid|doubtful|invalid): ' checks)" -eq 40 ] || fail "wrong checks: $(cat checks)"
+    "$1/bin/ssreport" --check --format json one >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked as JSON"
+    [ "$(grep -cE '"record": *"one/n[0-9]+"' checks)" -eq 40 ] || fail "nodes are missing in the JSON: $(cat checks)"
     cp -r one lacking && rm -r lacking/n1
     status=0
     "$1/bin/ssreport" --check lacking >checks 2>err || status=$?

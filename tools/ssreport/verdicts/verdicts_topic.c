@@ -129,6 +129,8 @@ void ssreport_verdicts_print_json(FILE *stream, const struct ssreport_report *re
         print_json_verdict(&json, report->runs[i].record.name, &report->runs[i].record.verdict);
     for (size_t i = 0; i < report->response_count; i++)
         print_json_verdict(&json, report->responses[i].name, &report->responses[i].verdict);
+    for (size_t i = 0; i < report->checked_count; i++)
+        print_json_verdict(&json, report->checked[i].name, &report->checked[i].verdict);
     for (size_t i = 0; i < report->failure_count; i++) {
         const struct ssreport_failure *failure = &report->failures[i];
         if (failure->finding != SS_NOT_CHECKED)
