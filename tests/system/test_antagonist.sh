@@ -107,6 +107,14 @@ suspects_that_must_not_be_stopped_are_refused() {
     start ./sshd 1000
     await grep -q sshd "/proc/$pid/comm"
     refuses 'is a system service' --victim true --suspects "$pid"
+    start sh -c './sshd 1000 & echo $! >service; wait'
+    parent=$pid
+    await test -s service
+    child=$(<service)
+    started+=("$child")
+    await grep -q sshd "/proc/$child/comm"
+    refuses "process $parent (sh) must not be throttled: its descendant $child (sshd) is a system service" \
+        --victim true --suspects "$parent"
     start sh -c 'exec sleep 1000 3>>log'
     await test -e log
     await test -e "/proc/$pid/fd/3"
@@ -115,6 +123,15 @@ suspects_that_must_not_be_stopped_are_refused() {
         start chrt -f 1 sleep 1000
         await grep -q sleep "/proc/$pid/comm"
         refuses 'has real-time priority' --victim true --suspects "$pid"
+        start sh -c 'sh -c "chrt -f 1 sleep 1000 & echo \$! >urgent; wait" & echo $! >between; wait'
+        parent=$pid
+        await test -s between
+        started+=("$(<between)")
+        await test -s urgent
+        child=$(<urgent)
+        started+=("$child")
+        await grep -q sleep "/proc/$child/comm"
+        refuses "its descendant $child (sleep) has real-time priority" --victim true --suspects "$parent"
     fi
 }
 

@@ -94,21 +94,41 @@ static void see_thread(void *context, pid_t thread) {
         *realtime = true;
 }
 
-static bool is_service(const struct suspect *suspect) {
+/* A process that must not be stopped, among the suspect and its descendants. */
+struct protected_process {
+    pid_t pid;
+    char name[SS_PROCESS_NAME];
+    const char *reason; /* NULL: none found yet */
+};
+
+static bool is_service(pid_t pid, const char *process) {
     for (const char *const *name = services; *name; name++) {
-        if (strncmp(suspect->name, *name, strlen(*name)) == 0)
+        if (strncmp(process, *name, strlen(*name)) == 0)
             return true;
     }
-    return suspect->pid == 1;
+    return pid == 1;
 }
 
-static const char *find_reason(const struct suspect *suspect, const struct suspects *victims) {
-    struct ss_process process;
+/* Descendants are stopped with a suspect, so the same limits apply to them. */
+static void find_protected(void *context, pid_t pid) {
+    struct protected_process *found = context;
     bool realtime = false;
-    if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
-        return "is a kernel thread, or has exited";
-    if (is_service(suspect))
-        return "is a system service";
+    if (found->reason || !ss_platform_process_name(pid, found->name))
+        return;
+    found->pid = pid;
+    if (is_service(pid, found->name)) {
+        found->reason = "is a system service";
+        return;
+    }
+    ss_platform_process_threads(pid, see_thread, &realtime);
+    if (realtime)
+        found->reason = "has real-time priority";
+    else
+        ss_platform_process_children(pid, find_protected, found);
+}
+
+/* Returns why a suspect is related to the victim or to this process; NULL if it is not. */
+static const char *find_relation(const struct suspect *suspect, const struct suspects *victims) {
     if (is_ancestor(suspect->pid, getpid()))
         return "is ssantagonist itself, or one of its ancestors";
     for (size_t i = 0; i < victims->count; i++) {
@@ -120,18 +140,34 @@ static const char *find_reason(const struct suspect *suspect, const struct suspe
         if (is_ancestor(victim, suspect->pid))
             return "is a descendant of the victim";
     }
-    ss_platform_process_threads(suspect->pid, see_thread, &realtime);
-    return realtime ? "has real-time priority" : NULL;
+    return NULL;
+}
+
+static int check_suspect(
+    const struct suspect *suspect, const struct suspects *victims, struct ss_error *error) {
+    struct ss_process process;
+    struct protected_process found = {.pid = suspect->pid};
+    if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
+        found.reason = "is a kernel thread, or has exited";
+    else
+        found.reason = find_relation(suspect, victims);
+    if (!found.reason)
+        find_protected(&found, suspect->pid);
+    if (!found.reason)
+        return 0;
+    if (found.pid == suspect->pid)
+        return ss_error_fail(error, "process %d (%s) must not be throttled: it %s",
+            (int)suspect->pid, suspect->name, found.reason);
+    return ss_error_fail(error, "process %d (%s) must not be throttled: its descendant %d (%s) %s",
+        (int)suspect->pid, suspect->name, (int)found.pid, found.name, found.reason);
 }
 
 int suspects_check(
     const struct suspects *suspects, const struct suspects *victims, struct ss_error *error) {
     for (size_t i = 0; i < suspects->count; i++) {
         const struct suspect *one = &suspects->items[i];
-        const char *reason = find_reason(one, victims);
-        if (reason)
-            return ss_error_fail(error, "process %d (%s) must not be throttled: it %s",
-                (int)one->pid, one->name, reason);
+        if (check_suspect(one, victims, error) < 0)
+            return -1;
         for (size_t j = 0; j < suspects->count; j++) {
             pid_t other = suspects->items[j].pid;
             if (i != j && is_ancestor(one->pid, other))
