@@ -335,6 +335,15 @@ double ssreport_load_series_left(const struct ssreport_load_series *series) {
     return left < 0 ? 0 : left;
 }
 
+/*
+ * Returns the standard deviation between a level's two visits in a round, apart from hysteresis and
+ * drift, as a ratio minus 1. The error of a level is that of a mean over all visits, see
+ * loadline.h.
+ */
+static double noise_of(const struct loadline *line) {
+    return expm1(line->error.error * sqrt(2 * (double)line->rounds));
+}
+
 /* Prints one decimal only if the interval is narrow. */
 static void print_done(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct ssreport_band *done = &series->done;
@@ -350,10 +359,10 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
     }
     snprintf(text, size,
         "At %.3g %% load it has done %.*f %% (%.*f to %.*f) of what it can do%s; %.*f %% more is "
-        "left.",
+        "left; two measurements of a level differ by about %.1f %%.",
         100 * series->at, decimals, 100 * done->y, decimals, 100 * done->low, decimals,
         100 * done->high, is_below_maximum(series) ? below : "", decimals,
-        100 * ssreport_load_series_left(series));
+        100 * ssreport_load_series_left(series), 100 * noise_of(line));
 }
 
 static void print_prediction(const struct ssreport_load_series *series, char *text, size_t size) {
