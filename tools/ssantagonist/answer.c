@@ -194,14 +194,32 @@ static void write_sentence(
         snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
 }
 
+/*
+ * Returns the standard deviation, as a logarithm, of the figures around the fit that gave the first
+ * line, or before it around a line; NaN if unknown.
+ */
+static double noise_of(const struct stages *stages, const struct result *results) {
+    return results[0].stage ? results[0].stage->effects.deviation
+                            : slots_deviation(&stages->items[0].slots);
+}
+
 /* Passes a sentence for each suspect to `take`, the most harmful suspect first. */
 static void list_results(const struct stages *stages, const struct result *results,
     void (*take)(void *context, const char *sentence), void *context) {
-    char text[SENTENCE];
-    if (rank_of(&results[0]) > 1)
-        take(context, "No suspect was found to hurt the victim");
+    char text[SENTENCE], noise[60] = "";
+    double deviation = noise_of(stages, results);
+    bool is_none = rank_of(&results[0]) > 1;
+    if (isfinite(deviation))
+        snprintf(noise, sizeof noise, "; the noise is %s %% per slot",
+            digits_of(effects_percent(deviation)).text);
+    if (is_none) {
+        snprintf(text, sizeof text, "No suspect was found to hurt the victim%s", noise);
+        take(context, text);
+    }
     for (size_t i = 0; i < stages->suspects->count; i++) {
         write_sentence(stages, &results[i], text);
+        if (i == 0 && !is_none)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s", noise);
         take(context, text);
     }
 }
@@ -371,6 +389,7 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
     ss_json_text(&json, "version", ss_version());
     ss_json_bool(&json, "complete", stages_are_done(stages));
     ss_json_bool(&json, "lower_is_better", is_lower_better(stages));
+    ss_json_number(&json, "noise", noise_of(stages, results));
     ss_json_open(&json, "suspects", '[');
     for (size_t i = 0; i < stages->suspects->count; i++)
         json_suspect(&json, stages, &results[i]);

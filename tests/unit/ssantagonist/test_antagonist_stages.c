@@ -235,7 +235,9 @@ static void forecast_precedes_the_first_throttle(void **state) {
     reset();
     open_study(2);
     assert_string_equal(print(answer_print_forecast), "");
+    assert_lacks(print(answer_print), "noise");
     carry_out_next();
+    assert_says(print(answer_print), "; the noise is 0.");
     const char *text = print(answer_print_forecast);
     assert_says(
         text, "The next run takes 10.5 minutes. In 9 of 10 cases, it finds suspects that cost ");
@@ -291,7 +293,8 @@ static void answer_lists_confirmed_suspects_first(void **state) {
     const char *text = print(answer_print);
     assert_memory_equal(text, "pid 101 (job1): withholding 20 % of its CPU time gives 3", 56);
     assert_says(text, " more; all of it costs about 1");
-    assert_says(text, ", by extrapolation\npid 104 (job4): ");
+    assert_says(text, ", by extrapolation; the noise is 0.");
+    assert_says(text, " % per slot\npid 104 (job4): ");
     assert_says(text, "; but throttling only shifts its work: it did ");
     assert_says(
         text, "pid 102 (job2): the service depends on it: withholding 20 % of its CPU time costs ");
@@ -326,7 +329,15 @@ static void study_without_effects_says_so(void **state) {
     open_study(2);
     carry_out_next();
     carry_out_next();
-    assert_memory_equal(print(answer_print), "No suspect was found to hurt the victim\n", 40);
+    const char *text = print(answer_print), *first = "No suspect was found to hurt the victim; ";
+    double percent;
+    assert_memory_equal(text, first, strlen(first));
+    assert_int_equal(sscanf(text + strlen(first), "the noise is %lf %% per slot\n", &percent), 1);
+    /* Figures are uniformly distributed over 2 %. */
+    assert_float_equal(percent, 2 / sqrt(12), 0.1);
+    const char *noise = strstr(print(answer_print_json), "\"noise\": ");
+    assert_non_null(noise);
+    assert_float_equal(strtod(noise + strlen("\"noise\": "), NULL), percent / 100, 1e-4);
     assert_says(print(answer_print_json), "\"verdict\": \"no effect\"");
     assert_says(print(answer_print_json), "\"complete\": true");
     close_study();
