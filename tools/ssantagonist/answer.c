@@ -22,6 +22,9 @@
  */
 #define NOISE_MAX 0.12
 
+/* Smaller relative changes of a suspect's CPU time are not worth a sentence. */
+#define CHANGE_MIN 0.001
+
 /* The results of a suspect; pointers are NULL if the result is absent. */
 struct result {
     const struct suspect *suspect;
@@ -224,8 +227,44 @@ static void list_results(const struct stages *stages, const struct result *resul
     }
 }
 
+static const struct suspect *first_of(
+    const struct stages *stages, const struct stage *stage, size_t group) {
+    return &stages->suspects->items[stage->members[stage->bounds[group]]];
+}
+
+/* Writes the name of a suspect, or of the first in a group. */
+static void write_group(
+    const struct stages *stages, const struct stage *stage, size_t group, char text[100]) {
+    const struct suspect *first = first_of(stages, stage, group);
+    size_t size = stage->bounds[group + 1] - stage->bounds[group];
+    int used = snprintf(text, 100, "pid %d (%s)", (int)first->pid, first->name);
+    if (size > 1)
+        snprintf(text + used, 100 - (size_t)used, " and %zu more", size - 1);
+}
+
+/* Passes a sentence for each suspect whose CPU time changed with another's code to `take`. */
+static void list_crossed(const struct stages *stages, const struct stage *stage,
+    void (*take)(void *context, const char *sentence), void *context) {
+    char text[SENTENCE], one_name[100], other_name[100];
+    for (size_t one = 0; one < stage->groups; one++) {
+        for (size_t other = 0; other < stage->groups; other++) {
+            double change = stage->effects.crossed[one][other];
+            if (other == one || !stage->effects.crossed_found[one][other] ||
+                fabs(change) < CHANGE_MIN)
+                continue;
+            write_group(stages, stage, one, one_name);
+            write_group(stages, stage, other, other_name);
+            snprintf(text, sizeof text, "While %s was throttled, %s used %s %% %s CPU time",
+                other_name, one_name, digits_of(100 * fabs(change)).text,
+                change > 0 ? "more" : "less");
+            take(context, text);
+        }
+    }
+}
+
 /*
- * Passes each reason to doubt the answer to `take`, then the condition under which costs are valid.
+ * Passes each reason to doubt the answer and each change of a suspect's CPU time to `take`, then
+ * the condition under which costs are valid.
  */
 static void list_warnings(
     const struct stages *stages, void (*take)(void *context, const char *sentence), void *context) {
@@ -248,11 +287,12 @@ static void list_warnings(
             const struct effects_pair *pair = &effects->pair[j];
             snprintf(text, sizeof text,
                 "The combined effect of pids %d and %d is not the sum of their effects (t = %.1f)",
-                (int)stages->suspects->items[stage->members[stage->bounds[pair->one]]].pid,
-                (int)stages->suspects->items[stage->members[stage->bounds[pair->other]]].pid,
-                pair->t);
+                (int)first_of(stages, stage, pair->one)->pid,
+                (int)first_of(stages, stage, pair->other)->pid, pair->t);
             take(context, text);
         }
+        if (stage->estimated)
+            list_crossed(stages, stage, take, context);
     }
     take(context, "Costs are valid while the other suspects run");
 }
@@ -334,9 +374,8 @@ static void add_crossed(struct table_sheet *sheet, const struct stages *stages) 
         const struct stage *stage = &stages->items[i];
         for (size_t one = 0; stage->estimated && one < stage->groups; one++) {
             for (size_t other = 0; other < stage->groups; other++) {
-                const struct suspect *items = stages->suspects->items;
-                TABLE_ROW(sheet, CELL("pid", (double)items[stage->members[stage->bounds[one]]].pid),
-                    CELL("throttled", (double)items[stage->members[stage->bounds[other]]].pid),
+                TABLE_ROW(sheet, CELL("pid", (double)first_of(stages, stage, one)->pid),
+                    CELL("throttled", (double)first_of(stages, stage, other)->pid),
                     CELL("change", stage->effects.crossed[one][other]),
                     CELL("significant", stage->effects.crossed_found[one][other]));
             }
@@ -374,6 +413,22 @@ static void json_suspect(
     ss_json_close(json, '}');
 }
 
+/* Prints the rows of crossed.csv. */
+static void json_crossed(
+    struct ss_json *json, const struct stages *stages, const struct stage *stage) {
+    for (size_t one = 0; stage->estimated && one < stage->groups; one++) {
+        for (size_t other = 0; other < stage->groups; other++) {
+            ss_json_open(json, NULL, '{');
+            ss_json_text(json, "run", stage->name);
+            ss_json_number(json, "pid", first_of(stages, stage, one)->pid);
+            ss_json_number(json, "throttled", first_of(stages, stage, other)->pid);
+            ss_json_number(json, "change", stage->effects.crossed[one][other]);
+            ss_json_bool(json, "significant", stage->effects.crossed_found[one][other]);
+            ss_json_close(json, '}');
+        }
+    }
+}
+
 static void add_text(void *context, const char *sentence) {
     ss_json_text(context, NULL, sentence);
 }
@@ -393,6 +448,10 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
     ss_json_open(&json, "suspects", '[');
     for (size_t i = 0; i < stages->suspects->count; i++)
         json_suspect(&json, stages, &results[i]);
+    ss_json_close(&json, ']');
+    ss_json_open(&json, "crossed", '[');
+    for (size_t i = 1; i < stages->count; i++)
+        json_crossed(&json, stages, &stages->items[i]);
     ss_json_close(&json, ']');
     ss_json_open(&json, "notes", '[');
     list_warnings(stages, add_text, &json);

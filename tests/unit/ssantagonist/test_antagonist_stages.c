@@ -77,10 +77,10 @@ static void write_text(const char *run, const char *name, const char *text) {
 static double costs[300];
 
 /*
- * Suspects that use the same CPU time in throttled slots, or on average, and suspects that are
- * stopped nearly all the time.
+ * Suspects that use the same CPU time in throttled slots, or on average, suspects that are stopped
+ * nearly all the time, and suspects that use half as much again while the first one is throttled.
  */
-static bool catches_up[300], returns_later[300], only_stops[300];
+static bool catches_up[300], returns_later[300], only_stops[300], fills_gaps[300];
 
 static bool is_low(const struct stage *stage, size_t group, size_t slot) {
     return stage->codes.slots > 0 && codes_low(&stage->codes, group, slot);
@@ -102,6 +102,8 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
             load *= 1 - stage->depth;
         else if (returns_later[member] && stage->codes.slots > 0)
             load *= 1 + stage->depth;
+        if (fills_gaps[member] && is_low(stage, 0, slot))
+            load *= 1.5;
         ss_wallclock_print(time, sizeof time, (int64_t)((BEGIN + elapsed) * 1e9));
         fprintf(file, "%s,%.6f,1,%.9f,0,1,1\n", time, elapsed, load);
     }
@@ -169,6 +171,7 @@ static void reset(void) {
     memset(catches_up, 0, sizeof catches_up);
     memset(returns_later, 0, sizeof returns_later);
     memset(only_stops, 0, sizeof only_stops);
+    memset(fills_gaps, 0, sizeof fills_gaps);
 }
 
 static void first_plan_throttles_nothing(void **state) {
@@ -305,6 +308,29 @@ static void answer_lists_confirmed_suspects_first(void **state) {
     close_study();
 }
 
+/* The change is relative to a mean in which half of the slots have more CPU time. */
+static void change_of_another_suspects_cpu_time_is_reported(void **state) {
+    (void)state;
+    reset();
+    open_study(3);
+    fills_gaps[2] = true;
+    carry_out_next();
+    carry_out_next();
+    const char *text = print(answer_print);
+    assert_says(text, "\nWhile pid 100 (job0) was throttled, pid 102 (job2) used 3");
+    assert_says(text, " % more CPU time\n");
+    assert_lacks(text, "pid 101 (job1) used");
+    assert_lacks(text, "While pid 102");
+    text = print(answer_print_json);
+    const char *row = "\"run\": \"together-1\",\n      \"pid\": 102,\n      \"throttled\": 100,\n"
+                      "      \"change\": 0.3";
+    assert_says(text, row);
+    row = strstr(text, row);
+    assert_memory_equal(strstr(row, "\"significant\""), "\"significant\": true", 19);
+    assert_says(text, "\"notes\": [\n    \"While pid 100 ");
+    close_study();
+}
+
 static void suspect_that_hurts_is_confirmed_alone(void **state) {
     (void)state;
     reset();
@@ -427,6 +453,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
     cmocka_unit_test(answer_lists_confirmed_suspects_first),
+    cmocka_unit_test(change_of_another_suspects_cpu_time_is_reported),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
     cmocka_unit_test(study_without_effects_says_so),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
