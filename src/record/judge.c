@@ -63,7 +63,8 @@ static double find_interruption(const char *ended_by) {
 void ss_judge_run(struct ss_outcome *outcome, const struct ss_plan *plan) {
     double *figures = outcome->evidence.figures;
     size_t failed = ss_ends_failed(&outcome->ends);
-    bool early = strcmp(outcome->ended_by, "workloads") != 0;
+    /* Without a duration, a run is complete when its programs have finished. */
+    bool early = strcmp(outcome->ended_by, "workloads") != 0 || plan->duration != SS_TIME_NEVER;
     figures[SS_CHECK_FAILED_INSTANCES] = 100 * (double)failed / plan->instances;
     figures[SS_CHECK_ENDED_EARLY] =
         early ? 100 * (double)(outcome->ends.count - failed) / plan->instances : 0;

@@ -14,7 +14,7 @@ static struct ss_iterations iterations;
 /* A run of 240 s with 480 samples of 50 %, without fault. */
 static int set_up(void **state) {
     (void)state;
-    plan = (struct ss_plan){.instances = 2};
+    plan = (struct ss_plan){.instances = 2, .duration = SS_TIME_NEVER};
     monitor = (struct ss_monitor){0};
     for (int i = 0; i < 480; i++)
         assert_true(ss_figures_add(&monitor.figures, 0.5, i % 2 ? 0.51 : 0.49));
@@ -141,6 +141,20 @@ static void failed_and_early_ended_instances_are_counted(void **state) {
     assert_near(figure(SS_CHECK_ENDED_EARLY), 0, 1e-9);
 }
 
+static void run_that_ends_before_its_duration_is_doubtful(void **state) {
+    (void)state;
+    outcome.ended_by = "workloads";
+    ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .status = 0});
+    ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 1, .status = 0});
+    ss_judge_control(&outcome, &input);
+    ss_judge_run(&outcome, &plan);
+    assert_that(outcome.verdict.finding, ==, SS_PASSED);
+    plan.duration = 60 * SS_SECOND;
+    ss_judge_run(&outcome, &plan);
+    assert_near(figure(SS_CHECK_ENDED_EARLY), 100, 1e-9);
+    assert_that(outcome.verdict.finding, ==, SS_DOUBTFUL);
+}
+
 static void interruption_and_lost_output_lines_are_detected(void **state) {
     (void)state;
     const struct {
@@ -171,4 +185,5 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(step_of_throughput_is_detected, set_up, tear_down),
     cmocka_unit_test_setup_teardown(throughput_steps_are_not_judged_with_too_few_iterations, set_up, tear_down),
     cmocka_unit_test_setup_teardown(failed_and_early_ended_instances_are_counted, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(run_that_ends_before_its_duration_is_doubtful, set_up, tear_down),
     cmocka_unit_test_setup_teardown(interruption_and_lost_output_lines_are_detected, set_up, tear_down))
