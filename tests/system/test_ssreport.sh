@@ -639,6 +639,11 @@ invalid_records_can_be_left_out() {
     set_figure bad steal 7
     report 0 -q -o report "$one" bad
     [ "$(grep -c '<tr class="invalid">' report/report.html)" -eq 2 ] || fail "the bad record is not shaded"
+    set_figure bad steal 2
+    report 0 -q -o report "$one" bad
+    [ "$(grep -c '<tr class="doubtful">' report/report.html)" -eq 2 ] || fail "the doubtful record is not shaded"
+    ! grep -q '<tr class="invalid">' report/report.html || fail "a doubtful record is shaded as invalid"
+    set_figure bad steal 7
     report 3 --check --quiet bad
     [ ! -s out ] || fail "--quiet prints verdicts: $(cat out)"
     report 125 --check --table runs bad
@@ -669,6 +674,12 @@ files_of_requests_have_verdicts() {
         fail "not invalid: $(cat out)"
     report 0 -o report good.json
     [ "$(value requests.csv 1 sent)" = 500 ] || fail "wrong number of requests: $(cat report/requests.csv)"
+    # Rows of the tables requests and verdicts.
+    report 0 -q -o report good.json dropped.json
+    [ "$(grep -c '<tr class="invalid">' report/report.html)" -eq 2 ] || fail "the invalid file is not shaded"
+    sed -i -e '/"check": "unanswered_requests"/,/"figure"/ s/"figure": .*/"figure": 5,/' dropped.json
+    report 0 -q -o report good.json dropped.json
+    [ "$(grep -c '<tr class="doubtful">' report/report.html)" -eq 2 ] || fail "the doubtful file is not shaded"
     # Figures without counts are damaged; other files are no records.
     echo '{"program": "ssrequest"}' >empty.json
     report 3 --check empty.json

@@ -30,8 +30,8 @@
     {"knobs", "knobs", .if_known = true}, {"balance", "balance", .if_known = true},                \
         {"cap", "cap", .if_known = true}
 static const struct table_column request_columns[] = {
-    {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL},
-    {"workload", "service"}, {"method", "method"}, {"environment", NULL},
+    {"record", "record"}, {"set", NULL}, {"state", "state"}, {"verdict", "verdict"},
+    {"version", NULL}, {"workload", "service"}, {"method", "method"}, {"environment", NULL},
     {"throttle_target", NULL}, {"round", NULL},
     {"targets", NULL}, {"loop", "loop"}, {"profile", NULL}, {"arrival", "arrival"},
     {"cap", "cap"}, {"when_full", NULL}, {"timeout_seconds", NULL}, {"duration_seconds", NULL},
@@ -160,9 +160,9 @@ static const struct table_column rule_columns[] = {
     {"arrival", "arrival", .if_known = true}, {"balance", NULL}, {"why", "why not", .if_known = true},
 };
 static const struct table_sheet tables[] = {
-    TABLE_INIT("requests",
+    TABLE_SHADED("requests",
         "Requests: response times of the successes, from when they were due (intended) and from "
-        "when they were sent (actual)", request_columns),
+        "when they were sent (actual)", request_columns, "verdict"),
     TABLE_INIT("requests-targets", "Requests to each of several URLs", target_columns),
     TABLE_INIT("requests-rates", "Response times by rate", rate_columns),
     TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
@@ -227,7 +227,8 @@ static void add_request(const struct ssreport_report *report, const struct ssrep
     const struct ssreport_response *actual = &of->all[SSREPORT_ACTUAL];
     add_row(sheet, of);
     TABLE_CELLS(sheet, CELL("state", of->interrupted ? "interrupted" : "whole"),
-        CELL("version", of->version), CELL("round", known(of->round)), CELL("targets", of->targets),
+        CELL("verdict", ss_verdict_word(&of->verdict.verdict)), CELL("version", of->version),
+        CELL("round", known(of->round)), CELL("targets", of->targets),
         CELL("loop", of->closed ? "closed" : "open"), CELL("profile", of->profile),
         CELL("arrival", of->arrival), CELL("cap", of->cap), CELL("when_full", of->when_full),
         CELL("timeout_seconds", of->timeout), CELL("duration_seconds", of->duration),
