@@ -145,6 +145,17 @@ suspects_of_a_group_are_its_topmost_processes() {
     ssantagonist plan --victim true --suspects-of "../../..$work/group" study >out
     grep -q -- "--attach $pid " out || fail "plan: $(cat out)"
     ! grep -q -- "--attach $(<child) " out || fail "a child is a suspect: $(cat out)"
+    # Containers keep their processes in subgroups.
+    mkdir -p group/container/empty
+    : >group/container/empty/cgroup.procs
+    printf '%s\n' "$(<child)" >group/container/cgroup.procs
+    : >group/cgroup.procs
+    ssantagonist plan --victim true --suspects-of "../../..$work/group" study >out
+    grep -q -- "--attach $(<child) " out || fail "no process of the subgroup: $(cat out)"
+    echo "$pid" >group/cgroup.procs
+    ssantagonist plan --victim true --suspects-of "../../..$work/group" study >out
+    grep -q -- "--attach $pid " out || fail "plan: $(cat out)"
+    ! grep -q -- "--attach $(<child) " out || fail "a child in a subgroup is a suspect: $(cat out)"
     refuses 'cgroup.procs: No such file' --victim true --suspects-of no/group
 }
 

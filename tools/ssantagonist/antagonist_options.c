@@ -42,7 +42,7 @@ static int take_folder(
     {0, "PID,...", {"suspects", SS_OPTION_TEXT, AT(suspects),                                                          \
         .help = "processes that may hurt it, each with its descendants"}},                                             \
     {0, "GROUP", {"suspects-of", SS_OPTION_TEXT, AT(group),                                                            \
-        .help = "the processes of this control group, below /sys/fs/cgroup"}},                                         \
+        .help = "the processes of this control group, below /sys/fs/cgroup, and of its subgroups"}},                   \
     {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%", .min = "1%", .max = "90%",                      \
         .help = "the part of its running time that a throttled suspect loses"}},                                       \
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "0",                                                     \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "suspects.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -54,31 +55,84 @@ static pid_t parent_of(pid_t pid) {
     return ss_platform_process_look(pid, &process) ? process.parent : 0;
 }
 
-int suspects_add_group(struct suspects *suspects, const char *group, struct ss_error *error) {
-    char path[4096], line[32];
-    SS_OWNED(free) pid_t *pids = NULL;
-    size_t count = 0, room = 0, first = suspects->count;
-    const char *root = strncmp(group, "/sys/fs/cgroup", 14) == 0 ? "" : "/sys/fs/cgroup/";
-    snprintf(path, sizeof path, "%s%s/cgroup.procs", root, group);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    if (!file)
-        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+struct pid_list {
+    pid_t *items;
+    size_t count, room;
+};
+
+static int read_pids(struct pid_list *pids, FILE *file, struct ss_error *error) {
+    char line[32];
     while (fgets(line, sizeof line, file)) {
-        if (!SS_GROW(pids, count + 1, room))
+        if (!SS_GROW(pids->items, pids->count + 1, pids->room))
             return ss_error_memory(error);
-        pids[count++] = (pid_t)atol(line);
+        pids->items[pids->count++] = (pid_t)atol(line);
     }
-    for (size_t i = 0; i < count; i++) {
-        bool below = false;
-        pid_t parent = parent_of(pids[i]);
-        for (size_t j = 0; j < count; j++)
-            below = below || pids[j] == parent;
-        if (!below && parent > 0 && add(suspects, pids[i], error) < 0)
+    return 0;
+}
+
+static int read_group(
+    struct pid_list *pids, const char *group, bool is_top, struct ss_error *error);
+
+static int read_subgroups(struct pid_list *pids, const char *group, struct ss_error *error) {
+    char path[4096];
+    SS_OWNED(closedir) DIR *folder = opendir(group);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+            continue;
+        int length = snprintf(path, sizeof path, "%s/%s", group, entry->d_name);
+        if ((size_t)length < sizeof path && read_group(pids, path, false, error) < 0)
             return -1;
     }
-    if (suspects->count == first)
-        return ss_error_fail(error, "%s has no processes", ss_words_show(path).text);
     return 0;
+}
+
+static int read_group(
+    struct pid_list *pids, const char *group, bool is_top, struct ss_error *error) {
+    char path[4200];
+    snprintf(path, sizeof path, "%s/cgroup.procs", group);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file && !is_top)
+        return 0; /* removed meanwhile, or not a group */
+    if (!file)
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return read_pids(pids, file, error) < 0 ? -1 : read_subgroups(pids, group, error);
+}
+
+/* Returns whether an ancestor of the process is in the list. */
+static bool is_below(const struct pid_list *pids, pid_t pid) {
+    while ((pid = parent_of(pid)) > 0) {
+        for (size_t i = 0; i < pids->count; i++) {
+            if (pids->items[i] == pid)
+                return true;
+        }
+    }
+    return false;
+}
+
+static int add_topmost(
+    struct suspects *suspects, const struct pid_list *pids, struct ss_error *error) {
+    for (size_t i = 0; i < pids->count; i++) {
+        pid_t pid = pids->items[i];
+        if (parent_of(pid) > 0 && !is_below(pids, pid) && add(suspects, pid, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int suspects_add_group(struct suspects *suspects, const char *group, struct ss_error *error) {
+    char path[4096];
+    struct pid_list pids = {0};
+    size_t first = suspects->count;
+    const char *root = strncmp(group, "/sys/fs/cgroup", 14) == 0 ? "" : "/sys/fs/cgroup/";
+    snprintf(path, sizeof path, "%s%s", root, group);
+    int status = read_group(&pids, path, true, error);
+    if (status == 0)
+        status = add_topmost(suspects, &pids, error);
+    free(pids.items);
+    if (status == 0 && suspects->count == first)
+        return ss_error_fail(error, "%s has no processes", ss_words_show(path).text);
+    return status;
 }
 
 static bool is_ancestor(pid_t ancestor, pid_t pid) {

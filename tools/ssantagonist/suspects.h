@@ -31,8 +31,8 @@ SS_MUST_USE SS_NONNULL() int suspects_add(
     struct suspects *suspects, const char *pids, struct ss_error *error);
 
 /*
- * Adds the processes of a control group, a path below /sys/fs/cgroup. Skips processes whose parents
- * are in the group, because a suspect includes its descendants.
+ * Adds the processes of a control group, a path below /sys/fs/cgroup, and of its subgroups. Skips
+ * processes with an ancestor among these, because a suspect includes its descendants.
  */
 SS_MUST_USE SS_NONNULL() int suspects_add_group(
     struct suspects *suspects, const char *group, struct ss_error *error);
