@@ -135,6 +135,32 @@ suspects_that_must_not_be_stopped_are_refused() {
     fi
 }
 
+# plans WARNS OPTION...: fails unless plan succeeds, and warns that the victim's processes are unknown if WARNS is 1.
+plans() {
+    ssantagonist plan --suspects "$pid" "${@:2}" study >out 2>err || fail "${*:2}: $(cat err)"
+    [ "$(grep -c '^ssantagonist: warning: the processes of the victim are unknown' err)" -eq "$1" ] ||
+        fail "${*:2}: expected $1 warning: $(cat err)"
+}
+
+unknown_processes_of_the_victim_are_reported() {
+    needs_ssantagonist
+    local bystander
+    start sleep 1000
+    bystander=$pid
+    start sleep 1000
+    plans 1 --victim true
+    plans 0 --victim true --victim-pid "$bystander"
+    : >log
+    plans 1 --victim log --iteration x
+    # No process listens on a port of the victim.
+    plans 1 --victim http://127.0.0.1:1/
+    # The warning comes once in a study.
+    mkdir -p study/look
+    echo '{"status": "done"}' >study/look/run.json
+    plans 0 --victim true
+    rm -r study
+}
+
 suspects_of_a_group_are_its_topmost_processes() {
     needs_ssantagonist
     start sh -c 'sleep 1000 & echo $! >child; wait'
@@ -378,6 +404,7 @@ kills_leave_no_suspect_stopped() {
 
 run_case simulated_studies_meet_the_required_error_rates
 run_case suspects_that_must_not_be_stopped_are_refused
+run_case unknown_processes_of_the_victim_are_reported
 run_case suspects_of_a_group_are_its_topmost_processes
 run_case the_server_of_the_victim_url_is_not_a_suspect
 run_case failed_requests_have_no_response_time

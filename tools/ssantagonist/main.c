@@ -21,40 +21,50 @@ static int find_suspects(
 /* Finds the victim's processes, as far as possible: other users' processes cannot be examined. */
 static int find_victims(
     const struct antagonist_options *options, struct suspects *victims, struct ss_error *error) {
-    enum watch_kind kind = watch_kind(options->victim, options->iteration);
     if (options->victim_pids)
         return suspects_add(victims, options->victim_pids, error);
-    if (kind == WATCH_COMMAND)
-        return 0;
-    if ((kind == WATCH_URL ? suspects_add_listeners(victims, options->victim, error)
-                           : suspects_add_users(victims, options->victim, error)) < 0)
-        return -1;
-    if (victims->count == 0)
-        fprintf(stderr,
-            "ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
-            "among them: name them with --victim-pid\n");
+    switch (watch_kind(options->victim, options->iteration)) {
+    case WATCH_URL:
+        return suspects_add_listeners(victims, options->victim, error);
+    case WATCH_LOG:
+        return suspects_add_users(victims, options->victim, error);
+    case WATCH_COMMAND:
+        break; /* not started yet, and it may query a service */
+    }
     return 0;
 }
 
+/* Sets whether no process of the victim is known, so that suspects may be related to it. */
 static int check_suspects(const struct antagonist_options *options, const struct suspects *suspects,
-    struct ss_error *error) {
+    bool *is_unknown, struct ss_error *error) {
     struct suspects victims = {0};
     int status = find_victims(options, &victims, error);
     if (status == 0)
         status = suspects_check(suspects, &victims, error);
+    *is_unknown = victims.count == 0;
     suspects_free(&victims);
     return status;
+}
+
+static void warn_of_unknown_victims(void) {
+    fputs("ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
+          "among them or related to them: name them with --victim-pid\n",
+        stderr);
 }
 
 static int study(const struct antagonist_options *options, struct ss_error *error) {
     struct stages_options what = antagonist_options_study(options);
     struct suspects suspects = {0};
     struct stages stages = {0};
+    bool is_victim_unknown = false;
     int status = find_suspects(options, &suspects, error);
     if (status == 0 && options->command == ANTAGONIST_PLAN)
-        status = check_suspects(options, &suspects, error);
+        status = check_suspects(options, &suspects, &is_victim_unknown, error);
     if (status == 0)
         status = stages_open(&stages, &what, &suspects, error);
+    /* A study calls `plan` after each run, but the warning is of use before the first. */
+    if (status == 0 && is_victim_unknown && !stages.items[0].done)
+        warn_of_unknown_victims();
     if (status == 0 && options->command == ANTAGONIST_PLAN) {
         stages_print_plan(&stages, stdout);
         answer_print_forecast(&stages, stderr);
