@@ -203,6 +203,26 @@ the_server_of_the_victim_url_is_not_a_suspect() {
         fail "no response time: $(cat run/slots.csv)"
 }
 
+# is_child PROGRAM PID: succeeds if this process has a child that runs this program, and writes its pid to `found`.
+is_child() {
+    ps -o pid=,comm= --ppid "$2" | awk -v program="$1" '$2 == program { print $1 }' >found
+    [ -s found ]
+}
+
+the_generator_of_a_study_is_not_a_suspect() {
+    needs_ssantagonist
+    "$build/bin/ssrequest" --help >/dev/null 2>&1 || skip "left-out: built without ssrequest"
+    local watch
+    mkdir run
+    # No request succeeds, which is reported after the last slot.
+    start ssantagonist watch --victim http://127.0.0.1:1/ --slots 12 --slot 100s run
+    watch=$pid
+    await is_child ssrequest "$watch"
+    refuses "($(ps -o comm= -p "$(<found)")) must not be throttled: it measures a service" \
+        --victim true --suspects "$(<found)"
+    refuses '(ssantagonist) must not be throttled: it measures a service' --victim true --suspects "$watch"
+}
+
 # A refused connection must not count as a short response time.
 failed_requests_have_no_response_time() {
     needs_ssantagonist
@@ -407,6 +427,7 @@ run_case suspects_that_must_not_be_stopped_are_refused
 run_case unknown_processes_of_the_victim_are_reported
 run_case suspects_of_a_group_are_its_topmost_processes
 run_case the_server_of_the_victim_url_is_not_a_suspect
+run_case the_generator_of_a_study_is_not_a_suspect
 run_case failed_requests_have_no_response_time
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case a_failing_victim_command_is_reported

@@ -18,6 +18,9 @@ static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "d
     "NetworkManager", "polkitd", "agetty", "login", "wpa_supplicant", "dhclient", "dhcpcd",
     "rsyslogd", "containerd", "dockerd", "runc", "conmon", "kubelet", "crio", NULL};
 
+/* Programs that measure a victim: throttling them changes the figures, but not the victim. */
+static const char *const meters[] = {"ssantagonist", "ssrequest", NULL};
+
 static int add(struct suspects *suspects, pid_t pid, struct ss_error *error) {
     struct suspect one = {.pid = pid, .started = ss_platform_process_started(pid)};
     if (one.started == 0 || !ss_platform_process_name(pid, one.name))
@@ -163,6 +166,14 @@ static bool is_service(pid_t pid, const char *process) {
     return pid == 1;
 }
 
+static bool is_meter(const char *process) {
+    for (const char *const *name = meters; *name; name++) {
+        if (strcmp(process, *name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Descendants are stopped with a suspect, so the same limits apply to them. */
 static void find_protected(void *context, pid_t pid) {
     struct protected_process *found = context;
@@ -170,12 +181,12 @@ static void find_protected(void *context, pid_t pid) {
     if (found->reason || !ss_platform_process_name(pid, found->name))
         return;
     found->pid = pid;
-    if (is_service(pid, found->name)) {
-        found->reason = "is a system service";
-        return;
-    }
     ss_platform_process_threads(pid, see_thread, &realtime);
-    if (realtime)
+    if (is_service(pid, found->name))
+        found->reason = "is a system service";
+    else if (is_meter(found->name))
+        found->reason = "measures a service";
+    else if (realtime)
         found->reason = "has real-time priority";
     else
         ss_platform_process_children(pid, find_protected, found);

@@ -39,9 +39,9 @@ SS_MUST_USE SS_NONNULL() int suspects_add_group(
 
 /*
  * Fails if a suspect must not be throttled: the victim, its relatives, this process, its ancestors,
- * processes with real-time priority, those that the system depends on, and processes with such
- * descendants. `victims` are the processes of the victim. Also fails if a suspect is given twice,
- * or is an ancestor of another.
+ * processes with real-time priority, those that the system depends on, the programs that measure a
+ * victim, and processes with such descendants. `victims` are the processes of the victim. Also
+ * fails if a suspect is given twice, or is an ancestor of another.
  */
 SS_MUST_USE SS_NONNULL() int suspects_check(
     const struct suspects *suspects, const struct suspects *victims, struct ss_error *error);
