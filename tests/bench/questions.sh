@@ -17,7 +17,8 @@ the remaining studies can no longer meet it, and as met when they can no longer 
   --parts LIST     default equal,slower,loadline,antagonist:
                    equal       duet of two equal commands: at most 9 of 100 find a difference
                    slower      duet of a command and one with 2 % more work: at least 36 of 40 find it
-                   loadline    two equal studies: the difference of the median level is at most 1 %, of each 2 %
+                   loadline    two equal studies: the difference of the median level is at most 1 %, of each 2 %,
+                               without the maximum, to which the others are relative
                    antagonist  four suspects: a neighbor on the CPU of the victim, a program on another CPU that needs
                                memory bandwidth, and two that mostly sleep: the neighbor is accused in at least 19 of
                                20 studies, and in these at most 2 of the 40 sleepers
@@ -74,7 +75,7 @@ kept() {
 ask_equal() { ask_duet "$1" 0 | xargs; }
 ask_slower() { ask_duet "$1" 2 | xargs; }
 
-# ask_loadline STUDY: prints the load of each level and the difference of two studies in percent.
+# ask_loadline STUDY: prints the target of each level below the maximum and the difference of two studies in percent.
 ask_loadline() {
     local repeat
     mkdir -p "$1"
@@ -82,10 +83,7 @@ ask_loadline() {
         experiment loadline "$1/$repeat" --hold "$hold" --workloads serial
         ssreport --table loadline "$1/$repeat" >"$folder/levels-$repeat.csv" 2>"$folder/warnings"
     done
-    awk -F , 'FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-        { target = $column["target"]; done = $column["done"] }
-        FNR == NR { first[target] = done; next }
-        first[target] > 0 { print target, 100 * (done / first[target] - 1) }' "$folder"/levels-[12].csv
+    awk -f "$source/tests/bench/levels.awk" "$folder"/levels-[12].csv
 }
 
 # ask_antagonist STUDY: prints the verdict about each suspect.

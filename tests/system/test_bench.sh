@@ -151,6 +151,17 @@ questions_bench_counts_right_answers() {
         fail "answers of studies of another length are counted"
 }
 
+questions_bench_compares_the_same_levels_of_two_studies() {
+    printf '%s\n' set,target,done 1,0.5,0.7 1,0.9,0.95 1,1,1 >"$scratch/first.csv"
+    printf '%s\n' set,done,target 1,0.707,0.5 1,0.95,0.9 1,1,1 >"$scratch/second.csv"
+    awk -f "$benches/levels.awk" "$scratch"/{first,second}.csv >"$output" || fail "status $?"
+    [ "$(<"$output")" = "$(printf '%s\n' '0.5 1' '0.9 0')" ] || fail "wrong differences, or the maximum counts"
+    sed -i '/,0.9$/d' "$scratch/second.csv"
+    ! awk -f "$benches/levels.awk" "$scratch"/{first,second}.csv >"$output" 2>&1 || fail "a missing level is left out"
+    prints "levels.awk: the level 0.9 has no throughput in one of the studies"
+    ! awk -f "$benches/levels.awk" "$scratch"/{second,first}.csv >"$output" 2>&1 || fail "an additional level is left out"
+}
+
 batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() {
     local place
     [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
@@ -598,6 +609,7 @@ run_case environments_bench_prints_the_load_in_a_container
 run_case guests_bench_prints_the_load_in_a_guest
 run_case knobs_bench_loses_no_request
 run_case questions_bench_counts_right_answers
+run_case questions_bench_compares_the_same_levels_of_two_studies
 run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
 run_case profile_bench_compares_throttled_speeds
 run_case requests_bench_compares_generators
