@@ -255,6 +255,7 @@ static const struct bar bars[QUESTIONS] = {
     [COVERED] = {"the interval contains the cost", 0.95, 1},
 };
 
+/* Any verdict on an innocent suspect that claims an effect is wrong. */
 static bool is_accused(const struct effects *effects, size_t suspect) {
     enum effects_verdict verdict = effects->codes[suspect].verdict;
     return verdict != EFFECTS_NOTHING && verdict != EFFECTS_UNTESTABLE;
@@ -289,7 +290,7 @@ static void ask_of_guilty(uint64_t seed, long counts[QUESTIONS]) {
     };
     struct effects effects = run(&scene, seed);
     const struct effects_one *codes = effects.codes;
-    counts[FOUND] += is_accused(&effects, 0);
+    counts[FOUND] += codes[0].verdict == EFFECTS_HURTS;
     counts[ORDERED] += codes[0].cost.value < codes[1].cost.value;
     counts[QUEUE] += codes[2].verdict == EFFECTS_SHIFTS;
     counts[CATCH_UP] += codes[3].verdict == EFFECTS_UNTESTABLE;
