@@ -233,6 +233,18 @@ static void slots_are_long_enough_for_ten_iterations(void **state) {
     close_study();
 }
 
+static void slots_are_long_enough_for_fifty_rounds(void **state) {
+    (void)state;
+    reset();
+    open_study(1);
+    carry_out_next();
+    assert_says(print(stages_print_plan),
+        "run together-1 takes 635s limit 1870s depth=0.2 slot_seconds=5 ");
+    options.tau = 240 * SS_MILLISECOND;
+    assert_says(print(stages_print_plan), "depth=0.2 slot_seconds=12 ");
+    close_study();
+}
+
 static void forecast_precedes_the_first_throttle(void **state) {
     (void)state;
     reset();
@@ -449,6 +461,7 @@ static void page_has_the_question_and_the_answer(void **state) {
 UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(each_plan_extends_the_previous_one),
     cmocka_unit_test(slots_are_long_enough_for_ten_iterations),
+    cmocka_unit_test(slots_are_long_enough_for_fifty_rounds),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
