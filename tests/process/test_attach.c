@@ -259,7 +259,7 @@ static pid_t wait_for_leader(struct run *target) {
 /* pidfd_open() fails for a group whose leader has ended, reaped or not. */
 START_TEST(group_without_leader_is_continued_by_another_executor) {
     static const char *const scripts[] = {
-        LEADERLESS "wait; exec sleep 60", LEADERLESS "exec sleep 60"};
+        LEADERLESS "wait; exec sleep 1000", LEADERLESS "exec sleep 1000"};
     for (size_t i = 0; i < 2; i++) {
         struct run *target = start_target(WORDS("sh", "-c", scripts[i]));
         struct run *other = start_target(WORDS(PAYLOAD, "ignore-term"));
@@ -376,7 +376,7 @@ static const char *daemon_script(const char *folder) {
     static char script[4096];
     snprintf(script, sizeof script,
         "echo ready; until [ -e %s/go ]; do sleep 0.02; done;"
-        "(setsid " PAYLOAD " spin & " PAYLOAD " spin &); sleep 50",
+        "(setsid " PAYLOAD " spin & " PAYLOAD " spin &); sleep 1000",
         folder);
     return script;
 }

@@ -204,7 +204,7 @@ END_TEST
 /* The output of the command is delivered, but what it leaves does not keep the guest on. */
 START_TEST(a_guest_is_turned_off_although_processes_remain) {
     open_ports();
-    struct run *run = SERVE("--", "sh", "-c", "sleep 100 & echo out");
+    struct run *run = SERVE("--", "sh", "-c", "sleep 1000 & echo out");
     await_port(run, 1, "ready\n");
     request("run\n");
     await_port(run, 1, "status 0\n");

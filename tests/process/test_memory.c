@@ -216,7 +216,7 @@ static struct run *start_eater(const char *file) {
     char text[512];
     snprintf(text, sizeof text,
         "case %% in 0) while ! test -e %s; do sleep 0.02; done; exec tail /dev/zero;;"
-        " *) sleep 50 & setsid sleep 50 & echo ready; exec sleep 50;; esac",
+        " *) sleep 1000 & setsid sleep 1000 & echo ready; exec sleep 1000;; esac",
         file);
     return run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "3", "-l", "50%", "-c", "fixed",
                                  "--fail-fast", "--grace", "500m", "sh", "-c", text));

@@ -108,7 +108,7 @@ START_TEST(exit_status_comes_from_the_first_failed_instance) {
 END_TEST
 
 START_TEST(fail_fast_ends_the_run) {
-    const char *command = "case % in 0) exit 5;; *) exec sleep 60;; esac";
+    const char *command = "case % in 0) exit 5;; *) exec sleep 1000;; esac";
     struct run *run = FIGURES("-n", "3", "-l", "100%", "--fail-fast", "sh", "-c", command);
     run_expect(run, 5);
     expect_ended_by(run, "failure");
@@ -182,7 +182,7 @@ START_TEST(an_instance_that_ended_early_is_reported) {
     expect_death_told(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
         "--repeat", 128 + 11, "killed by SIGSEGV");
     expect_death_told(
-        ONCE_CONTROLLED "[ % = 0 ] && exec sleep 500; exit 7", "--", 7, "exit status 7");
+        ONCE_CONTROLLED "[ % = 0 ] && exec sleep 1000; exit 7", "--", 7, "exit status 7");
 }
 END_TEST
 

@@ -286,12 +286,12 @@ START_TEST(sensor_that_fails_ends_the_run) {
     expect_sensor_error(PAYLOAD " exit 1", "the sensor ended (exit status 1)");
     expect_sensor_error("sh -c 'kill -9 $$'", "the sensor ended (killed by SIGKILL)");
     expect_sensor_error(
-        "sh -c 'exec >&-; exec sleep 60'", "the sensor ended (its output was closed)");
+        "sh -c 'exec >&-; exec sleep 1000'", "the sensor ended (its output was closed)");
 }
 END_TEST
 
 START_TEST(sensor_that_is_silent_ends_the_run) {
-    expect_sensor_error("sleep 60", "printed nothing");
+    expect_sensor_error("sleep 1000", "printed nothing");
 }
 END_TEST
 

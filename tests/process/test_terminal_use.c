@@ -69,8 +69,8 @@ END_TEST
 START_TEST(terminal_settings_survive_a_killed_master) {
     struct termios before;
     struct termios now;
-    struct terminal *terminal =
-        spoil_settings(&before, WORDS("sh", "-c", "showstopper " HALF "payload tty-raw; sleep 60"));
+    struct terminal *terminal = spoil_settings(
+        &before, WORDS("sh", "-c", "showstopper " HALF "payload tty-raw; sleep 1000"));
     expect_spoilt(terminal, &before);
     kill(run_find(terminal->run, "showstopper"), SIGKILL);
     RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, terminal->run,

@@ -65,7 +65,7 @@ START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
-            "-c", "sleep 50 & exec \"$@\"", "sh", PAYLOAD, "spin");
+            "-c", "sleep 1000 & exec \"$@\"", "sh", PAYLOAD, "spin");
         hold(&group, run, is_frozen);
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
@@ -81,7 +81,7 @@ START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     char text[512];
-    snprintf(text, sizeof text, "sleep 50 & echo ready; until test -e %s; do :; done", file);
+    snprintf(text, sizeof text, "sleep 1000 & echo ready; until test -e %s; do :; done", file);
     struct run *run = START(
         "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "--repeat", "sh", "-c", text);
     run_wait_text(run, "ready");
@@ -102,7 +102,7 @@ START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         char pid[16];
-        struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 50 & wait"));
+        struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 1000 & wait"));
         pid_t held = hold(&group, target, is_frozen);
         snprintf(pid, sizeof pid, "%d", (int)target->pid);
         struct run *run = RUN("-l", "50%", "-c", "fixed", "--grace", "100m", "--duration", "600m",
@@ -148,7 +148,7 @@ START_TEST(survivors_of_a_killed_executor_are_reported) {
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         char pid[16];
         const char *folder = run_make_folder(), *record = run_path(folder, "record");
-        struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 50 & wait"));
+        struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 1000 & wait"));
         snprintf(pid, sizeof pid, "%d", (int)target->pid);
         struct run *run =
             START("-l", "50%", "-c", "fixed", "--record", record, "--end", "--attach", pid);
@@ -178,7 +178,7 @@ START_TEST(an_unkillable_process_that_ends_before_the_run_is_not_reported) {
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     char text[512];
     snprintf(text, sizeof text,
-        "case %% in 0) sleep 50 & until test -e %s; do :; done;; *) exec \"$@\";; esac", file);
+        "case %% in 0) sleep 1000 & until test -e %s; do :; done;; *) exec \"$@\";; esac", file);
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         struct run *run = START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "100m",
             "sh", "-c", text, "sh", PAYLOAD, "spin");

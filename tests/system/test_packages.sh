@@ -21,8 +21,10 @@ done
 (cd "$scratch" && apt-get -o APT::Sandbox::User=root download base-files >log 2>&1) ||
     skip "mirror: $(tail -n 1 "$scratch/log")"
 
-"$source/packaging/deb" --from "$build" "$scratch/packages" >"$scratch/log" 2>&1 || fail "$(<"$scratch/log")"
-"$source/packaging/deb" --from "$build" --no-lintian --release 2 \
+# The first release is built as packaging/deb builds by default, in a folder that git ignores.
+"$source/packaging/deb" "$scratch/packages" >"$scratch/log" 2>&1 || fail "$(tail -n 20 "$scratch/log")"
+made=$source/build-deb
+"$source/packaging/deb" --from "$made" --no-lintian --release 2 \
     --contact 'Ada <ada@example.org>' "$scratch/packages" >"$scratch/log" 2>&1 ||
     fail "$(<"$scratch/log")"
 depends=$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Depends)
@@ -30,7 +32,7 @@ for library in libc6 libjson-c libhwloc libgsl libcurl libyajl libmicrohttpd; do
     [[ $depends = *"$library"*" (>= "* ]] || fail "showstopper does not depend on $library: $depends"
 done
 [ "$(dpkg-deb -f "$scratch"/packages/showstopper_*-1_*.deb Maintainer)" = \
-    "$(sed -n 's/^SHOWSTOPPER_CONTACT:STRING=//p' "$build/CMakeCache.txt")" ] || fail "another maintainer than configured"
+    "$(sed -n 's/^SHOWSTOPPER_CONTACT:STRING=//p' "$made/CMakeCache.txt")" ] || fail "another maintainer than configured"
 [ "$(dpkg-deb -f "$scratch"/packages/showstopper_*-2_*.deb Maintainer)" = 'Ada <ada@example.org>' ] ||
     fail "another maintainer than given"
 "$source/tests/fresh-root.sh" --suite "$codename" --add "$scratch/packages" -- tests/system/use-packages
