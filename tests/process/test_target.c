@@ -93,7 +93,8 @@ START_TEST(status_of_a_run_is_printed) {
     run_expect_text(&status->out, "\n# EOF\n");
     status = RUN("--status", number_of(run), "--openmetrics", "/nowhere/metrics");
     run_expect(status, 125);
-    run_expect_text(&status->err, "--openmetrics: /nowhere/metrics cannot be written: No such file");
+    run_expect_text(
+        &status->err, "--openmetrics: /nowhere/metrics cannot be written: No such file");
     run_expect(RUN("--set", number_of(run), "20%"), 0);
     run_expect_text(&RUN("--status", number_of(run))->out, "target 20.00% (--set), ");
     kill(run->pid, SIGTERM);
