@@ -482,7 +482,7 @@ zoo_gains_of_made_up_windows_are_correct() (
 )
 
 two_are_launched() {
-    [ "$(cat "$scratch"/control/*/launched 2>&1 | grep -c '^[0-9]*$')" -eq 2 ]
+    [ "$(cat "$scratch"/control/*/launched 2>&1 | grep -c '^[0-9]* [0-9]*$')" -eq 2 ]
 }
 
 is_empty() {
@@ -502,7 +502,7 @@ an_interrupted_bench_leaves_nothing_behind() {
             --seconds 120 >"$output" 2>&1 &
         pid=$!
         await two_are_launched
-        mapfile -t leaders < <(cat "$scratch"/control/*/launched)
+        mapfile -t leaders < <(cut -d ' ' -f 1 "$scratch"/control/*/launched)
         kill "-$signal" "$pid"
         await is_empty "$scratch/control"
         for leader in "${leaders[@]}"; do
@@ -511,6 +511,23 @@ an_interrupted_bench_leaves_nothing_behind() {
         wait "$pid" || true
     done
 }
+
+# After all processes of a program have ended, its number may be that of a stranger.
+only_programs_of_the_bench_are_ended() (
+    # shellcheck disable=SC2030,SC2031 # launched.sh reads it
+    folder=$scratch
+    # shellcheck source=../bench/launched.sh
+    . "$benches/launched.sh"
+    stranger=$(setsid sleep 1000 >/dev/null & echo $!)
+    launched=("$stranger")
+    starts[$stranger]=1
+    end_launched
+    kill -0 "$stranger" 2>/dev/null || fail "a stranger was ended"
+    launched=("$stranger")
+    starts[$stranger]=$(start_of "$stranger")
+    end_launched
+    is_gone "$stranger" || fail "a program of the bench still runs"
+)
 
 # The figures are synthetic, so the expected tables are known.
 control_tables_match_known_figures() (
@@ -597,6 +614,7 @@ run_case zoo_bench_prints_tables_and_gains
 run_case zoo_bench_reports_why_programs_are_skipped
 run_case zoo_gains_of_made_up_windows_are_correct
 run_case an_interrupted_bench_leaves_nothing_behind
+run_case only_programs_of_the_bench_are_ended
 run_case own_cpu_bench_prints_cpu_time_and_memory
 run_case simulated_load_lines_meet_the_required_accuracy
 run_case simulated_duets_meet_the_required_error_rates
