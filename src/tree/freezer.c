@@ -7,8 +7,12 @@
 
 #include "platform/platform.h"
 
-/* How many milliseconds killed processes may take to leave a freezer. */
-#define PATIENCE 100
+/*
+ * How long processes may take to leave the freezers. Killed ones exit as soon as they get a CPU;
+ * with --keep, those that are left may stay for ever.
+ */
+#define KILLED_PATIENCE (5 * SS_SECOND)
+#define KEPT_PATIENCE   (100 * SS_MILLISECOND)
 
 void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
     snprintf(name, SS_FREEZER_NAME, SS_BOARD_PREFIX "%s.%u", board->mark, row);
@@ -49,19 +53,18 @@ void ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t sta
         ss_platform_freezer_kill(name);
 }
 
-/* Removes a freezer once killed processes have left it. */
-static void remove_freezer(const struct ss_board *board, uint32_t row) {
+static void remove_freezer(const struct ss_board *board, uint32_t row, ss_time deadline) {
     char name[SS_FREEZER_NAME];
     ss_freezer_name(board, row, name);
-    for (int i = 0; i < PATIENCE && !ss_platform_freezer_remove(name); i++)
+    while (!ss_platform_freezer_remove(name) && ss_platform_now() < deadline)
         poll(NULL, 0, 1);
 }
 
-/* With --keep, a freezer may still hold running processes, and then remains. */
 void ss_freezers_remove(const struct ss_board *board) {
+    ss_time deadline = ss_platform_now() + (board->keep ? KEPT_PATIENCE : KILLED_PATIENCE);
     for (uint32_t row = 0; row < board->instances; row++) {
         if (has_freezer(board, row))
-            remove_freezer(board, row);
+            remove_freezer(board, row, deadline);
     }
-    remove_freezer(board, board->instances); /* see ss_freezer_kill_stray() */
+    remove_freezer(board, board->instances, deadline); /* see ss_freezer_kill_stray() */
 }

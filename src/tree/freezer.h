@@ -31,7 +31,10 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row);
  */
 void ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started);
 
-/* Removes all freezers that are empty or will soon be. */
+/*
+ * Removes all freezers that are empty or will soon be. With --keep, one may hold running processes,
+ * and then remains.
+ */
 void ss_freezers_remove(const struct ss_board *board);
 
 #endif

@@ -115,6 +115,24 @@ START_TEST(another_users_process_is_frozen_with_the_instance) {
 }
 END_TEST
 
+/* A subgroup keeps the group from being removed, as processes do that have not exited yet. */
+START_TEST(a_freezer_that_becomes_empty_late_is_removed) {
+    run_greedily();
+    yard_enter(true);
+    struct run *run = START_SHAPE(shapes[0], "-q", "--grace", "200m");
+    find_frozen(run);
+    const char *below = run_path(yard.freezer, "below");
+    ck_assert_int_eq(mkdir(below, 0755), 0);
+    kill(run->pid, SIGTERM);
+    double moment = run_now() + 1.5;
+    RUN_UNTIL(run, run_now() > moment);
+    ck_assert_int_eq(rmdir(below), 0);
+    run_expect(run_wait(run), -SIGTERM);
+    expect_order(run);
+    yard_leave();
+}
+END_TEST
+
 START_TEST(a_frozen_run_ends_as_planned) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -456,6 +474,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(groups_that_cannot_be_frozen_and_killed_are_not_used),
     SS_CASE(another_users_process_is_frozen_with_the_instance),
+    SS_CASE(a_freezer_that_becomes_empty_late_is_removed),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_process_ends_after_the_grace_period),
     SS_CASE(frozen_processes_end_when_master_or_executor_is_killed),
