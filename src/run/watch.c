@@ -86,7 +86,7 @@ static void on_exec_failed(struct ss_master *master, uint32_t index) {
 }
 
 /*
- * The guardian has ended an instance whose executor died, and nobody knows its status.
+ * The guardian has ended an instance whose executor died, so the exit status is unknown.
  * on_executor_lost() reports the executor.
  */
 static void on_cleared(struct ss_master *master, uint32_t index) {

@@ -50,8 +50,8 @@ static bool is_child_of_master(const struct ss_sweep *sweep, const struct ss_pro
 
 /*
  * Returns whether this is the process on the board. The pid alone is not enough: after the master
- * has reaped the process, it may be that of a stranger. A process that has just been forked may not
- * have put its start time on the board yet.
+ * has reaped the process, it may be that of another program. A process that has just been forked
+ * may not have put its start time on the board yet.
  */
 static bool is_one(
     const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {

@@ -75,7 +75,7 @@ runs_of_a_study_are_distributed_to_local_nodes() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"
 }
 
-# Whoever can write to the folder could replace the plan that the nodes carry out.
+# A user who can write to the folder could replace the plan that the nodes carry out.
 a_scratch_folder_that_others_can_change_is_refused() {
     local mode
     write_plan 1 0

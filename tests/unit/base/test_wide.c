@@ -65,7 +65,7 @@ static void doubles_are_rounded_to_nearest(void **state) {
     assert_true(ss_wide_double((struct ss_wide){1, 0x800}) == 0x1p64);
     assert_true(ss_wide_double((struct ss_wide){1, 0x801}) == 0x1.0000000000001p64);
     assert_true(ss_wide_double((struct ss_wide){1, 0x1800}) == 0x1.0000000000002p64);
-    /* The bit beyond the tie lies in the lower half after the shift. */
+    /* The bit beyond the tie is in the lower half after the shift. */
     assert_true(
         ss_wide_double((struct ss_wide){UINT64_C(1) << 63 | 0x400, 1}) == 0x1.0000000000001p127);
 }
