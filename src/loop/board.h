@@ -26,7 +26,7 @@
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 15
+#define SS_BOARD_VERSION 16
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -40,11 +40,11 @@ enum ss_phase {
 };
 
 enum ss_life {
-    SS_LIFE_NONE,        /* the executor has not started yet */
-    SS_LIFE_ALIVE,       /* the instance runs under its executor */
-    SS_LIFE_ENDED,       /* ended, with all its processes; the executor exits */
-    SS_LIFE_EXEC_FAILED, /* could not be executed: see `exec_error` */
-    SS_LIFE_CLEARED,     /* the executor died; the rescuer ended what it left */
+    SS_LIFE_NONE,         /* the executor has not started yet */
+    SS_LIFE_ALIVE,        /* the instance runs under its executor */
+    SS_LIFE_ENDED,        /* ended, with all its processes; the executor exits */
+    SS_LIFE_START_FAILED, /* could not be started: see `start_error` */
+    SS_LIFE_CLEARED,      /* the executor died; the rescuer ended what it left */
 };
 
 /* The latest iterations under --repeat, for the master to collect. */
@@ -71,7 +71,8 @@ struct ss_row {
     _Atomic uint32_t stopped; /* for Ctrl-Z: set before the instance is stopped, cleared after it is
                                  continued; rescuers only clear it */
     _Atomic int32_t status;   /* how the instance ended, as from waitpid() */
-    _Atomic int32_t exec_error;   /* errno of the failed exec */
+    _Atomic int32_t start_error;  /* errno of the failed fork or exec */
+    _Atomic uint32_t fork_failed; /* `start_error` is that of fork */
     _Atomic uint32_t ended_by_us; /* we caused the end that `status` describes */
     _Atomic uint64_t ended_at;    /* monotonic time at which the leader last ended by itself */
     _Atomic uint64_t cpu_time;    /* CPU time of the executor itself in nanoseconds, set when it
@@ -107,7 +108,6 @@ enum ss_failure {
     SS_FAILURE_NONE,
     SS_FAILURE_COUNTERS, /* the load can no longer be read */
     SS_FAILURE_NOT_A_NUMBER,
-    SS_FAILURE_FORK,
     SS_FAILURE_STUCK, /* guardian: the executor's loop did not return */
 };
 

@@ -128,8 +128,8 @@ static bool start_instance(struct executor *executor) {
     }
     int why = ss_instance_start(&executor->instance, &launch, &exec_failed);
     if (why) {
-        atomic_store(&row->exec_error, why);
-        atomic_store(&row->failure, exec_failed ? SS_FAILURE_NONE : SS_FAILURE_FORK);
+        atomic_store(&row->start_error, why);
+        atomic_store(&row->fork_failed, !exec_failed);
         return false;
     }
     executor->started = ss_platform_now();
@@ -225,8 +225,8 @@ _Noreturn static void leave_run(struct executor *executor, int status, bool ende
 }
 
 /* Exits without an instance; the reason is on the board. */
-_Noreturn static void leave_exec_failed(struct executor *executor) {
-    ss_board_leave(executor->board, executor->setup->index, SS_LIFE_EXEC_FAILED);
+_Noreturn static void leave_start_failed(struct executor *executor) {
+    ss_board_leave(executor->board, executor->setup->index, SS_LIFE_START_FAILED);
     count_losses(executor);
     wake_others(executor);
     exit_executor(executor);
@@ -266,7 +266,7 @@ static void on_leader_end(struct executor *executor) {
         leave_run(executor, status, false);
     count_iteration(executor);
     if (!start_instance(executor))
-        leave_exec_failed(executor);
+        leave_start_failed(executor);
     if (executor->stepper.state == SS_STATE_STOPPED)
         apply_state(executor, SS_STATE_STOPPED);
     wake_others(executor);
@@ -404,7 +404,7 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     atomic_store(&executor.row->executor_started, ss_platform_process_started(getpid()));
     /* This signal takes effect even if the process has been stopped. */
     if (ss_platform_die_with(setup->master, SIGCONT) < 0)
-        leave_exec_failed(&executor);
+        leave_start_failed(&executor);
     char name[32];
     snprintf(name, sizeof name, "ss-executor %u", setup->index);
     ss_platform_set_name(name);
@@ -412,7 +412,7 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     ss_platform_be_punctual(true);
     open_pipeline(&executor);
     if (!start_instance(&executor))
-        leave_exec_failed(&executor);
+        leave_start_failed(&executor);
     ss_board_join(executor.board, setup->index);
     wake_others(&executor);
     pace(&executor);

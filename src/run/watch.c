@@ -69,11 +69,11 @@ static void on_ended(struct ss_master *master, uint32_t index) {
         ss_master_end(master, "failure", SIGTERM);
 }
 
-static void on_exec_failed(struct ss_master *master, uint32_t index) {
+static void on_start_failed(struct ss_master *master, uint32_t index) {
     struct ss_row *row = &master->board->rows[index];
-    int why = atomic_load(&row->exec_error);
+    int why = atomic_load(&row->start_error);
     const char *command = master->plan->commands[index][0];
-    if (atomic_load(&row->failure) == SS_FAILURE_FORK)
+    if (atomic_load(&row->fork_failed))
         ss_error_fail(master->error, "instance %s cannot be started: %s: run fewer instances",
             master->plan->numbers[index], strerror(why));
     else
@@ -105,9 +105,9 @@ static void on_life(
     case SS_LIFE_ENDED:
         on_ended(master, index);
         break;
-    case SS_LIFE_EXEC_FAILED:
+    case SS_LIFE_START_FAILED:
         if (master->stage < SS_STAGE_ENDING)
-            on_exec_failed(master, index);
+            on_start_failed(master, index);
         break;
     case SS_LIFE_CLEARED:
         if (before == SS_LIFE_ALIVE)
@@ -119,22 +119,18 @@ static void on_life(
 }
 
 static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
-    const char *instance = master->plan->numbers[index];
     if (failure == SS_FAILURE_COUNTERS)
         ss_error_fail(master->error,
             "%s can no longer be read: without it the load cannot be controlled",
             master->plan->reader.path);
-    else if (failure == SS_FAILURE_NOT_A_NUMBER)
+    else
         ss_error_fail(master->error,
             "one of the modules %s, %s, %s and %s returned a value that is not a number for "
             "instance %s",
             master->plan->set.modules[SS_KIND_TRACE].head->name,
             master->plan->set.modules[SS_KIND_FEEDBACK].head->name,
             master->plan->set.modules[SS_KIND_CONTROL].head->name,
-            master->plan->set.modules[SS_KIND_SPACE].head->name, instance);
-    else
-        ss_error_fail(master->error, "instance %s cannot be restarted: %s", instance,
-            strerror(atomic_load(&master->board->rows[index].exec_error)));
+            master->plan->set.modules[SS_KIND_SPACE].head->name, master->plan->numbers[index]);
     ss_master_end(master, "error", SIGTERM);
 }
 
@@ -163,8 +159,7 @@ void ss_master_watch(struct ss_master *master) {
         }
         uint32_t failure = atomic_load(&row->failure);
         /* The guardian is about to kill an executor that is stuck. */
-        if (failure && failure != SS_FAILURE_STUCK && life != SS_LIFE_EXEC_FAILED &&
-            master->stage < SS_STAGE_ENDING)
+        if (failure && failure != SS_FAILURE_STUCK && master->stage < SS_STAGE_ENDING)
             on_failure(master, i, failure);
     }
 }
@@ -206,7 +201,7 @@ void ss_master_reap(struct ss_master *master) {
     while ((pid = ss_crew_reap(&master->crew, &executor, &status)) > 0) {
         if (executor != UINT32_MAX) {
             uint32_t life = atomic_load(&master->board->rows[executor].life);
-            if (life != SS_LIFE_ENDED && life != SS_LIFE_EXEC_FAILED &&
+            if (life != SS_LIFE_ENDED && life != SS_LIFE_START_FAILED &&
                 master->stage < SS_STAGE_ENDING)
                 on_executor_lost(master, executor, status);
         } else if (pid == master->sensor.pid) {

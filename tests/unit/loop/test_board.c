@@ -221,8 +221,8 @@ static void the_first_reason_for_leaving_remains(void **state) {
     assert_int_equal(board->alive, 0);
     free(board);
     board = ss_board_allocate(1, 0);
-    ss_board_leave(board, 0, SS_LIFE_EXEC_FAILED);
-    assert_int_equal(board->rows[0].life, SS_LIFE_EXEC_FAILED);
+    ss_board_leave(board, 0, SS_LIFE_START_FAILED);
+    assert_int_equal(board->rows[0].life, SS_LIFE_START_FAILED);
     assert_int_equal(board->membership, 0);
     free(board);
 }
