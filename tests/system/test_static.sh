@@ -23,6 +23,8 @@ make_programs() {
         readelf -dW "static/$1/$program" >dynamic
         ! grep -q NEEDED dynamic || fail "$1/$program needs a library"
     done
+    cmp "$source/LICENSE" "static/$1/LICENSE" || fail "$1 has another LICENSE"
+    grep -q '^License: MIT' "static/$1/LICENSE.musl" || fail "$1 lacks musl's license"
 }
 
 # check_programs ARCHITECTURE [EMULATOR]: fails unless these programs behave like those of the build. `instance` is the
