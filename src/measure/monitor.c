@@ -11,6 +11,9 @@
 /* At such a duty, an error beyond this means that the target is out of reach. */
 #define OUT_OF_REACH 0.02
 
+/* A change of the target by more than this part of it also changes the throughput. */
+#define TARGET_VARIES 0.01
+
 /* A sample that covers this many times the planned time is late. */
 #define LATE_MIN 1.2
 
@@ -32,6 +35,7 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
         .next = SS_TIME_NEVER,
         .control_from = SS_TIME_NEVER,
         .counted_from = SS_TIME_NEVER,
+        .target_first = NAN,
     };
 }
 
@@ -152,6 +156,13 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
     return true;
 }
 
+static void compare_target(struct ss_monitor *monitor, double target) {
+    if (isnan(monitor->target_first))
+        monitor->target_first = target;
+    else if (fabs(target - monitor->target_first) > TARGET_VARIES * monitor->target_first)
+        monitor->target_varied = true;
+}
+
 /*
  * Sets the target from just before the sample's end, because a step at its end has no effect yet.
  * Returns false if part of the sample was uncontrolled: it began or ended in a `free` section.
@@ -160,6 +171,8 @@ static bool take_target(
     struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {
     struct ss_target target = target_at(monitor, end - 1);
     bool counts = !target.free && !monitor->was_free;
+    if (monitor->counted_from != SS_TIME_NEVER)
+        compare_target(monitor, target.free ? 1 : target.load);
     monitor->was_free = target_at(monitor, end).free;
     if (target.free)
         return false;

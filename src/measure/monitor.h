@@ -38,6 +38,8 @@ struct ss_monitor {
     bool has_last; /* the meter's last reading is valid */
     struct ss_duty_meter duty;
     bool was_free;        /* the last reading was in a `free` section */
+    double target_first;  /* of the counted samples; NaN before */
+    bool target_varied;   /* another counted one differed from it by more than 1 % */
     ss_time interval;     /* time from sample to sample */
     ss_time next;         /* time of the next sample */
     ss_time control_from; /* SS_TIME_NEVER before control */

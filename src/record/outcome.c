@@ -171,6 +171,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->duration_seconds = seconds;
     outcome->samples = figures->count;
     outcome->target_mean = ss_figures_target_mean(figures);
+    outcome->target_varied = monitor->target_varied;
     outcome->load_mean = ss_figures_load_mean(figures);
     outcome->error_mean_percent = ss_figures_error_mean_percent(figures);
     outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);

@@ -35,6 +35,7 @@ struct ss_outcome {
     double duration_seconds;
     uint64_t samples;
     double target_mean;
+    bool target_varied; /* by more than 1 % while samples were counted */
     double load_mean;
     double error_mean_percent;
     double error_mse_e4;

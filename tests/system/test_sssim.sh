@@ -423,6 +423,22 @@ if [ -x "$1/bin/ssreport" ]; then
     grep -q '^[0-3] of 10 nodes are in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
 fi
 
+# throughput_of RECORD: prints the result of the check for a change of throughput.
+throughput_of() {
+    tr -d '\n' <"$1/summary.json" | sed -n 's/.*"check": "throughput", *"result": "\([^"]*\)".*/\1/p'
+}
+# The throughput follows the target, so it only has to be constant if the target is.
+printf '%s\n' '0 30%' '1M 30%' '1M 60%' '2M 60%' >stairs
+expect -P 2 -l 50% --duration 2M --foreground serial --iteration 20m --record steady
+expect -P 2 -t file -T stairs,loop=no --duration 2M --foreground serial --iteration 20m --record stairs-record
+for record in steady stairs-record; do
+    for round in "$record"/runs/*/background; do
+        throughput_of "$round" >"$record.result"
+    done
+done
+[ "$(<steady.result)" = passed ] || fail "a constant target: throughput: $(<steady.result)"
+[ "$(<stairs-record.result)" = "not checked" ] || fail "a target with a step: throughput: $(<stairs-record.result)"
+
 expect --help
 for option in $({ "$sssim" --help && "$sssim" queue --help && "$sssim" fleet --help; } | grep -o -- '--[a-z-]*' | sort -u); do
     grep -qF -- "${option//-/\\-}" "$manual" || fail "$option is not in the manual"

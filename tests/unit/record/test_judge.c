@@ -119,6 +119,13 @@ static void step_of_throughput_is_detected(void **state) {
     assert_near(outcome.evidence.throughput.at, 0.5, 0.06);
 }
 
+static void throughput_is_not_judged_if_the_target_varies(void **state) {
+    (void)state;
+    outcome.target_varied = true;
+    iterate(120, 1.6);
+    assert_true(isnan(figure(SS_CHECK_THROUGHPUT)));
+}
+
 static void throughput_steps_are_not_judged_with_too_few_iterations(void **state) {
     (void)state;
     ss_iterations_add(&iterations, 0, SS_SECOND, 2 * SS_SECOND);
@@ -183,6 +190,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(late_wake_ups_are_not_checked_without_switches, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(step_of_throughput_is_detected, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(throughput_is_not_judged_if_the_target_varies, set_up, tear_down),
     cmocka_unit_test_setup_teardown(throughput_steps_are_not_judged_with_too_few_iterations, set_up, tear_down),
     cmocka_unit_test_setup_teardown(failed_and_early_ended_instances_are_counted, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_that_ends_before_its_duration_is_doubtful, set_up, tear_down),
