@@ -358,8 +358,9 @@ static void background_that_differs_between_commands_is_doubtful(void **state) {
     add_blocks("ab", 15, -0.08);
     judge();
     duet_doubt(&study, doubt, sizeof doubt);
-    assert_string_equal(doubt, "the background did 2.0 % less beside B than beside A, so A and B "
-                               "did not run under the same load");
+    assert_string_equal(doubt,
+        "the background did 2.0 % (2.0 to 2.0) less beside B than beside A, so A and B "
+        "did not run under the same load");
     end();
 }
 
@@ -497,8 +498,39 @@ static void background_is_compared_by_turns(void **state) {
         }
     }
     judge();
-    assert_near(study.beside_percent, 3, 1e-6);
-    assert_true(study.beside_differs);
+    assert_near(study.beside_more.mean, 3, 1e-6);
+    char text[DUET_TEXT];
+    duet_doubt(&study, text, sizeof text);
+    assert_string_equal(text, "the background did 3.0 % (3.0 to 3.0) more beside B than beside A, "
+                              "so A and B did not run under the same load");
+    end();
+}
+
+static void background_may_differ_by_chance(void **state) {
+    (void)state;
+    char text[DUET_TEXT];
+    study = (struct duet_study){
+        .beside_more = {.mean = -1.5, .low = -4, .high = 1}, .beside_differs = true};
+    duet_doubt(&study, text, sizeof text);
+    assert_string_equal(text, "the background did 1.5 % (-1.0 to 4.0) less beside B than beside A, "
+                              "which may be chance");
+}
+
+/* An iteration of the background takes longer than a run. */
+static void background_without_iterations_is_not_called_the_same(void **state) {
+    (void)state;
+    char text[DUET_TEXT];
+    settings.beside = "serial@60%";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 10, 0);
+    for (size_t i = 0; i < report.run_count; i++) {
+        if (ssreport_is_word(report.runs[i].role, "background"))
+            report.runs[i].figures.throughput = 0;
+    }
+    judge();
+    assert_true(isnan(study.beside_more.mean));
+    duet_doubt(&study, text, sizeof text);
+    assert_non_null(strstr(text, "as much beside A as beside B is unknown"));
     end();
 }
 
@@ -760,6 +792,8 @@ UNIT_MAIN(
     cmocka_unit_test(single_pair_answers_about_its_processes),
     cmocka_unit_test(process_without_iterations_has_no_answer),
     cmocka_unit_test(background_is_compared_by_turns),
+    cmocka_unit_test(background_may_differ_by_chance),
+    cmocka_unit_test(background_without_iterations_is_not_called_the_same),
     cmocka_unit_test(side_by_side_commands_have_blocks_of_two_runs),
     cmocka_unit_test(response_times_are_compared),
     cmocka_unit_test(percentiles_need_two_hundred_answers),

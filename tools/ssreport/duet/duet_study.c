@@ -361,8 +361,11 @@ static void judge_same(struct duet_study *study) {
 static void judge_beside(struct duet_study *study) {
     const struct duet_blocks *blocks = &study->different;
     struct ssreport_mean mean = ssreport_mean_of(blocks->beside, blocks->beside_count, 0.95);
-    study->beside_percent = stats_percent_of(mean.mean);
-    study->beside_differs = fabs(study->beside_percent) > BESIDE_MAX;
+    study->beside_more = (struct duet_percent){.mean = stats_percent_of(mean.mean),
+        .low = stats_percent_of(mean.low),
+        .high = stats_percent_of(mean.high)};
+    study->beside_differs = fabs(study->beside_more.mean) > BESIDE_MAX;
+    study->beside_unknown = *study->beside && 2 * blocks->beside_count < blocks->count;
 }
 
 /*

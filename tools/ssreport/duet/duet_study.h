@@ -93,9 +93,10 @@ struct duet_study {
     struct duet_percent worse;
     struct duet_percent worse_same; /* `worse` of A against A */
     bool same_differs;              /* the interval of A against A excludes 0 at 99 % */
-    double beside_percent; /* difference of the background between A and B, percent of A; NaN if
-                              unknown */
+    /* Difference of the background between A and B in percent of A, positive if B's did more. */
+    struct duet_percent beside_more;
     bool beside_differs;
+    bool beside_unknown; /* most blocks lack the background's throughput */
 };
 
 /*

@@ -71,7 +71,7 @@ static void add_answer(struct ssreport_report *report, const struct duet_study *
         CELL("same_high", study->worse_same.high), CELL("until_percent", study->until),
         CELL("fail_above_percent", study->fail_above),
         CELL("decision", decision_words[study->decision]),
-        CELL("background_percent", study->beside_percent), CELL("question", question),
+        CELL("background_percent", study->beside_more.mean), CELL("question", question),
         CELL("answer", answer), CELL("doubt", doubt));
 }
 

@@ -102,6 +102,18 @@ static void doubt(char *text, size_t size, const char *reason) {
     snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "", reason);
 }
 
+/* Without an interval, or with one that contains 0, the difference may be chance. */
+static void describe_background(const struct duet_percent *more, char *text, size_t size) {
+    bool certain = more->low > 0 || more->high < 0, less = more->mean < 0;
+    char range[48] = "";
+    if (isfinite(more->low))
+        snprintf(range, sizeof range, " (%.1f to %.1f)", less ? -more->high : more->low,
+            less ? -more->low : more->high);
+    snprintf(text, size, "the background did %.1f %%%s %s beside B than beside A, %s",
+        fabs(more->mean), range, less ? "less" : "more",
+        certain ? "so A and B did not run under the same load" : "which may be chance");
+}
+
 void duet_doubt(const struct duet_study *study, char *text, size_t size) {
     const struct duet_blocks *both[] = {&study->same, &study->different};
     char reason[DUET_TEXT];
@@ -116,11 +128,12 @@ void duet_doubt(const struct duet_study *study, char *text, size_t size) {
         duet_describe_lack(study, both[i], reason, sizeof reason);
         doubt(text, size, reason);
     }
-    if (study->beside_differs) {
-        snprintf(reason, sizeof reason,
-            "the background did %.1f %% %s beside B than beside A, so A and B did not run under "
-            "the same load",
-            fabs(study->beside_percent), study->beside_percent > 0 ? "more" : "less");
+    if (study->beside_unknown)
+        doubt(text, size,
+            "whether the background did as much beside A as beside B is unknown, because in most "
+            "blocks none of its iterations ended");
+    else if (study->beside_differs) {
+        describe_background(&study->beside_more, reason, sizeof reason);
         doubt(text, size, reason);
     }
 }
