@@ -147,11 +147,31 @@ static void bursts_at_full_load_set_the_maximum(void **state) {
         step->throughput = i % 2 ? bent(1) : bent(0.6);
     }
     struct ssreport_run runs[] = {ladders[0].run, ladders[1].run};
+    struct ssreport_report report = {
+        .runs = runs, .run_count = 2, .settings = {.confidence = 0.95}};
+    assert_int_equal(ssreport_load_series_find(&report), 0);
+    const struct ssreport_load_series *series = &report.load_series[0];
+    assert_near(series->full_load, 1, 1e-9);
+    assert_near(series->full_throughput, bent(1), 1e-6);
+    assert_near(ssreport_load_series_done_at(series, series->line.count - 1, 0.95).y,
+        bent(0.6) / bent(1), 1e-3);
+    ssreport_load_series_free(&report);
     assert_answer(runs, 2,
         "At 60 % load it has done 73.8 % (73.7 to 74.0) of what it can do; 35.4 % more is "
         "left; two measurements of a level differ by about 0.2 %. At 90 % load it would do 785.3 "
         "(757.6 to 814.3) iterations per second, judging "
         "from the levels below and bursts at full load.");
+}
+
+/* Both runs of the first round failed. */
+static void a_round_without_runs_is_not_missed(void **state) {
+    (void)state;
+    struct ladder ladder;
+    climb(&ladder, overlap, 1);
+    ladder.run.round = 2;
+    assert_answer(&ladder.run, 1,
+        "At 60 % load it has done 74.4 % (74.1 to 74.7) of what it can do; 34.4 % more is "
+        "left; two measurements of a level differ by about 0.2 %.");
 }
 
 /* With a fused multiply-add the part done at the highest level can be 1 + 2e-16. */
@@ -360,6 +380,7 @@ UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacit
     cmocka_unit_test(answer_without_full_load_refers_to_the_highest_level),
     cmocka_unit_test(prediction_without_bursts_warns_of_unseen_knees),
     cmocka_unit_test(bursts_at_full_load_set_the_maximum),
+    cmocka_unit_test(a_round_without_runs_is_not_missed),
     cmocka_unit_test(remaining_capacity_is_never_negative),
     cmocka_unit_test(answer_of_a_saturated_service_refers_to_its_capacity),
     cmocka_unit_test(answer_of_an_unsaturated_service_refers_to_the_highest_rate),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/owned.h"
 
@@ -98,6 +99,28 @@ static void enter_visits(struct loadline *line, struct visited *visited,
         if ((size_t)visit->round > line->rounds)
             line->rounds = (size_t)visit->round;
     }
+}
+
+static bool is_in_round(const struct loadline *line, const struct visited *visited, size_t round) {
+    for (size_t i = 0; i < line->count; i++) {
+        const double *logs = visited->logs[i][round];
+        if (!isnan(logs[LOADLINE_UP]) || !isnan(logs[LOADLINE_DOWN]))
+            return true;
+    }
+    return false;
+}
+
+/* A round whose runs all failed says nothing about any level. */
+static void drop_empty_rounds(struct loadline *line, struct visited *visited) {
+    size_t kept = 0;
+    for (size_t j = 0; j < line->rounds; j++) {
+        if (!is_in_round(line, visited, j))
+            continue;
+        for (size_t i = 0; i < line->count; i++)
+            memcpy(visited->logs[i][kept], visited->logs[i][j], sizeof visited->logs[i][j]);
+        kept++;
+    }
+    line->rounds = kept;
 }
 
 static bool is_complete(const struct loadline *line, const struct visited *visited, size_t level) {
@@ -198,6 +221,7 @@ const char *loadline_of(struct loadline *line, const struct loadline_visit *visi
         return "memory is exhausted";
     enter_idle(line, visits, count);
     enter_visits(line, visited, visits, count);
+    drop_empty_rounds(line, visited);
     sum_levels(line, visited);
     if (line->count >= LEVELS_MIN) {
         find_errors(line, visited);

@@ -221,18 +221,22 @@ static bool is_counted_burst(const struct ssreport_load_visit *visit) {
     return visit->is_burst && visit->visit.throughput > 0;
 }
 
-/* Sets the geometric mean of the throughput of bursts, and the error of its logarithm. */
-static void read_bursts(
+/*
+ * Sets the geometric mean of the throughput of bursts, and the error of its logarithm. Returns
+ * their mean load.
+ */
+static double read_bursts(
     struct loadline_question *question, const struct ssreport_load_series *series) {
-    double sum = 0, squares = 0, count = 0;
+    double sum = 0, loads = 0, squares = 0, count = 0;
     for (size_t i = 0; i < series->count; i++) {
         if (!is_counted_burst(&series->visits[i]))
             continue;
         sum += log(series->visits[i].visit.throughput);
+        loads += series->visits[i].visit.load;
         count++;
     }
     if (count < 2)
-        return;
+        return NAN;
     for (size_t i = 0; i < series->count; i++) {
         if (is_counted_burst(&series->visits[i]))
             squares += pow(log(series->visits[i].visit.throughput) - sum / count, 2);
@@ -240,20 +244,31 @@ static void read_bursts(
     question->burst = exp(sum / count);
     question->burst_error =
         (struct ssreport_sureness){sqrt(squares / (count - 1) / count), count - 1};
+    return loads / count;
 }
 
-/*
- * Returns the throughput at the load `at` relative to the throughput of bursts. Their errors are
- * independent.
- */
-static struct ssreport_band done_of_bursts(
-    const struct ssreport_load_series *series, const struct loadline_question *question) {
-    struct ssreport_band work =
-        loadline_throughput(&series->line, series->at, question->confidence);
-    double half = hypot(log(work.high / work.y),
-        ssreport_mean_interval(0, question->burst_error, question->confidence).high);
-    double done = work.y / question->burst;
+/* Returns a throughput relative to that of bursts. Their errors are independent. */
+static struct ssreport_band relate_to_bursts(
+    const struct ssreport_load_series *series, struct ssreport_band work, double confidence) {
+    double half = hypot(
+        log(work.high / work.y), ssreport_mean_interval(0, series->burst_error, confidence).high);
+    double done = work.y / series->full_throughput;
     return (struct ssreport_band){done, done * exp(-half), done * exp(half)};
+}
+
+struct ssreport_band ssreport_load_series_done_at(
+    const struct ssreport_load_series *series, size_t level, double confidence) {
+    struct loadline_bands bands;
+    loadline_bands_of_level(&series->line, level, confidence, &bands);
+    return series->has_bursts ? relate_to_bursts(series, bands.throughput, confidence) : bands.done;
+}
+
+static struct ssreport_band find_done(
+    const struct ssreport_load_series *series, double confidence) {
+    if (!series->has_bursts)
+        return loadline_done(&series->line, series->at, confidence);
+    return relate_to_bursts(
+        series, loadline_throughput(&series->line, series->at, confidence), confidence);
 }
 
 /*
@@ -269,11 +284,14 @@ static void answer(struct ssreport_load_series *series, double confidence) {
     struct loadline_question question = {
         .load = series->predict, .burst = NAN, .confidence = confidence};
     read_knees(&question, series->knees);
-    read_bursts(&question, series);
+    double burst_load = read_bursts(&question, series);
+    const struct loadline_level *full = &series->line.levels[series->line.full];
     series->has_bursts = isfinite(question.burst) && are_bursts_highest(&series->line, &question);
+    series->burst_error = question.burst_error;
+    series->full_load = series->has_bursts ? burst_load : full->load;
+    series->full_throughput = series->has_bursts ? question.burst : exp(full->log_mean);
     if (series->at > 0)
-        series->done = series->has_bursts ? done_of_bursts(series, &question)
-                                          : loadline_done(&series->line, series->at, confidence);
+        series->done = find_done(series, confidence);
     if (series->predict > 0)
         series->unpredicted = loadline_predict(&series->prediction, &series->line, &question);
 }

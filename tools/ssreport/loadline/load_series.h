@@ -31,7 +31,9 @@ struct ssreport_load_series {
     double at, predict;  /* loads whose remaining throughput, and whose throughput, are asked for; 0
                             if not given */
     bool has_bursts;     /* the maximum is the throughput of bursts at full load */
-    const char *knees;   /* NULL if unknown */
+    struct ssreport_sureness burst_error; /* uncertainty of the logarithm of that throughput */
+    double full_load, full_throughput;    /* of the maximum */
+    const char *knees;                    /* NULL if unknown */
     struct ssreport_load_visit *visits;
     size_t count, room;
     struct loadline line;
@@ -50,6 +52,11 @@ struct ssreport_load_series {
 SS_MUST_USE SS_NONNULL(1) int ssreport_load_series_find(struct ssreport_report *report);
 
 SS_NONNULL(1) void ssreport_load_series_free(struct ssreport_report *report);
+
+/* Returns the part of the maximum throughput that a level of the line reaches. */
+SS_NONNULL(1)
+struct ssreport_band ssreport_load_series_done_at(
+    const struct ssreport_load_series *series, size_t level, double confidence);
 
 /*
  * Returns how far the maximum is above the throughput at the load in question, relative to that

@@ -41,7 +41,7 @@ static const struct table_column fit_columns[] = {
     {"fits", "fits"}, {"predicted", "predicted, /s", 4}, {"low", "from", 4}, {"high", "to", 4},
 };
 static const struct table_column power_columns[] = {
-    {"workload", "workload"}, {"method", "method"}, {"part", "of the maximum, %", 0, true},
+    {"workload", "workload"}, {"method", "method"}, {"part", "of the maximum of the levels, %", 0, true},
     {"throughput", "throughput, /s", 4}, {"watts", "W", 2}, {"per_joule", "operations per joule", 4},
 };
 static const struct table_sheet tables[] = {
@@ -49,7 +49,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("loadline-answers", "What is left", answer_columns),
     TABLE_INIT("loadline-predictions", "Predicted throughput", prediction_columns),
     TABLE_INIT("loadline-fits", "Shapes of the line, and what each predicts", fit_columns),
-    TABLE_INIT("loadline-power", "Power at parts of the maximum throughput, interpolated", power_columns),
+    TABLE_INIT("loadline-power", "Power at parts of the maximum throughput of the levels, interpolated", power_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -66,14 +66,15 @@ static void add_levels(
         const struct loadline_level *level = &line->levels[i];
         struct loadline_bands bands;
         const struct ssreport_load_responses *responses = &series->responses[i];
+        struct ssreport_band done = ssreport_load_series_done_at(series, i, confidence);
         loadline_bands_of_level(line, i, confidence, &bands);
         TABLE_ROW(ssreport_table(report, "loadline"), CELL("set", series->set + 1),
             CELL("environment", series->environment), CELL("workload", workload_of(series)),
             CELL("method", series->method), CELL("target", level->target),
             CELL("load", level->load), CELL("visits", level->visits),
             CELL("throughput", bands.throughput.y), CELL("throughput_low", bands.throughput.low),
-            CELL("throughput_high", bands.throughput.high), CELL("done", bands.done.y),
-            CELL("done_low", bands.done.low), CELL("done_high", bands.done.high),
+            CELL("throughput_high", bands.throughput.high), CELL("done", done.y),
+            CELL("done_low", done.low), CELL("done_high", done.high),
             CELL("up_to_down", expm1(level->log_way[LOADLINE_UP] - level->log_way[LOADLINE_DOWN])),
             CELL("response_mean_seconds", responses->mean),
             CELL("response_p50_seconds", responses->p50),
@@ -103,9 +104,8 @@ static void add_answer(
         CELL("rounds", line->rounds), CELL("left_out", line->left_out),
         CELL("error", line->error.error), CELL("freedom", line->error.freedom),
         CELL("hysteresis", expm1(line->hysteresis)), CELL("hysteresis_low", expm1(hysteresis.low)),
-        CELL("hysteresis_high", expm1(hysteresis.high)),
-        CELL("full_load", line->levels[line->full].load),
-        CELL("full_throughput", exp(line->levels[line->full].log_mean)),
+        CELL("hysteresis_high", expm1(hysteresis.high)), CELL("full_load", series->full_load),
+        CELL("full_throughput", series->full_throughput),
         CELL("per_joule", series->has_power ? series->power.per_joule : NAN));
 }
 
