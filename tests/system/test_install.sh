@@ -164,6 +164,10 @@ cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TE
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 grep -q '^SHOWSTOPPER_HARDEN:BOOL=ON' "$scratch/own/CMakeCache.txt" ||
     fail "the build type of distributions, None, is not hardened"
+grep -q '^-- No pkg-config' "$scratch/log" || fail "cmake does not say that pkg-config is missing: $(<"$scratch/log")"
+! cmake -S "$source" -B "$scratch/data" -DCMAKE_INSTALL_DATADIR=lib/data >"$scratch/log" 2>&1 ||
+    fail "another folder for data is accepted"
+grep -q 'CMAKE_INSTALL_DATADIR is lib/data, but must be share' "$scratch/log" || fail "DATADIR: $(<"$scratch/log")"
 ! grep -r elsewhere --include=cmake_install.cmake "$scratch/own" >&2 || fail "programs do not stay together"
 export DESTDIR=$scratch/root
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
