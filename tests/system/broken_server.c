@@ -82,6 +82,15 @@ static void answer_well(int client) {
         continue;
 }
 
+/* Answers each request after 100 ms, however many there are. */
+static void answer_slowly(int client) {
+    while (read_request(client)) {
+        nap(0.1);
+        if (!say(client, ANSWER))
+            break;
+    }
+}
+
 /* Answers one request at a time, each after 2 ms: a service of 500 requests per second. */
 static void answer_in_turn(int client) {
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
@@ -242,6 +251,7 @@ static const struct way {
 } ways[] = {
     {"well", answer_well},
     {"in-turn", answer_in_turn},
+    {"slowly", answer_slowly},
     {"reset-at-once", reset_at_once},
     {"reset-after-request", reset_after_request},
     {"reset-second", reset_second},

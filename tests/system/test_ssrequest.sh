@@ -981,7 +981,27 @@ a_search_finds_the_capacity_of_a_service() {
     awk '$1 == "\"held_rate\":" { held = $2 + 0 } $1 == "\"failed_rate\":" { failed = $2 + 0 }
         END { exit !(held < 1250 && failed > held && failed <= 2000) }' json || fail "$(cat json)"
     grep -q '^- The capacity for p95=100m is ' out || fail "$(cat out)"
-    [ "$(grep -cE ' (held|failed)$' out)" -ge 2 ] || fail "trials are not printed: $(cat out)"
+    [ "$(grep -cE ' (held|failed)(: the generator .*)?$' out)" -ge 2 ] || fail "trials are not printed: $(cat out)"
+    end_server
+}
+
+# The service has no limit; the generator has descriptors for about 10 connections, thus for 100 requests per second.
+a_search_limited_by_the_generator_gives_a_lower_bound() {
+    local status=0
+    serve slowly
+    (
+        ulimit -n 20
+        exec timeout -k 5 "$patience" "$bin/ssrequest" "${patiently[@]}" --capacity p95=100s --rate 20 \
+            --duration 200m --cap 2000 --json json "$url"
+    ) >out 2>err || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+    grep -q ' failed: the generator lacked resources$' out || fail "no trial names the cause: $(cat out)"
+    # Lines are wrapped.
+    tr -s '\n ' ' ' <out >text
+    grep -q 'This is a lower bound: .* the generator ran out of descriptors, ports or memory' text || fail "$(cat out)"
+    grep -q '"sure": false' json || fail "$(cat json)"
+    grep -q '"lower_bound": true' json || fail "$(cat json)"
+    grep -q '"generator_limited": true' json || fail "$(cat json)"
     end_server
 }
 
@@ -1065,6 +1085,7 @@ run_case control_commands_change_a_running_load
 run_case control_is_closed_to_other_users
 run_case lookups_do_not_block_requests
 run_case a_search_finds_the_capacity_of_a_service
+run_case a_search_limited_by_the_generator_gives_a_lower_bound
 run_case a_search_fails_if_the_service_fails
 run_case a_search_is_ended_by_a_signal
 run_case invalid_search_options_are_refused

@@ -43,7 +43,15 @@ static inline void made_up_open(struct made_up *it) {
 }
 
 static inline void made_up_trial(struct ssrequest_capacity *capacity, double rate, bool held) {
-    const struct ssrequest_trial trial = {rate, 0.25, 0.5, held, true, 10};
+    const struct ssrequest_trial trial = {.rate = rate,
+        .seconds = 0.25,
+        .success_ratio = 0.5,
+        .held = held,
+        .steady = true,
+        .measured = 10,
+        .took = 12,
+        .own_cpu = 3,
+        .own_wait = NAN};
     ssrequest_capacity_tell(capacity, &trial);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capacity_trial.h"
+#include "run_result.h"
 #include "show.h"
 
 #define RATE_START 10
@@ -26,6 +27,7 @@ struct finder {
     struct ssrequest_generator *generator;
     FILE *lines;
     struct ssrequest_course *course; /* course of all trials */
+    struct ssrequest_course last;    /* course of the last schedule */
 };
 
 static void send(void *context, struct ssrequest_one *one) {
@@ -37,7 +39,6 @@ static void extend(struct ssrequest_course *course, const struct ssrequest_cours
         course->begin = trial->begin;
     course->end = trial->end;
     course->length = (ss_time)(course->end - course->begin);
-    course->own_cpu += trial->own_cpu;
     if (trial->stopped != SS_TIME_NEVER)
         course->stopped = course->length;
 }
@@ -62,16 +63,16 @@ static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedu
         .order_count = options->messages.count,
     };
     const struct ssrequest_transport transport = {send, finder->http};
-    struct ssrequest_course course;
     ssrequest_tally_clear(&finder->tally);
     if (ssrequest_generator_open(
             &finder->generator, &rules, schedule, &transport, &finder->tally, error) < 0)
         return -1;
     if (beside)
         ssrequest_generator_watch(finder->generator, ssrequest_trial_witness, &finder->watch);
-    int why = ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &course);
+    int why =
+        ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &finder->last);
     ssrequest_generator_close(finder->generator);
-    extend(finder->course, &course);
+    extend(finder->course, &finder->last);
     return why < 0 ? ss_error_fail(error, "cannot wait for a descriptor: %s", strerror(-why)) : 0;
 }
 
@@ -137,10 +138,29 @@ static void print_trial(const struct finder *finder, const struct ssrequest_tria
     fprintf(finder->lines, "%12s %12s %12s  %s\n", ssrequest_show_number(trial->rate).text,
         ssrequest_show_time(trial->seconds).text,
         ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
-        !trial->held    ? "failed"
-        : trial->steady ? "held"
-                        : "held, but not stationary");
+        trial->held && trial->steady        ? "held"
+        : trial->held                       ? "held, but not stationary"
+        : trial->resources > 0              ? "failed: the generator lacked resources"
+        : ssrequest_trial_is_limited(trial) ? "failed: the generator was the limit"
+                                            : "failed");
     fflush(finder->lines);
+}
+
+/* Adds the part that the generator had in the result of the trial. */
+static void add_generator(const struct finder *finder, struct ssrequest_trial *trial) {
+    const struct ssrequest_course *course = &finder->last;
+    const struct ssrequest_account account = {
+        .took = course->length,
+        .own_cpu_seconds = ss_time_seconds(course->own_cpu),
+        .own_wait_seconds =
+            course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
+        .tally = &finder->tally,
+    };
+    trial->took = ss_time_seconds(account.took);
+    trial->own_cpu = account.own_cpu_seconds;
+    trial->own_wait = account.own_wait_seconds;
+    trial->resources = finder->tally.outcomes[SSREQUEST_RESOURCES];
+    trial->generator_is_limit = ssrequest_generator_is_limit(&account);
 }
 
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
@@ -149,7 +169,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
     /* Ignore a trial that was interrupted. */
     if (is_stopped(finder))
         return 0;
-    const struct ssrequest_trial trial = {
+    struct ssrequest_trial trial = {
         .rate = rate,
         .seconds = ssrequest_criterion_figure(&finder->options->criterion, &finder->tally),
         .success_ratio = ssrequest_success_ratio(&finder->tally),
@@ -157,6 +177,7 @@ static int try_rate(struct finder *finder, double rate, struct ss_error *error) 
         .steady = finder->watch.is_steady,
         .measured = ssrequest_trial_measured(&finder->watch),
     };
+    add_generator(finder, &trial);
     ssrequest_capacity_tell(finder->capacity, &trial);
     print_trial(finder, &trial);
     return ssrequest_tally_failed(&finder->tally) > 0 ? settle(finder, error) : 0;

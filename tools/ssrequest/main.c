@@ -180,6 +180,9 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     int result = ssrequest_capacity_run(
         &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);
     warn_of_older(run);
+    /* Idle connections may have all descriptors, and the files of the result need some. */
+    ssrequest_http_close(run->http);
+    run->http = NULL;
     if (result < 0 || ssrequest_output_capacity(options, &capacity, &run->course, error) < 0)
         return -1;
     *status = ssrequest_capacity_result(&capacity).sure ? 0 : 1;

@@ -586,6 +586,16 @@ static void request_findings_precede_the_tables(void **state) {
     assert_cell(&report, "requests-capacity", 0, "failed_rate", 85.5);
     assert_cell(&report, "requests-capacity", 0, "held_times", 5);
     ssreport_report_free(&report);
+    folder_change("b/requests.json", "\"failed_times\": 4", "\"lower_bound\": true");
+    report = make_report(folder_file("b"));
+    assert_found(&report, "the capacity for p95=2s is above 84 requests a second: at 85.5, the "
+                          "generator was the limit, not the service.");
+    ssreport_report_free(&report);
+    folder_change("b/requests.json", "lower_bound", "upper_bound");
+    report = make_report(folder_file("b"));
+    assert_found(&report, "the capacity for p95=2s is below 85.5 requests a second: at 84, "
+                          "response times were not stationary.");
+    ssreport_report_free(&report);
 }
 
 static void closed_loop_requests_are_labeled(void **state) {

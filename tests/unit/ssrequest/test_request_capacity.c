@@ -232,6 +232,27 @@ static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
     assert_false(result.sure);
 }
 
+/* The upper end says nothing about the service if the generator was the reason of a failure. */
+static void trial_limited_by_the_generator_gives_a_lower_bound(void **state) {
+    (void)state;
+    static const struct ssrequest_trial causes[] = {{.generator_is_limit = true}, {.resources = 1}};
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        begin(80);
+        for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
+            struct ssrequest_trial trial = causes[i];
+            trial.rate = rate;
+            trial.held = trial.steady = rate <= 80;
+            ssrequest_capacity_tell(&capacity, &trial);
+        }
+        struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
+        assert_true(result.agreed && result.lower_bound);
+        assert_false(result.sure);
+        assert_int_equal(result.failed.limited, 5);
+        assert_int_equal(result.failed.short_of_resources, i == 1 ? 5 : 0);
+        assert_int_equal(result.held.limited, 0); /* trials that hold are not limited */
+    }
+}
+
 /* Tries a rate on a queue in virtual time instead of the formula. */
 static bool try_queue(double rate, uint64_t seed) {
     static struct life life;
@@ -275,4 +296,5 @@ UNIT_MAIN(
     cmocka_unit_test(search_ends_if_trials_succeed_at_random),
     cmocka_unit_test(accidental_failure_widens_the_capacity_interval),
     cmocka_unit_test(nonstationary_trial_turns_the_capacity_into_a_bound),
+    cmocka_unit_test(trial_limited_by_the_generator_gives_a_lower_bound),
     cmocka_unit_test(capacity_of_a_simulated_queue_matches_the_formula))

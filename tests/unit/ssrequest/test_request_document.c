@@ -148,12 +148,22 @@ static void requests_json_lists_the_interval_and_trials_of_a_search(void **state
     assert_says(text,
         "\"trials\": [\n      {\n        \"rate\": 100,\n        \"value_seconds\": 0.25,\n        "
         "\"success_ratio\": 0.5,\n        \"held\": true,\n        "
-        "\"stationary\": true,\n        \"measured_seconds\": 10\n");
+        "\"stationary\": true,\n        \"measured_seconds\": 10,\n        "
+        "\"duration_seconds\": 12,\n        \"own_cpu_seconds\": 3,\n        "
+        "\"own_cpu_wait_seconds\": null,\n        \"resources\": 0,\n        "
+        "\"generator_limited\": false\n");
+    assert_says(text, "\"lower_bound\": false");
     free(text);
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
     text = made_up_print(ssrequest_document_print, &it.account);
     assert_says(text, "\"sure\": true");
+    free(text);
+    ssrequest_capacity_tell(&capacity, &(struct ssrequest_trial){.rate = 101, .resources = 7});
+    text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"sure\": false");
+    assert_says(text, "\"resources\": 7,\n        \"generator_limited\": true\n");
+    assert_says(text, "\"lower_bound\": true");
     free(text);
     made_up_close(&it);
 }

@@ -291,9 +291,37 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     made_up_close(&it);
 }
 
+static void summary_of_a_search_names_the_generator_as_the_limit(void **state) {
+    (void)state;
+    struct made_up it;
+    made_up_open(&it);
+    struct ssrequest_capacity capacity = {
+        .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
+    ssrequest_capacity_tell(
+        &capacity, &(struct ssrequest_trial){.rate = 101, .generator_is_limit = true});
+    char *text = print_search(&it, &capacity);
+    assert_says(text, "- The capacity for mean=1s is unknown: 1 of 1 trial failed at 101, but in 1 "
+                      "of them the generator was the limit, not the service. Give it a CPU");
+    free(text);
+    made_up_trial(&capacity, 100, true);
+    text = print_search(&it, &capacity);
+    assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
+                      "held there. This is a lower bound: 1 of 1 trial failed at 101, but in 1 of "
+                      "them the generator was the limit");
+    assert_says(text, "- This is uncertain: the generator limited the rate.");
+    free(text);
+    ssrequest_capacity_tell(&capacity, &(struct ssrequest_trial){.rate = 101, .resources = 7});
+    text = print_search(&it, &capacity);
+    assert_says(text, "2 of 2 trials failed at 101, but in 1 of them the generator ran out of "
+                      "descriptors, ports or memory, which says nothing about the service. Lower");
+    free(text);
+    made_up_close(&it);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(summary_of_a_search_states_its_confidence),
+    cmocka_unit_test(summary_of_a_search_names_the_generator_as_the_limit),
     cmocka_unit_test(summary_of_a_good_run_reports_no_problem),
     cmocka_unit_test(summary_reports_waiting_times_before_sending),
     cmocka_unit_test(summary_lists_failures_by_cause),

@@ -68,6 +68,8 @@ struct ssreport_capacity {
     double held, failed; /* highest rate at which the requirement held, lowest rate at which it did
                             not */
     double held_times, failed_times;
+    bool lower_bound; /* the generator failed at `failed`, not the service */
+    bool upper_bound; /* response times at `held` were not stationary */
 };
 
 /* Requests of a run to one URL; response times of successes from when they were sent. */

@@ -315,12 +315,18 @@ static void read_counters(struct ssreport_responses *responses, struct json_obje
     responses->lateness_most = document_number(lateness, "most_seconds");
 }
 
+static bool is_true(struct json_object *of, const char *name) {
+    return json_object_get_boolean(document_get(of, name, json_type_boolean));
+}
+
 static void read_capacity(struct ssreport_capacity *capacity, struct json_object *found) {
     capacity->demand = copy(document_text(found, "demand"));
     capacity->held = document_number(found, "held_rate");
     capacity->failed = document_number(found, "failed_rate");
     capacity->held_times = document_number(found, "held_times");
     capacity->failed_times = document_number(found, "failed_times");
+    capacity->lower_bound = is_true(found, "lower_bound");
+    capacity->upper_bound = is_true(found, "upper_bound");
 }
 
 static void read_per_target(struct ssreport_responses *responses, struct json_object *list) {

@@ -67,6 +67,10 @@ void ssrequest_capacity_begin(
     *capacity = (struct ssrequest_capacity){.search = *search};
 }
 
+bool ssrequest_trial_is_limited(const struct ssrequest_trial *trial) {
+    return !trial->held && (trial->generator_is_limit || trial->resources > 0);
+}
+
 void ssrequest_capacity_tell(
     struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial) {
     size_t i = 0;
@@ -78,6 +82,8 @@ void ssrequest_capacity_tell(
         capacity->rates[capacity->count++] = (struct ssrequest_trials){.rate = trial->rate};
     *(trial->held ? &capacity->rates[i].held : &capacity->rates[i].failed) += 1;
     capacity->rates[i].unsteady += trial->held && !trial->steady;
+    capacity->rates[i].limited += ssrequest_trial_is_limited(trial);
+    capacity->rates[i].short_of_resources += !trial->held && trial->resources > 0;
     capacity->trials[capacity->trial_count++] = *trial;
 }
 
@@ -166,8 +172,9 @@ struct ssrequest_capacity_result ssrequest_capacity_result(
         .agreed = known.held.held >= capacity->search.repeats &&
                   known.failed.failed >= capacity->search.repeats,
         .upper_bound = known.held.unsteady > 0,
+        .lower_bound = known.failed.limited > 0,
     };
-    result.sure = result.agreed && !result.upper_bound &&
+    result.sure = result.agreed && !result.upper_bound && !result.lower_bound &&
                   known.failed.rate - known.held.rate <= SSREQUEST_SURE_WIDTH * known.failed.rate;
     return result;
 }

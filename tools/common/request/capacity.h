@@ -68,13 +68,26 @@ struct ssrequest_trial {
     bool held;
     bool steady;     /* response times became stationary, see capacity_trial.h */
     double measured; /* counted time, seconds */
+    double took;     /* from the start until the last answer, seconds */
+    double own_cpu;  /* CPU time of the generator in `took`, seconds */
+    double own_wait; /* time in `took` when the generator was ready but had no CPU, seconds; NaN if
+                        unknown */
+    uint64_t resources;      /* requests that failed because the generator lacked resources */
+    bool generator_is_limit; /* the generator was too busy to send the requests on time */
 };
+
+/* Returns whether a trial failed because of the generator, so that it says nothing about the
+ * service. */
+SS_NONNULL()
+bool ssrequest_trial_is_limited(const struct ssrequest_trial *trial);
 
 /* The trials of one rate. */
 struct ssrequest_trials {
     double rate;
     unsigned held, failed;
-    unsigned unsteady; /* number of trials that held but were not stationary */
+    unsigned unsteady;           /* number of trials that held but were not stationary */
+    unsigned limited;            /* number of trials that failed because of the generator */
+    unsigned short_of_resources; /* number of `limited` trials in which it lacked resources */
 };
 
 struct ssrequest_capacity {
@@ -93,7 +106,9 @@ struct ssrequest_capacity_result {
     bool agreed;                    /* `held` and `failed` exist, with the required number of
                                        trials */
     bool upper_bound;               /* `held` was not stationary, so only the upper end is known */
-    bool sure; /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
+    bool lower_bound; /* trials at `failed` failed because of the generator, so at most the lower
+                         end is known */
+    bool sure;        /* agreed, no bound alone, and at most SSREQUEST_SURE_WIDTH wide */
 };
 
 SS_NONNULL()

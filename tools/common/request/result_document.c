@@ -136,10 +136,16 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
         ss_json_bool(json, "held", capacity->trials[i].held);
         ss_json_bool(json, "stationary", capacity->trials[i].steady);
         ss_json_number(json, "measured_seconds", capacity->trials[i].measured);
+        ss_json_number(json, "duration_seconds", capacity->trials[i].took);
+        ss_json_number(json, "own_cpu_seconds", capacity->trials[i].own_cpu);
+        ss_json_number(json, "own_cpu_wait_seconds", capacity->trials[i].own_wait);
+        print_whole(json, "resources", capacity->trials[i].resources);
+        ss_json_bool(json, "generator_limited", ssrequest_trial_is_limited(&capacity->trials[i]));
         ss_json_close(json, '}');
     }
     ss_json_close(json, ']');
     ss_json_bool(json, "upper_bound", result.upper_bound);
+    ss_json_bool(json, "lower_bound", result.lower_bound);
     ss_json_close(json, '}');
 }
 

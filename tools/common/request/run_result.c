@@ -57,6 +57,21 @@ double ssrequest_success_ratio(const struct ssrequest_tally *tally) {
                            : NAN;
 }
 
+bool ssrequest_is_saturated(const struct ssrequest_account *account) {
+    const struct ssrequest_tally *tally = account->tally;
+    return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
+           ss_histogram_quantile(&tally->lateness, 0.99) > SSREQUEST_LATE;
+}
+
+double ssrequest_generator_busy(const struct ssrequest_account *account) {
+    double waited = account->own_wait_seconds > 0 ? account->own_wait_seconds : 0;
+    return (account->own_cpu_seconds + waited) / ss_time_seconds(account->took);
+}
+
+bool ssrequest_generator_is_limit(const struct ssrequest_account *account) {
+    return ssrequest_generator_busy(account) > SSREQUEST_BUSY && ssrequest_is_saturated(account);
+}
+
 double ssrequest_throughput(const struct ssrequest_account *account) {
     return account->took ? (double)account->tally->outcomes[SSREQUEST_SUCCESS] /
                                ss_time_seconds(account->took)

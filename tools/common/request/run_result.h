@@ -32,6 +32,15 @@ struct ssrequest_machine {
     double contention[2];      /* a and b of --contention */
 };
 
+/* Requests count as late if they are sent later than this. */
+#define SSREQUEST_LATE 1e-3 /* seconds */
+
+/*
+ * The generator limits the rate if it runs, or waits for a CPU, for more than this part of the
+ * time.
+ */
+#define SSREQUEST_BUSY 0.9
+
 struct ssrequest_account {
     const char *program;                       /* "ssrequest" */
     const char *const *targets;                /* targets as given */
@@ -93,6 +102,23 @@ double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from
  */
 SS_NONNULL()
 double ssrequest_success_ratio(const struct ssrequest_tally *tally);
+
+/*
+ * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
+ */
+SS_NONNULL()
+bool ssrequest_is_saturated(const struct ssrequest_account *account);
+
+/*
+ * Returns the part of `took` in which the generator ran or waited for a CPU; NaN if its CPU time is
+ * unknown.
+ */
+SS_NONNULL()
+double ssrequest_generator_busy(const struct ssrequest_account *account);
+
+/* Returns whether the generator, not the service, limited the rate. */
+SS_NONNULL()
+bool ssrequest_generator_is_limit(const struct ssrequest_account *account);
 
 /* Returns successes per second of `took`; NaN if `took` is 0. */
 SS_NONNULL()

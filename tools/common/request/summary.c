@@ -17,14 +17,8 @@
 /* A time is mentioned if it exceeds another one by this factor. */
 #define REMARKABLE 1.5
 
-/* Requests count as late if they are sent later than this. */
-#define LATE 1e-3 /* seconds */
-
-/*
- * The generator limits the rate if it runs, or waits for a CPU, for more than this part of the
- * time.
- */
-#define BUSY 0.9
+#define RELIEVE_GENERATOR "Give it a CPU of its own (--own-cpu), or use several generators."
+#define SAVE_RESOURCES    "Lower --cap, or raise the limit on open files."
 
 /* Measured response times are too long if the generator waits for a CPU for more than this part. */
 #define STARVED 0.05
@@ -137,7 +131,7 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
     struct ssrequest_shown max = ssrequest_show_time(ss_time_seconds(tally->lateness.max));
     if (tally->lateness.max == 0)
         say(stream, "Requests were sent on time: none was late.");
-    else if (p99 <= LATE)
+    else if (p99 <= SSREQUEST_LATE)
         say(stream, "Requests were sent on time: 99 %% within %s of %s, the latest after %s.",
             ssrequest_show_time(p99).text, due, max.text);
     else
@@ -194,7 +188,7 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
         say(stream, "No request failed.");
     if (tally->outcomes[SSREQUEST_RESOURCES])
         say(stream, "The generator ran out of descriptors, ports or memory: such failures say "
-                    "nothing about the service. Lower --cap, or raise the limit on open files.");
+                    "nothing about the service. " SAVE_RESOURCES);
 }
 
 /* Reports coordinated omission, and whether response times of successes alone are misleading. */
@@ -203,7 +197,7 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     double intended = ss_histogram_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
     double actual = ss_histogram_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.99);
     double all = ss_histogram_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
-    if (intended > REMARKABLE * actual && intended - actual > LATE)
+    if (intended > REMARKABLE * actual && intended - actual > SSREQUEST_LATE)
         say(stream,
             "99 %% of the successes were answered within %s of being sent, but within %s of being "
             "due: only the second figure includes the wait before sending.",
@@ -213,15 +207,6 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
             "Successes alone look better than all requests: 99 %% of the successes took at most "
             "%s, 99 %% of all requests %s.",
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
-}
-
-/*
- * Returns whether the rate was limited: always in a closed loop, otherwise if requests were late.
- */
-static bool is_saturated(const struct ssrequest_account *account) {
-    const struct ssrequest_tally *tally = account->tally;
-    return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
-           ss_histogram_quantile(&tally->lateness, 0.99) > LATE;
 }
 
 /* Describes the generator: "used 44 % of a CPU and waited for one for 54 % of the time". */
@@ -241,16 +226,13 @@ static const char *what_it_did(char text[128], double used, double waited) {
 static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
     double used = account->own_cpu_seconds / ss_time_seconds(account->took);
     double waited = account->own_wait_seconds / ss_time_seconds(account->took);
-    double busy = used + (waited > 0 ? waited : 0);
-    bool saturated = is_saturated(account);
+    double busy = ssrequest_generator_busy(account);
+    bool saturated = ssrequest_is_saturated(account);
     char did[128];
     what_it_did(did, used, waited);
-    if (busy > BUSY && saturated)
-        say(stream,
-            "The generator was the limit, not the service: it %s. Give it a CPU of its own "
-            "(--own-cpu), or use several generators.",
-            did);
-    else if (busy > BUSY)
+    if (ssrequest_generator_is_limit(account))
+        say(stream, "The generator was the limit, not the service: it %s. " RELIEVE_GENERATOR, did);
+    else if (busy > SSREQUEST_BUSY)
         say(stream,
             "The generator %s: it cannot reach a higher rate, and if the service shares its CPU, "
             "the generator slowed the service down.",
@@ -262,7 +244,7 @@ static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
             "own (--own-cpu).",
             did);
     bool full = account->tally->unfinished_most >= account->rules.cap;
-    if (busy <= BUSY && saturated && (account->rules.closed > 0 || full))
+    if (busy <= SSREQUEST_BUSY && saturated && (account->rules.closed > 0 || full))
         say(stream,
             "The service was the limit: the generator waited for it for %.0f %% of the time.",
             100 * (1 - busy));
@@ -379,13 +361,36 @@ static const char *agreement(char text[48], unsigned agreed, const struct ssrequ
     return text;
 }
 
+/* Describes a search whose upper end says nothing about the service. */
+static void tell_lower_bound(FILE *stream, const struct ssrequest_account *account,
+    const struct ssrequest_capacity_result *found) {
+    const struct ssrequest_trials *upper = &found->failed;
+    bool resources = upper->short_of_resources > 0;
+    char held[48], failed[48], known[200] = "unknown: ";
+    agreement(held, found->held.held, &found->held);
+    agreement(failed, upper->failed, upper);
+    if (found->held.rate > 0 && !found->upper_bound)
+        snprintf(known, sizeof known,
+            "above %s requests per second: %s held there. This is a lower bound: ",
+            ssrequest_show_number(found->held.rate).text, held);
+    say(stream, "The capacity for %s is %s%s failed at %s, but in %u of them %s", account->demand,
+        known, failed, ssrequest_show_number(upper->rate).text,
+        resources ? upper->short_of_resources : upper->limited,
+        resources
+            ? "the generator ran out of descriptors, ports or memory, which says nothing about the "
+              "service. " SAVE_RESOURCES
+            : "the generator was the limit, not the service. " RELIEVE_GENERATOR);
+}
+
 static void tell_capacity(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_capacity_result found = ssrequest_capacity_result(account->capacity);
     const char *demand = account->demand;
     char held[48], failed[48];
     agreement(held, found.held.held, &found.held);
     agreement(failed, found.failed.failed, &found.failed);
-    if (found.upper_bound && found.failed.rate > 0)
+    if (found.lower_bound)
+        tell_lower_bound(stream, account, &found);
+    else if (found.upper_bound && found.failed.rate > 0)
         say(stream,
             "The capacity for %s is below %s requests per second: %s failed there. This is an "
             "upper bound: %s held at %s, but in %u of them response times had not become "
@@ -409,7 +414,8 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
             ssrequest_show_number(found.failed.rate).text, failed);
     if (!found.sure)
         say(stream, "This is uncertain: %s.",
-            found.upper_bound ? "trials were too short"
+            found.upper_bound   ? "trials were too short"
+            : found.lower_bound ? "the generator limited the rate"
             : found.agreed ? "trials at the same rate differ, so that the interval is wide; longer "
                              "ones differ less: raise --duration"
             : account->capacity->trial_count < SSREQUEST_TRIALS_MAX

@@ -251,10 +251,22 @@ static void find_capacity(struct ssreport_report *report, const struct ssreport_
     if (!capacity->demand)
         return;
     ssreport_rate_point_describe(&point, name, sizeof name);
-    if (isfinite(capacity->held) && isfinite(capacity->failed))
+    bool has_lower = isfinite(capacity->held) && !capacity->upper_bound;
+    bool has_upper = isfinite(capacity->failed) && !capacity->lower_bound;
+    if (has_lower && has_upper)
         find(report, "capacity", of,
             "%s: the capacity for %.40s is between %.4g and %.4g requests a second.", name,
             capacity->demand, capacity->held, capacity->failed);
+    else if (has_lower && capacity->lower_bound)
+        find(report, "capacity", of,
+            "%s: the capacity for %.40s is above %.4g requests a second: at %.4g, the generator "
+            "was the limit, not the service.",
+            name, capacity->demand, capacity->held, capacity->failed);
+    else if (has_upper && capacity->upper_bound)
+        find(report, "capacity", of,
+            "%s: the capacity for %.40s is below %.4g requests a second: at %.4g, response times "
+            "were not stationary.",
+            name, capacity->demand, capacity->failed, capacity->held);
     else
         find(report, "capacity", of, "%s: the capacity for %.40s was not found.", name,
             capacity->demand);
