@@ -28,8 +28,12 @@ fail() {
 # ssprofile searches for showstopper in its own folder.
 mkdir "$folder/bin"
 cp "$build/bin/ssprofile" "$folder/bin"
-cat >"$folder/bin/showstopper" <<'END'
+cat >"$folder/bin/showstopper" <<END
 #!/bin/sh
+called=$folder/called
+END
+cat >>"$folder/bin/showstopper" <<'END'
+echo "${*%%-- *}--" >>"$called"
 while [ "$1" != -- ]; do
     [ "$1" != -l ] || SETTING=$2
     shift
@@ -618,6 +622,7 @@ unstable_benchmarks_are_left_out() {
 }
 
 calibration_finds_the_setting() {
+    local cpu
     measure "$folder/base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
     expect 0 calibrate --base "$folder/base" -o "$folder/calibrated"
@@ -642,7 +647,11 @@ at a setting of 100% and 1.000 times at 40.00%."
     says_in_all "cannot narrow their relative spread."
     expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
     says '^setting (39\.9|40\.0).% .*16 tests'
-    says '^use: showstopper -n 1 -l (39\.9|40\.0).% -f exact -d stagger -D 50m -c deadbeat -- APPLICATION$'
+    # The printed options are those of the calibrated throttle.
+    says "^use: showstopper -n 1 -p '' --cpus [0-9]+ -l (39\.9|40\.0).% -f exact -d stagger -D 50m -c deadbeat -- APPLICATION\$"
+    cpu=$(sed -n 's/^use: .* --cpus \([0-9]*\) .*/\1/p' "$folder/out")
+    grep -Eq -- "-n 1 -p  --cpus $cpu -l 0\.(39[5-9]|40[0-4]).* -f exact -d stagger -D 50000u -c deadbeat --$" "$folder/called" ||
+        fail "the calibrated throttle was another one: $(tail -n 1 "$folder/called")"
     says_in_all "(cost 1.00"
     says_in_all "found by the published search from 2 benchmarks"
     sed -i 's/,40$/,110/; s/,25$/,9/' "$folder/base/results.csv"

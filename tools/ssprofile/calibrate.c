@@ -598,9 +598,10 @@ static void print_use(const struct calibration *calibration) {
         printf("use: ssactuate run duty=%.2f%%,tau=%s -- APPLICATION\n", 100 * setting, quantum);
         break;
     case SSPROFILE_LOAD:
-        printf("use: showstopper -n 1 -l %.2f%% -f exact -d stagger -D %s -c deadbeat -- "
-               "APPLICATION\n",
-            100 * setting, quantum);
+        /* Without its CPUs, the load would count relative to all CPUs. */
+        printf("use: showstopper -n 1 -p '' --cpus %u -l %.2f%% -f exact -d stagger -D %s -c "
+               "deadbeat -- APPLICATION\n",
+            (unsigned)calibration->runner.cpu, 100 * setting, quantum);
         break;
     case SSPROFILE_FREQUENCY:
         print_frequency(calibration, frequency);
