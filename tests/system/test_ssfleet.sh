@@ -684,6 +684,33 @@ tasks_unknown_to_slurm_are_not_active() {
     [ "$(cat out)" = 'done: 1' ] || fail "wrong status: $(cat out)"
 }
 
+# cancel_during PROGRAM: lets this program of Slurm do what `ssfleet cancel` does, before it has an effect.
+cancel_during() {
+    stand_in sbatch squeue scancel sinfo scontrol srun
+    # shellcheck disable=SC2016 # expanded by the stand-in
+    echo 'cat >/dev/null; echo "$*" >>submitted' >>stand-ins/sbatch
+    # shellcheck disable=SC2016
+    echo 'echo "$*" >>ended' >>stand-ins/scancel
+    sed -i '1a touch study/.fleet/canceled; rm -f study/.fleet/jobs/*' "stand-ins/$1"
+    write_plan 1 0
+    expect 1 ssfleet run --engine slurm study plan
+    says err 'ssfleet cancel was called: ending'
+    [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
+}
+
+cancel_ends_tasks_that_are_being_submitted() {
+    local name
+    cancel_during sbatch
+    name=$(grep -o 'ssfleet-[0-9-]*' submitted)
+    [ "$(cat ended)" = "--name $name" ] || fail "$name was not ended: $(cat ended)"
+}
+
+# The queue is queried before the submission.
+no_task_is_submitted_after_a_cancel() {
+    cancel_during scontrol
+    [ ! -e submitted ] || fail "submitted: $(cat submitted)"
+}
+
 queue_is_empty() {
     [ -z "$(squeue -h)" ]
 }
@@ -784,6 +811,8 @@ run_case a_node_with_a_local_disk_undoes_journals_of_killed_tasks
 run_case cancel_ends_running_tasks
 run_case status_shows_which_run_of_a_task_is_carried_out
 run_case cancel_ends_a_task_that_has_no_process_group_yet
+run_case cancel_ends_tasks_that_are_being_submitted
+run_case no_task_is_submitted_after_a_cancel
 run_case runs_without_a_result_are_explained
 run_case invalid_calls_are_refused
 run_case options_without_effect_are_refused

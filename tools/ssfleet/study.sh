@@ -84,6 +84,17 @@ pack_runs() {
 
 tasks_max=0 # maximum size of a submission, as found by earlier attempts; 0: unknown
 
+# end_if_canceled [ID]: ends this call and all tasks if `ssfleet cancel` was called. ID: tasks that were being submitted
+# then. `cancel` may have removed their file, by which the engine finds them.
+end_if_canceled() {
+    [ -e "$fleet/canceled" ] || return 0
+    [ $# -eq 0 ] || touch "$fleet/jobs/$1"
+    engine_cancel
+    rm -f "$fleet"/jobs/*
+    say "ssfleet cancel was called: ending"
+    exit 1
+}
+
 # submit_tasks: submits the tasks on standard input, in lines of pack_runs. Sets `refused` to the engine's message if
 # it did not accept all tasks, and `queue_full` if it may accept more later.
 submit_tasks() {
@@ -96,11 +107,13 @@ submit_tasks() {
         size=$((room > 0 && room < size ? room : size))
         size=$((max > 0 && max < size ? max : size))
         id=$(date +%s%N)-$$
+        end_if_canceled
         printf '%s\n' "${all[@]:index:size}" | sed 's/ .*//' >"$fleet/jobs/$id"
         limit=$(printf '%s\n' "${all[@]:index:size}" |
             awk '$2 == "-" { open = 1 } $2 > most { most = $2 } END { if (!open) printf "%d\n", most }')
         if engine_submit "$id" "$limit" 2>"$fleet/log/$id.error"; then
             rm -f "$fleet/log/$id.error"
+            end_if_canceled "$id"
             index=$((index + size))
             tasks_max=$max
             for name in $(tr ',' ' ' <"$fleet/jobs/$id"); do
@@ -210,8 +223,8 @@ carry_out() {
     declare -gA ghost_since=()
     declare -gA tried=()
     while :; do
+        end_if_canceled
         # Query tasks before results, so that the result of an ended task is not missed.
-        [ ! -e "$fleet/canceled" ] || { say "ssfleet cancel was called: ending" && exit 1; }
         if ! find_active; then
             say "$engine does not answer; trying again"
             sleep 5
@@ -431,6 +444,7 @@ print_status() {
 cancel_all() {
     touch "$fleet/canceled" # makes a `run` that waits for the tasks exit
     engine_cancel
-    rm -f "$fleet"/jobs/*
+    # A `run` in progress needs the files to end tasks that it has just submitted, and removes them itself.
+    is_alive "$fleet/turn" || rm -f "$fleet"/jobs/*
     say "canceled all tasks of $study; ssfleet run continues the study"
 }
