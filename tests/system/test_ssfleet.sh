@@ -554,6 +554,32 @@ an_ended_node_does_not_read_input_of_other_nodes() {
     exec 9>&-
 }
 
+a_replay_outlasts_one_wait_for_its_end() {
+    local pid
+    {
+        sed -n -e '/^hear() {/,/^}/p' -e '/^await_end() {/,/^}/p' "$source/tools/ssfleet/replay.sh"
+        cat <<'END'
+END_SECONDS=0.1
+note_failure() { failure[$1]=$2; }
+declare -A done_status=() failure=()
+heard=() node_list=(a b)
+exec 6<in
+await_end
+echo "${!done_status[*]}, failed: ${failure[*]-}"
+END
+    } >script
+    mkfifo in
+    bash -eu script >out &
+    pid=$!
+    exec 9>in
+    sleep 1
+    ! has_no_reader || fail "the timeout counts as the end of all nodes"
+    echo 'done a 0' >&9
+    exec 9>&-
+    wait "$pid" || fail "$(cat out)"
+    [ "$(cat out)" = 'a, failed: the connection was lost' ] || fail "$(cat out)"
+}
+
 nodes_end_at_the_end_of_their_input() {
     write_node 1h
     start_line | timeout "$patience" bash script a >out || fail "the node still runs"
@@ -825,6 +851,7 @@ run_case names_of_traces_may_have_commas_and_quotes
 run_case a_cluster_trace_is_split_among_nodes
 run_case nodes_report_the_error_of_a_synchronized_clock
 run_case an_ended_node_does_not_read_input_of_other_nodes
+run_case a_replay_outlasts_one_wait_for_its_end
 run_case nodes_end_at_the_end_of_their_input
 run_case runs_are_distributed_over_ssh
 run_case status_names_ssh_servers

@@ -12,6 +12,7 @@
 # Nodes end when their input does.
 
 CLOCK_ROUNDS=7
+END_SECONDS=3600 # the timeout of one wait for a node to end; waits are repeated
 CLOCK_TRUSTED=50000 # microseconds; warn if a clock's offset, or the error of its measurement, is larger
 
 # spread_input START SCRIPT: for engines that start one process per node. Runs `START NODE SCRIPT` for all nodes of
@@ -133,7 +134,8 @@ tell() {
     echo "$*" >&7
 }
 
-# hear SECONDS: reads a line from any node into `heard`. Fails if the time is over or all nodes have ended.
+# hear SECONDS: reads a line from any node into `heard`. Fails if all nodes have ended, or, with a status above 128, if
+# the time is over.
 hear() {
     local line
     IFS= read -r -t "$1" -u 6 line || return
@@ -223,9 +225,12 @@ start_nodes() {
 }
 
 await_end() {
-    local node
+    local node status
     while [ $((${#done_status[@]} + ${#failure[@]})) -lt ${#node_list[@]} ]; do
-        hear 1000000 || break
+        status=0
+        hear "$END_SECONDS" || status=$?
+        [ "$status" -le 128 ] || continue
+        [ "$status" -eq 0 ] || break
         case ${heard[0]-} in
         done)
             if [ "${heard[2]}" -eq 0 ]; then
