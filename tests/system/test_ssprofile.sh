@@ -277,12 +277,17 @@ unusable_benchmark_programs_are_skipped_and_reported() {
 lost cpu /s higher '/none/there' '([0-9]+)'
 mute cpu /s higher 'true' '([0-9]+)'
 bad cpu /s higher 'false' '([0-9]+)'
+late cpu /s higher 'sh -c "echo slow; exit 124"' '([0-9]+)'
+odd cpu /s higher 'sh -c "exit 123"' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
     says 'skipping lost under without in further repetitions: /none/there cannot be executed'
     says 'skipping mute under without in further repetitions: mute printed'
     says 'skipping bad under without in further repetitions: false failed with status 1'
-    says '2 of 5 benchmarks measured'
+    # These are statuses of timeout and xargs, among others.
+    says 'skipping late under without in further repetitions: sh failed with status 124: slow'
+    says 'skipping odd under without in further repetitions: sh failed with status 123'
+    says '2 of 7 benchmarks measured'
 }
 
 invalid_batteries_are_refused() {

@@ -144,12 +144,35 @@ int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error)
                              (unsigned)*cpu);
 }
 
+/* Steps before a benchmark is executed. A pipe reports the one that failed. */
+enum step { STEP_PIN, STEP_GROUP };
+
+_Noreturn static void report_failure(int report, enum step step) {
+    ssize_t written = write(report, &step, sizeof step);
+    (void)written;
+    _exit(126);
+}
+
+/* Returns the failure that the child has reported, as the end of a sentence; NULL if none. */
+static const char *reported_failure(int report) {
+    static const char *const failures[] = {
+        [STEP_PIN] = "cannot be pinned to the chosen CPU: is that CPU still online?",
+        [STEP_GROUP] = "cannot be moved into its control group",
+    };
+    enum step step;
+    ssize_t got;
+    do
+        got = read(report, &step, sizeof step);
+    while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof step ? failures[step] : NULL;
+}
+
 /*
  * Executes the benchmark. A throttle that showstopper carries out pins the benchmark itself, so
  * that showstopper's own processes can use other CPUs.
  */
 _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
-    bool throttled, int output, pid_t parent) {
+    bool throttled, int output, int report, pid_t parent) {
     const char *words[WORDS_MAX];
     char path[8400];
     size_t count = throttled ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
@@ -165,7 +188,7 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     if (ss_platform_die_with(parent, SIGTERM) < 0)
         _exit(126);
     if (!is_pinned && pin_to_cpu(runner->cpu) < 0)
-        _exit(124);
+        report_failure(report, STEP_PIN);
     /*
      * Disables address space randomization if permitted, because the addresses of stack and memory
      * can change a rate by some percent.
@@ -173,7 +196,7 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
     if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
         ss_platform_limit_group_enter(&runner->group) < 0)
-        _exit(123);
+        report_failure(report, STEP_GROUP);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     execvp(words[0], (char *const *)words);
@@ -243,11 +266,6 @@ static int check_status(int status, const char *name, const char *output, struct
     switch (WEXITSTATUS(status)) {
     case 0:
         return 0;
-    case 123:
-        return ss_error_fail(error, "%s cannot be moved into its control group", name);
-    case 124:
-        return ss_error_fail(
-            error, "%s cannot be pinned to the chosen CPU: is that CPU still online?", name);
     case 126:
     case 127:
         return ss_error_fail(
@@ -258,29 +276,43 @@ static int check_status(int status, const char *name, const char *output, struct
     }
 }
 
+static int open_pipes(int ends[2], int reports[2]) {
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    if (pipe2(reports, O_CLOEXEC) == 0)
+        return 0;
+    close(ends[0]);
+    close(ends[1]);
+    return -1;
+}
+
 /* Runs a command and returns its output. `frequency` may be NULL. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
-    int ends[2], status;
+    int ends[2], reports[2], status;
     char *text = malloc(OUTPUT_MAX);
-    if (!text || pipe2(ends, O_CLOEXEC) < 0) {
+    if (!text || open_pipes(ends, reports) < 0) {
         free(text);
         ss_error_memory(error);
         return NULL;
     }
     pid_t parent = getpid(), child = fork();
     if (child == 0)
-        execute_benchmark(runner, command, throttled, ends[1], parent);
+        execute_benchmark(runner, command, throttled, ends[1], reports[1], parent);
     close(ends[1]);
+    close(reports[1]);
     if (child > 0)
         read_output(ends[0], text, child, frequency);
     close(ends[0]);
+    const char *failure = child > 0 ? reported_failure(reports[0]) : NULL;
+    close(reports[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (interrupted)
         ss_error_fail(error, "interrupted by a signal: %s", strsignal(interrupted));
     int failed = interrupted ? -1
                  : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
+                 : failure   ? ss_error_fail(error, "%s %s", command[0], failure)
                              : check_status(status, command[0], text, error);
     if (failed) {
         free(text);
