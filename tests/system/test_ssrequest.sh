@@ -313,7 +313,7 @@ requests_begin_at_a_given_time() {
         start=$(seconds_from_now "$later")
         ! "$bin/ssrequest" "${patiently[@]}" --json json --rate 100 --duration 200m --start-at "@$start" "$url" \
             >out 2>err || break
-        grep -q 'has passed: give' err || fail "$(cat out err)"
+        grep -Eq 'has passed: give|requests can begin only' err || fail "$(cat out err)"
     done
     begin=$(sed -n 's/.*"begin_epoch_seconds": \([0-9.]*\).*/\1/p' json)
     awk -v begin="$begin" -v start="$start" 'BEGIN { exit !(begin >= start && begin < start + 30) }' ||
@@ -342,6 +342,24 @@ a_start_that_passes_while_the_service_starts_is_refused() {
     [ ! -e kept ] || fail "a record without requests was created"
     end_server
     [ "$requests" -eq 0 ] || fail "$requests requests were sent"
+}
+
+# Nothing was connected, so the reason is not the service.
+a_start_that_passes_during_a_lookup_is_refused() {
+    local status=0
+    mkfifo names
+    SS_TEST_NAMES=names LD_PRELOAD=$names \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$bin/ssrequest" --rate 100 --start-at "@$(seconds_from_now 0.5)" http://slow.test:1/ >out 2>err &
+    local asker=$!
+    pids+=("$asker")
+    sleep 0.6
+    exec 9<>names
+    wait "$asker" || status=$?
+    exec 9>&-
+    [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
+    # A busy machine may execute ssrequest too late.
+    grep -Eq "^ssrequest: --start-at: (requests can begin only .* s after '@|.* has passed)" err || fail "$(cat err)"
 }
 
 a_service_that_does_not_start_is_named() {
@@ -1061,6 +1079,7 @@ run_case requests_are_sent_to_unix_sockets
 run_case wait_for_delays_the_start_until_the_service_listens
 run_case requests_begin_at_a_given_time
 run_case a_start_that_passes_while_the_service_starts_is_refused
+run_case a_start_that_passes_during_a_lookup_is_refused
 run_case a_service_that_does_not_start_is_named
 run_case a_full_unix_socket_refuses_connections
 run_case a_proxy_of_the_environment_is_not_used

@@ -55,13 +55,13 @@ static int take_cpus(const char *list, struct ss_error *error) {
     return 0;
 }
 
-/* Fails, before any file is created, if the start has passed while the service was started. */
+/* Fails, before any file is created, if the start has passed during lookups and --wait-for. */
 static int check_start(const struct ssrequest_options *options, struct ss_error *error) {
     int64_t late = ss_platform_wallclock() - options->start_at;
     if (!options->start_at_text || late <= 0)
         return 0;
-    return ss_error_fail(error,
-        "--start-at: the service accepted connections only %.3f s after '%s': give a later time",
+    return ss_error_fail(error, "--start-at: %s only %.3f s after '%s': give a later time",
+        options->wait_for > 0 ? "the service accepted connections" : "requests can begin",
         (double)late / 1e9, options->start_at_text);
 }
 
