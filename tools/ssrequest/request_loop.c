@@ -12,6 +12,7 @@
 
 #include "base/end_signals.h"
 #include "platform/platform.h"
+#include "wait.h"
 
 #define EVENTS_MAX 64
 
@@ -75,10 +76,6 @@ static void advance(struct ssrequest_loop *loop) {
     ssrequest_generator_advance(loop->generator, ssrequest_loop_now(loop));
 }
 
-static ss_time earlier(ss_time a, ss_time b) {
-    return a < b ? a : b;
-}
-
 /*
  * Sets the timer. Setting an expired timer makes it unreadable, so it never has to be read. Leaves
  * a timer that is set to an earlier time, because timeouts move with each response, and each move
@@ -98,8 +95,8 @@ static void arm(struct ssrequest_loop *loop, ss_time moment) {
 }
 
 static int wait_for_events(struct ssrequest_loop *loop, struct epoll_event *events) {
-    ss_time next = earlier(loop->second, ssrequest_generator_next(loop->generator));
-    next = earlier(next, ssrequest_http_next(loop->http));
+    ss_time next = ssrequest_earlier(loop->second, ssrequest_generator_next(loop->generator));
+    next = ssrequest_earlier(next, ssrequest_http_next(loop->http));
     bool due = next <= ssrequest_loop_now(loop);
     if (!due)
         arm(loop, next);

@@ -53,10 +53,6 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_aim
     return true;
 }
 
-static ss_time earlier(ss_time a, ss_time b) {
-    return a < b ? a : b;
-}
-
 /*
  * Sleeps, for less than a second. A signal that ends runs ends the process: such signals are
  * blocked, and no loop reads them yet.
@@ -90,13 +86,13 @@ static int wait_for_target(
     const struct attempts *attempts, ss_time begin, ss_time patience, struct ss_error *error) {
     ss_time left = patience;
     do {
-        ss_time limit = earlier(left, ATTEMPT) / SS_MILLISECOND;
+        ss_time limit = ssrequest_earlier(left, ATTEMPT) / SS_MILLISECOND;
         curl_easy_setopt(attempts->easy, CURLOPT_CONNECTTIMEOUT_MS, limit > 0 ? (long)limit : 1L);
         if (curl_easy_perform(attempts->easy) == CURLE_OK)
             return 0;
         ss_time passed = ss_time_since(ss_platform_now(), begin);
         left = passed < patience ? patience - passed : 0;
-        pause_for(earlier(left, PAUSE));
+        pause_for(ssrequest_earlier(left, PAUSE));
     } while (left > 0);
     return refuse(attempts, patience, error);
 }
@@ -120,5 +116,5 @@ int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct
 void ssrequest_wait_until(int64_t time) {
     int64_t left;
     while ((left = time - ss_platform_wallclock()) > 0)
-        pause_for(earlier((ss_time)left, SS_SECOND / 2));
+        pause_for(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
 }

@@ -9,6 +9,10 @@
 
 #include "targets.h"
 
+static inline ss_time ssrequest_earlier(ss_time a, ss_time b) {
+    return a < b ? a : b;
+}
+
 /*
  * Waits until every target has accepted a connection; fails if one has not after `patience`. Skips
  * targets without an address. The caller must have blocked the signals that end a run; one that

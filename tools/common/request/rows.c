@@ -325,8 +325,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
      */
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
-    if (rows->each.file >= 0)
-        ss_lines_flush(&rows->each); /* a program may read the file during the run */
+    ss_lines_flush(&rows->each); /* a program may read the file during the run */
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
         ss_histogram_merge(&rows->before[origin], &rows->times[origin]);
@@ -334,7 +333,6 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     }
     if (rows->seconds.file >= 0)
         write_second(rows, &second);
-    ss_lines_flush(&rows->each);
     rows->due = tally->intended;
     rows->sent = tally->sent;
     rows->refused = tally->refused;
