@@ -205,6 +205,30 @@ START_TEST(the_control_group_that_counts_cpu_time_is_printed) {
 }
 END_TEST
 
+/* ---- holding ---- */
+
+/* An environment whose container prints this before `open`, and then runs until its input ends. */
+static struct run *hold(const char *said) {
+    char text[256];
+    const char *program = run_path(folder, "environment");
+    snprintf(text, sizeof text,
+        "#!/bin/sh\n[ \"$1\" = --open ] || exit 0\n%s\necho open\nexec cat >&2\n", said);
+    run_write_file(program, text);
+    ck_assert_int_eq(chmod(program, 0700), 0);
+    return call(WORDS(PLACE, "hold", "--root", root, "q", "--", program));
+}
+
+/* Its group is missing, but it is a container only once it has printed `open`. */
+START_TEST(an_environment_may_print_much_before_it_is_open) {
+    open_place(0);
+    expect_refusal(hold(":"), "q: cannot find the container's first process");
+    expect_refusal(hold("printf '%0300d\\n' 0"), "q: cannot find the container's first process");
+    expect_refusal(hold("printf '%0254d\\n' 0"), "q: cannot find the container's first process");
+    expect_refusal(hold("seq 200"), "q: cannot find the container's first process");
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* ---- entering ---- */
 
 static const char *hidden; /* a folder that the container does not see */
@@ -342,6 +366,7 @@ PROCESS_MAIN(
     SS_CASE(a_container_without_control_groups_cannot_be_joined),
     SS_CASE(only_open_places_can_be_joined_and_entered),
     SS_CASE(the_control_group_that_counts_cpu_time_is_printed),
+    SS_CASE(an_environment_may_print_much_before_it_is_open),
     SS_CASE(a_command_runs_in_the_namespaces_of_the_container),
     SS_CASE(a_command_runs_in_the_folder_of_its_caller),
     SS_CASE(failures_of_the_command_are_those_of_a_shell),

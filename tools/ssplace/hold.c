@@ -97,13 +97,22 @@ static int start(struct holder *holder, char *const *words, struct ss_error *err
     return 0;
 }
 
-/* Reads the program's output. Returns whether one line is `open`. */
+/*
+ * Reads the program's output, and keeps the unfinished line in `text`. Returns whether one line is
+ * `open`.
+ */
 static bool has_said_open(const struct holder *holder, char text[256]) {
     size_t length = strlen(text);
     ssize_t more = read(holder->said, text + length, 255 - length);
     if (more > 0)
         text[length + (size_t)more] = '\0';
-    return strncmp(text, "open\n", 5) == 0 || strstr(text, "\nopen\n");
+    bool is_open = strncmp(text, "open\n", 5) == 0 || strstr(text, "\nopen\n");
+    char *end = strrchr(text, '\n');
+    if (end)
+        memmove(text, end + 1, strlen(end + 1) + 1);
+    else if (strlen(text) == 255)
+        strcpy(text, "?"); /* too long to be `open`: only that it has begun matters */
+    return is_open;
 }
 
 /* Fails with the last line of the program's standard error. */
