@@ -205,6 +205,36 @@ static void interaction_of_two_codes_is_reported(void **state) {
     assert_false(study.effects.crossed_found[1][2]);
 }
 
+static bool any_interaction(const struct effects *effects) {
+    for (size_t one = 0; one < SUSPECTS; one++) {
+        for (size_t other = 0; other < SUSPECTS; other++) {
+            if (other != one && effects->crossed_found[one][other])
+                return true;
+        }
+    }
+    return false;
+}
+
+#define CHANCE_STUDIES 500
+
+static void interactions_by_chance_are_rare(void **state) {
+    (void)state;
+    struct study study;
+    uint64_t random = 17;
+    size_t found = 0;
+    open_study(&study);
+    for (size_t number = 0; number < CHANCE_STUDIES; number++) {
+        for (size_t i = 0; i < SUSPECTS; i++) {
+            for (size_t slot = 0; slot < SLOTS; slot++)
+                study.cpu[i][slot] = 1 + 0.1 * (ss_random_next(&random) - 0.5);
+        }
+        estimate(&study);
+        found += any_interaction(&study.effects);
+    }
+    assert_that(found, <=, 0.07 * CHANCE_STUDIES);
+    assert_that(found, >=, 0.03 * CHANCE_STUDIES);
+}
+
 static void effect_of_an_unused_code_is_reported(void **state) {
     (void)state;
     struct study study;
@@ -225,4 +255,5 @@ UNIT_MAIN(cmocka_unit_test(effects_are_estimated_under_a_cubic_drift),
     cmocka_unit_test(effect_of_a_pair_is_not_attributed_to_a_third_suspect),
     cmocka_unit_test(slots_without_a_figure_are_left_out),
     cmocka_unit_test(interaction_of_two_codes_is_reported),
+    cmocka_unit_test(interactions_by_chance_are_rare),
     cmocka_unit_test(effect_of_an_unused_code_is_reported))

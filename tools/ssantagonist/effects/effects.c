@@ -25,8 +25,8 @@
 /* A suspect that makes up for more than this part of the withheld CPU time only shifts work. */
 #define RETURNED_MIN 0.5
 
-double effects_quantile(size_t suspects, double freedom) {
-    return gsl_cdf_tdist_Pinv(1 - ALPHA / (2 * (double)suspects), freedom);
+double effects_quantile(size_t tests, double freedom) {
+    return gsl_cdf_tdist_Pinv(1 - ALPHA / (2 * (double)tests), freedom);
 }
 
 double effects_percent(double logarithm) {
@@ -118,9 +118,12 @@ static double estimate_cpu(
     double usual = usual_cpu(codes, suspect, cpu), error = NAN;
     effects->codes[suspect].withheld = NAN;
     if (usual > 0 && fit_series(&regression, codes, cpu)) {
-        double quantile = effects_quantile(codes->suspects, regression_freedom(&regression));
-        for (size_t other = 0; other < codes->suspects; other++) {
+        size_t count = codes->suspects;
+        for (size_t other = 0; other < count; other++) {
             struct regression_sum sum = regression_at(&regression, column_of(other));
+            /* All pairs of suspects are tested for a change by the code of another one. */
+            double quantile = effects_quantile(
+                other == suspect ? count : count * (count - 1), regression_freedom(&regression));
             effects->crossed[suspect][other] = sum.value / usual;
             effects->crossed_found[suspect][other] = fabs(sum.value) > quantile * sum.error;
             if (other != suspect)

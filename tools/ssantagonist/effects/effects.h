@@ -80,14 +80,15 @@ struct effects {
         pair[EFFECTS_PAIRS_MAX]; /* the most significant pairs, the largest |t| first */
     /*
      * The relative change of the CPU time of suspect [i] while suspect [j] was throttled, and
-     * whether that is significant.
+     * whether that is significant: 5 % of studies have any such change of another suspect by
+     * chance.
      */
     double crossed[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
     bool crossed_found[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
 };
 
-/* Returns the |t| that the largest of `suspects` effects exceeds by chance in 5 % of studies. */
-double effects_quantile(size_t suspects, double freedom);
+/* Returns the |t| that the largest of `tests` effects exceeds by chance in 5 % of studies. */
+double effects_quantile(size_t tests, double freedom);
 
 /*
  * Returns the smallest cost, as a logarithm, that a study finds with a probability of 90 %, given
