@@ -138,10 +138,14 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
     switch (one->verdict) {
     case EFFECTS_HURTS:
         write_hurt(stages, one, text);
+        if (one->grew)
+            snprintf(text + strlen(text), 160,
+                "; its load has risen since the run look, so it is unknown whether it did the work "
+                "later");
         break;
     case EFFECTS_SHIFTS:
         write_hurt(stages, one, text);
-        if (isfinite(one->returned.value))
+        if (isfinite(one->returned.value) && !one->grew)
             snprintf(text + strlen(text), 160,
                 "; but throttling only shifts its work: it did %.0f %% of it later",
                 100 * fmin(fmax(one->returned.value, 0), 1));

@@ -77,10 +77,13 @@ static void write_text(const char *run, const char *name, const char *text) {
 static double costs[300];
 
 /*
- * Suspects that use the same CPU time in throttled slots, or on average, suspects that are stopped
- * nearly all the time, and suspects that use half as much again while the first one is throttled.
+ * Suspects that use the same CPU time in throttled slots, or on average, and suspects that are
+ * stopped nearly all the time.
  */
-static bool catches_up[300], returns_later[300], only_stops[300], fills_gaps[300];
+static bool catches_up[300], returns_later[300], only_stops[300];
+
+/* Parts by which suspects use more CPU time while the first one is throttled, or after `look`. */
+static double fills_gaps[300], grows[300];
 
 static bool is_low(const struct stage *stage, size_t group, size_t slot) {
     return stage->codes.slots > 0 && codes_low(&stage->codes, group, slot);
@@ -102,8 +105,10 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
             load *= 1 - stage->depth;
         else if (returns_later[member] && stage->codes.slots > 0)
             load *= 1 + stage->depth;
-        if (fills_gaps[member] && is_low(stage, 0, slot))
-            load *= 1.5;
+        if (is_low(stage, 0, slot))
+            load *= 1 + fills_gaps[member];
+        if (stage->codes.slots > 0)
+            load *= 1 + grows[member];
         ss_wallclock_print(time, sizeof time, (int64_t)((BEGIN + elapsed) * 1e9));
         fprintf(file, "%s,%.6f,1,%.9f,0,1,1\n", time, elapsed, load);
     }
@@ -172,6 +177,7 @@ static void reset(void) {
     memset(returns_later, 0, sizeof returns_later);
     memset(only_stops, 0, sizeof only_stops);
     memset(fills_gaps, 0, sizeof fills_gaps);
+    memset(grows, 0, sizeof grows);
 }
 
 static void first_plan_throttles_nothing(void **state) {
@@ -325,7 +331,7 @@ static void change_of_another_suspects_cpu_time_is_reported(void **state) {
     (void)state;
     reset();
     open_study(3);
-    fills_gaps[2] = true;
+    fills_gaps[2] = 0.5;
     carry_out_next();
     carry_out_next();
     const char *text = print(answer_print);
@@ -340,6 +346,39 @@ static void change_of_another_suspects_cpu_time_is_reported(void **state) {
     row = strstr(text, row);
     assert_memory_equal(strstr(row, "\"significant\""), "\"significant\": true", 19);
     assert_says(text, "\"notes\": [\n    \"While pid 100 ");
+    close_study();
+}
+
+/*
+ * A suspect that shares CPUs with the first one gets as much from it as it loses itself, so its
+ * mean is the usual one. That is not work done later.
+ */
+static void cpu_time_of_a_throttled_neighbor_is_not_shifted_work(void **state) {
+    (void)state;
+    reset();
+    open_study(3);
+    fills_gaps[2] = 0.2;
+    costs[2] = 0.15;
+    carry_out_next();
+    carry_out_next();
+    const char *text = print(answer_print);
+    assert_memory_equal(text, "pid 102 (job2): withholding 20 %", 32);
+    assert_lacks(text, "only shifts");
+    assert_lacks(text, "has risen");
+    close_study();
+}
+
+static void load_that_has_risen_is_not_shifted_work(void **state) {
+    (void)state;
+    reset();
+    open_study(3);
+    grows[1] = 0.18;
+    costs[1] = 0.15;
+    carry_out_next();
+    carry_out_next();
+    const char *text = print(answer_print);
+    assert_says(text, "; its load has risen since the run look, so it is unknown");
+    assert_lacks(text, "only shifts");
     close_study();
 }
 
@@ -467,6 +506,8 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
     cmocka_unit_test(answer_lists_confirmed_suspects_first),
     cmocka_unit_test(change_of_another_suspects_cpu_time_is_reported),
+    cmocka_unit_test(cpu_time_of_a_throttled_neighbor_is_not_shifted_work),
+    cmocka_unit_test(load_that_has_risen_is_not_shifted_work),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
     cmocka_unit_test(study_without_effects_says_so),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),

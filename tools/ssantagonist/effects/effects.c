@@ -25,6 +25,9 @@
 /* A suspect that makes up for more than this part of the withheld CPU time only shifts work. */
 #define RETURNED_MIN 0.5
 
+/* A suspect that seems to make up for more than this part has more work than before the study. */
+#define RETURNED_MAX 1.5
+
 double effects_quantile(size_t tests, double freedom) {
     return gsl_cdf_tdist_Pinv(1 - ALPHA / (2 * (double)tests), freedom);
 }
@@ -107,8 +110,63 @@ static double usual_cpu(const struct codes *codes, size_t suspect, const double 
 }
 
 /*
- * Sets how much CPU time the suspect lost while throttled, and how its CPU time depended on the
- * other codes. Returns the standard error of the lost part.
+ * Returns by how much the codes of the others changed the mean CPU time of a suspect: suspects that
+ * share CPUs use what a throttled one leaves. Returns 0 if this may be chance, because the errors
+ * of many small changes would hide that a suspect uses CPU time later.
+ */
+static struct regression_sum change_by_others(
+    const struct effects_input *input, size_t suspect, const struct regression *regression) {
+    const struct codes *codes = input->codes;
+    double weights[REGRESSION_COLUMNS_MAX] = {0};
+    for (size_t slot = 0; slot < codes->slots; slot++) {
+        for (size_t other = 0; other < codes->suspects; other++) {
+            if (other != suspect && isfinite(input->cpu[suspect][slot]) &&
+                codes_low(codes, other, slot))
+                weights[column_of(other)] += 1 / (double)regression->rows;
+        }
+    }
+    struct regression_sum sum = regression_sum_of(regression, weights);
+    double quantile = effects_quantile(codes->suspects, regression_freedom(regression));
+    return fabs(sum.value) > quantile * sum.error ? sum : (struct regression_sum){0, 0};
+}
+
+/*
+ * Estimates how much of the withheld CPU time the suspect used later. A queue catches up at full
+ * speed until it is empty. This may take many slots, so the coefficient for the slot after does not
+ * show it. The mean over the whole study does: without the changes by `others`, it equals the usual
+ * CPU time of the suspect.
+ */
+static void estimate_return(struct effects_one *one, const struct effects_input *input,
+    size_t suspect, struct regression_sum others) {
+    const struct codes *codes = input->codes;
+    const struct effects_usual *usual = &input->usual[suspect];
+    double values[2][2 * CODES_LENGTH];
+    size_t counts[2] = {0};
+    for (size_t slot = 0; slot < codes->slots; slot++) {
+        double cpu = input->cpu[suspect][slot];
+        size_t low = codes_low(codes, suspect, slot);
+        if (isfinite(cpu))
+            values[low][counts[low]++] = cpu - others.value;
+    }
+    struct stats_sample free = stats_sample_of(values[0], counts[0]);
+    struct stats_sample low = stats_sample_of(values[1], counts[1]);
+    double share = (double)low.count / (double)(low.count + free.count);
+    double more = share * low.mean + (1 - share) * free.mean - usual->mean;
+    double variance =
+        (share * low.variance + (1 - share) * free.variance) / (double)(low.count + free.count);
+    double error = sqrt(usual->error * usual->error + variance + others.error * others.error);
+    double withheld = share * (usual->mean - low.mean);
+    double quantile = effects_quantile(codes->suspects, (double)codes->slots);
+    if (withheld > 0)
+        one->returned = value_of(
+            (struct regression_sum){.value = 1 + more / withheld, .error = error / withheld},
+            quantile);
+    one->grew = more > quantile * error && more > (RETURNED_MAX - 1) * withheld;
+}
+
+/*
+ * Sets how much CPU time the suspect lost while throttled, how its CPU time depended on the other
+ * codes, and how much it used later. Returns the standard error of the lost part.
  */
 static double estimate_cpu(
     struct effects *effects, const struct effects_input *input, size_t suspect) {
@@ -131,41 +189,11 @@ static double estimate_cpu(
             effects->codes[suspect].withheld = -sum.value / usual;
             error = sum.error / usual;
         }
+        estimate_return(&effects->codes[suspect], input, suspect,
+            change_by_others(input, suspect, &regression));
     }
     regression_close(&regression);
     return error;
-}
-
-/*
- * Estimates how much of the withheld CPU time the suspect used later. A queue catches up at full
- * speed until it is empty. This may take many slots, so the coefficient for the slot after does not
- * show it. The mean over the whole study does: it equals the usual CPU time of the suspect.
- */
-static void estimate_return(
-    struct effects_one *one, const struct effects_input *input, size_t suspect) {
-    const struct codes *codes = input->codes;
-    const struct effects_usual *usual = &input->usual[suspect];
-    double values[2][2 * CODES_LENGTH];
-    size_t counts[2] = {0};
-    for (size_t slot = 0; slot < codes->slots; slot++) {
-        double cpu = input->cpu[suspect][slot];
-        size_t low = codes_low(codes, suspect, slot);
-        if (isfinite(cpu))
-            values[low][counts[low]++] = cpu;
-    }
-    struct stats_sample free = stats_sample_of(values[0], counts[0]);
-    struct stats_sample low = stats_sample_of(values[1], counts[1]);
-    double share = (double)low.count / (double)(low.count + free.count);
-    double mean = share * low.mean + (1 - share) * free.mean;
-    double variance =
-        (share * low.variance + (1 - share) * free.variance) / (double)(low.count + free.count);
-    double withheld = share * (usual->mean - low.mean);
-    struct regression_sum returned = {
-        .value = 1 - (usual->mean - mean) / withheld,
-        .error = sqrt(usual->error * usual->error + variance) / withheld,
-    };
-    if (withheld > 0)
-        one->returned = value_of(returned, effects_quantile(codes->suspects, (double)codes->slots));
 }
 
 /* Divides a sum by the part of CPU time that was withheld, and combines their errors. */
@@ -189,7 +217,7 @@ static enum effects_verdict judge(const struct effects_one *one, double depth) {
         return EFFECTS_SUPPORTS;
     /* A small net effect may include zero by chance, so the slot after must show a loss as well. */
     if ((contains_zero(&one->net) && one->after.interval.high < 0) ||
-        (one->returned.value > RETURNED_MIN && one->returned.interval.low > 0))
+        (!one->grew && one->returned.value > RETURNED_MIN && one->returned.interval.low > 0))
         return EFFECTS_SHIFTS;
     return EFFECTS_HURTS;
 }
@@ -211,7 +239,6 @@ static void estimate_one(struct effects *effects, const struct effects_input *in
     if (code < input->codes->suspects) {
         withheld.error = estimate_cpu(effects, input, code);
         withheld.value = one->withheld;
-        estimate_return(one, input, code);
     }
     one->cost = per_withheld(now, withheld, quantile);
     one->net = per_withheld(both, withheld, quantile);

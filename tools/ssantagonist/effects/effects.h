@@ -54,8 +54,9 @@ struct effects_one {
     struct effects_value after;    /* l: in the slot after */
     double withheld;               /* g: part of its CPU time lost while throttled; NaN: unknown */
     struct effects_value returned; /* part of the lost CPU time that it used later */
-    struct effects_value cost;     /* b / g: extrapolated cost of all of its CPU time */
-    struct effects_value net;      /* (b + l) / g */
+    bool grew; /* it used more CPU time than before the study, so `returned` says nothing */
+    struct effects_value cost; /* b / g: extrapolated cost of all of its CPU time */
+    struct effects_value net;  /* (b + l) / g */
     enum effects_verdict verdict;
 };
 
