@@ -180,6 +180,28 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
     }
 }
 
+static void write_alone(
+    const struct stages *stages, const struct effects_one *one, char *text, size_t size) {
+    switch (one->verdict) {
+    case EFFECTS_HURTS:
+    case EFFECTS_SHIFTS:
+        snprintf(text, size, "; alone, all of it costs about %s %% (%s to %s)",
+            digits_of(cost_percent(stages, one->cost.value)).text,
+            digits_of(cost_percent(stages, one->cost.interval.low)).text,
+            digits_of(cost_percent(stages, one->cost.interval.high)).text);
+        break;
+    case EFFECTS_SUPPORTS:
+        snprintf(text, size, "; alone, the service depends on it");
+        break;
+    case EFFECTS_UNTESTABLE:
+        snprintf(text, size, "; alone, not testable");
+        break;
+    case EFFECTS_NOTHING:
+        snprintf(text, size, "; alone, no effect was found");
+        break;
+    }
+}
+
 static void write_sentence(
     const struct stages *stages, const struct result *result, char text[SENTENCE]) {
     write_name(result, stages, text);
@@ -191,14 +213,8 @@ static void write_sentence(
     snprintf(text + used, 3, ": ");
     write_verdict(stages, result->together, text + used + 2);
     used = strlen(text);
-    const struct effects_one *alone = result->alone;
-    if (alone && alone->now.interval.low > 0)
-        snprintf(text + used, SENTENCE - used, "; alone, all of it costs about %s %% (%s to %s)",
-            digits_of(cost_percent(stages, alone->cost.value)).text,
-            digits_of(cost_percent(stages, alone->cost.interval.low)).text,
-            digits_of(cost_percent(stages, alone->cost.interval.high)).text);
-    else if (alone)
-        snprintf(text + used, SENTENCE - used, "; alone, no effect was found");
+    if (result->alone)
+        write_alone(stages, result->alone, text + used, SENTENCE - used);
 }
 
 /*

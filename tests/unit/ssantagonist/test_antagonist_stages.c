@@ -148,6 +148,13 @@ static void carry_out_next(void) {
     stages_close(&stages);
 }
 
+/* Carries out the last run again. */
+static void repeat_last(void) {
+    struct stages stages = read_study();
+    carry_out(&stages.items[stages.count - 1]);
+    stages_close(&stages);
+}
+
 /* Returns the text that `write` prints about the study; valid until the next call. */
 static const char *print(void (*write)(const struct stages *stages, FILE *stream)) {
     static char *text;
@@ -393,10 +400,44 @@ static void suspect_that_hurts_is_confirmed_alone(void **state) {
     carry_out_next();
     assert_says(print(answer_print), "; alone, all of it costs about 1");
     costs[0] = 0;
-    struct stages stages = read_study();
-    carry_out(&stages.items[2]);
-    stages_close(&stages);
+    repeat_last();
     assert_says(print(answer_print), "; alone, no effect was found");
+    close_study();
+}
+
+static void suspect_may_be_untestable_alone(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    costs[0] = 0.2;
+    carry_out_next();
+    carry_out_next();
+    only_stops[0] = true;
+    carry_out_next();
+    assert_says(print(answer_print), "; alone, not testable");
+    costs[0] = 0;
+    repeat_last();
+    assert_says(print(answer_print), "; alone, not testable");
+    /* A record without samples gives no CPU time. */
+    costs[0] = 0.2;
+    repeat_last();
+    write_text(
+        "alone-100/s1", "samples.csv", "time,elapsed_seconds,target,load,error,duty,counted\n");
+    assert_says(print(answer_print), "; alone, not testable");
+    assert_lacks(print(answer_print), "nan");
+    close_study();
+}
+
+static void suspect_may_be_needed_alone(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    costs[0] = 0.2;
+    carry_out_next();
+    carry_out_next();
+    costs[0] = -0.2;
+    carry_out_next();
+    assert_says(print(answer_print), "; alone, the service depends on it");
     close_study();
 }
 
@@ -509,7 +550,8 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(cpu_time_of_a_throttled_neighbor_is_not_shifted_work),
     cmocka_unit_test(load_that_has_risen_is_not_shifted_work),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
-    cmocka_unit_test(study_without_effects_says_so),
+    cmocka_unit_test(suspect_may_be_untestable_alone),
+    cmocka_unit_test(suspect_may_be_needed_alone), cmocka_unit_test(study_without_effects_says_so),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
     cmocka_unit_test(large_costs_are_not_printed_in_exponential_notation),
     cmocka_unit_test(groups_that_hurt_are_split),
