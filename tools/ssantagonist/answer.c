@@ -331,7 +331,9 @@ void answer_print(const struct stages *stages, FILE *stream) {
 
 void answer_print_forecast(const struct stages *stages, FILE *stream) {
     const struct stage *next = &stages->items[stages->count - 1];
-    double deviation = slots_deviation(&stages->items[0].slots);
+    /* The noise of a mean falls with the square root of the time. */
+    double deviation =
+        slots_deviation(&stages->items[0].slots) * sqrt(stages->items[0].slot / next->slot);
     if (stages->count != 2 || next->done || !isfinite(deviation))
         return;
     double found = effects_found_from(&next->codes, deviation, next->depth);

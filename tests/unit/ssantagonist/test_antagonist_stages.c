@@ -276,6 +276,25 @@ static void forecast_precedes_the_first_throttle(void **state) {
     close_study();
 }
 
+/* Returns the cost that the forecast prints. */
+static double forecast_percent(void) {
+    static const char before[] = "it finds suspects that cost ";
+    const char *cost = strstr(print(answer_print_forecast), before);
+    assert_non_null(cost);
+    return strtod(cost + strlen(before), NULL);
+}
+
+static void longer_slots_find_smaller_costs(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    carry_out_next();
+    double usual = forecast_percent();
+    options.tau = 400 * SS_MILLISECOND; /* slots of 20 s rather than 5 s */
+    assert_near(forecast_percent() / usual, 0.5, 0.05);
+    close_study();
+}
+
 static void noisy_figure_is_reported_before_the_first_throttle(void **state) {
     (void)state;
     reset();
@@ -543,6 +562,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(slots_are_long_enough_for_ten_iterations),
     cmocka_unit_test(slots_are_long_enough_for_fifty_rounds),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
+    cmocka_unit_test(longer_slots_find_smaller_costs),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
     cmocka_unit_test(answer_lists_confirmed_suspects_first),
