@@ -41,6 +41,12 @@ start() {
     started+=("$pid")
 }
 
+# start_sleeper: starts a process that is known as sleep, and sets `pid`.
+start_sleeper() {
+    start sleep 1000
+    await grep -qx sleep "/proc/$pid/comm"
+}
+
 # state_of PID: prints the process's state letter, such as T for stopped.
 state_of() {
     local state
@@ -62,6 +68,17 @@ refuses() {
     ssantagonist plan "${@:2}" study >out 2>err || status=$?
     [ "$status" -eq 125 ] || fail "${*:2}: status $status"
     grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
+}
+
+# finish_look: lets the first run of the plan in `out` be done.
+finish_look() {
+    mkdir -p study/look
+    python3 -c 'import json, shlex
+for line in open("out"):
+    words = shlex.split(line)
+    if words[:2] == ["run", "look"]:
+        columns = dict(word.split("=", 1) for word in words if "=" in word)
+        print(json.dumps({"status": "done", "columns": columns}))' >study/look/run.json
 }
 
 # write_napping NAME LINE...: creates a script that starts with these lines. Its function `nap` waits for 20 ms without
@@ -155,10 +172,69 @@ unknown_processes_of_the_victim_are_reported() {
     # No process listens on a port of the victim.
     plans 1 --victim http://127.0.0.1:1/
     # The warning comes once in a study.
-    mkdir -p study/look
-    echo '{"status": "done"}' >study/look/run.json
+    plans 1 --victim true
+    finish_look
     plans 0 --victim true
     rm -r study
+}
+
+# answers PID...: fails unless the answer about the study names these suspects.
+answers() {
+    ssantagonist answer --victim true --suspects "$(IFS=, && echo "$*")" study >result 2>err || fail "$*: $(cat err)"
+    [ "$(sed -n 's/^pid \([0-9]*\) (sleep).*/\1/p' result | sort)" = "$(printf '%s\n' "$@" | sort)" ] ||
+        fail "$*: $(cat result)"
+}
+
+a_study_keeps_the_suspects_with_which_it_began() {
+    needs_ssantagonist
+    local one status=0
+    start_sleeper
+    one=$pid
+    start_sleeper
+    ssantagonist plan --victim true --suspects "$one,$pid" --seed 3 --depth 50% study >out
+    finish_look
+    # The codes follow from the study, not from the call.
+    ssantagonist plan --victim true --suspects "$one,$pid" --seed 3 --depth 50% study >out
+    grep -q '^run together-1 .* depth=0.5 ' out || fail "no next run: $(cat out)"
+    ssantagonist plan --victim true --suspects "$one,$pid" study >bare
+    cmp out bare || fail "a call without options has another plan"
+    refuses "the study began with $one,$pid: write these, in this order" --victim true --suspects "$pid,$one"
+    refuses '--depth: the study began with 50 %' --victim true --suspects "$one,$pid" --depth 20%
+    refuses '--seed: the study began with 3' --victim true --suspects "$one,$pid" --seed 4
+    answers "$one" "$pid"
+    ssantagonist answer --victim true --suspects "$pid,$one" study >result 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "other order: status $status: $(cat result)"
+    grep -qF "the study began with $one,$pid" err || fail "$(cat err)"
+    # The results outlive the suspects, but a suspect that has exited cannot be throttled.
+    kill "$pid"
+    wait "$pid" || true
+    answers "$one" "$pid"
+    refuses "process $pid (sleep) must not be throttled: it is a kernel thread, or has exited" \
+        --victim true --suspects "$one,$pid"
+    # Another process may have got its pid.
+    sed -i "s/$one@/$one@1/" study/look/run.json
+    refuses "process $one (sleep) must not be throttled: it has exited, and another process has its pid" \
+        --victim true --suspects "$one,$pid"
+    rm -r study
+}
+
+processes_that_join_a_group_later_are_not_suspects() {
+    needs_ssantagonist
+    local one group
+    start sleep 1000
+    one=$pid
+    start sleep 1000
+    mkdir group
+    group=../../..$work/group
+    echo "$one" >group/cgroup.procs
+    ssantagonist plan --victim true --suspects-of "$group" study >out
+    finish_look
+    ssantagonist plan --victim true --suspects-of "$group" study >out
+    printf '%s\n' "$pid" "$one" >group/cgroup.procs
+    ssantagonist plan --victim true --suspects-of "$group" study >again
+    cmp out again || fail "a process that joined the group changes the plan"
+    refuses "--suspects-of: the study began with $(cut -c 1-40 <<<"$group")" --victim true --suspects-of "$group/other"
+    rm -r study group
 }
 
 suspects_of_a_group_are_its_topmost_processes() {
@@ -337,7 +413,7 @@ invalid_options_are_refused_before_anything_starts() {
 a_study_reports_whether_suspects_slow_the_victim() {
     needs_ssantagonist
     write_bench
-    start sleep 1000
+    start_sleeper
     local one=$pid experiment=$source/tools/experiments/antagonist
     start sh -c 'while :; do sleep 0.01; done'
     ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
@@ -359,6 +435,12 @@ a_study_reports_whether_suspects_slow_the_victim() {
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err
     cmp out again || fail "the answer differs"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
+    # Neither do its suspects have to exist.
+    kill "$one"
+    wait "$one" || true
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err ||
+        fail "$(cat err)"
+    cmp out again || fail "the answer differs without the suspect"
 }
 
 a_large_loss_ends_the_run_and_continues_all_suspects() {
@@ -427,6 +509,8 @@ kills_leave_no_suspect_stopped() {
 run_case simulated_studies_meet_the_required_error_rates
 run_case suspects_that_must_not_be_stopped_are_refused
 run_case unknown_processes_of_the_victim_are_reported
+run_case a_study_keeps_the_suspects_with_which_it_began
+run_case processes_that_join_a_group_later_are_not_suspects
 run_case suspects_of_a_group_are_its_topmost_processes
 run_case the_server_of_the_victim_url_is_not_a_suspect
 run_case the_generator_of_a_study_is_not_a_suspect

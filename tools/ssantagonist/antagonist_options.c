@@ -43,8 +43,9 @@ static int take_folder(
         .help = "processes that may hurt it, each with its descendants"}},                                             \
     {0, "GROUP", {"suspects-of", SS_OPTION_TEXT, AT(group),                                                            \
         .help = "the processes of this control group, below /sys/fs/cgroup, and of its subgroups"}},                   \
-    {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%", .min = "1%", .max = "90%",                      \
-        .help = "the part of its running time that a throttled suspect loses"}},                                       \
+    /* Without an initial value, which could not be distinguished from one that contradicts the study. */              \
+    {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .min = "1%", .max = "90%",                                        \
+        .help = "the part of its running time that a throttled suspect loses; default 20%"}},                          \
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "0",                                                     \
         .help = "length of a slot, for which a suspect is throttled or not; 0: the longest of 5 s, 10 iterations, and 50 rounds"}},       \
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "53m", .min = "1m", .max = "10s",                          \
@@ -168,6 +169,8 @@ struct stages_options antagonist_options_study(const struct antagonist_options *
             .iteration = options->iteration,
             .rate = options->rate,
             .lower = options->lower},
+        .pids = options->suspects,
+        .group = options->group,
         .depth = options->depth,
         .slot = options->slot,
         .tau = options->tau,

@@ -34,6 +34,9 @@ struct antagonist_options {
 SS_MUST_USE SS_NONNULL() int antagonist_options_parse(
     struct antagonist_options *options, char **argv, struct ss_error *error);
 
+/* The depth of a study that begins without --depth. */
+#define ANTAGONIST_DEPTH 0.2
+
 SS_NONNULL() void antagonist_options_print_help(const struct antagonist_options *options);
 
 /* Returns the study options shared by plan and answer. */

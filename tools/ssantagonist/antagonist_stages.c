@@ -7,6 +7,7 @@
 
 #include "json_document.h"
 #include "record_read.h"
+#include "study_columns.h"
 #include <showstopper/random.h>
 
 /* Lower bounds of the length of a slot. */
@@ -21,12 +22,8 @@
 #define ALONE_SLOTS 2
 
 static bool is_done(const struct stages *stages, const struct stage *stage) {
-    char folder[4096];
-    struct ss_error error = {0};
-    snprintf(folder, sizeof folder, "%s/%s", stages->options->folder, stage->name);
-    struct json_object *document = document_read(folder, "run.json", "", &error);
-    const char *status = document_text(document, "status");
-    bool done = status && strcmp(status, "done") == 0;
+    struct json_object *document = study_read_run(stages->options->folder, stage->name);
+    bool done = document != NULL;
     json_object_put(document);
     return done;
 }
@@ -154,7 +151,7 @@ static struct effects_usual find_usual(const struct stage *stage, size_t group) 
 static int look(struct stages *stages, struct ss_error *error) {
     double slot = ss_time_seconds(stages->options->slot);
     struct stage *stage = add_stage(stages, 0, slot > 0 ? slot : SLOT_SECONDS);
-    snprintf(stage->name, sizeof stage->name, "look");
+    snprintf(stage->name, sizeof stage->name, STAGES_FIRST);
     for (size_t i = 0; i < stages->suspects->count; i++)
         stage->members[i] = i, stages->usual[i] = (struct effects_usual){NAN, NAN};
     divide(stage, stages->suspects->count);
@@ -266,6 +263,19 @@ bool stages_are_done(const struct stages *stages) {
             return false;
     }
     return stages->count > 1;
+}
+
+int stages_add_pending(
+    const struct stages *stages, struct suspects *suspects, struct ss_error *error) {
+    for (size_t i = 0; i < stages->count; i++) {
+        const struct stage *stage = &stages->items[i];
+        for (size_t member = 0; !stage->done && member < stage->bounds[stage->groups]; member++) {
+            const struct suspect *one = &stages->suspects->items[stage->members[member]];
+            if (suspects_append(suspects, one, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
 }
 
 const struct stage *stages_of_suspect(

@@ -24,6 +24,7 @@
 #include "suspects.h"
 #include "watch.h"
 
+#define STAGES_FIRST        "look"
 #define STAGES_MAX          40
 #define STAGES_LOOK         12  /* slots of the first run */
 #define STAGES_TOGETHER     4   /* stages of groups; three are enough for 4,096 suspects */
@@ -33,8 +34,9 @@
 struct stages_options {
     const char *folder; /* folder of the study */
     struct watch_options victim;
-    double depth;
-    ss_time slot; /* 0: the first run decides */
+    const char *pids, *group; /* where the suspects come from; one of them is NULL */
+    double depth;             /* 0: not given, if the study has begun */
+    ss_time slot;             /* 0: the first run decides */
     ss_time tau;
     uint64_t seed; /* 0: derived from the suspects */
 };
@@ -67,6 +69,10 @@ struct stages {
 SS_MUST_USE SS_NONNULL() int stages_open(struct stages *stages,
     const struct stages_options *options, const struct suspects *suspects, struct ss_error *error);
 SS_NONNULL() void stages_close(struct stages *stages);
+
+/* Adds the suspects that the runs that are not done throttle or measure. */
+SS_MUST_USE SS_NONNULL() int stages_add_pending(
+    const struct stages *stages, struct suspects *suspects, struct ss_error *error);
 
 /* Prints the plan of the runs known so far. */
 SS_NONNULL() void stages_print_plan(const struct stages *stages, FILE *stream);

@@ -9,6 +9,7 @@
 #include "code_files.h"
 #include "platform/platform.h"
 #include "platform/program.h"
+#include "study_columns.h"
 #include "watch.h"
 
 static int find_suspects(
@@ -34,37 +35,50 @@ static int find_victims(
     return 0;
 }
 
-/* Sets whether no process of the victim is known, so that suspects may be related to it. */
-static int check_suspects(const struct antagonist_options *options, const struct suspects *suspects,
-    bool *is_unknown, struct ss_error *error) {
-    struct suspects victims = {0};
-    int status = find_victims(options, &victims, error);
-    if (status == 0)
-        status = suspects_check(suspects, &victims, error);
-    *is_unknown = victims.count == 0;
-    suspects_free(&victims);
-    return status;
-}
-
 static void warn_of_unknown_victims(void) {
     fputs("ssantagonist: warning: the processes of the victim are unknown, so suspects may be "
           "among them or related to them: name them with --victim-pid\n",
         stderr);
 }
 
+/* Checks the suspects of the runs to come. A study that is done may outlive all of its processes.
+ */
+static int check_pending(
+    const struct antagonist_options *options, const struct stages *stages, struct ss_error *error) {
+    struct suspects pending = {0}, victims = {0};
+    int status = stages_add_pending(stages, &pending, error);
+    if (status == 0 && pending.count > 0)
+        status = find_victims(options, &victims, error);
+    if (status == 0)
+        status = suspects_check(&pending, &victims, error);
+    /* A study calls `plan` after each run, but the warning is of use before the first. */
+    if (status == 0 && victims.count == 0 && !stages->items[0].done)
+        warn_of_unknown_victims();
+    suspects_free(&victims);
+    suspects_free(&pending);
+    return status;
+}
+
+/* Takes the suspects from the study or, if it has not begun, from the call. */
+static int begin(const struct antagonist_options *options, struct stages_options *what,
+    struct suspects *suspects, struct ss_error *error) {
+    int status = study_columns_read(what, suspects, error);
+    if (status != 0)
+        return status < 0 ? -1 : 0;
+    if (what->depth == 0)
+        what->depth = ANTAGONIST_DEPTH;
+    return find_suspects(options, suspects, error);
+}
+
 static int study(const struct antagonist_options *options, struct ss_error *error) {
     struct stages_options what = antagonist_options_study(options);
     struct suspects suspects = {0};
     struct stages stages = {0};
-    bool is_victim_unknown = false;
-    int status = find_suspects(options, &suspects, error);
-    if (status == 0 && options->command == ANTAGONIST_PLAN)
-        status = check_suspects(options, &suspects, &is_victim_unknown, error);
+    int status = begin(options, &what, &suspects, error);
     if (status == 0)
         status = stages_open(&stages, &what, &suspects, error);
-    /* A study calls `plan` after each run, but the warning is of use before the first. */
-    if (status == 0 && is_victim_unknown && !stages.items[0].done)
-        warn_of_unknown_victims();
+    if (status == 0 && options->command == ANTAGONIST_PLAN)
+        status = check_pending(options, &stages, error);
     if (status == 0 && options->command == ANTAGONIST_PLAN) {
         stages_print_plan(&stages, stdout);
         answer_print_forecast(&stages, stderr);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "antagonist_stages.h"
 #include "base/words.h"
+#include "study_columns.h"
 
 /* Time before the first slot to start all programs of a run, and after the last to end them. */
 #define LEAD_SECONDS 3
@@ -43,6 +44,8 @@ static void print_run(const struct stages *stages, const struct stage *stage, FI
         fputs(group > 0 ? "+" : "", stream);
         print_pids(stages, stage, group, stream, true);
     }
+    if (stage == stages->items)
+        study_columns_print(stages->options, stages->suspects, stream);
     fputc('\n', stream);
     if (stage->codes.slots == 0)
         return;

@@ -21,13 +21,27 @@ static const char *const services[] = {"systemd", "(sd-pam)", "init", "sshd", "d
 /* Programs that measure a victim: throttling them changes the figures, but not the victim. */
 static const char *const meters[] = {"ssantagonist", "ssrequest", NULL};
 
+int suspects_append(struct suspects *suspects, const struct suspect *one, struct ss_error *error) {
+    if (!SS_GROW(suspects->items, suspects->count + 1, suspects->room))
+        return ss_error_memory(error);
+    suspects->items[suspects->count++] = *one;
+    return 0;
+}
+
 static int add(struct suspects *suspects, pid_t pid, struct ss_error *error) {
     struct suspect one = {.pid = pid, .started = ss_platform_process_started(pid)};
     if (one.started == 0 || !ss_platform_process_name(pid, one.name))
         return ss_error_fail(error, "process %d does not exist", (int)pid);
-    if (!SS_GROW(suspects->items, suspects->count + 1, suspects->room))
-        return ss_error_memory(error);
-    suspects->items[suspects->count++] = one;
+    return suspects_append(suspects, &one, error);
+}
+
+static int parse_pid(const char *text, pid_t *pid, struct ss_error *error) {
+    uint64_t number;
+    if (ss_units_count(text, &number, error) < 0)
+        return -1;
+    if (number < 1 || number > INT32_MAX)
+        return ss_error_fail(error, "invalid pid %s", text);
+    *pid = (pid_t)number;
     return 0;
 }
 
@@ -37,15 +51,35 @@ int suspects_add(struct suspects *suspects, const char *pids, struct ss_error *e
     if (!items)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        uint64_t pid;
-        if (ss_units_count(items[i], &pid, error) < 0)
-            return -1;
-        if (pid < 1 || pid > INT32_MAX)
-            return ss_error_fail(error, "invalid pid %s", items[i]);
-        if (add(suspects, (pid_t)pid, error) < 0)
+        pid_t pid = 0;
+        if (parse_pid(items[i], &pid, error) < 0 || add(suspects, pid, error) < 0)
             return -1;
     }
     return 0;
+}
+
+static int refuse_others(const struct suspects *suspects, struct ss_error *error) {
+    char list[128] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < suspects->count && used < sizeof list; i++)
+        used += (size_t)snprintf(
+            list + used, sizeof list - used, i > 0 ? ",%d" : "%d", (int)suspects->items[i].pid);
+    return ss_error_fail(error,
+        "the study began with %s: write these, in this order, or use another folder",
+        ss_words_show(list).text);
+}
+
+int suspects_match(const struct suspects *suspects, const char *pids, struct ss_error *error) {
+    size_t count;
+    SS_OWNED(free) char **items = ss_words_split_list(pids, &count, error);
+    bool same = items && count == suspects->count;
+    for (size_t i = 0; items && i < count; i++) {
+        pid_t pid = 0;
+        if (parse_pid(items[i], &pid, error) < 0)
+            return -1;
+        same = same && pid == suspects->items[i].pid;
+    }
+    return same ? 0 : refuse_others(suspects, error);
 }
 
 void suspects_free(struct suspects *suspects) {
@@ -214,6 +248,8 @@ static int check_suspect(
     struct protected_process found = {.pid = suspect->pid};
     if (!ss_platform_process_look(suspect->pid, &process) || process.kernel)
         found.reason = "is a kernel thread, or has exited";
+    else if (ss_platform_process_started(suspect->pid) != suspect->started)
+        found.reason = "has exited, and another process has its pid";
     else
         found.reason = find_relation(suspect, victims);
     if (!found.reason)

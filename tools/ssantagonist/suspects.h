@@ -26,9 +26,17 @@ struct suspects {
     size_t count, room;
 };
 
+/* Adds a copy. */
+SS_MUST_USE SS_NONNULL() int suspects_append(
+    struct suspects *suspects, const struct suspect *one, struct ss_error *error);
+
 /* Adds processes of a list such as 812,900. */
 SS_MUST_USE SS_NONNULL() int suspects_add(
     struct suspects *suspects, const char *pids, struct ss_error *error);
+
+/* Fails unless the list has the pids of these suspects in their order. */
+SS_MUST_USE SS_NONNULL() int suspects_match(
+    const struct suspects *suspects, const char *pids, struct ss_error *error);
 
 /*
  * Adds the processes of a control group, a path below /sys/fs/cgroup, and of its subgroups. Skips
@@ -41,7 +49,7 @@ SS_MUST_USE SS_NONNULL() int suspects_add_group(
  * Fails if a suspect must not be throttled: the victim, its relatives, this process, its ancestors,
  * processes with real-time priority, those that the system depends on, the programs that measure a
  * victim, and processes with such descendants. `victims` are the processes of the victim. Also
- * fails if a suspect is given twice, or is an ancestor of another.
+ * fails if a suspect has exited, is given twice, or is an ancestor of another.
  */
 SS_MUST_USE SS_NONNULL() int suspects_check(
     const struct suspects *suspects, const struct suspects *victims, struct ss_error *error);

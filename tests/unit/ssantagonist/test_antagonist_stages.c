@@ -9,7 +9,10 @@
 
 #include "answer.h"
 #include "antagonist_stages.h"
+#include "base/json.h"
 #include "base/wallclock.h"
+#include "base/words.h"
+#include "study_columns.h"
 #include "unit.h"
 #include <showstopper/random.h>
 
@@ -219,6 +222,152 @@ static void each_plan_extends_the_previous_one(void **state) {
     assert_lacks(before, "alone-100");
     struct stages stages = read_study();
     assert_true(stages_are_done(&stages));
+    stages_close(&stages);
+    close_study();
+}
+
+/* Writes run.json of the first run, with the columns that the plan has for it. */
+static void write_columns(const char *plan) {
+    const char *run = strstr(plan, "run look ");
+    assert_non_null(run);
+    char *line = strndup(run, strcspn(run, "\n"));
+    char **words = ss_words_split(line, NULL, NULL);
+    FILE *file = create("look", "run.json");
+    struct ss_json json = {.stream = file};
+    assert_non_null(words);
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "status", "done");
+    ss_json_open(&json, "columns", '{');
+    for (char **word = words; *word; word++) {
+        char *value = strchr(*word, '=');
+        if (!value)
+            continue;
+        *value++ = '\0';
+        ss_json_text(&json, *word, value);
+    }
+    ss_json_close(&json, '}');
+    ss_json_close(&json, '}');
+    fclose(file);
+    free(words);
+    free(line);
+}
+
+/* Returns options of a call that names nothing but the study and the victim. */
+static struct stages_options bare_call(void) {
+    return (struct stages_options){
+        .folder = folder, .victim = options.victim, .tau = 53 * SS_MILLISECOND};
+}
+
+static int read_columns(struct stages_options *call, struct suspects *kept) {
+    struct ss_error error = {0};
+    *kept = (struct suspects){0};
+    int status = study_columns_read(call, kept, &error);
+    if (status < 0)
+        print_message("%s\n", error.message);
+    return status;
+}
+
+/* The last name is cut inside a character, as by the kernel. */
+static void study_keeps_its_suspects_and_options(void **state) {
+    (void)state;
+    static const char *const names[] = {"a b", "c,d\\", "{x}\n'", "", "caf\xc3"};
+    struct suspects kept;
+    reset();
+    open_study(20);
+    for (size_t i = 0; i < 5; i++)
+        snprintf(suspects.items[i].name, sizeof suspects.items[i].name, "%s", names[i]);
+    options.depth = 1.0 / 3;
+    options.seed = 12;
+    options.group = "system.slice/job";
+    struct stages_options call = bare_call();
+    assert_int_equal(read_columns(&call, &kept), 0);
+    write_columns(print(stages_print_plan));
+    char *before = strdup(print(stages_print_plan));
+    assert_int_equal(read_columns(&call, &kept), 1);
+    assert_near(call.depth, options.depth, 1e-9);
+    assert_int_equal(call.seed, 12);
+    assert_int_equal(kept.count, 20);
+    for (size_t i = 0; i < kept.count; i++) {
+        assert_int_equal(kept.items[i].pid, 100 + i);
+        assert_int_equal(kept.items[i].started, 7);
+        assert_string_equal(kept.items[i].name, i == 4 ? "caf?" : suspects.items[i].name);
+    }
+    /* The next call prints the same plan. */
+    free(suspects.items);
+    suspects = kept;
+    options.depth = call.depth;
+    assert_string_equal(print(stages_print_plan), before);
+    free(before);
+    close_study();
+}
+
+static void calls_that_contradict_the_study_are_refused(void **state) {
+    (void)state;
+    struct suspects kept;
+    reset();
+    open_study(3);
+    options.seed = 12;
+    options.group = "job";
+    write_columns(print(stages_print_plan));
+    struct stages_options calls[7];
+    size_t count = sizeof calls / sizeof *calls;
+    for (size_t i = 0; i < count; i++)
+        calls[i] = bare_call();
+    calls[1].pids = "102,101,100";
+    calls[2].pids = "100,101";
+    calls[3].depth = 0.3;
+    calls[4].seed = 13;
+    calls[5].group = "other";
+    calls[6].victim.lower = true;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(read_columns(&calls[i], &kept), i == 0 ? 1 : -1);
+        suspects_free(&kept);
+    }
+    struct stages_options same = bare_call();
+    same.pids = "100,101,102";
+    same.depth = 0.2;
+    same.seed = 12;
+    same.group = "job";
+    assert_int_equal(read_columns(&same, &kept), 1);
+    suspects_free(&kept);
+    close_study();
+}
+
+static void study_of_another_version_is_refused(void **state) {
+    (void)state;
+    struct suspects kept;
+    struct ss_error error = {0};
+    reset();
+    open_study(2);
+    write_text("look", "run.json",
+        "{\"status\": \"done\", \"columns\": {\"depth\": \"0\", \"suspects\": \"100@7+101@7\"}}\n");
+    struct stages_options call = bare_call();
+    kept = (struct suspects){0};
+    assert_int_equal(study_columns_read(&call, &kept, &error), -1);
+    assert_says(error.message, "another version began this study");
+    suspects_free(&kept);
+    close_study();
+}
+
+static void only_runs_to_come_need_their_suspects(void **state) {
+    (void)state;
+    struct suspects pending = {0};
+    struct ss_error error = {0};
+    reset();
+    open_study(3);
+    costs[1] = 0.3;
+    carry_out_next();
+    carry_out_next();
+    struct stages stages = read_study();
+    assert_int_equal(stages_add_pending(&stages, &pending, &error), 0);
+    assert_int_equal(pending.count, 1);
+    assert_int_equal(pending.items[0].pid, 101);
+    suspects_free(&pending);
+    carry_out(&stages.items[2]);
+    stages_close(&stages);
+    stages = read_study();
+    assert_int_equal(stages_add_pending(&stages, &pending, &error), 0);
+    assert_int_equal(pending.count, 0);
     stages_close(&stages);
     close_study();
 }
@@ -559,6 +708,10 @@ static void page_has_the_question_and_the_answer(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(each_plan_extends_the_previous_one),
+    cmocka_unit_test(study_keeps_its_suspects_and_options),
+    cmocka_unit_test(calls_that_contradict_the_study_are_refused),
+    cmocka_unit_test(study_of_another_version_is_refused),
+    cmocka_unit_test(only_runs_to_come_need_their_suspects),
     cmocka_unit_test(slots_are_long_enough_for_ten_iterations),
     cmocka_unit_test(slots_are_long_enough_for_fifty_rounds),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
