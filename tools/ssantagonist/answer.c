@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "base/words.h"
 #include "html_page.h"
+#include "output_file.h"
 #include "sheet.h"
 
 #define SENTENCE 600
@@ -113,13 +114,15 @@ static double cost_percent(const struct stages *stages, double cost) {
     return is_lower_better(stages) ? effects_percent(cost) : -effects_percent(-cost);
 }
 
-static void write_name(const struct result *result, const struct stages *stages, char *text) {
-    const struct stage *stage = result->stage;
-    size_t size = stage ? stage->bounds[result->group + 1] - stage->bounds[result->group] : 1;
-    (void)stages;
-    snprintf(text, 100, "pid %d (%s)", (int)result->suspect->pid, result->suspect->name);
+static size_t group_size(const struct stage *stage, size_t group) {
+    return stage->bounds[group + 1] - stage->bounds[group];
+}
+
+static void write_name(const struct result *result, char text[100]) {
+    size_t size = result->stage ? group_size(result->stage, result->group) : 1;
+    int used = snprintf(text, 100, "pid %d (%s)", (int)result->suspect->pid, result->suspect->name);
     if (size > 1)
-        snprintf(text + strlen(text), 60, ", in a group of %zu", size);
+        snprintf(text + used, 100 - (size_t)used, ", in a group of %zu", size);
 }
 
 static void write_hurt(const struct stages *stages, const struct effects_one *one, char *text) {
@@ -204,7 +207,7 @@ static void write_alone(
 
 static void write_sentence(
     const struct stages *stages, const struct result *result, char text[SENTENCE]) {
-    write_name(result, stages, text);
+    write_name(result, text);
     size_t used = strlen(text);
     if (!result->together) {
         snprintf(text + used, SENTENCE - used, ": not measured yet");
@@ -252,11 +255,29 @@ static const struct suspect *first_of(
     return &stages->suspects->items[stage->members[stage->bounds[group]]];
 }
 
+/* How the CPU time of a group changed while a group, maybe the same one, was throttled. */
+struct crossing {
+    size_t group, throttled;
+    double change; /* relative */
+    bool significant;
+};
+
+/* Returns the number of pairs of groups, each with itself, too; 0 if there is no estimate. */
+static size_t count_crossings(const struct stage *stage) {
+    return stage->estimated ? stage->groups * stage->groups : 0;
+}
+
+static struct crossing crossing_at(const struct stage *stage, size_t place) {
+    size_t group = place / stage->groups, throttled = place % stage->groups;
+    return (struct crossing){group, throttled, stage->effects.crossed[group][throttled],
+        stage->effects.crossed_found[group][throttled]};
+}
+
 /* Writes the name of a suspect, or of the first in a group. */
 static void write_group(
     const struct stages *stages, const struct stage *stage, size_t group, char text[100]) {
     const struct suspect *first = first_of(stages, stage, group);
-    size_t size = stage->bounds[group + 1] - stage->bounds[group];
+    size_t size = group_size(stage, group);
     int used = snprintf(text, 100, "pid %d (%s)", (int)first->pid, first->name);
     if (size > 1)
         snprintf(text + used, 100 - (size_t)used, " and %zu more", size - 1);
@@ -265,20 +286,18 @@ static void write_group(
 /* Passes a sentence for each suspect whose CPU time changed with another's code to `take`. */
 static void list_crossed(const struct stages *stages, const struct stage *stage,
     void (*take)(void *context, const char *sentence), void *context) {
-    char text[SENTENCE], one_name[100], other_name[100];
-    for (size_t one = 0; one < stage->groups; one++) {
-        for (size_t other = 0; other < stage->groups; other++) {
-            double change = stage->effects.crossed[one][other];
-            if (other == one || !stage->effects.crossed_found[one][other] ||
-                fabs(change) < CHANGE_MIN)
-                continue;
-            write_group(stages, stage, one, one_name);
-            write_group(stages, stage, other, other_name);
-            snprintf(text, sizeof text, "While %s was throttled, %s used %s %% %s CPU time",
-                other_name, one_name, digits_of(100 * fabs(change)).text,
-                change > 0 ? "more" : "less");
-            take(context, text);
-        }
+    char text[SENTENCE], name[100], throttled[100];
+    for (size_t i = 0; i < count_crossings(stage); i++) {
+        struct crossing crossing = crossing_at(stage, i);
+        if (crossing.group == crossing.throttled || !crossing.significant ||
+            fabs(crossing.change) < CHANGE_MIN)
+            continue;
+        write_group(stages, stage, crossing.group, name);
+        write_group(stages, stage, crossing.throttled, throttled);
+        snprintf(text, sizeof text, "While %s was throttled, %s used %s %% %s CPU time", throttled,
+            name, digits_of(100 * fabs(crossing.change)).text,
+            crossing.change > 0 ? "more" : "less");
+        take(context, text);
     }
 }
 
@@ -311,8 +330,7 @@ static void list_warnings(
                 (int)first_of(stages, stage, pair->other)->pid, pair->t);
             take(context, text);
         }
-        if (stage->estimated)
-            list_crossed(stages, stage, take, context);
+        list_crossed(stages, stage, take, context);
     }
     take(context, "Costs are valid while the other suspects run");
 }
@@ -391,17 +409,13 @@ static void add_suspect(struct table_sheet *sheet, const struct result *result) 
 }
 
 /* Adds how the CPU time of each suspect depends on the codes of the others. */
-static void add_crossed(struct table_sheet *sheet, const struct stages *stages) {
-    for (size_t i = 1; i < stages->count; i++) {
-        const struct stage *stage = &stages->items[i];
-        for (size_t one = 0; stage->estimated && one < stage->groups; one++) {
-            for (size_t other = 0; other < stage->groups; other++) {
-                TABLE_ROW(sheet, CELL("pid", (double)first_of(stages, stage, one)->pid),
-                    CELL("throttled", (double)first_of(stages, stage, other)->pid),
-                    CELL("change", stage->effects.crossed[one][other]),
-                    CELL("significant", stage->effects.crossed_found[one][other]));
-            }
-        }
+static void add_crossed(
+    struct table_sheet *sheet, const struct stages *stages, const struct stage *stage) {
+    for (size_t i = 0; i < count_crossings(stage); i++) {
+        struct crossing crossing = crossing_at(stage, i);
+        TABLE_ROW(sheet, CELL("pid", (double)first_of(stages, stage, crossing.group)->pid),
+            CELL("throttled", (double)first_of(stages, stage, crossing.throttled)->pid),
+            CELL("change", crossing.change), CELL("significant", crossing.significant));
     }
 }
 
@@ -438,16 +452,15 @@ static void json_suspect(
 /* Prints the rows of crossed.csv. */
 static void json_crossed(
     struct ss_json *json, const struct stages *stages, const struct stage *stage) {
-    for (size_t one = 0; stage->estimated && one < stage->groups; one++) {
-        for (size_t other = 0; other < stage->groups; other++) {
-            ss_json_open(json, NULL, '{');
-            ss_json_text(json, "run", stage->name);
-            ss_json_number(json, "pid", first_of(stages, stage, one)->pid);
-            ss_json_number(json, "throttled", first_of(stages, stage, other)->pid);
-            ss_json_number(json, "change", stage->effects.crossed[one][other]);
-            ss_json_bool(json, "significant", stage->effects.crossed_found[one][other]);
-            ss_json_close(json, '}');
-        }
+    for (size_t i = 0; i < count_crossings(stage); i++) {
+        struct crossing crossing = crossing_at(stage, i);
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "run", stage->name);
+        ss_json_number(json, "pid", first_of(stages, stage, crossing.group)->pid);
+        ss_json_number(json, "throttled", first_of(stages, stage, crossing.throttled)->pid);
+        ss_json_number(json, "change", crossing.change);
+        ss_json_bool(json, "significant", crossing.significant);
+        ss_json_close(json, '}');
     }
 }
 
@@ -516,21 +529,12 @@ static void print_page(const struct stages *stages, const struct result *results
     page_end(page, "ssantagonist");
 }
 
-static FILE *create(const char *folder, const char *name, struct ss_error *error) {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "we");
-    if (!file)
-        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return file;
-}
-
 static int write_tables(
     const struct table_sheet sheets[2], const char *folder, struct ss_error *error) {
     for (int i = 0; i < 2; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s.csv", sheets[i].name);
-        SS_OWNED(fclose) FILE *file = create(folder, name, error);
+        SS_OWNED(fclose) FILE *file = output_file_create(folder, name, error);
         if (!file)
             return -1;
         table_print_csv(file, &sheets[i]);
@@ -548,12 +552,13 @@ int answer_write_page(const struct stages *stages, const char *folder, struct ss
         return ss_error_memory(error);
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", ss_words_show(folder).text, strerror(errno));
-    SS_OWNED(fclose) FILE *page = create(folder, "report.html", error);
+    SS_OWNED(fclose) FILE *page = output_file_create(folder, "report.html", error);
     if (!page)
         return -1;
     for (size_t i = 0; i < stages->suspects->count; i++)
         add_suspect(&sheets[0], &results[i]);
-    add_crossed(&sheets[1], stages);
+    for (size_t i = 1; i < stages->count; i++)
+        add_crossed(&sheets[1], stages, &stages->items[i]);
     print_page(stages, results, sheets, page);
     int status = write_tables(sheets, folder, error);
     table_free(&sheets[0]);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "base/words.h"
+#include "output_file.h"
 
 int code_files_parse(struct codes *codes, const char *text, struct ss_error *error) {
     const char *at = strchr(text, ':');
@@ -25,15 +25,6 @@ int code_files_parse(struct codes *codes, const char *text, struct ss_error *err
     return 0;
 }
 
-static FILE *create(const char *folder, const char *name, struct ss_error *error) {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "we");
-    if (!file)
-        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-    return file;
-}
-
 static int finish(FILE *file, struct ss_error *error) {
     return fflush(file) == EOF ? ss_error_fail(error, "cannot write: %s", strerror(errno)) : 0;
 }
@@ -49,7 +40,7 @@ static void write_trace(
 }
 
 static int write_table(const struct codes *codes, const char *folder, struct ss_error *error) {
-    SS_OWNED(fclose) FILE *file = create(folder, "codes.csv", error);
+    SS_OWNED(fclose) FILE *file = output_file_create(folder, "codes.csv", error);
     if (!file)
         return -1;
     fputs("slot", file);
@@ -71,7 +62,7 @@ int code_files_write(const struct codes *codes, const char *folder, double slot,
     for (size_t suspect = 0; suspect < codes->suspects; suspect++) {
         char name[32];
         snprintf(name, sizeof name, "s%zu.trace", suspect + 1);
-        SS_OWNED(fclose) FILE *file = create(folder, name, error);
+        SS_OWNED(fclose) FILE *file = output_file_create(folder, name, error);
         if (!file)
             return -1;
         write_trace(file, codes, suspect, slot, depth);

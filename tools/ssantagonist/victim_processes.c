@@ -47,10 +47,9 @@ static void see_process(void *context, pid_t pid) {
     }
 }
 
-static int find(struct search *search) {
+static void find(struct search *search) {
     ss_platform_process_each(see_process, search);
     free(search->inodes);
-    return 0;
 }
 
 int suspects_add_users(struct suspects *victims, const char *file, struct ss_error *error) {
@@ -62,7 +61,8 @@ int suspects_add_users(struct suspects *victims, const char *file, struct ss_err
         return ss_error_memory(error);
     search.inodes[search.count++] = status.st_ino;
     search.device = status.st_dev;
-    return find(&search);
+    find(&search);
+    return 0;
 }
 
 /* Returns the port of a URL, or -1. */
@@ -108,5 +108,6 @@ int suspects_add_listeners(struct suspects *victims, const char *url, struct ss_
         free(search.inodes);
         return -1;
     }
-    return find(&search);
+    find(&search);
+    return 0;
 }

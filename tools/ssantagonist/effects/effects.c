@@ -286,7 +286,6 @@ static struct effects_pair fit_pair(const struct codes *codes, const double *mea
     if (regression_open(&regression, regressors, count, HALVES_DRIFT + 1)) {
         regression_fit(&regression, means);
         struct regression_sum sum = regression_at(&regression, HALVES_DRIFT);
-        found.value = sum.value;
         found.t = sum.value / sum.error;
     }
     regression_close(&regression);

@@ -63,8 +63,6 @@ struct effects_one {
 /* Two suspects whose combined effect is not the sum of their effects. */
 struct effects_pair {
     size_t one, other;
-    double
-        value; /* half the difference between slots with both in the same state and other slots */
     double t;
 };
 
