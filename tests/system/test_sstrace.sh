@@ -190,6 +190,13 @@ error_has '--time-unit has no meaning with sadf'
 expect 2 --unit percent "$data/sadf-local.csv"
 error_has '--unit has no meaning with sadf'
 expect 0 --check --gaps fill "$data/sadf-local.csv"
+# Options do not change each other, whatever their order.
+printf 'time,load\n0,100\n1,200\n9,300\n' >"$folder/gap.csv"
+for options in '--gaps refuse --cpus 4' '--cpus 4 --gaps refuse'; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 --from csv --unit cores $options "$folder/gap.csv"
+    error_has 'no samples for 7 s before this one'
+done
 
 # All readers reject endless lines.
 for format in '' --from=csv --from=vmstat; do

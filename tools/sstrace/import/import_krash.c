@@ -204,23 +204,23 @@ static int find_end(struct krash *it, int64_t *end) {
 }
 
 /* Returns the mean load of all CPUs. Called once for each time at which a load changes. */
-static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
+static double mean_of(const double *loads, uint32_t count, uint64_t cpus) {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
         sum += loads[i];
-    return sum / cpus;
+    return sum / (double)cpus;
 }
 
 /* Adds the changes of all CPUs in order of time. The load before the first change is unknown. */
 static int give_all(struct krash *it) {
     const struct sstrace_import_options *options = it->samples->options;
-    uint32_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
+    uint64_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
     struct sstrace_sample sample = {.to = sstrace_lines_begin(it->samples)};
     int64_t end, from = 0;
     double loads[CPUS_MAX] = {0};
     if (!options->select && cpus < it->cpus_count)
-        return sstrace_input_blame(it->input, 1, "--cpus allows %u CPUs, but the profile has %u",
-            (unsigned int)cpus, (unsigned int)it->cpus_count);
+        return sstrace_input_blame(it->input, 1, "--cpus allows %llu CPUs, but the profile has %u",
+            (unsigned long long)cpus, (unsigned int)it->cpus_count);
     qsort(it->events, it->count, sizeof *it->events, compare);
     if (find_end(it, &end) != 0)
         return -1;

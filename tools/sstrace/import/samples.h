@@ -48,7 +48,7 @@ struct sstrace_import_options {
     const char *time_unit; /* unit of times without a unit: s, ms, us, ns */
     ss_time every;         /* interval of samples without times */
     enum sstrace_unit unit;
-    uint32_t cpus;
+    uint64_t cpus;
     enum sstrace_gaps gaps;
     struct sstrace_split *split; /* NULL: one series is selected */
 };

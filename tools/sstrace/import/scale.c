@@ -13,7 +13,7 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
     if (unit == SSTRACE_UNIT_CORES && options->cpus == 0)
         return ss_error_fail(error, "--unit cores requires --cpus");
     scale->full = unit == SSTRACE_UNIT_FRACTION ? 1
-                  : unit == SSTRACE_UNIT_CORES  ? 100.0 * options->cpus
+                  : unit == SSTRACE_UNIT_CORES  ? 100 * (double)options->cpus
                                                 : 100;
     return 0;
 }
