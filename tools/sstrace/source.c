@@ -86,18 +86,24 @@ static int check_options(const struct sstrace_request *request, const struct sst
     return 0;
 }
 
+static int import_file(const struct sstrace_format *format, struct sstrace_input *input,
+    struct sstrace_samples *samples) {
+    int result = format->import(format, input, samples);
+    return result == 0 ? sstrace_samples_end_file(samples, input) : result;
+}
+
 /* Imports the files in order; a series continues from file to file. */
 static int import(const struct sstrace_request *request, const struct sstrace_format *format,
     struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_samples samples;
     sstrace_samples_open(&samples, &request->import, sink);
-    int result = format->import(format, input, &samples);
+    int result = import_file(format, input, &samples);
     for (int i = 1; i < request->file_count && result == 0; i++) {
         result = sstrace_input_close(input);
         if (result == 0)
             result = sstrace_input_open(input, request->files[i], error);
         if (result == 0)
-            result = format->import(format, input, &samples);
+            result = import_file(format, input, &samples);
     }
     if (result == 0)
         result = sstrace_samples_end(&samples, input);

@@ -50,6 +50,8 @@ static inline int import_bytes(const char *text, size_t size) {
 static inline int import_one(const struct sstrace_format *format, struct sstrace_input *input,
     struct sstrace_samples *samples, bool last) {
     int result = format->import(format, input, samples);
+    if (result == 0)
+        result = sstrace_samples_end_file(samples, input);
     if (result == 0 && last)
         result = sstrace_samples_end(samples, input);
     return result;
@@ -86,6 +88,25 @@ static inline struct import_run import_paths(const struct sstrace_format *format
     sstrace_samples_close(&samples);
     if (run.result != 0)
         ss_trace_records_free(&run.records);
+    return run;
+}
+
+/* Imports two texts, one after the other, from files in /tmp. */
+static inline struct import_run import_pair(const struct sstrace_format *format,
+    const import_options *options, const char *first, const char *second) {
+    const char *const texts[2] = {first, second};
+    char paths[2][64];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(paths[i], sizeof paths[i], "/tmp/showstopper-import-XXXXXX");
+        FILE *stream = fdopen(mkstemp(paths[i]), "w");
+        assert_non_null(stream);
+        fputs(texts[i], stream);
+        assert_int_equal(fclose(stream), 0);
+    }
+    const char *const names[2] = {paths[0], paths[1]};
+    struct import_run run = import_paths(format, options, names, 2);
+    unlink(paths[0]);
+    unlink(paths[1]);
     return run;
 }
 

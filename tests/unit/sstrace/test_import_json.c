@@ -147,31 +147,60 @@ static void mpstat_continues_after_midnight(void **state) {
     assert_levels(&run, 1, LEVELS(10, 20, 30));
 }
 
+#define MPSTAT_DAY(date)                                                                           \
+    "{\"sysstat\": {\"hosts\": [{\"date\": \"" date                                                \
+    "\", \"statistics\": [" MPSTAT("10:00:00", "90") "," MPSTAT("10:00:10", "80") "]}]}}"
+
 /* Each file holds one run; only the dates show that they are a day apart. */
 static void mpstat_files_are_placed_by_their_dates(void **state) {
     (void)state;
-    static const char *const dates[] = {"11/20/26", "11/21/26", "2026-11-20", "2026-11-21"};
-    for (size_t i = 0; i < 4; i += 2) {
-        char paths[2][64];
-        for (size_t file = 0; file < 2; file++) {
-            snprintf(paths[file], sizeof paths[file], "/tmp/showstopper-mpstat-XXXXXX");
-            FILE *stream = fdopen(mkstemp(paths[file]), "w");
-            assert_non_null(stream);
-            fprintf(stream,
-                "{\"sysstat\": {\"hosts\": [{\"date\": \"%s\", \"statistics\": [" MPSTAT(
-                    "10:00:00", "90") "," MPSTAT("10:00:10", "80") "]}]}}",
-                dates[i + file]);
-            fclose(stream);
-        }
-        const char *const names[] = {paths[0], paths[1]};
-        struct import_run run = import_paths(mpstat(), NULL, names, 2);
-        unlink(paths[0]);
-        unlink(paths[1]);
+    static const char *const files[][2] = {
+        {MPSTAT_DAY("11/20/26"), MPSTAT_DAY("11/21/26")},
+        {MPSTAT_DAY("11/20/2026"), MPSTAT_DAY("11/21/2026")},
+        {MPSTAT_DAY("2026-11-20"), MPSTAT_DAY("2026-11-21")},
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct import_run run = import_pair(mpstat(), NULL, files[i][0], files[i][1]);
         assert_imported(&run);
         assert_int_equal(run.late, 0);
         assert_imported_record(&run, run.records.count - 1, 86400 + 20, 20);
         import_free(&run);
     }
+}
+
+/* One file needs no date. */
+static void mpstat_files_without_a_known_date_are_refused(void **state) {
+    (void)state;
+    static const char *const files[][2] = {
+        {MPSTAT_DAY("20.11.2026"), MPSTAT_DAY("21.11.2026")},
+        {MPSTAT_DAY("20/11/2026"), MPSTAT_DAY("21/11/2026")},
+        {MPSTAT_DAY("12/11/2026"), MPSTAT_DAY("13/11/2026")},
+        {MPSTAT_DAY("20.11.2026"), MPSTAT_DAY("2026-11-21")},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        struct import_run run = import_pair(mpstat(), NULL, files[i][0], files[i][1]);
+        assert_not_imported(&run, "has no date in a known form");
+        run = import_text(mpstat(), NULL, files[i][0]);
+        assert_levels(&run, 10, LEVELS(10, 20));
+    }
+}
+
+static void file_with_only_earlier_samples_is_refused(void **state) {
+    (void)state;
+    struct import_run run =
+        import_pair(mpstat(), NULL, MPSTAT_DAY("2026-11-21"), MPSTAT_DAY("2026-11-20"));
+    assert_not_imported(&run, "all samples are before the end of the previous file");
+    static const char later[] = ENVELOPE("a", SADF("10:00:20", IDLE("all", "80")));
+    run = import_pair(sadf(), NULL, later, ENVELOPE("a", SADF("10:00:10", IDLE("all", "90"))));
+    assert_not_imported(&run, "all samples are before the end of the previous file");
+    /* A file may overlap the previous one, or lack the selected CPU. */
+    run = import_pair(sadf(), NULL, later,
+        ENVELOPE("a", SADF("10:00:20", IDLE("all", "80")) "," SADF("10:00:30", IDLE("all", "70"))));
+    assert_int_equal(run.late, 1);
+    assert_levels(&run, 10, LEVELS(20, 30));
+    run = import_pair(sadf(), &(import_options){.select = "all"}, later,
+        ENVELOPE("a", SADF("10:00:10", IDLE("0", "90"))));
+    assert_levels(&run, 10, LEVELS(20));
 }
 
 /* A truncated file is accepted with a warning and all complete samples, wherever it was cut. */
@@ -325,6 +354,8 @@ JSON_MAIN(
     cmocka_unit_test(mean_of_all_cpus_is_used_for_mpstat),
     cmocka_unit_test(mpstat_continues_after_midnight),
     cmocka_unit_test(mpstat_files_are_placed_by_their_dates),
+    cmocka_unit_test(mpstat_files_without_a_known_date_are_refused),
+    cmocka_unit_test(file_with_only_earlier_samples_is_refused),
     cmocka_unit_test(truncated_mpstat_keeps_complete_samples_and_warns),
     cmocka_unit_test(truncated_sadf_json_is_refused),
     cmocka_unit_test(sysstat_errors_state_the_expected_input),

@@ -225,6 +225,29 @@ static void json_lines_errors_state_the_expected_input(void **state) {
         assert_blamed(ssload(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
+#define DATED(date, time, load)                                                                    \
+    "{\"elapsed_seconds\":" time ",\"load\":" load ",\"time\":\"2026-11-20T14:50:" date "Z\"}\n"
+
+static void json_lines_in_several_files_are_placed_by_their_dates(void **state) {
+    (void)state;
+    static const char first[] = DATED("01", "1", "0.1") DATED("02", "2", "0.2");
+    struct import_run run =
+        import_pair(ssload(), NULL, first, DATED("33", "1", "0.3") DATED("34", "2", "0.4"));
+    assert_int_equal(run.late, 0);
+    assert_imported(&run);
+    assert_int_equal(run.records.count, 9);
+    assert_imported_record(&run, 4, 32, 20);
+    assert_imported_record(&run, 5, 32, 30);
+    assert_imported_record(&run, 8, 34, 40);
+    import_free(&run);
+    run = import_pair(ssload(), NULL, first, first);
+    assert_not_imported(&run, "all samples are before the end of the previous file");
+    run = import_pair(ssload(), NULL, first, LINE("3", "0.3"));
+    assert_not_imported(&run, "has no date in a known form");
+    run = import_pair(ssload(), NULL, first, "{\"elapsed_seconds\":3,\"load\":0.5}\n");
+    assert_not_imported(&run, "has no date in a known form");
+}
+
 #define OF_CPU(time, load, cpu) "{\"elapsed_seconds\":" time ",\"load\":" load ",\"cpu\":" cpu "}\n"
 #define PER_CPU(time, all, first)                                                                  \
     OF_CPU(time, all, "\"all\"")                                                                   \
@@ -306,6 +329,7 @@ JSON_MAIN(
     cmocka_unit_test(prometheus_values_that_go_backward_are_skipped),
     cmocka_unit_test(prometheus_errors_state_the_expected_input),
     cmocka_unit_test(json_lines_of_cpus_are_selected),
+    cmocka_unit_test(json_lines_in_several_files_are_placed_by_their_dates),
     cmocka_unit_test(json_lines_have_one_object_per_line),
     cmocka_unit_test(json_lines_errors_state_the_expected_input),
     cmocka_unit_test(truncated_monitor_files_are_refused_unless_cut_after_a_line),

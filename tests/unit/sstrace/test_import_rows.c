@@ -215,6 +215,33 @@ static void ssload_samples_are_imported(void **state) {
     import_free(&run);
 }
 
+/* The elapsed time begins again in each file; the files are 30 s apart. */
+static void ssload_files_are_placed_by_their_dates(void **state) {
+    (void)state;
+    static const char first[] = SSLOAD_HEADER "2026-11-20T14:50:01.000Z,1.000,,0.1,,\n"
+                                              "2026-11-20T14:50:02.000Z,2.000,,0.2,,\n";
+    struct import_run run = import_pair(&sstrace_format_ssload, NULL, first,
+        SSLOAD_HEADER "2026-11-20T14:50:33.000Z,1.000,,0.3,,\n"
+                      "2026-11-20T14:50:34.400Z,2.000,,0.4,,\n");
+    assert_int_equal(run.gaps, 1);
+    assert_int_equal(run.late, 0);
+    assert_imported(&run);
+    assert_int_equal(run.records.count, 9);
+    assert_imported_record(&run, 4, 32, 20);
+    assert_imported_record(&run, 5, 32, 30);
+    assert_imported_record(&run, 8, 34, 40);
+    import_free(&run);
+    run = import_pair(&sstrace_format_ssload, NULL, first,
+        SSLOAD_HEADER "2026-11-20T14:50:03.000Z,1.000,,0.3,,\n");
+    assert_steps(&run, (const double[]){0, 1, 2, 3}, LEVELS(10, 20, 30));
+    run = import_pair(&sstrace_format_ssload, NULL, first, first);
+    assert_not_imported(&run, "all samples are before the end of the previous file");
+    run = import_pair(&sstrace_format_ssload, NULL, first, SSLOAD_HEADER "x,1,,0.3,,\n");
+    assert_not_imported(&run, "has no date in a known form");
+    run = import_pair(&sstrace_format_ssload, NULL, SSLOAD_HEADER "x,1,,0.3,,\n", first);
+    assert_not_imported(&run, "has no date in a known form");
+}
+
 static void collectd_values_are_read_as_ticks_or_percent(void **state) {
     (void)state;
     assert_true(sstrace_format_collectd.detect("epoch,value\n1"));
@@ -344,6 +371,7 @@ UNIT_MAIN(
     cmocka_unit_test(bitbrains_time_unit_is_inferred_from_magnitude),
     cmocka_unit_test(ssload_samples_are_imported),
     cmocka_unit_test(ssload_rows_of_cpus_are_selected),
+    cmocka_unit_test(ssload_files_are_placed_by_their_dates),
     cmocka_unit_test(collectd_values_are_read_as_ticks_or_percent),
     cmocka_unit_test(collectd_restarts_become_gaps),
     cmocka_unit_test(rising_small_collectd_values_are_counters),

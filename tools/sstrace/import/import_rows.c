@@ -19,6 +19,7 @@
 struct layout {
     /* Columns are found by name if the table has a header, otherwise by number, from 1. */
     const char *header, *time_name, *load_name;
+    const char *date_name;   /* column with the date of `time_name`, which counts from the start */
     const char *series_name; /* a column that not every table has */
     const char *whole;       /* the series that is the sum of the others; used unless another is
                                 selected */
@@ -36,9 +37,10 @@ struct rows {
     struct sstrace_samples *samples;
     const struct layout *layout;
     struct sstrace_table table;
-    struct sstrace_field time, end, series, load;
+    struct sstrace_field time, date, end, series, load;
     struct sstrace_scale scale;
     struct sstrace_clock clock;
+    struct sstrace_origin origin;
     bool has_series;
     bool has_whole;
     bool any; /* a row was read */
@@ -131,6 +133,7 @@ static const struct layout bitbrains = {
 static const struct layout ssload = {
     .header = "time,elapsed_seconds,target,load,error,load_ticks",
     .time_name = "elapsed_seconds",
+    .date_name = "time",
     .load_name = "load",
     .series_name = "cpu",
     .whole = "all",
@@ -172,6 +175,9 @@ static int read_header(struct rows *rows, size_t *time, size_t *load, size_t *se
                      : 1;
     if (layout->series_name)
         *series = sstrace_heading_number(&heading, layout->series_name);
+    if (layout->date_name)
+        sstrace_table_pick(
+            &rows->table, sstrace_heading_number(&heading, layout->date_name), &rows->date);
     sstrace_heading_close(&heading);
     return result;
 }
@@ -214,6 +220,14 @@ static int take_time(struct rows *rows, const struct sstrace_field *field, int64
     if (!sstrace_stamp_number(field->text, field->length, rows->clock.unit, time))
         return sstrace_input_blame(rows->input, field->column, "expected a time as a number");
     return 0;
+}
+
+/* Turns a time since the start of the file into one that continues from file to file. */
+static int place(struct rows *rows, int64_t *time) {
+    int64_t date;
+    bool is_dated = sstrace_stamp_date(rows->date.text, rows->date.length, &date);
+    return sstrace_samples_place(
+        rows->samples, rows->input, &rows->origin, is_dated ? &date : NULL, time);
 }
 
 /*
@@ -266,6 +280,8 @@ static int take_row(struct rows *rows) {
     if (take_time(rows, &rows->time, rows->layout->end ? &sample.from : &sample.to) != 0 ||
         (rows->layout->end && take_time(rows, &rows->end, &sample.to) != 0) ||
         sstrace_scale_load(&rows->scale, rows->input, &rows->load, &number, &sample.load) != 0)
+        return -1;
+    if (rows->layout->date_name && place(rows, &sample.to) != 0)
         return -1;
     if (rows->layout->bad_marks && (number == -1 || number == 101))
         sample.load = NAN;

@@ -25,6 +25,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
         .options = options,
         .sink = sink,
         .usual = (int64_t)options->every,
+        .latest = INT64_MIN,
         .broken = true,
     };
 }
@@ -242,6 +243,7 @@ static int add_span(struct sstrace_samples *samples, struct sstrace_input *input
     if (samples->has_held && samples->adds_up && sample->from == samples->held.from &&
         sample->to == samples->held.to) {
         samples->held.load += sample->load;
+        samples->fresh++;
         return 0;
     }
     if (samples->has_held && flush_span(samples, input) != 0)
@@ -279,6 +281,11 @@ static int add(struct sstrace_samples *samples, struct sstrace_input *input, siz
             "mean",
             it.load * 100);
     it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
+    samples->offered++;
+    if (it.to > samples->latest) {
+        samples->latest = it.to;
+        samples->fresh++;
+    }
     switch (samples->stamp) {
     case SSTRACE_STAMP_BEGIN:
         return add_begin(samples, input, &it);
@@ -311,6 +318,9 @@ static int add_to_series(struct sstrace_samples *samples, struct sstrace_input *
     int result = add(series, input, column, sample);
     if (series->usual && (!samples->usual || series->usual < samples->usual))
         samples->usual = series->usual;
+    samples->offered += series->offered;
+    samples->fresh += series->fresh;
+    series->offered = series->fresh = 0;
     return result;
 }
 
@@ -318,6 +328,43 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
     const struct sstrace_sample *sample) {
     return samples->options->split ? add_to_series(samples, input, column, sample)
                                    : add(samples, input, column, sample);
+}
+
+int sstrace_samples_date(
+    struct sstrace_samples *samples, struct sstrace_input *input, bool is_dated) {
+    samples->undated |= !is_dated;
+    if (!samples->has_base || !samples->undated)
+        return 0;
+    return ss_error_fail(input->error,
+        "%s: this file or the one before has no date in a known form, so the time between them is "
+        "unknown: write dates as YYYY-MM-DD, or read each file alone",
+        ss_words_show(input->name).text);
+}
+
+int sstrace_samples_place(struct sstrace_samples *samples, struct sstrace_input *input,
+    struct sstrace_origin *origin, const int64_t *date, int64_t *time) {
+    if (!origin->known) {
+        bool is_dated = date && !__builtin_sub_overflow(*date, *time, &origin->at);
+        if (!is_dated)
+            origin->at = 0;
+        origin->known = true;
+        if (sstrace_samples_date(samples, input, is_dated) != 0)
+            return -1;
+    }
+    if (__builtin_add_overflow(*time, origin->at, time))
+        return sstrace_input_blame(input, 1, "a time is out of range");
+    return 0;
+}
+
+int sstrace_samples_end_file(struct sstrace_samples *samples, struct sstrace_input *input) {
+    bool adds_nothing = samples->offered > 0 && samples->fresh == 0;
+    samples->offered = samples->fresh = 0;
+    if (!adds_nothing)
+        return 0;
+    return ss_error_fail(input->error,
+        "%s: all samples are before the end of the previous file: give the files in the order of "
+        "their times, and only files of one machine",
+        ss_words_show(input->name).text);
 }
 
 void sstrace_samples_break(struct sstrace_samples *samples) {

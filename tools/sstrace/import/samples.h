@@ -65,6 +65,12 @@ struct sstrace_sample {
     double load;      /* from 0 to 1; NaN for a gap */
 };
 
+/* The moment from which a file counts its times. Zeroed: not yet known. */
+struct sstrace_origin {
+    bool known;
+    int64_t at; /* ns since 1970, or 0 if the file has no date */
+};
+
 /* A set of names, stored as hashes. Two names with the same hash would count as one. */
 struct sstrace_names {
     uint64_t *hashes;
@@ -98,6 +104,9 @@ struct sstrace_samples {
     int64_t before;           /* previous interval, ns */
     uint64_t used;            /* number of samples used */
     uint64_t gaps, late, bad;
+    bool undated;            /* a file has no date */
+    int64_t latest;          /* latest time of a sample */
+    uint64_t offered, fresh; /* samples of this file; those that do not go backward in time */
 };
 
 SS_NONNULL()
@@ -121,9 +130,33 @@ SS_NONNULL()
 int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
     const struct sstrace_sample *sample);
 
+/*
+ * Notes whether the current file has a date, before its first sample is added. Fails if it is not
+ * the only file and one of them has no date, because the time between them is then unknown.
+ */
+SS_NONNULL()
+int sstrace_samples_date(
+    struct sstrace_samples *samples, struct sstrace_input *input, bool is_dated);
+
+/*
+ * Turns a time since the start of the file into a time that continues from file to file. The first
+ * call for a file determines its origin from `date`, the date of the same moment in ns since 1970,
+ * or NULL. Fails like sstrace_samples_date(), or if the time is out of range.
+ */
+SS_NONNULL(1, 2, 3, 5)
+int sstrace_samples_place(struct sstrace_samples *samples, struct sstrace_input *input,
+    struct sstrace_origin *origin, const int64_t *date, int64_t *time);
+
 /* Separates later samples from earlier ones. Call this if the machine or the tool was restarted. */
 SS_NONNULL()
 void sstrace_samples_break(struct sstrace_samples *samples);
+
+/*
+ * Ends a file. Fails if it has samples, but all of them go backward in time, because the file would
+ * change nothing.
+ */
+SS_NONNULL()
+int sstrace_samples_end_file(struct sstrace_samples *samples, struct sstrace_input *input);
 
 /*
  * Ends one series of a split table: adds the sample that waits for its end. If the series does not

@@ -36,7 +36,9 @@ struct sysstat {
 
     char host[NAME];
     char plain_host[NAME]; /* host whose CPU was selected without naming the host */
-    int64_t day;           /* date of the host, ns, if known */
+    int64_t day;           /* date of the host, ns; 0 if unknown */
+    bool is_dated;         /* the date is known */
+    bool is_placed;        /* a sample of this file was read */
     struct sstrace_clock clock;
 
     /* The current sample: */
@@ -66,21 +68,20 @@ static int take_text(struct sstrace_json *json, const struct sstrace_json_event 
 }
 
 /*
- * Parses the date of the file, whose format depends on the locale. A wrong guess affects only the
- * order of several files.
+ * Parses the date of the file, whose format depends on the locale. Returns false if it is unknown.
+ * A wrong guess affects only the time between several files.
  */
-static int64_t read_day(const char *date) {
+static bool read_day(const char *date, int64_t *ns) {
     char text[64];
     unsigned int month, day, year;
-    int64_t ns;
     snprintf(text, sizeof text, "%.40s 00:00:00", date);
-    if (sstrace_stamp_date(text, strlen(text), &ns))
-        return ns;
+    if (sstrace_stamp_date(text, strlen(text), ns))
+        return true;
     if (sscanf(date, "%2u/%2u/%4u", &month, &day, &year) != 3)
-        return 0;
+        return false;
     snprintf(
         text, sizeof text, "%04u-%02u-%02u 00:00:00", year < 100 ? 2000 + year : year, month, day);
-    return sstrace_stamp_date(text, strlen(text), &ns) ? ns : 0;
+    return sstrace_stamp_date(text, strlen(text), ns);
 }
 
 static int take_host(struct sstrace_json *json, const struct sstrace_json_event *event) {
@@ -92,7 +93,9 @@ static int take_host(struct sstrace_json *json, const struct sstrace_json_event 
     char date[NAME];
     if (take_text(json, event, date) != 0)
         return -1;
-    it->day = read_day(date);
+    it->is_dated = read_day(date, &it->day);
+    if (!it->is_dated)
+        it->day = 0;
     return 0;
 }
 
@@ -204,6 +207,10 @@ static int end_sample(struct sstrace_json *json) {
     if (__builtin_add_overflow(sample.to, it->day, &sample.to) ||
         __builtin_sub_overflow(sample.to, it->interval, &sample.from))
         return sstrace_json_blame(json, "a time is out of range");
+    if (it->times_only && !it->is_placed &&
+        sstrace_samples_date(it->samples, json->input, it->is_dated) != 0)
+        return -1;
+    it->is_placed = true;
     json->input->line = it->load_mark.line;
     if (!it->samples->any && !it->samples->has_held)
         it->samples->stamp = it->interval ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
@@ -216,6 +223,7 @@ static int begin(struct sysstat *it, int place) {
     if (place == HOST) {
         *it->host = '\0';
         it->day = 0;
+        it->is_dated = false;
         it->clock = (struct sstrace_clock){0};
     } else if (place == STATISTICS) {
         it->any_statistics = true;

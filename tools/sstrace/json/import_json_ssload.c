@@ -19,7 +19,9 @@ struct ssload {
     char cpu[32];   /* "all", a number, or "" without this key */
     bool any;       /* an object was read */
     bool has_whole; /* the first one is the load of all CPUs together */
-    bool has_time, has_load;
+    bool has_time, has_load, is_dated;
+    int64_t date; /* of the sample's end, ns since 1970 */
+    struct sstrace_origin origin;
     struct sstrace_sample sample;
     struct sstrace_json_mark mark;
 };
@@ -32,6 +34,14 @@ static int take_time(struct sstrace_json *json, const struct sstrace_json_event 
     if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
         return 0;
     return sstrace_json_blame(json, "'elapsed_seconds' must be a number of seconds");
+}
+
+/* Reads the date of the time, which other monitors may lack. */
+static int take_date(struct sstrace_json *json, const struct sstrace_json_event *event) {
+    struct ssload *it = json->context;
+    it->is_dated = event->kind == SSTRACE_JSON_TEXT_VALUE && !event->cut &&
+                   sstrace_stamp_date(event->text, event->length, &it->date);
+    return 0;
 }
 
 /* Reads a load. A missing measurement is null. */
@@ -74,12 +84,15 @@ static int end_object(struct sstrace_json *json) {
             json, "'%s' is missing in this object", it->has_time ? "load" : "elapsed_seconds");
     if (!*it->cpu && it->samples->options->select)
         return sstrace_json_blame(json, "'cpu' is missing in this object: remove --select");
-    it->has_time = it->has_load = false;
+    const int64_t *date = it->is_dated ? &it->date : NULL;
+    it->has_time = it->has_load = it->is_dated = false;
     bool wanted = wants(it);
     *it->cpu = '\0';
     if (!wanted)
         return 0;
     json->input->line = it->mark.line;
+    if (sstrace_samples_place(it->samples, json->input, &it->origin, date, &it->sample.to) != 0)
+        return -1;
     return sstrace_samples_add(it->samples, json->input, it->mark.column, &it->sample);
 }
 
@@ -88,6 +101,8 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
         return end_object(json);
     if (strcmp(event->key, "elapsed_seconds") == 0)
         return take_time(json, event);
+    if (strcmp(event->key, "time") == 0)
+        return take_date(json, event);
     if (strcmp(event->key, "load") == 0)
         return take_load(json, event);
     if (strcmp(event->key, "cpu") == 0)
