@@ -389,6 +389,17 @@ grep -qE '^mean error +-[12][0-9]\.' out || fail "the error of a load above the 
 cp -r traces odd && mv odd/b.txt 'odd/"b".txt'
 expect fleet --nodes 2 --traces odd --record quotes -- -P 1 --duration 1s
 [ "$(sed -n 2p quotes/fleet.csv | cut -d , -f 1-4)" = 'n0,n0,"""b"".txt",done' ] || fail "wrong table: $(cat quotes/fleet.csv)"
+# A record has no load of the time before a free section in a later sample.
+mkdir gaps
+printf '0 90%%\n15s 90%%\n15s free\n20s 90%%\n40s 90%%\n' >gaps/t.txt
+expect fleet --nodes 1 --traces gaps --record gap -- -P 1 --duration 40s
+[ "$(tail -n +2 gap/n0/samples.csv | cut -d , -f 2,3,15)" = '10.000000,0.900000,1
+15.000000,0.900000,1
+20.000000,,0
+30.000000,0.900000,1
+40.000000,0.900000,1' ] || fail "wrong samples around a free section: $(cat gap/n0/samples.csv)"
+awk -F , '$15 == 1 && ($3 > 0.95 || $4 > 0.95 || $4 < 0.85) { exit 1 }' gap/n0/samples.csv ||
+    fail "wrong loads around a free section: $(cat gap/n0/samples.csv)"
 refused '--record: one: File exists' fleet --record one
 refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record invalid -- --nonsense
 [ ! -e invalid ] || fail "an invalid option leaves a folder"

@@ -13,6 +13,9 @@
 #include "chance.h"
 #include "simulation.h"
 
+/* Smaller differences between times, in seconds, are due to rounding. */
+#define ROUNDING 1e-6
+
 /* Makes the random numbers of nodes independent of those of their modules. */
 #define SALT UINT64_C(0x666c656574)
 
@@ -40,6 +43,7 @@ struct recording {
     double last;         /* end of the monitor's previous sample, in seconds of control */
     double begin;        /* start of the record's next sample, likewise */
     double load, target; /* sums since `begin`, weighted by time */
+    bool is_free;        /* the time since `begin` is in a `free` section, which has no target */
 };
 
 static void write_sample(struct recording *recording, double end) {
@@ -49,9 +53,13 @@ static void write_sample(struct recording *recording, double end) {
     /* The start is planned on the node's clock, shifted by the measured offset. */
     double wall = FLEET_START + node->measured + node->late + end;
     ss_wallclock_print(time, sizeof time, (int64_t)llround(wall * 1e9));
-    fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,1\n", time, end,
-        recording->target / length, recording->load / length,
-        (recording->target - recording->load) / length);
+    if (recording->is_free)
+        fprintf(
+            recording->stream, "%s,%.6f,,%.6f,,,,,,,,,,,0\n", time, end, recording->load / length);
+    else
+        fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,1\n", time, end,
+            recording->target / length, recording->load / length,
+            (recording->target - recording->load) / length);
     recording->begin = end;
     recording->load = recording->target = 0;
 }
@@ -59,18 +67,28 @@ static void write_sample(struct recording *recording, double end) {
 static void take_sample(void *context, const struct trial_sample *sample) {
     struct recording *recording = context;
     struct fleet_node *node = recording->node;
-    double end = sample->elapsed - recording->warmup, length = end - recording->last;
+    double start = recording->last, end = sample->elapsed - recording->warmup;
+    double length = end - start;
+    bool is_free = isnan(sample->target);
     recording->last = end;
-    if (isnan(sample->target) || length <= 0) {
+    if (length <= 0)
+        return;
+    if (is_free && end < ROUNDING) { /* the warm-up */
         recording->begin = end;
         return;
     }
-    node->covered += length;
-    node->load += length * sample->load;
-    node->target += length * sample->target;
+    /* A row is either free or not: readers would take free time as time at the target. */
+    if (recording->stream && is_free != recording->is_free && start - recording->begin > ROUNDING)
+        write_sample(recording, start);
+    recording->is_free = is_free;
     recording->load += length * sample->load;
-    recording->target += length * sample->target;
-    if (recording->stream && end - recording->begin >= recording->interval - 1e-6)
+    if (!is_free) {
+        node->covered += length;
+        node->load += length * sample->load;
+        node->target += length * sample->target;
+        recording->target += length * sample->target;
+    }
+    if (recording->stream && end - recording->begin >= recording->interval - ROUNDING)
         write_sample(recording, end);
 }
 
