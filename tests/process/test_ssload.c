@@ -179,6 +179,38 @@ START_TEST(a_command_that_cannot_be_executed_is_reported) {
 }
 END_TEST
 
+static void expect_content(const char *path, const char *expected) {
+    struct run_text text = run_read_file(path);
+    ck_assert_msg(text.bytes && strcmp(text.bytes, expected) == 0, "%s: %s", path, text.bytes);
+}
+
+START_TEST(a_refused_command_line_keeps_existing_files) {
+    const char *folder = run_make_folder();
+    const char *kept = run_path(folder, "kept"), *alias = run_path(folder, "alias");
+    run_write_file(kept, "0 50%\n");
+    struct run *run = LOAD("-o", kept, "--", "there.is.none");
+    run_expect(run, 127);
+    expect_content(kept, "0 50%\n");
+    run = LOAD("-o", kept, "--", "/etc");
+    run_expect(run, 126);
+    expect_content(kept, "0 50%\n");
+    run = LOAD("--target", kept, "-o", kept, "-c", "1");
+    run_expect(run, 125);
+    expect_one_line(run, "--output would overwrite ");
+    expect_content(kept, "0 50%\n");
+    ck_assert_int_eq(symlink("kept", alias), 0);
+    run = LOAD("--target", kept, "--openmetrics", alias, "-c", "1");
+    run_expect(run, 125);
+    expect_one_line(run, "--openmetrics would overwrite ");
+    expect_content(kept, "0 50%\n");
+    run = LOAD("-o", kept, "--openmetrics", alias, "-c", "1");
+    run_expect(run, 125);
+    expect_one_line(run, "--output and --openmetrics would both write to ");
+    expect_content(kept, "0 50%\n");
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(ssload_passes_signals_on_to_the_command) {
     struct run *run = START_LOAD("-i", "50m", "--", PAYLOAD, "spin");
     run_find(run, "payload");
@@ -412,6 +444,7 @@ PROCESS_MAIN(
     SS_CASE(late_samples_do_not_pile_up),
     SS_CASE(ssload_returns_the_exit_status_of_the_command),
     SS_CASE(a_command_that_cannot_be_executed_is_reported),
+    SS_CASE(a_refused_command_line_keeps_existing_files),
     SS_CASE(ssload_passes_signals_on_to_the_command),
     SS_CASE(ctrl_c_reaches_the_command),
     SS_CASE(ssload_prints_a_table_to_a_terminal),

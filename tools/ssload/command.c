@@ -78,8 +78,7 @@ static void execute(char **words, int report) {
     _exit(SS_ERROR_FAILED);
 }
 
-/* Checks the command before the start, for messages that say more than the errno of execvp(). */
-static int check(char **words, struct ss_error *error) {
+int ssload_command_check(char **words, struct ss_error *error) {
     struct ss_commands commands = {0};
     int result = ss_commands_repeat(&commands, words, 1, error);
     if (result == 0)
@@ -101,8 +100,6 @@ static int fork_command(char **words, int report, struct ss_error *error) {
 
 int ssload_command_start(char **words, struct ss_error *error) {
     int ends[2], why = 0;
-    if (check(words, error) < 0)
-        return -1;
     if (pipe2(ends, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     int result = fork_command(words, ends[1], error);

@@ -12,6 +12,12 @@
  * keyboard reaches the command, too; a signal sent to ssload alone is forwarded.
  */
 
+/*
+ * Checks the command, before anything is written. Fails with status 127 or 126 if the command
+ * cannot be executed.
+ */
+int ssload_command_check(char **words, struct ss_error *error);
+
 /* Catches the signals. With a command they do not end ssload. */
 void ssload_command_catch(bool has_command);
 

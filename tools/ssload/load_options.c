@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "load_options.h"
 
+#include "base/paths.h"
 #include "base/words.h"
 
 #define AT(member) .offset = offsetof(struct ssload_request, member)
@@ -46,6 +47,15 @@ void ssload_request_print_help(void) {
            "otherwise on standard error.\n");
 }
 
+static int check_paths(const struct ssload_request *request, struct ss_error *error) {
+    const struct ss_path paths[] = {
+        {"--target", request->target, true},
+        {"--output", request->output, false},
+        {"--openmetrics", request->metrics, false},
+    };
+    return ss_paths_check(paths, sizeof paths / sizeof *paths, -1, error);
+}
+
 int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error) {
     char **rest;
     *request = (struct ssload_request){.duration = SS_TIME_NEVER, .format = SSLOAD_FITTING};
@@ -66,5 +76,5 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
             "--per-cpu cannot be combined with --cgroup: a control group does "
             "not count its CPUs separately");
     request->command = *rest ? rest : NULL;
-    return 0;
+    return check_paths(request, error);
 }

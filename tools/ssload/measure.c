@@ -80,6 +80,9 @@ static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
 static int open_all(struct measurement *it, struct ss_error *error) {
     const struct ssload_request *request = it->request;
     struct ss_cpus cpus = {0};
+    /* Opening the output truncates it, which a mistyped command must not cause. */
+    if (request->command && ssload_command_check(request->command, error) < 0)
+        return -1;
     ss_platform_affinity(&cpus);
     if (request->cpus) {
         cpus = (struct ss_cpus){0};

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "base/wallclock.h"
-#include "paths.h"
 #include "platform/platform.h"
 #include "rate_options.h"
 
@@ -176,7 +176,7 @@ static bool is_file(const char *path) {
 }
 
 static int check_paths(const struct ssrequest_options *options, struct ss_error *error) {
-    const struct ssrequest_path paths[] = {
+    const struct ss_path paths[] = {
         {"--trace", options->trace, true},
         {"--cacert", options->authorities, true},
         {"--requests-file", options->requests_file, true},
@@ -187,8 +187,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
         {"--control", options->control, false},
     };
     bool prints = !options->quiet || (options->json && !is_file(options->json));
-    return ssrequest_paths_check(
-        paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
+    return ss_paths_check(paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
 
 /* Makes the hosts of --requests-file the targets. */

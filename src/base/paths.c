@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "paths.h"
+#include "base/paths.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -40,8 +40,7 @@ static bool is_same(const struct place *a, const struct place *b) {
            (a->exists ? !is_shared(&a->status) : strcmp(a->name, b->name) == 0);
 }
 
-static int check_pair(
-    const struct ssrequest_path *a, const struct ssrequest_path *b, struct ss_error *error) {
+static int check_pair(const struct ss_path *a, const struct ss_path *b, struct ss_error *error) {
     struct place first, second;
     if (!a->path || !b->path || (a->read && b->read))
         return 0;
@@ -57,7 +56,7 @@ static int check_pair(
         b->option, ss_words_show(b->path).text);
 }
 
-static int check_printed(const struct ssrequest_path *path, int printed, struct ss_error *error) {
+static int check_printed(const struct ss_path *path, int printed, struct ss_error *error) {
     struct place first, second = {.known = true, .exists = true};
     if (!path->path || fstat(printed, &second.status) < 0)
         return 0;
@@ -70,8 +69,7 @@ static int check_printed(const struct ssrequest_path *path, int printed, struct 
         path->option, ss_words_show(path->path).text);
 }
 
-int ssrequest_paths_check(
-    const struct ssrequest_path *paths, size_t count, int printed, struct ss_error *error) {
+int ss_paths_check(const struct ss_path *paths, size_t count, int printed, struct ss_error *error) {
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < i; j++) {
             if (check_pair(&paths[j], &paths[i], error) < 0)
