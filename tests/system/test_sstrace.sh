@@ -76,6 +76,17 @@ maximum  0.8'
 printf '0 free\n' >"$folder/free"
 expect 0 --stat "$folder/free"
 grep -q '^mean     none$' "$folder/out" || fail "mean printed for a trace without controlled time"
+# The load of the first record also holds before it.
+printf '10s 20%%\n20s 20%%\n20s 80%%\n30s 80%%\n' >"$folder/late"
+expect 0 --stat "$folder/late"
+output_is 'length   30 s
+records  4
+mean     0.4
+minimum  0.2
+maximum  0.8'
+printf '10s free\n20s 80%%\n30s 80%%\n' >"$folder/late"
+expect 0 --stat "$folder/late"
+grep -q '^mean     0.8$' "$folder/out" || fail "wrong mean after a free section: $(cat "$folder/out")"
 printf '0 10%%\n0 30%%\n' >"$folder/step"
 expect 0 --stat "$folder/step"
 grep -q '^mean     0.3$' "$folder/out" || fail "wrong mean of a zero-length trace"

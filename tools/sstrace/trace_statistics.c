@@ -4,8 +4,10 @@
 #include "base/units.h"
 
 static void add_line(struct sstrace_statistics *statistics, const struct ss_trace_record *record) {
-    const struct ss_trace_record *before = &statistics->before;
-    if (statistics->count == 0 || before->free)
+    struct ss_trace_record first = *record;
+    first.time = 0; /* the first load also holds before its record */
+    const struct ss_trace_record *before = statistics->count > 0 ? &statistics->before : &first;
+    if (before->free)
         return;
     double length = ss_time_seconds(record->time - before->time);
     double end = record->free ? before->load : record->load;
