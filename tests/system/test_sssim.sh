@@ -408,6 +408,11 @@ refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 1 --record invalid -
 [ ! -e invalid ] || fail "an invalid trace leaves a folder"
 refused '--traces: nowhere: No such file' fleet --traces nowhere
 refused 'node n0: options after -- must not contain --foreground, --sweep or --record' fleet --nodes 1 -- --foreground serial --iteration 1s
+refused 'node n0: options after -- must not contain --seed' fleet --nodes 2 --jobs 1 -- -P 1 -l 50% --duration 1s --seed 7
+refused 'node n0: options after -- must not contain -t or -T' \
+    fleet --nodes 2 --jobs 1 --traces traces -- -P 1 --duration 1s -t constant -T 50%
+refused 'node n0: options after -- must not contain -t or -T' \
+    fleet --nodes 2 --jobs 1 --traces traces -- -P 1 --duration 1s -T traces/b.txt
 if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"

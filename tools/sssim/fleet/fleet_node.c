@@ -149,14 +149,30 @@ static char **make_words(const struct fleet_options *options, const char *trace,
     return words;
 }
 
+/*
+ * Refuses options of the user that do not fit a node. They follow the options of the node itself,
+ * and replace them if they set the same. `trace` is NULL without --traces.
+ */
+static int check(
+    const struct simulation *simulation, uint64_t seed, const char *trace, struct ss_error *error) {
+    if (simulation->foreground || simulation->grid.count > 0 || simulation->record)
+        return ss_error_fail(error, "options after -- must not contain --foreground, --sweep or "
+                                    "--record");
+    if (simulation->seed != seed)
+        return ss_error_fail(error, "options after -- must not contain --seed, because each node "
+                                    "has a seed of its own: give --seed before --");
+    if (trace && (strcmp(simulation->modules[SS_KIND_TRACE], "file") != 0 ||
+                     strcmp(simulation->options[SS_KIND_TRACE], trace) != 0))
+        return ss_error_fail(error, "options after -- must not contain -t or -T, because --traces "
+                                    "gives each node its trace");
+    return 0;
+}
+
 static int simulate(struct simulation *simulation, struct recording *recording, const char *folder,
     struct ss_error *error) {
     static struct trial trial; /* too large for the stack */
     struct fleet_node *node = recording->node;
     ss_time length;
-    if (simulation->foreground || simulation->grid.count > 0 || simulation->record)
-        return ss_error_fail(error, "options after -- must not contain --foreground, --sweep or "
-                                    "--record");
     if (simulation_open_trial(simulation, &trial, take_sample, &length, error) < 0)
         return -1;
     trial.options.context = recording;
@@ -178,15 +194,17 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     const char *trace, struct ss_error *error) {
     struct simulation simulation;
     struct recording recording = {.node = node, .interval = ss_time_seconds(options->interval)};
-    char seed[24], folder[4200];
-    snprintf(seed, sizeof seed, "%llu",
-        (unsigned long long)(ss_random_hash(options->seed + number) >> 16));
+    uint64_t seed = ss_random_hash(options->seed + number) >> 16;
+    char seed_text[24], folder[4200];
+    snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
     snprintf(folder, sizeof folder, "%.4000s/n%llu", options->record ? options->record : "",
         (unsigned long long)number);
-    char **words = make_words(options, trace, seed);
+    char **words = make_words(options, trace, seed_text);
     if (!words)
         return ss_error_memory(error);
     int status = simulation_parse(&simulation, words, error);
+    if (status == 0)
+        status = check(&simulation, seed, trace, error);
     if (status == 0)
         status = simulate(&simulation, &recording, options->record ? folder : NULL, error);
     simulation_close(&simulation);
