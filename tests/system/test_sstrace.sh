@@ -201,6 +201,18 @@ error_has '--time-unit has no meaning with sadf'
 expect 2 --unit percent "$data/sadf-local.csv"
 error_has '--unit has no meaning with sadf'
 expect 0 --check --gaps fill "$data/sadf-local.csv"
+# The format is identified after a byte order mark, in a compressed file too; a trace may also have a mark.
+{ printf '\357\273\277' && cat "$data/bitbrains.csv"; } >"$folder/mark.csv"
+expect 0 --dump "$folder/mark.csv"
+no_error
+"$sstrace" --dump "$data/bitbrains.csv" | cmp -s - "$folder/out" || fail "wrong trace of a file with a byte order mark"
+if command -v gzip >/dev/null; then
+    gzip -c <"$folder/mark.csv" >"$folder/mark.csv.gz"
+    expect 0 --dump "$folder/mark.csv.gz"
+    "$sstrace" --dump "$data/bitbrains.csv" | cmp -s - "$folder/out" || fail "wrong trace of a packed file with a mark"
+fi
+{ printf '\357\273\277' && cat "$traces/saw.txt"; } >"$folder/mark.txt"
+expect 0 --check "$folder/mark.txt"
 # Options do not change each other, whatever their order.
 printf 'time,load\n0,100\n1,200\n9,300\n' >"$folder/gap.csv"
 for options in '--gaps refuse --cpus 4' '--cpus 4 --gaps refuse'; do

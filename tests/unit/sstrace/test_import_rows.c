@@ -174,6 +174,22 @@ static void bitbrains_time_unit_is_inferred_from_magnitude(void **state) {
     assert_levels(&run, 300, LEVELS(20, 10));
 }
 
+#define MARK "\xef\xbb\xbf"
+
+/* Editors and spreadsheets write the byte order mark before UTF-8. */
+static void byte_order_mark_before_a_table_is_skipped(void **state) {
+    (void)state;
+    struct import_run run = import_text(&sstrace_format_bitbrains, NULL,
+        MARK "Timestamp [ms];\tCPU usage [%]\n1376314846000;\t20\n1376315146000;\t10\n");
+    assert_levels(&run, 300, LEVELS(20, 10));
+    run = import_text(&sstrace_format_ssload, NULL, MARK SSLOAD_HEADER "x,1,,0.1,,\nx,2,,0.2,,\n");
+    assert_levels(&run, 1, LEVELS(10, 20));
+    run = import_text(&sstrace_format_sadf, NULL, MARK SADF_HEADER "a;1;5;-1;10;0;0;0;0;90\n");
+    assert_levels(&run, 1, LEVELS(10));
+    run = import_text(&sstrace_format_sadf, NULL, MARK);
+    assert_not_imported(&run, "in:1:1: the file has no samples");
+}
+
 #define PER_CPU_HEADER "time,elapsed_seconds,target,load,error,load_ticks,cpu,user\n"
 #define PER_CPU(time, all, first, second)                                                          \
     "x," time ",," all ",,,all,0\nx," time ",," first ",,,0,0\nx," time ",," second ",,,1,0\n"
@@ -369,6 +385,7 @@ UNIT_MAIN(
     cmocka_unit_test(azure_import_selects_one_of_interleaved_machines),
     cmocka_unit_test(alibaba_samples_marked_invalid_become_gaps),
     cmocka_unit_test(bitbrains_time_unit_is_inferred_from_magnitude),
+    cmocka_unit_test(byte_order_mark_before_a_table_is_skipped),
     cmocka_unit_test(ssload_samples_are_imported),
     cmocka_unit_test(ssload_rows_of_cpus_are_selected),
     cmocka_unit_test(ssload_files_are_placed_by_their_dates),

@@ -148,6 +148,14 @@ static int start_unpacking(struct sstrace_input *input, const char *program) {
     return input->children[0] < 0 || input->children[1] < 0 ? -1 : 0;
 }
 
+/* Drops the byte order mark that spreadsheets and editors write before UTF-8. */
+static void drop_mark(struct sstrace_input *input) {
+    if (strncmp(input->head, "\xef\xbb\xbf", 3) != 0)
+        return;
+    input->head_length -= 3;
+    memmove(input->head, input->head + 3, input->head_length + 1);
+}
+
 static int begin(struct sstrace_input *input) {
     if (fill_head(input) != 0)
         return -1;
@@ -157,6 +165,7 @@ static int begin(struct sstrace_input *input) {
             ss_words_show(input->name).text, strerror(errno));
     if (program && fill_head(input) != 0)
         return -1;
+    drop_mark(input);
     static const cookie_io_functions_t functions = {.read = read_on};
     input->stream = fopencookie(input, "r", functions);
     if (!input->stream)

@@ -2,7 +2,10 @@
 #ifndef TEXT_INPUT_H
 #define TEXT_INPUT_H
 
-/* A file or standard input, unpacked if it is compressed, as lines or as a stream. */
+/*
+ * A file or standard input, unpacked if it is compressed and without a byte order mark, as lines or
+ * as a stream.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -29,20 +29,10 @@ struct csv {
     double largest;     /* largest load so far, as written; at most 1: the unit is ambiguous */
 };
 
-/* Drops the byte order mark that spreadsheets write. */
-static void drop_mark(struct sstrace_input *input) {
-    static const char mark[] = "\xef\xbb\xbf";
-    if (input->line != 1 || strncmp(input->text, mark, 3) != 0)
-        return;
-    input->length -= 3;
-    memmove(input->text, input->text + 3, input->length + 1);
-}
-
 /* Advances to the first row, and keeps the last comment above it. */
 static int find_first_row(struct sstrace_input *input, char **comment) {
     int more;
     while ((more = sstrace_input_read_line(input)) > 0) {
-        drop_mark(input);
         if (sstrace_table_is_row(input))
             break;
         if (input->length == 0)

@@ -263,10 +263,9 @@ static int read_all(struct sstrace_json *json, unsigned char chunk[CHUNK]) {
     struct sstrace_input *input = json->input;
     bool any = false;
     for (size_t length; (length = fread(chunk, 1, CHUNK, input->stream)) > 0;) {
-        size_t mark = !any && length >= 3 && memcmp(chunk, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
         chunk[length] = '\0';
-        any = any || mark + strspn((char *)chunk + mark, " \t\r\n") < length;
-        if (feed(json, chunk + mark, length - mark) != 0)
+        any = any || strspn((char *)chunk, " \t\r\n") < length;
+        if (feed(json, chunk, length) != 0)
             return -1;
     }
     if (ferror(input->stream))
