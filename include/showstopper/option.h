@@ -52,12 +52,29 @@ struct ss_option {
                    window */
 };
 
+/* The size of the field that an option of this type sets. */
+#define SS_OPTION_SIZE(type)                                                                       \
+    ((type) == SS_OPTION_CHOICE                                ? sizeof(int)                       \
+        : (type) == SS_OPTION_TEXT || (type) == SS_OPTION_FILE ? sizeof(const char *)              \
+                                                               : sizeof(uint64_t))
+
+/*
+ * The offset of a field. Does not compile if the field has another size than the type: setting the
+ * option would overwrite the next field.
+ */
+#define SS_OPTION_OFFSET(type, container, field)                                                   \
+    (offsetof(container, field) +                                                                  \
+        0 * sizeof(char[sizeof(((container *)0)->field) == SS_OPTION_SIZE(type) ? 1 : -1]))
+
 /*
  * A row for the option `id` of type SS_OPTION_`kind`; its value is stored in that field of the
  * module's `struct config`. The other members follow as in an initializer: .initial = "20s".
  */
 #define SS_OPTION(id, kind, field, ...)                                                            \
-    { .name = id, .type = SS_OPTION_##kind, .offset = offsetof(struct config, field), __VA_ARGS__ }
+    {                                                                                              \
+        .name = id, .type = SS_OPTION_##kind,                                                      \
+        .offset = SS_OPTION_OFFSET(SS_OPTION_##kind, struct config, field), __VA_ARGS__            \
+    }
 
 #define SS_OPTION_END                                                                              \
     { .name = NULL }

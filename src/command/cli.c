@@ -13,12 +13,13 @@ static int take_label(
     return ss_labels_add(&cli->labels, value, &cli->store, error);
 }
 
-#define AT(member) .offset = offsetof(struct ss_cli, member)
+#define AT(member)       .offset = offsetof(struct ss_cli, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ss_cli, member)
 
 /* The options, in the order of --help. */
 // clang-format off
 static const struct ss_argument rows[] = {
-    {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
+    {'n', "N", {"instances", COUNT_AT(instances), .min = "1", .max = "1000000",
         .help = "how many copies of the command to run; default: the number of measured CPUs"}},
     {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
         .help = "hold this load: short for -t constant -T LOAD"}},

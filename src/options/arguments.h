@@ -30,6 +30,10 @@ struct ss_argument {
     const char *heading;     /* printed above the option in the help, or NULL */
 };
 
+/* The type and the offset of an option that sets a uint64_t. */
+#define SS_OPTION_COUNT_AT(container, member)                                                      \
+    SS_OPTION_COUNT, .offset = SS_OPTION_OFFSET(SS_OPTION_COUNT, container, member)
+
 #define SS_ARGUMENTS_END                                                                           \
     {                                                                                              \
         .option = {.name = NULL }                                                                  \

@@ -9,7 +9,8 @@
 /* The longest text that fits in a plan. */
 #define TEXT_MAX 4000
 
-#define AT(member) .offset = offsetof(struct antagonist_options, member)
+#define AT(member)       .offset = offsetof(struct antagonist_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct antagonist_options, member)
 
 static int take_folder(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
@@ -50,7 +51,7 @@ static int take_folder(
         .help = "length of a slot, for which a suspect is throttled or not; 0: the longest of 5 s, 10 iterations, and 50 rounds"}},       \
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "53m", .min = "1m", .max = "10s",                          \
         .help = "mean length of a round of running and stopping"}},                                                    \
-    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "0",                                                       \
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "0",                                                                  \
         .help = "seed of the codes; 0: derived from the suspects"}}
 
 static const struct ss_argument plan_rows[] = {
@@ -68,7 +69,7 @@ static const struct ss_argument answer_rows[] = {
 };
 static const struct ss_argument watch_rows[] = {
     VICTIM_ROWS,
-    {0, "N", {"slots", SS_OPTION_COUNT, AT(slots), .initial = "12", .min = "1", .max = "126",
+    {0, "N", {"slots", COUNT_AT(slots), .initial = "12", .min = "1", .max = "126",
         .help = "number of slots"}},
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "5s", .min = "1m", .help = "length of a slot"}},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at),
@@ -81,7 +82,7 @@ static const struct ss_argument codes_rows[] = {
     {0, "LOAD", {"depth", SS_OPTION_LOAD, AT(depth), .initial = "20%",
         .help = "the part of its running time that a throttled suspect loses"}},
     {0, "TIME", {"slot", SS_OPTION_TIME, AT(slot), .initial = "5s", .min = "1m", .help = "length of a slot"}},
-    {0, "N", {"slots", SS_OPTION_COUNT, AT(slots), .initial = "126", .min = "63", .max = "126",
+    {0, "N", {"slots", COUNT_AT(slots), .initial = "126", .min = "63", .max = "126",
         .help = "126, or 63 without the inverted half"}},
     {0, "START:SHIFT,...", {"shifts", SS_OPTION_TEXT, AT(shifts),
         .help = "where the sequence begins, and the shift of each suspect and of two ghosts"}},

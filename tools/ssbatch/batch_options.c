@@ -10,7 +10,8 @@
 #include "base/words.h"
 #include "plan_words.h"
 
-#define AT(member) .offset = offsetof(struct ssbatch_options, member)
+#define AT(member)       .offset = offsetof(struct ssbatch_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ssbatch_options, member)
 
 static int take_seed(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
@@ -41,7 +42,7 @@ static const struct ss_argument rows[] = {
         .heading = "Which runs"},
     {0, "NAMES", {"redo", SS_OPTION_TEXT, AT(redo),
         .help = "carry out these runs again, even if they are done or the plan has changed them"}},
-    {0, "N", {"retries", SS_OPTION_COUNT, AT(retries), .initial = "0", .max = "1000",
+    {0, "N", {"retries", COUNT_AT(retries), .initial = "0", .max = "1000",
         .help = "repeat a run that fails up to N times"}},
     {0, NULL, {"retry-disturbed", AT(retries_disturbed),
         .help = "also repeat a run, up to --retries times (at least once), in which other processes "

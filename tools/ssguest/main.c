@@ -36,15 +36,16 @@ static int take_word(
     return 0;
 }
 
-#define AT(member) .offset = offsetof(struct request, member)
+#define AT(member)       .offset = offsetof(struct request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "PID", {"machine", SS_OPTION_COUNT, AT(driven.machine), .help = "for `drive`: pid of qemu"}},
-    {0, "PID", {"caller", SS_OPTION_COUNT, AT(driven.caller), .help = "the guest ends when this process does"}},
-    {0, "N", {"vcpus", SS_OPTION_COUNT, AT(driven.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
+    {0, "PID", {"machine", COUNT_AT(driven.machine), .help = "for `drive`: pid of qemu"}},
+    {0, "PID", {"caller", COUNT_AT(driven.caller), .help = "the guest ends when this process does"}},
+    {0, "N", {"vcpus", COUNT_AT(driven.vcpus), .initial = "1", .min = "1", .help = "number of virtual CPUs"}},
     {0, "LIST", {"pins", SS_OPTION_TEXT, AT(driven.pins), .help = "pin each virtual CPU to one of these CPUs"}},
-    {0, "SECONDS", {"grace", SS_OPTION_COUNT, AT(driven.grace), .initial = "3", .help = "time for the command to exit after a signal"}},
+    {0, "SECONDS", {"grace", COUNT_AT(driven.grace), .initial = "3", .help = "time for the command to exit after a signal"}},
     {0, "FILE", {"clock", SS_OPTION_TEXT, AT(driven.clock), .help = "write the difference of the clocks to this file"}},
     {0, "FILE", {"vcpu-times", SS_OPTION_TEXT, AT(driven.vcpu_times), .help = "write the CPU time of each virtual CPU to this file"}},
     {0, "PATH", {"ports", SS_OPTION_TEXT, AT(served.ports), .initial = "/dev/vport0p", .help = "for `serve`: the ports, without their number"}},

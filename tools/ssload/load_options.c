@@ -4,14 +4,15 @@
 #include "base/paths.h"
 #include "base/words.h"
 
-#define AT(member) .offset = offsetof(struct ssload_request, member)
+#define AT(member)       .offset = offsetof(struct ssload_request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ssload_request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
     {'i', "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "500m", .min = "10m",
         .sensible = "20m",
         .help = "time between samples"}},
-    {'c', "COUNT", {"count", SS_OPTION_COUNT, AT(count), .min = "1",
+    {'c', "COUNT", {"count", COUNT_AT(count), .min = "1",
         .help = "end after this many samples"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m", .sensible = "500m",
         .help = "end after this time"}},

@@ -47,7 +47,8 @@ static int refuse_word(
     return ss_error_fail(error, "unexpected argument '%s': name the base with --base", word);
 }
 
-#define AT(member) .offset = offsetof(struct request, member)
+#define AT(member)       .offset = offsetof(struct request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
@@ -63,9 +64,9 @@ static const struct ss_argument rows[] = {
         .help = "leave out benchmarks of the base whose mean is more uncertain than this; default: 2%"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
         .help = "the battery to run; default: the battery of the base's folder, or own"}},
-    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .max = "8191",
+    {0, "CPU", {"cpu", COUNT_AT(cpu), .max = "8191",
         .help = "calibrate on this CPU; default: the first one that may be used"}},
-    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
+    {0, "N", {"repetitions", COUNT_AT(repetitions), .min = "1",
         .max = "64", .help = "run every benchmark this many times per setting; default: 3; the closed method takes at least 2, and more if needed"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},

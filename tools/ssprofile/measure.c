@@ -51,7 +51,8 @@ static int accept_folder(
     return 0;
 }
 
-#define AT(member) .offset = offsetof(struct request, member)
+#define AT(member)       .offset = offsetof(struct request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
@@ -61,9 +62,9 @@ static const struct ss_argument rows[] = {
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "1m",
         .help = "run each kernel of ssburn for this long; default: that of `ssburn kernel`"}},
-    {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .max = "8191",
+    {0, "CPU", {"cpu", COUNT_AT(cpu), .max = "8191",
         .help = "measure on this CPU; default: the first one that may be used"}},
-    {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
+    {0, "N", {"repetitions", COUNT_AT(repetitions), .min = "1",
         .max = "1000", .help = "run every benchmark this many times; default: 5, without --until-spread"}},
     {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until), .max = "100",
         .help = "run every benchmark until its repetitions spread by at most this much, 3 to 50 times"}},

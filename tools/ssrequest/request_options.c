@@ -9,7 +9,8 @@
 #include "platform/platform.h"
 #include "rate_options.h"
 
-#define AT(member) .offset = offsetof(struct ssrequest_options, member)
+#define AT(member)       .offset = offsetof(struct ssrequest_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct ssrequest_options, member)
 
 static ss_argument_taker take_url, take_header;
 
@@ -30,7 +31,7 @@ static const struct ss_argument rows[] = {
         .help = "with steps, hold each rate for this long"}},
     {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace),
         .help = "send --rate times the load of this trace, text or compiled"}},
-    {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
+    {0, "CLIENTS", {"closed", COUNT_AT(closed), .min = "1", .max = "100000",
         .help = "instead of a rate: this many clients, each sending its next request after the answer to the last one (a closed loop, as in wrk and ab)"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
         .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"}},
@@ -40,10 +41,10 @@ static const struct ss_argument rows[] = {
         .heading = "When:"},
     {0, "TIME", {"start-at", SS_OPTION_TEXT, AT(start_at_text),
         .help = "first wait until this time: 08:00, 2026-11-20T08:00:00Z or @EPOCH"}},
-    {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+    {0, "NUMBER", {"seed", COUNT_AT(seed), .initial = "1",
         .help = "seed of the random numbers; the same seed gives the same times"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"}},
-    {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
+    {0, "NUMBER", {"cap", COUNT_AT(cap), .min = "1", .max = "100000",
         .help = "allow at most this many unfinished requests; default 200"}, .heading = "Limits:"},
     {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
         .initial = "delay", .help = "delay or drop a request that is due at the cap; the response time of a delayed one counts from when it was due"}},

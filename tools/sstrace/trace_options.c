@@ -164,7 +164,8 @@ static int set_generator(
     return 0;
 }
 
-#define AT(member) .offset = offsetof(struct sstrace_request, member)
+#define AT(member)       .offset = offsetof(struct sstrace_request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct sstrace_request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
@@ -217,7 +218,7 @@ static const struct ss_argument rows[] = {
     {0, "UNIT", {"unit", SS_OPTION_CHOICE, AT(import.unit),
         .choices = "default percent fraction cores",
         .help = "the unit of the loads; cores: 100 is one of --cpus N"}},
-    {0, "N", {"cpus", SS_OPTION_COUNT, AT(import.cpus), .min = "1", .max = "1000000",
+    {0, "N", {"cpus", COUNT_AT(import.cpus), .min = "1", .max = "1000000",
         .help = "the number of CPUs: see --unit and the formats"}},
     {0, "C", {"time-column", SS_OPTION_TEXT, AT(import.time_column),
         .help = "the column of csv with the times: a name, or a number from 1"}},

@@ -64,7 +64,8 @@ static int add_file(
     return 0;
 }
 
-#define AT(member) .offset = offsetof(struct request, member)
+#define AT(member)       .offset = offsetof(struct request, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct request, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
@@ -84,7 +85,7 @@ static const struct ss_argument rows[] = {
                 "the work, if the command has {work}; warmup, memory, note, published: the value; "
                 "missing: what this machine lacks for the workload; definition: what its runs have "
                 "in common"}},
-    {0, "N", {"instances", SS_OPTION_COUNT, AT(instances), .initial = "1", .min = "1",
+    {0, "N", {"instances", COUNT_AT(instances), .initial = "1", .min = "1",
         .max = INSTANCES_MAX,
         .help = "the number of folders that setup makes, or of instances of a run"}},
     {0, NULL, {"even-if-missing", AT(anyway),
@@ -125,7 +126,7 @@ static const struct ss_argument rows[] = {
         .help = "the load that the instances represent, or are limited to"}},
     {0, "TIME", {"tau", SS_OPTION_TEXT, AT(control.tau),
         .help = "the mean length of a round, for a method that has one"}},
-    {0, "N", {"machine-cpus", SS_OPTION_COUNT, AT(control.cpus), .initial = "1", .min = "1",
+    {0, "N", {"machine-cpus", COUNT_AT(control.cpus), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "number of CPUs that are a load of 100 %"}},
     {0, "LOAD", {"one", SS_OPTION_TEXT, AT(one),
         .help = "the load of one instance, for nbench-fit, or the folder of a study that found "
@@ -155,7 +156,7 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"background", SS_OPTION_TEXT, AT(background),
         .help = "pair each of --workloads with each of these, instead of --pairs"}},
     {0, "LIST", {"places", SS_OPTION_TEXT, AT(places), .help = "where each pair runs"}},
-    {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1",
+    {0, "N", {"rounds", COUNT_AT(rounds), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "how often each pair runs in each place"}},
 
     {0, "TYPE", {"value", SS_OPTION_TEXT, AT(type),

@@ -26,7 +26,8 @@ static int take_bytes(
     return *bytes <= BYTES_MAX ? 0 : ss_error_fail(error, "must be 1G or less");
 }
 
-#define AT(member) .offset = offsetof(struct serve_options, member)
+#define AT(member)       .offset = offsetof(struct serve_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct serve_options, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
@@ -36,18 +37,18 @@ static const struct ss_argument rows[] = {
         .help = "the address of the port"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .max = "1h",
         .help = "CPU time of a request; default 10m"}},
-    {0, "COUNT", {"units", SS_OPTION_COUNT, AT(units), .min = "1", .max = "4611686018427387904",
+    {0, "COUNT", {"units", COUNT_AT(units), .min = "1", .max = "4611686018427387904",
         .help = "the work of a request in units, as printed by an earlier run"}},
     {0, "NAME", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
         .choices = "constant exponential",
         .help = "constant, or exponential: --work is the mean"}},
-    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
         .help = "seed of --spread exponential: the same seed gives each request the same work"}},
     {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
         .take = take_memory},
-    {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
+    {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
         .help = "the number of threads that take requests from the queue"}},
-    {0, "N", {"queue", SS_OPTION_COUNT, AT(queue), .initial = "4096", .max = "1000000",
+    {0, "N", {"queue", COUNT_AT(queue), .initial = "4096", .max = "1000000",
         .help = "how many requests may wait for a worker; any more are answered with 503"}},
     {0, "SIZE", {"bytes", .help = "size of an answer in bytes; default 64"}, .take = take_bytes},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},

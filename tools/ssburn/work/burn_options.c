@@ -77,17 +77,18 @@ static int take_class(
 }
 
 /* The bounds below, which are text, are THREADS_MAX and WORK_UNITS_MAX. */
-#define AT(member) .offset = offsetof(struct options, member)
+#define AT(member)       .offset = offsetof(struct options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct options, member)
 
 // clang-format off
 static const struct ss_argument rows[] = {
-    {0, "N", {"threads", SS_OPTION_COUNT, AT(threads), .min = "1", .max = "4096",
+    {0, "N", {"threads", COUNT_AT(threads), .min = "1", .max = "4096",
         .help = "how many threads there are, or children at work at a time; default: see the classes"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .min = "1n",
         .help = "CPU time of an iteration; default: 100m"}},
-    {0, "COUNT", {"work", SS_OPTION_COUNT, AT(work), .min = "1", .max = "4611686018427387904",
+    {0, "COUNT", {"work", COUNT_AT(work), .min = "1", .max = "4611686018427387904",
         .help = "the work of an iteration in units, as printed by an earlier run"}},
-    {0, "N", {"iterations", SS_OPTION_COUNT, AT(iterations),
+    {0, "N", {"iterations", COUNT_AT(iterations),
         .help = "end after this many iterations; 0 only calibrates; default: never end"}},
     {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
         .take = take_memory},

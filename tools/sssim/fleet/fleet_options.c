@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fleet_options.h"
 
-#define AT(member) .offset = offsetof(struct fleet_options, member)
+#define AT(member)       .offset = offsetof(struct fleet_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct fleet_options, member)
 
 // clang-format off
 const struct ss_argument fleet_rows[] = {
-    {'N', "N", {"nodes", SS_OPTION_COUNT, AT(nodes), .initial = "100", .min = "1", .max = "1000000",
+    {'N', "N", {"nodes", COUNT_AT(nodes), .initial = "100", .min = "1", .max = "1000000",
                 .help = "number of nodes"}},
     {0, "DIR", {"traces", SS_OPTION_TEXT, AT(traces),
                 .help = "the traces that the nodes follow, in the order of names, as often as needed"}},
@@ -21,9 +22,9 @@ const struct ss_argument fleet_rows[] = {
                  .help = "part of the nodes that fail, each at a random moment"}},
     {0, "TIME", {"interval", SS_OPTION_TIME, AT(interval), .initial = "10s", .min = "100m", .max = "1d",
                  .help = "time between the samples of records"}},
-    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same nodes"}},
-    {'j', "N", {"jobs", SS_OPTION_COUNT, AT(jobs), .min = "1", .max = "4096",
+    {'j', "N", {"jobs", COUNT_AT(jobs), .min = "1", .max = "4096",
                 .help = "simulate in this many processes; default: one for each CPU"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},

@@ -9,7 +9,8 @@
 #include "base/units.h"
 #include "base/words.h"
 
-#define AT(member) .offset = offsetof(struct queue_options, member)
+#define AT(member)       .offset = offsetof(struct queue_options, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct queue_options, member)
 
 // clang-format off
 const struct ss_argument queue_rows[] = {
@@ -20,7 +21,7 @@ const struct ss_argument queue_rows[] = {
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
                  .sensible = "500m",
                  .help = "send for this long; default, without --requests: 10s, or the length of the trace"}},
-    {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
+    {0, "N", {"requests", COUNT_AT(requests), .min = "1",
               .help = "send at most this many requests"}},
     {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "with steps, end before this rate"}},
     {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "with steps, increase the rate by this much per step, from 0"}},
@@ -30,9 +31,9 @@ const struct ss_argument queue_rows[] = {
     {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(arrival), .initial = "even",
                  .choices = "concurrent even poisson",
                  .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"}},
-    {0, "N", {"closed", SS_OPTION_COUNT, AT(given.closed), .min = "1", .max = "1000000",
+    {0, "N", {"closed", COUNT_AT(given.closed), .min = "1", .max = "1000000",
               .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
-    {0, "N", {"cap", SS_OPTION_COUNT, AT(given.cap), .min = "1", .max = "1000000",
+    {0, "N", {"cap", COUNT_AT(given.cap), .min = "1", .max = "1000000",
               .help = "allow at most this many unfinished requests; default 200"}},
     {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(when_full), .initial = "delay",
                  .choices = "delay drop",
@@ -41,7 +42,7 @@ const struct ss_argument queue_rows[] = {
                  .help = "clients give up on a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
                  .sensible = "500m", .help = "exclude this much time at the start from the statistics"}},
-    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .min = "1u", .max = "1h",
                  .help = "CPU time of a request on a server of speed 1"},
@@ -49,9 +50,9 @@ const struct ss_argument queue_rows[] = {
     {0, "WORD", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
                  .choices = "constant exponential",
                  .help = "whether --work is the same for each request, or the mean of an exponential distribution"}},
-    {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
+    {0, "N", {"workers", COUNT_AT(workers), .initial = "1", .min = "1", .max = "4096",
               .help = "the number of workers of each server, each on a CPU of its own"}},
-    {0, "N", {"servers", SS_OPTION_COUNT, AT(servers), .min = "1", .max = "64",
+    {0, "N", {"servers", COUNT_AT(servers), .min = "1", .max = "64",
               .help = "the number of servers, each with a queue; default: as many as --speeds lists, or one"}},
     {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
                  .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},

@@ -45,13 +45,14 @@ static int take_sweep(
     return grid_add_axis(&((struct simulation *)config)->grid, value, error);
 }
 
-#define AT(member) .offset = offsetof(struct simulation, member)
+#define AT(member)       .offset = offsetof(struct simulation, member)
+#define COUNT_AT(member) SS_OPTION_COUNT_AT(struct simulation, member)
 
 // clang-format off
 const struct ss_argument simulation_rows[] = {
-    {'P', "CPUS", {"cpus", SS_OPTION_COUNT, AT(cpus), .initial = "4", .min = "1", .max = "65536",
+    {'P', "CPUS", {"cpus", COUNT_AT(cpus), .initial = "4", .min = "1", .max = "65536",
                    .help = "CPUs of the machine"}},
-    {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
+    {'n', "N", {"instances", COUNT_AT(instances), .min = "1", .max = "1000000",
                 .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
                   .help = "what an instance runs: serial: one thread; parallel: one for each CPU; blocking: 1.3 threads on average; forking: one, in short-lived children; queue:LOAD: one while work waits, which arrives all the time; profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial instances, then a parallel one"}},
@@ -69,7 +70,7 @@ const struct ss_argument simulation_rows[] = {
                    .sensible = "500m",
                  .help = "time under control, including --settle; default: until the end of a trace "
                          "that does not loop, otherwise 1M"}},
-    {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
+    {0, "N", {"seed", COUNT_AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
                  .help = "how late executors wake up on average; default: as on a real machine"}},
@@ -108,7 +109,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "WORD", {"accounting", SS_OPTION_CHOICE, AT(accounting), .initial = "exact",
                  .choices = "exact ticks",
                  .help = "the counters that the modules see: exact values, or those of /proc/stat"}},
-    {0, "HZ", {"tick-rate", SS_OPTION_COUNT, AT(tick_rate), .initial = "250", .min = "1",
+    {0, "HZ", {"tick-rate", COUNT_AT(tick_rate), .initial = "250", .min = "1",
                .max = "10000", .help = "ticks per second for --accounting ticks"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(work.iteration), .initial = "0", .max = "1h",
                  .help = "CPU time that an iteration of an instance takes if nothing disturbs it; 0: "
@@ -142,7 +143,7 @@ const struct ss_argument simulation_rows[] = {
     {0, "CLASS", {"foreground", SS_OPTION_TEXT, AT(foreground),
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
-    {0, "N", {"foreground-instances", SS_OPTION_COUNT, AT(front_instances), .min = "1",
+    {0, "N", {"foreground-instances", COUNT_AT(front_instances), .min = "1",
               .max = "1000000", .help = "instances of the foreground; default: as many as CPUs"}},
     {0, "TIME", {"foreground-iteration", SS_OPTION_TIME, AT(front_iteration), .max = "1h",
                  .help = "length of the foreground's iterations; default: as in the background"}},
@@ -152,7 +153,7 @@ const struct ss_argument simulation_rows[] = {
                  .help = "the part of their time that the foreground's threads wait; default: as in the background"}},
     {0, NULL, {"shared-cpus", AT(shared_cpus),
                .help = "foreground and background run on the same CPUs"}},
-    {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1", .max = "100000",
+    {0, "N", {"rounds", COUNT_AT(rounds), .initial = "1", .min = "1", .max = "100000",
               .help = "how many times to repeat the study, each time with the next seed"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
                 .help = "write the study to this folder, which ssreport reads"}},
