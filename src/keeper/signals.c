@@ -143,6 +143,29 @@ int ss_signals_next(struct ss_signals *signals) {
     return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
+static bool requests_end(int number) {
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+int ss_signals_close(struct ss_signals *signals) {
+    int first = 0;
+    if (pipe_end < 0)
+        return 0;
+    for (size_t i = 0; i < KNOWN; i++) {
+        if (known[i].handler == pass_on)
+            sigaction(known[i].number, &signals->caller[i], NULL);
+    }
+    /* Read after the handlers are gone, so that no signal is lost in between. */
+    for (int number; (number = ss_signals_next(signals));) {
+        if (!first && requests_end(number))
+            first = number;
+    }
+    pipe_end = -1;
+    close(signals->pipe[0]);
+    close(signals->pipe[1]);
+    return first;
+}
+
 pid_t ss_signals_fork(void) {
     sigset_t all;
     sigset_t before;

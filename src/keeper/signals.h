@@ -36,6 +36,13 @@ SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 int ss_signals_next(struct ss_signals *signals);
 
 /*
+ * For the master, when its loop has ended: restores the caller's dispositions of the signals that
+ * have gone to the pipe, because nobody reads it any more. Does nothing if ss_signals_open() was
+ * not called. Returns the first unread signal that requests an end, or 0.
+ */
+SS_MUST_USE int ss_signals_close(struct ss_signals *signals);
+
+/*
  * Forks. The child gets no signal before ss_signals_adopt() or ss_signals_restore(): a keyboard
  * signal to the whole group must not reach the master a second time through its handlers in the
  * child.

@@ -439,6 +439,10 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         supervise(master);
     }
     close_master(master);
+    /* Printing the summary may block, and nothing needs to be cleaned up any more. */
+    int signal = ss_signals_close(&master->signals);
+    if (outcome->signal == 0)
+        outcome->signal = signal;
     ss_judge_run(outcome, plan);
     outcome->status = error->status ? error->status : master->failure_status;
     free(master);

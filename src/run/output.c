@@ -174,18 +174,19 @@ static void wait_for(struct ss_output *output, uint32_t index, bool room) {
     output->polls[index].events = room ? POLLOUT : POLLIN;
 }
 
-void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
+/* Returns the number of bytes moved. */
+static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
     struct ss_stream *stream = &output->streams[index];
     char text[SS_OUTPUT_CHUNK];
     if (stream->from < 0)
-        return;
+        return 0;
     bool room = output->failed || ss_streams_has_room(stream->to);
     wait_for(output, index, !room);
     if (!room)
-        return;
+        return 0;
     ssize_t length = read(stream->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
+        return 0;
     /* A pseudo-terminal reports its end as an error, EIO. */
     if (length <= 0) {
         if (stream->line && stream->length > 0) {
@@ -193,11 +194,16 @@ void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
             add_matches(output, stream, now);
         }
         close_stream(output, index);
-        return;
+        return 0;
     }
     write_all(output, stream->to, text, (size_t)length);
     if (stream->line)
         find_lines(output, stream, text, (size_t)length, now);
+    return (size_t)length;
+}
+
+void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
+    move(output, index, now);
 }
 
 void ss_output_drain(struct ss_output *output, ss_time now) {
@@ -205,8 +211,12 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
     for (uint32_t i = 0; i < output->count; i++) {
         struct ss_stream *stream = &output->streams[i];
         struct pollfd here = {.fd = stream->from, .events = POLLIN};
+        size_t moved = 0;
         while (stream->from >= 0 && poll(&here, 1, 0) > 0) {
-            ss_output_move(output, i, now);
+            /* Without a hang-up, a process that outlives the run may write for ever. */
+            if (!(here.revents & POLLHUP) && moved >= SS_OUTPUT_LEFT)
+                break;
+            moved += move(output, i, now);
             if (stream->from < 0 || !stream->full)
                 continue;
             if (patience-- <= 0) {

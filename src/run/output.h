@@ -19,6 +19,12 @@
 /* How long, in milliseconds, a stalled reader may delay the end of a run. */
 #define SS_OUTPUT_PATIENCE 300
 
+/*
+ * How many bytes are moved at the end of a run from a process that outlives it: what it had written
+ * by then, because a pipe holds this many bytes unless a program changes its size.
+ */
+#define SS_OUTPUT_LEFT 65536
+
 /* The length up to which a line is matched against the pattern. */
 #define SS_OUTPUT_LINE 4096
 
@@ -72,7 +78,10 @@ SS_MUST_USE int ss_output_add(
  */
 void ss_output_move(struct ss_output *output, uint32_t index, ss_time now);
 
-/* Moves the remaining data, as far as possible without waiting long. */
+/*
+ * Moves the remaining data, as far as possible without waiting long. Does not follow a process that
+ * keeps writing.
+ */
 void ss_output_drain(struct ss_output *output, ss_time now);
 
 void ss_output_close(struct ss_output *output);

@@ -7,7 +7,9 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -17,7 +19,7 @@ static void *wait_in_thread(void *nothing) {
     return nothing;
 }
 
-/* `become-root [THREADS]`: requires a set-user-ID program of root. */
+/* `become-root [THREADS | flood]`: requires a set-user-ID program of root. */
 static int do_become_root(char **words) {
     pthread_t thread;
     if (setgid(0) < 0 || setuid(0) < 0) {
@@ -33,6 +35,8 @@ static int do_become_root(char **words) {
             return 98;
     }
     payload_say("ready");
+    while (words[0] && strcmp(words[0], "flood") == 0)
+        puts("until nobody reads it");
     payload_spin();
 }
 

@@ -133,6 +133,26 @@ START_TEST(a_freezer_that_becomes_empty_late_is_removed) {
 }
 END_TEST
 
+/* Half a second later, the master waits for the guardian, and the guardian for the subgroup. */
+START_TEST(a_signal_while_a_freezer_is_removed_ends_the_run) {
+    yard_enter(true);
+    struct run *run = START_SHAPE(LEADER, "-q");
+    pid_t pid = find_frozen(run);
+    const char *below = run_path(yard.freezer, "below");
+    ck_assert_int_eq(mkdir(below, 0755), 0);
+    kill(pid, SIGKILL);
+    RUN_UNTIL(run, family_find("ss-executor").count == 0);
+    double moment = run_now() + 0.5;
+    RUN_UNTIL(run, run_now() > moment);
+    ck_assert(!run->ended);
+    kill(run->pid, SIGTERM);
+    ck_assert_int_eq(rmdir(below), 0);
+    run_expect(run_wait(run), -SIGTERM);
+    expect_order(run);
+    yard_leave();
+}
+END_TEST
+
 START_TEST(a_frozen_run_ends_as_planned) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -396,6 +416,28 @@ START_TEST(without_a_freezer_uncontrolled_processes_cause_a_warning) {
 }
 END_TEST
 
+static void become_user_without_output(void) {
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    yard_become_user();
+}
+
+/* Matching a line takes longer than writing it, so the pipe is never empty. */
+#define SLOW_PATTERN "(.*)\\1x$"
+
+/* It can be neither stopped nor ended, and writes until the run has closed its pipe. */
+START_TEST(a_process_that_keeps_writing_does_not_delay_the_end) {
+    yard_enter(false);
+    struct run_setup setup = {.prepare = become_user_without_output};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", ROUNDS, "--iteration", SLOW_PATTERN,
+                              "--grace", "100m", yard.program, "become-root", "flood"));
+    RUN_UNTIL(run, run->ended || family_find("payload-root").count == 1);
+    run_end(run, SIGTERM);
+    run_expect_nothing_left();
+    yard_leave();
+}
+END_TEST
+
 /* The census finds threads, too, but must not count them as processes. */
 START_TEST(threads_are_not_counted_as_uncontrolled_processes) {
     yard_enter(false);
@@ -475,6 +517,7 @@ PROCESS_MAIN(
     SS_CASE(groups_that_cannot_be_frozen_and_killed_are_not_used),
     SS_CASE(another_users_process_is_frozen_with_the_instance),
     SS_CASE(a_freezer_that_becomes_empty_late_is_removed),
+    SS_CASE(a_signal_while_a_freezer_is_removed_ends_the_run),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_process_ends_after_the_grace_period),
     SS_CASE(frozen_processes_end_when_master_or_executor_is_killed),
@@ -485,6 +528,7 @@ PROCESS_MAIN(
     SS_CASE(a_late_executor_ends_another_users_process),
     SS_CASE(another_users_process_left_by_an_executor_is_ended),
     SS_CASE(without_a_freezer_uncontrolled_processes_cause_a_warning),
+    SS_CASE(a_process_that_keeps_writing_does_not_delay_the_end),
     SS_CASE(threads_are_not_counted_as_uncontrolled_processes),
     SS_CASE(two_guardians_count_a_process_once))
 /* clang-format on */

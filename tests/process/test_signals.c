@@ -2,6 +2,7 @@
 
 /* Ends and pauses by a signal to the master. */
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -318,6 +319,31 @@ START_TEST(a_stalled_reader_does_not_delay_the_end) {
 }
 END_TEST
 
+/* Makes standard output a pipe without room, whose reader sleeps. */
+static void block_output(void) {
+    static const char text[4096];
+    int ends[2];
+    if (pipe(ends) < 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0)
+        _exit(SURROUNDINGS_MISSING);
+    while (write(ends[1], text, sizeof text) > 0) {
+    }
+    fcntl(ends[1], F_SETFL, 0);
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[1]);
+}
+
+START_TEST(a_run_whose_summary_nobody_reads_can_be_ended) {
+    struct run_setup setup = {.prepare = block_output};
+    struct run *run = run_start(
+        &setup, WORDS(SHOWSTOPPER, "-n", "1", "-l", "100%", "--json", "-", PAYLOAD, "exit", "0"));
+    run_wait_text(run, "ended by workloads");
+    ck_assert(!run->ended);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
 static void ignore_hangups(void) {
     signal(SIGHUP, SIG_IGN);
 }
@@ -351,5 +377,6 @@ PROCESS_MAIN(
     SS_CASE(signal_to_whole_group_counts_once),
     SS_CASE(a_run_that_waits_for_its_start_can_be_ended),
     SS_CASE(a_stalled_reader_does_not_delay_the_end),
+    SS_CASE(a_run_whose_summary_nobody_reads_can_be_ended),
     SS_CASE(ignored_signals_stay_ignored))
 /* clang-format on */

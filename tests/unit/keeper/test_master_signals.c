@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tests of the signals of the master, when its loop has ended. */
+
+#include <signal.h>
+
+#include "keeper/signals.h"
+#include "unit.h"
+
+static struct ss_signals signals;
+
+static void open_signals(void) {
+    assert_int_equal(ss_signals_open(&signals), 0);
+}
+
+static void (*handler_of(int number))(int) {
+    struct sigaction action;
+    assert_int_equal(sigaction(number, NULL, &action), 0);
+    return action.sa_handler;
+}
+
+static void unread_signal_to_end_is_returned(void **state) {
+    (void)state;
+    open_signals();
+    raise(SIGCHLD);
+    raise(SIGWINCH);
+    raise(SIGTERM);
+    raise(SIGINT);
+    assert_int_equal(ss_signals_close(&signals), SIGTERM);
+}
+
+static void other_signals_request_no_end(void **state) {
+    (void)state;
+    open_signals();
+    raise(SIGCHLD);
+    raise(SIGCONT);
+    raise(SIGTSTP);
+    assert_int_equal(ss_signals_close(&signals), 0);
+}
+
+static void signals_that_were_read_are_not_returned(void **state) {
+    (void)state;
+    open_signals();
+    raise(SIGTERM);
+    assert_int_equal(ss_signals_next(&signals), SIGTERM);
+    assert_int_equal(ss_signals_close(&signals), 0);
+}
+
+static void dispositions_of_the_caller_are_restored(void **state) {
+    (void)state;
+    static const int restored[] = {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCHLD};
+    signal(SIGHUP, SIG_IGN); /* as nohup does */
+    open_signals();
+    for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
+        assert_ptr_not_equal(handler_of(restored[i]), SIG_DFL);
+    assert_int_equal(ss_signals_close(&signals), 0);
+    for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
+        assert_ptr_equal(handler_of(restored[i]), SIG_DFL);
+    assert_ptr_equal(handler_of(SIGHUP), SIG_IGN);
+    /* Output to a closed pipe is still reported. */
+    assert_ptr_equal(handler_of(SIGPIPE), SIG_IGN);
+    signal(SIGHUP, SIG_DFL);
+}
+
+static void signals_that_were_not_opened_stay_unchanged(void **state) {
+    (void)state;
+    static struct ss_signals never;
+    signal(SIGTERM, SIG_IGN);
+    assert_int_equal(ss_signals_close(&never), 0);
+    assert_ptr_equal(handler_of(SIGTERM), SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(unread_signal_to_end_is_returned),
+    cmocka_unit_test(other_signals_request_no_end),
+    cmocka_unit_test(signals_that_were_read_are_not_returned),
+    cmocka_unit_test(dispositions_of_the_caller_are_restored),
+    cmocka_unit_test(signals_that_were_not_opened_stay_unchanged))

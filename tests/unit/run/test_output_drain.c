@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tests of the output that instances have left when a run ends. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+#include "run/output.h"
+#include "unit.h"
+
+/* A drain that does not return is killed after this many seconds. */
+#define HANG 60
+
+static struct ss_output output;
+static int writer;
+
+static void open_output(int target) {
+    struct ss_error error = {0};
+    int ends[2] = {-1, -1};
+    output = (struct ss_output){.instances = 1, .out = target};
+    assert_int_equal(ss_output_open(&output, &error), 0);
+    assert_int_equal(ss_output_add(&output, "0", ends, &error), 0);
+    writer = ends[0];
+}
+
+static void drain(void) {
+    alarm(HANG);
+    ss_output_drain(&output, ss_platform_now());
+    alarm(0);
+}
+
+/* Writes until the pipe is full. Returns the number of bytes. */
+static size_t fill(int pipe) {
+    static const char text[SS_OUTPUT_CHUNK];
+    size_t sum = 0;
+    ssize_t length;
+    fcntl(pipe, F_SETFL, O_NONBLOCK);
+    while ((length = write(pipe, text, sizeof text)) > 0)
+        sum += (size_t)length;
+    return sum;
+}
+
+static size_t size_of(FILE *target) {
+    struct stat status;
+    assert_int_equal(fstat(fileno(target), &status), 0);
+    return (size_t)status.st_size;
+}
+
+/* /dev/zero is a writer that is never done. */
+static void endless_output_is_moved_in_part(void **state) {
+    (void)state;
+    FILE *target = tmpfile();
+    assert_non_null(target);
+    open_output(fileno(target));
+    int zeros = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    assert_that(dup2(zeros, output.streams[0].from), >=, 0);
+    close(zeros);
+    drain();
+    assert_int_equal(size_of(target), SS_OUTPUT_LEFT);
+    assert_false(output.failed);
+    close(writer);
+    ss_output_close(&output);
+    fclose(target);
+}
+
+static void output_of_a_writer_that_has_ended_is_moved_entirely(void **state) {
+    (void)state;
+    FILE *target = tmpfile();
+    assert_non_null(target);
+    open_output(fileno(target));
+    fcntl(writer, F_SETPIPE_SZ, 4 * SS_OUTPUT_LEFT); /* if permitted */
+    size_t written = fill(writer);
+    close(writer);
+    drain();
+    assert_int_equal(size_of(target), written);
+    assert_int_equal(output.streams[0].from, -1);
+    assert_false(output.failed);
+    ss_output_close(&output);
+    fclose(target);
+}
+
+static void stalled_reader_loses_output(void **state) {
+    (void)state;
+    int target[2];
+    assert_int_equal(pipe2(target, O_CLOEXEC), 0);
+    fill(target[1]);
+    open_output(target[1]);
+    fill(writer);
+    close(writer);
+    drain();
+    assert_true(output.failed);
+    assert_int_equal(output.why, EAGAIN);
+    ss_output_close(&output);
+    close(target[0]);
+    close(target[1]);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(endless_output_is_moved_in_part),
+    cmocka_unit_test(output_of_a_writer_that_has_ended_is_moved_entirely),
+    cmocka_unit_test(stalled_reader_loses_output))
