@@ -129,13 +129,33 @@ static void write_platform(const struct ss_record_folder *record) {
     }
 }
 
+static int write_zeros(int file) {
+    static const char zeros[SUMMARY_ROOM];
+    for (size_t done = 0; done < sizeof zeros;) {
+        ssize_t written = pwrite(file, zeros + done, sizeof zeros - done, (off_t)done);
+        if (written < 0 && errno != EINTR)
+            return errno;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+
+/*
+ * Reserves space for a usual summary. Returns 0 or an errno. Some file systems, such as NFSv3,
+ * cannot do that; glibc then writes to the file instead, but musl leaves that to the caller.
+ */
+static int reserve(int file) {
+    int why = posix_fallocate(file, 0, SUMMARY_ROOM);
+    return why == EOPNOTSUPP || why == ENOSYS || why == EINVAL ? write_zeros(file) : why;
+}
+
 /*
  * Writes the mark. Reserves space for a usual summary, in case the disk is full by then. A longer
  * summary, of many instances, is not cut: on a full disk ss_record_finish() fails.
  */
 static int write_mark(int mark) {
     static const char text[] = "This run has not finished.\n";
-    int why = posix_fallocate(mark, 0, SUMMARY_ROOM);
+    int why = reserve(mark);
     if (why) {
         errno = why;
         return -1;

@@ -2,9 +2,9 @@
 
 /*
  * Preloaded into the program under test, makes calls fail: SS_TEST_FAULT=KIND:FIRST:COUNT:FILE with
- * KIND fork, memory, large (memory in large pieces) or files. COUNT calls fail, beginning with call
- * number FIRST of all processes of a run, and the first failure creates FILE. Programs that it
- * executes are not affected.
+ * KIND fork, memory, large (memory in large pieces), files or reserve (posix_fallocate(), not
+ * supported). COUNT calls fail, beginning with call number FIRST of all processes of a run, and the
+ * first failure creates FILE. Programs that it executes are not affected.
  */
 
 #include <dlfcn.h>
@@ -28,9 +28,9 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-enum kind { FORK, MEMORY, LARGE, FILES, KINDS };
+enum kind { FORK, MEMORY, LARGE, FILES, RESERVE, KINDS };
 
-static const char *const names[KINDS] = {"fork", "memory", "large", "files"};
+static const char *const names[KINDS] = {"fork", "memory", "large", "files", "reserve"};
 
 static struct {
     enum kind kind;
@@ -107,6 +107,8 @@ PUBLIC void *mmap(void *at, size_t size, int protection, int flags, int file, of
 PUBLIC int posix_fallocate(int file, off_t offset, off_t length) {
     if (refuse_memory((size_t)length))
         return ENOSPC;
+    if (fails(RESERVE))
+        return EOPNOTSUPP;
     int (*function)(int, off_t, off_t) = real("posix_fallocate");
     return function(file, offset, length);
 }

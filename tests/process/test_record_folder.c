@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -230,6 +231,29 @@ START_TEST(a_full_disk_at_the_start_leaves_no_record) {
 }
 END_TEST
 
+/* As with musl on NFSv3; the second reservation is that of shared memory. */
+START_TEST(a_file_system_that_cannot_reserve_space_takes_a_record) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    const struct fault fault = {"reserve", 1, 1};
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    const char *mark = run_path(record, "interrupted");
+    struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-l", "100%", "-c",
+                                              "fixed", "--record", record, PAYLOAD, "spin"));
+    run_wait_text(run, "instances run");
+    ck_assert(fault_has_struck(&fault));
+    struct run_text text = run_read_file(mark);
+    ck_assert_uint_ge(text.length, 4096);
+    run_expect_text(&text, "This run has not finished.\n");
+    free(text.bytes);
+    run_end(run, SIGTERM);
+    ck_assert(run_exists(run_path(record, "summary.json")));
+    ck_assert(!run_exists(mark));
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
 static void limit_file_size(void) {
     struct rlimit limit = {1024, 1024};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -396,6 +420,7 @@ PROCESS_MAIN(
     SS_CASE(the_record_of_an_isolated_run_is_locked),
     SS_CASE(a_record_is_unlocked_after_its_master_died),
     SS_CASE(a_full_disk_at_the_start_leaves_no_record),
+    SS_CASE(a_file_system_that_cannot_reserve_space_takes_a_record),
     SS_CASE(a_limit_on_file_size_is_reported),
     SS_CASE(instances_inherit_the_sigxfsz_disposition),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),
