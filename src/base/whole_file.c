@@ -90,15 +90,31 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
         ss_advice_to_write(errno));
 }
 
-/* Opens the hidden file that gets its name later. */
-static int open_temporary(struct ss_whole_file *file) {
+/* How many names of killed programs an unfinished file avoids. */
+#define ATTEMPTS_MAX 100
+
+/*
+ * Creates the hidden file under a new name. A killed program may have left a file with our pid,
+ * which in a PID namespace is the same in every run.
+ */
+static int create_temporary(struct ss_whole_file *file) {
     /* A hidden name: programs that watch a folder for files ignore it. */
     const char *slash = strrchr(file->path, '/');
     const char *name = slash ? slash + 1 : file->path;
-    snprintf(file->temporary, sizeof file->temporary, "%.*s.%s.%d", (int)(name - file->path),
-        file->path, name, (int)getpid());
+    int length = snprintf(file->temporary, sizeof file->temporary, "%.*s.%s.%d",
+        (int)(name - file->path), file->path, name, (int)getpid());
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     int descriptor = openat(file->folder, file->temporary, flags, 0666);
+    for (int i = 1; descriptor < 0 && errno == EEXIST && i < ATTEMPTS_MAX; i++) {
+        snprintf(file->temporary + length, sizeof file->temporary - (size_t)length, ".%d", i);
+        descriptor = openat(file->folder, file->temporary, flags, 0666);
+    }
+    return descriptor;
+}
+
+/* Opens the hidden file that gets its name later. */
+static int open_temporary(struct ss_whole_file *file) {
+    int descriptor = create_temporary(file);
     if (descriptor < 0)
         return -1;
     file->stream = fdopen(descriptor, "w");

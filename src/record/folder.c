@@ -21,7 +21,7 @@
 #define MARK         "interrupted"
 #define SUMMARY_ROOM 16384
 
-/* The files of a record. --force removes only these and the copies of inputs. */
+/* The files of a record. --force removes only these and those of `prefixes`. */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
     "decisions.csv", "decisions-before.csv", "iterations.csv", "iteration-times.csv",
     "events.jsonl", "counters.csv", "summary.json", NULL};
@@ -194,12 +194,24 @@ static int take_mark(int folder, bool is_new) {
     }
 }
 
-static void remove_inputs(int folder) {
+/* The names of copies of inputs, and of JSON files that a killed run has not finished. */
+static const char *const prefixes[] = {
+    SS_INPUT_PREFIX, ".plan.json.", ".platform.json.", ".summary.json."};
+
+static bool has_prefix(const char *name) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void remove_prefixed(int folder) {
     int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = again < 0 ? NULL : fdopendir(again);
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
-        if (strncmp(entry->d_name, SS_INPUT_PREFIX, sizeof SS_INPUT_PREFIX - 1) == 0)
+        if (has_prefix(entry->d_name))
             unlinkat(folder, entry->d_name, 0);
     }
     if (directory)
@@ -211,7 +223,7 @@ static void remove_inputs(int folder) {
 static void remove_files(int folder) {
     for (const char *const *name = names; *name; name++)
         unlinkat(folder, *name, 0);
-    remove_inputs(folder);
+    remove_prefixed(folder);
 }
 
 static void close_folder(struct ss_record_folder *record) {

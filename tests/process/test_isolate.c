@@ -66,6 +66,21 @@ START_TEST(isolated_run_writes_one_summary) {
 }
 END_TEST
 
+/* The run inside has the same pid each time. */
+START_TEST(summary_left_by_a_killed_isolated_run_does_not_prevent_the_next) {
+    SKIP_UNLESS_ISOLATED();
+    const char *folder = run_make_folder();
+    const char *summary = run_path(folder, "summary");
+    run_write_file(run_path(folder, ".summary.2"), "{");
+    struct run *run = RUN(QUIET, "--duration", "200ms", "--json", summary, PAYLOAD, "spin");
+    run_expect(run, 0);
+    struct run_text text = run_read_file(summary);
+    ck_assert_msg(json_is_valid(text.bytes), "%s", text.bytes);
+    run_remove_folder(folder);
+    run_expect_nothing_left();
+}
+END_TEST
+
 START_TEST(output_of_isolated_instances_is_forwarded) {
     SKIP_UNLESS_ISOLATED();
     const char *folder = run_make_folder();
@@ -338,6 +353,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(isolated_run_returns_the_exit_status),
     SS_CASE(isolated_run_writes_one_summary),
+    SS_CASE(summary_left_by_a_killed_isolated_run_does_not_prevent_the_next),
     SS_CASE(output_of_isolated_instances_is_forwarded),
     SS_CASE(target_of_an_isolated_run_can_be_set),
     SS_CASE(proc_shows_the_pids_of_the_namespace),

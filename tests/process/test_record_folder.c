@@ -339,6 +339,25 @@ START_TEST(a_failed_forced_start_keeps_foreign_files) {
 }
 END_TEST
 
+START_TEST(a_forced_run_removes_unfinished_files) {
+    static const char *const names[] = {".plan.json.2", ".platform.json.77", ".summary.json.2.1"};
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    mkdir(record, 0777);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        run_write_file(run_path(record, names[i]), "{");
+    run_write_file(run_path(record, ".notes.json.2"), "mine\n");
+    struct run *run =
+        RUN("-q", "-l", "100%", "-c", "fixed", "--record", record, "--force", PAYLOAD, "exit", "0");
+    run_expect(run, 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_msg(!run_exists(run_path(record, names[i])), "%s is still there", names[i]);
+    ck_assert(run_exists(run_path(record, ".notes.json.2")));
+    run_expect_nothing_left();
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* Records a run while another user replaces the folder after the call `when`. */
 static struct run *record_while_replaced(const char *when, const char *record) {
     char swap[4200];
@@ -424,5 +443,6 @@ PROCESS_MAIN(
     SS_CASE(a_limit_on_file_size_is_reported),
     SS_CASE(instances_inherit_the_sigxfsz_disposition),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),
-    SS_CASE(a_failed_forced_start_keeps_foreign_files))
+    SS_CASE(a_failed_forced_start_keeps_foreign_files),
+    SS_CASE(a_forced_run_removes_unfinished_files))
 /* clang-format on */

@@ -102,6 +102,44 @@ static void unfinished_file_is_hidden(void **state) {
     assert_int_equal(access(tree_path(name), F_OK), -1);
 }
 
+static const char *leftover_name(int attempt) {
+    static char name[64];
+    int length = snprintf(name, sizeof name, ".file.%d", (int)getpid());
+    if (attempt > 0)
+        snprintf(name + length, sizeof name - (size_t)length, ".%d", attempt);
+    return name;
+}
+
+/* In a PID namespace, the program that was killed may have had the same pid. */
+static void leftovers_of_a_killed_program_are_avoided(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    struct stat status;
+    tree_new();
+    for (int i = 0; i < 3; i++)
+        tree_write(leftover_name(i), "old\n");
+    assert_int_equal(ss_whole_file_open(&file, tree_path("file")), 0);
+    fputs("complete\n", file.stream);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_int_equal(stat(tree_path("file"), &status), 0);
+    assert_int_equal(status.st_size, 9);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(stat(tree_path(leftover_name(i)), &status), 0);
+        assert_int_equal(status.st_size, 4);
+    }
+    assert_int_equal(access(tree_path(leftover_name(3)), F_OK), -1);
+}
+
+static void number_of_avoided_leftovers_is_limited(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    tree_new();
+    for (int i = 0; i < 200; i++)
+        tree_write(leftover_name(i), "old\n");
+    assert_int_equal(ss_whole_file_open(&file, tree_path("file")), -1);
+    assert_int_equal(errno, EEXIST);
+}
+
 static void assert_refused(const char *path, const char *why) {
     struct ss_error error = {0};
     assert_int_equal(ss_whole_file_check(path, &error), -1);
@@ -202,6 +240,8 @@ UNIT_MAIN(
     cmocka_unit_test(file_below_a_folder_replaces_a_link),
     cmocka_unit_test(unwritable_file_is_detected_early),
     cmocka_unit_test(unfinished_file_is_hidden),
+    cmocka_unit_test(leftovers_of_a_killed_program_are_avoided),
+    cmocka_unit_test(number_of_avoided_leftovers_is_limited),
     cmocka_unit_test(symbolic_links_are_followed),
     cmocka_unit_test(symbolic_link_loops_are_refused),
     cmocka_unit_test(full_disk_is_the_reason_of_an_earlier_failure),
