@@ -388,12 +388,16 @@ struct ss_platform_roots {
     const char *sys;
 };
 
-/* Larger than the number of groups that any system has directly below the root. */
+/*
+ * How many groups a sum may have when its reader is opened. Their files stay open. If more groups
+ * are made later, all files are opened for each reading.
+ */
 #define SS_GROUP_SUM_MAX 64
 
 /* The sum of the CPU time of several control groups. Zeroed: no groups. */
 struct ss_group_sum {
     uint32_t count;
+    bool many;                    /* there are too many groups to keep their files open */
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of the groups' files */
     uint64_t set;                 /* changes when a group is added or removed */
     uint64_t version;             /* changes with the children of the folder of these groups */

@@ -26,6 +26,9 @@ struct entry {
     char name[];
 };
 
+/* The version of children that have not been listed: the next reading lists them. */
+#define UNLISTED UINT64_MAX
+
 static void close_groups(struct ss_group_sum *sum) {
     while (sum->count > 0)
         close(sum->groups[--sum->count]);
@@ -47,38 +50,39 @@ static uint64_t children_version(int folder) {
            (uint64_t)status.st_nlink << 48;
 }
 
-static int add_group(struct ss_group_sum *sum, int folder, const struct entry *entry) {
+/* Uses the open file of a group. Returns 0 or a negative errno. */
+typedef int use_group(struct ss_group_sum *sum, int file, uint64_t *used);
+
+static int visit_group(
+    struct ss_counter_reader *reader, const struct entry *entry, use_group *use, uint64_t *used) {
+    struct ss_group_sum *sum = &reader->sum;
     char name[sizeof "/cpu.stat" + 255];
     if (entry->type != DT_DIR || entry->name[0] == '.')
         return 0;
-    if (sum->count == SS_GROUP_SUM_MAX)
-        return -E2BIG;
     snprintf(name, sizeof name, "%s/cpu.stat", entry->name);
-    int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return errno == ENOENT ? 0 : -errno; /* the group was just removed */
-    sum->groups[sum->count++] = file;
-    sum->set = (sum->set ^ entry->inode) * UINT64_C(1099511628211); /* FNV-1a */
-    return 0;
+    int file = openat(reader->file, name, O_RDONLY | O_CLOEXEC);
+    int why = file < 0 ? -errno : use(sum, file, used);
+    if (why == -ENOENT || why == -ENODEV)
+        return 0; /* the group was just removed */
+    if (!why)
+        sum->set = (sum->set ^ entry->inode) * UINT64_C(1099511628211); /* FNV-1a */
+    return why;
 }
 
 /*
- * Lists the child groups, without readdir(), which allocates: this is called while readings are
- * taken.
+ * Calls `use` for each child group, without readdir(), which allocates: this is called while
+ * readings are taken.
  */
-static int list_groups(struct ss_counter_reader *reader) {
-    struct ss_group_sum *sum = &reader->sum;
+static int each_group(struct ss_counter_reader *reader, use_group *use, uint64_t *used) {
     _Alignas(struct entry) char entries[4096];
-    close_groups(sum);
-    sum->set = 0;
-    sum->version = children_version(reader->file);
+    reader->sum.set = 0;
     if (lseek(reader->file, 0, SEEK_SET) < 0)
         return -errno;
     long length;
     while ((length = syscall(SYS_getdents64, reader->file, entries, sizeof entries)) > 0) {
         for (long at = 0; at < length;) {
             const struct entry *entry = (const struct entry *)(entries + at);
-            int why = add_group(sum, reader->file, entry);
+            int why = visit_group(reader, entry, use, used);
             if (why)
                 return why;
             at += entry->length;
@@ -87,20 +91,63 @@ static int list_groups(struct ss_counter_reader *reader) {
     return length < 0 ? -errno : 0;
 }
 
-static int add_up(const struct ss_group_sum *sum, uint64_t *used) {
+static int keep(struct ss_group_sum *sum, int file, uint64_t *used) {
+    (void)used;
+    if (sum->count == SS_GROUP_SUM_MAX) {
+        close(file);
+        return -E2BIG;
+    }
+    sum->groups[sum->count++] = file;
+    return 0;
+}
+
+/* Opens the files of the child groups, unless there are too many. */
+static int list_groups(struct ss_counter_reader *reader) {
+    struct ss_group_sum *sum = &reader->sum;
+    uint64_t version = children_version(reader->file);
+    close_groups(sum);
+    sum->version = UNLISTED;
+    int why = each_group(reader, keep, NULL);
+    sum->many = why == -E2BIG;
+    if (sum->many)
+        close_groups(sum);
+    if (why && !sum->many)
+        return why;
+    sum->version = version;
+    return 0;
+}
+
+static int add_usage(int file, uint64_t *used) {
     static const char label[] = "usage_usec ";
     char text[64];
+    uint64_t microseconds;
+    ssize_t length = pread(file, text, sizeof text - 1, 0);
+    if (length < 0)
+        return -errno;
+    text[length] = '\0';
+    if (strncmp(text, label, sizeof label - 1) != 0 || !strchr(text, '\n'))
+        return -EBADMSG;
+    ss_linux_read_number(text + sizeof label - 1, &microseconds);
+    *used += microseconds * SS_MICROSECOND;
+    return 0;
+}
+
+static int add_once(struct ss_group_sum *sum, int file, uint64_t *used) {
+    (void)sum;
+    int why = add_usage(file, used);
+    close(file);
+    return why;
+}
+
+static int add_up(struct ss_counter_reader *reader, uint64_t *used) {
+    const struct ss_group_sum *sum = &reader->sum;
     *used = 0;
+    if (sum->many)
+        return each_group(reader, add_once, used);
     for (uint32_t i = 0; i < sum->count; i++) {
-        uint64_t microseconds;
-        ssize_t length = pread(sum->groups[i], text, sizeof text - 1, 0);
-        if (length < 0)
-            return -errno;
-        text[length] = '\0';
-        if (strncmp(text, label, sizeof label - 1) != 0 || !strchr(text, '\n'))
-            return -EBADMSG;
-        ss_linux_read_number(text + sizeof label - 1, &microseconds);
-        *used += microseconds * SS_MICROSECOND;
+        int why = add_usage(sum->groups[i], used);
+        if (why)
+            return why;
     }
     return sum->count > 0 ? 0 : -ENOENT;
 }
@@ -113,12 +160,12 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
     bool changed = children_version(reader->file) != reader->sum.version;
     int why = changed ? list_groups(reader) : 0;
     if (!why)
-        why = add_up(&reader->sum, used);
+        why = add_up(reader, used);
     if (why != -ENODEV)
         return why;
     /* A group was removed while the sum was computed. */
     why = list_groups(reader);
-    return why ? why : add_up(&reader->sum, used);
+    return why ? why : add_up(reader, used);
 }
 
 int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
@@ -149,7 +196,7 @@ const char *ss_linux_groups_open(
     reader->file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int why = reader->file < 0 ? -errno : list_groups(reader);
     if (!why && reader->sum.count == 0)
-        why = -ENOENT;
+        why = reader->sum.many ? -E2BIG : -ENOENT;
     if (!why)
         return NULL;
     close_groups(&reader->sum);

@@ -179,18 +179,80 @@ static void garbled_group_files_are_refused(void **state) {
     }
 }
 
-/* A sum over only some groups would understate the load. */
-static void too_many_child_groups_are_refused(void **state) {
-    (void)state;
-    make_machine();
-    open_reader();
+/* Together with those of make_machine(), these are too many. */
+static void make_many_groups(void) {
     for (int i = 0; i < SS_GROUP_SUM_MAX; i++) {
         char name[32];
         snprintf(name, sizeof name, "g%d", i);
         write_usage(name, "1");
     }
-    assert_int_equal(ss_platform_counters_read(&reader, &counters), -E2BIG);
+}
+
+static void remove_group(const char *name) {
+    char path[64];
+    snprintf(path, sizeof path, "groups/%s/cpu.stat", name);
+    assert_int_equal(remove(tree_path(path)), 0);
+    snprintf(path, sizeof path, "groups/%s", name);
+    assert_int_equal(remove(tree_path(path)), 0);
+}
+
+static void too_many_child_groups_are_refused(void **state) {
+    (void)state;
+    make_machine();
+    make_many_groups();
     assert_fallback(strerror(E2BIG));
+}
+
+/* A sum over only some groups would understate the load. */
+static void too_many_child_groups_created_later_are_summed(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    assert_used(321000);
+    uint64_t set = counters.set;
+    make_many_groups();
+    assert_used(321000 + SS_GROUP_SUM_MAX);
+    assert_int_not_equal(counters.set, set);
+    set = counters.set;
+    write_usage("g5", "1001");
+    assert_used(322000 + SS_GROUP_SUM_MAX);
+    assert_int_equal(counters.set, set);
+    remove_group("g5");
+    assert_used(321000 + SS_GROUP_SUM_MAX - 1);
+    assert_int_not_equal(counters.set, set);
+    remove_group("init.scope");
+    remove_group("g6");
+    remove_group("g7");
+    assert_used(320000 + SS_GROUP_SUM_MAX - 3);
+    set = counters.set;
+    assert_used(320000 + SS_GROUP_SUM_MAX - 3);
+    assert_int_equal(counters.set, set);
+    assert_int_equal(reader.sum.count, SS_GROUP_SUM_MAX - 1);
+}
+
+static void reopened_reader_sums_many_child_groups(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    make_many_groups();
+    assert_used(321000 + SS_GROUP_SUM_MAX);
+    assert_int_equal(ss_platform_counters_reopen(&reader), 0);
+    assert_used(321000 + SS_GROUP_SUM_MAX);
+}
+
+/* The second reading must not take the groups that the first one listed for all groups. */
+static void failed_listing_is_repeated(void **state) {
+    (void)state;
+    make_machine();
+    open_reader();
+    write_usage("loop", "1");
+    assert_int_equal(remove(tree_path("groups/loop/cpu.stat")), 0);
+    assert_int_equal(symlink("cpu.stat", tree_path("groups/loop/cpu.stat")), 0);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -ELOOP);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), -ELOOP);
+    write_usage("late", "1");
+    remove_group("loop");
+    assert_used(321001);
 }
 
 // clang-format off
@@ -203,4 +265,7 @@ UNIT_MAIN(
     cmocka_unit_test(measuring_only_some_cpus_disables_summing_of_groups),
     cmocka_unit_test(version_1_groups_take_precedence),
     cmocka_unit_test(garbled_group_files_are_refused),
-    cmocka_unit_test(too_many_child_groups_are_refused))
+    cmocka_unit_test(too_many_child_groups_are_refused),
+    cmocka_unit_test(too_many_child_groups_created_later_are_summed),
+    cmocka_unit_test(reopened_reader_sums_many_child_groups),
+    cmocka_unit_test(failed_listing_is_repeated))
