@@ -45,12 +45,14 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row) {
     close(freezer);
 }
 
-void ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started) {
+bool ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started) {
     char name[SS_FREEZER_NAME];
     ss_freezer_name(board, board->instances, name);
     /* If the process is still alive, the pid was its own when the group received it. */
-    if (ss_platform_freezer_put(name, pid) && ss_platform_process_lives(pid, started))
-        ss_platform_freezer_kill(name);
+    if (!ss_platform_freezer_put(name, pid) || !ss_platform_process_lives(pid, started))
+        return false;
+    ss_platform_freezer_kill(name);
+    return true;
 }
 
 static void remove_freezer(const struct ss_board *board, uint32_t row, ss_time deadline) {

@@ -27,9 +27,9 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row);
 /*
  * Kills a process that may not be signaled, if the system allows to freeze it. The row of a process
  * that a dead executor has left is not known, so these processes have a freezer of their own, which
- * no process leaves alive.
+ * no process leaves alive. Returns whether it has killed the process.
  */
-void ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started);
+bool ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started);
 
 /*
  * Removes all freezers that are empty or will soon be. With --keep, one may hold running processes,

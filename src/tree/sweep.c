@@ -136,17 +136,25 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
     return has_marked_top(sweep, chain, top);
 }
 
+/*
+ * Returns false if the process can be neither signaled nor frozen. It is left running, and further
+ * rounds would not change that.
+ */
+static bool kill_process(const struct ss_sweep *sweep, pid_t pid, uint64_t started) {
+    return ss_platform_process_signal_once(pid, started, SIGKILL) != -EPERM ||
+           ss_freezer_kill_stray(sweep->board, pid, started) ||
+           !ss_platform_process_lives(pid, started);
+}
+
 static void visit_process(void *context, pid_t pid) {
     struct ss_sweep *sweep = context;
     struct ss_process process;
     if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
         !is_ours(sweep, pid, process))
         return;
-    if (!sweep->board->keep &&
-        ss_platform_process_signal_once(pid, process.started, SIGKILL) == -EPERM)
-        ss_freezer_kill_stray(sweep->board, pid, process.started);
+    bool reached = sweep->board->keep || kill_process(sweep, pid, process.started);
     ss_platform_process_signal_once(pid, process.started, SIGCONT);
-    sweep->touched++;
+    sweep->touched += reached;
 }
 
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {

@@ -409,6 +409,8 @@ START_TEST(without_a_freezer_uncontrolled_processes_cause_a_warning) {
             family_end_all();
         }
         expect_warning(run, 3);
+        /* They were not killed, so no control group or device keeps them from ending. */
+        ck_assert_uint_eq(run_count_text(&run->err, "killed process"), 0);
         RUN_UNTIL_WITHIN(RUN_CLEAN_PATIENCE, NULL, family_find("").count == 3);
         family_end_all();
     }
