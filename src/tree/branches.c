@@ -87,19 +87,18 @@ static void release_hold(struct ss_hold *hold, uint32_t row) {
 }
 
 /*
- * Opens a branch. A branch that changes while it is read matches no process, because the start time
- * does not fit the pid.
+ * Opens a branch. Returns false if the slot has been used again since the caller read the serial
+ * and then the owner: the pid may be that of the previous use. The guardian tells us when it has
+ * written the new one.
  */
-static void open_hold(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, uint32_t row) {
-    *hold = (struct ss_hold){
-        .slot = slot,
-        .serial = atomic_load(&branch->serial),
-        .row = row,
-        .pid = atomic_load(&branch->pid),
-        .started = atomic_load(&branch->started),
-        .group = atomic_load(&branch->group),
-    };
+static bool open_hold(struct ss_hold *hold, struct ss_branch *branch) {
+    hold->pid = atomic_load(&branch->pid);
+    hold->started = atomic_load(&branch->started);
+    hold->group = atomic_load(&branch->group);
+    if (atomic_load(&branch->serial) != hold->serial)
+        return false;
     ss_hold_open(hold);
+    return true;
 }
 
 static void report_missed(struct ss_board *board, struct ss_branch *branch, uint32_t serial) {
@@ -130,12 +129,15 @@ bool ss_holds_refresh(
     uint32_t used = atomic_load(&board->branches_used);
     for (uint32_t slot = 0; slot < used; slot++) {
         struct ss_branch *branch = &ss_board_branches(board)[slot];
+        uint32_t serial = atomic_load(&branch->serial); /* before the owner, see open_hold() */
         uint32_t owner = atomic_load(&branch->owner);
         if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_slot[slot])
             continue;
-        struct ss_hold *hold = &holds->list[holds->count++];
-        open_hold(hold, branch, slot, owner - 1);
-        holds->of_slot[slot] = holds->count;
+        struct ss_hold *hold = &holds->list[holds->count];
+        *hold = (struct ss_hold){.slot = slot, .serial = serial, .row = owner - 1};
+        if (!open_hold(hold, branch))
+            continue;
+        holds->of_slot[slot] = ++holds->count;
         /* Report this: the guardian may still hold the group, and then does not notice. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)
             report_missed(board, branch, hold->serial);

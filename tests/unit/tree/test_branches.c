@@ -5,6 +5,8 @@
  * reaches.
  */
 
+#include <sys/mman.h>
+
 #include "own_board.h"
 
 static void claimed_branch_appears_on_the_board(void **state) {
@@ -236,6 +238,65 @@ static void hold_is_released_if_its_slot_changes_rows(void **state) {
     close_board();
 }
 
+#define PLACE 2048
+
+static struct {
+    char *memory; /* of the holds, with the entry of_slot[PLACE] at the start of `page` */
+    char *page;   /* reading it calls begin_next_use() */
+    size_t page_size, size;
+} trap;
+
+/* Uses the slot again, as the guardian does, up to the point where it writes the pid. */
+static void begin_next_use(int number) {
+    (void)number;
+    mprotect(trap.page, trap.page_size, PROT_READ | PROT_WRITE);
+    ss_branch_release(board, PLACE);
+    atomic_fetch_add(&branch_at(PLACE)->serial, 1);
+}
+
+static void fill_slot(pid_t pid, uint64_t start) {
+    atomic_store(&branch_at(PLACE)->pid, pid);
+    atomic_store(&branch_at(PLACE)->started, start);
+    atomic_store(&branch_at(PLACE)->owner, 1);
+    ss_branches_tell(board, 0);
+}
+
+static void set_trap(void) {
+    size_t offset = offsetof(struct ss_holds, of_slot) + PLACE * sizeof *holds->of_slot;
+    trap.page_size = (size_t)sysconf(_SC_PAGESIZE);
+    size_t before = (offset + trap.page_size - 1) / trap.page_size * trap.page_size;
+    trap.size = before + sizeof *holds;
+    trap.memory = mmap(NULL, trap.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(trap.memory, MAP_FAILED);
+    trap.page = trap.memory + before;
+    free(holds);
+    holds = (struct ss_holds *)(void *)(trap.page - offset);
+    assert_int_equal(mprotect(trap.page, trap.page_size, PROT_NONE), 0);
+}
+
+/* holds->of_slot is read between the owner and the pid of a slot. */
+static void slot_used_again_while_it_is_read_is_held_later(void **state) {
+    (void)state;
+    struct sigaction action = {.sa_handler = begin_next_use}, before;
+    open_board();
+    atomic_store(&board->branches_used, PLACE + 1);
+    fill_slot(INT32_MAX, started + 1);
+    assert_int_equal(sigaction(SIGSEGV, &action, &before), 0);
+    set_trap();
+    refresh(0);
+    assert_int_equal(sigaction(SIGSEGV, &before, NULL), 0);
+    assert_int_equal(branch_at(PLACE)->serial, 1);
+    fill_slot(self, started);
+    refresh(0);
+    assert_int_equal(holds->count, 1);
+    assert_int_equal(holds->list[0].pid, self);
+    assert_int_equal(ss_hold_signal(&holds->list[0], 0), 0);
+    ss_hold_close(&holds->list[0]);
+    munmap(trap.memory, trap.size);
+    holds = calloc(1, sizeof *holds);
+    close_board();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(claimed_branch_appears_on_the_board),
@@ -249,4 +310,5 @@ UNIT_MAIN(
     cmocka_unit_test(guardian_does_not_continue_a_released_branch),
     cmocka_unit_test(executor_reports_a_group_it_cannot_hold),
     cmocka_unit_test(changed_slot_serial_causes_a_new_hold),
-    cmocka_unit_test(hold_is_released_if_its_slot_changes_rows))
+    cmocka_unit_test(hold_is_released_if_its_slot_changes_rows),
+    cmocka_unit_test(slot_used_again_while_it_is_read_is_held_later))
