@@ -307,10 +307,10 @@ bool ss_platform_process_holds_groups(void);
 
 /*
  * Puts a process into a freezer, which can stop processes that may not be signaled. Creates the
- * freezer for its first process. Returns false if the system or our permissions do not allow it.
- * Later children of its processes are in it, too.
+ * freezer for its first process. Returns false if the system or our permissions do not allow it, or
+ * if the process no longer exists. Later children of its processes are in it, too.
  */
-SS_NONNULL() bool ss_platform_freezer_put(const char *name, pid_t pid);
+SS_NONNULL() bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started);
 
 /* Returns a descriptor for ss_platform_freezer_freeze(), or -1 if there is no such freezer. */
 SS_NONNULL() int ss_platform_freezer_open(const char *name);

@@ -452,7 +452,8 @@ static uint32_t cover(
 
 /*
  * A process that may not be signaled can perhaps be frozen instead. Membership in one of our
- * groups is no proof here: the pid may have been reused.
+ * groups is no proof here: the pid may have been reused. The freezer therefore gets the start time,
+ * too.
  */
 static void note_beyond(struct ss_census *census, struct ss_census_member *member) {
     struct ss_board *board = census->board;
@@ -465,7 +466,7 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
         return;
     member->beyond = true;
     ss_freezer_name(board, row, name);
-    if (!board->attached && census->source->freezer(name, member->pid)) {
+    if (!board->attached && census->source->freezer(name, member->pid, process.started)) {
         atomic_fetch_add(&board->rows[row].frozen, 1);
         ss_branches_tell(board, row);
     } else {

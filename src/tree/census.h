@@ -37,7 +37,7 @@ struct ss_census_source {
     pid_t (*group)(pid_t pid);
     bool (*look)(pid_t pid, struct ss_process *process);
     bool (*may_signal)(pid_t pid);
-    bool (*freezer)(const char *name, pid_t pid);
+    bool (*freezer)(const char *name, pid_t pid, uint64_t started);
     void (*each)(void (*see)(void *context, pid_t pid), void *context);
     bool (*is_gone)(void *holder, uint32_t slot); /* whether no process of the branch is left */
     bool (*listen)(void *holder, bool on); /* turns fork events on or off; returns false if they are

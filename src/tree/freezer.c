@@ -48,8 +48,7 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row) {
 bool ss_freezer_kill_stray(const struct ss_board *board, pid_t pid, uint64_t started) {
     char name[SS_FREEZER_NAME];
     ss_freezer_name(board, board->instances, name);
-    /* If the process is still alive, the pid was its own when the group received it. */
-    if (!ss_platform_freezer_put(name, pid) || !ss_platform_process_lives(pid, started))
+    if (!ss_platform_freezer_put(name, pid, started))
         return false;
     ss_platform_freezer_kill(name);
     return true;

@@ -303,7 +303,7 @@ static void kill_child(void *context, pid_t pid) {
     if (kill(pid, SIGKILL) == 0 || errno != EPERM)
         return;
     ss_freezer_name(instance->board, instance->row, name);
-    if (ss_platform_freezer_put(name, pid))
+    if (ss_platform_freezer_put(name, pid, process.started))
         atomic_fetch_add(&instance->board->rows[instance->row].frozen, 1);
 }
 

@@ -479,16 +479,22 @@ START_TEST(two_guardians_count_a_process_once) {
 }
 END_TEST
 
-/* Adds a file to our own group's folder, and the folders in its path. */
-static void add_file(const char *name) {
-    char path[PATH_MAX], own[1024] = "";
+/* Writes the path of a file in our own group's folder. */
+static void own_file(char path[PATH_MAX], const char *name) {
+    char own[1024] = "";
     struct run_text groups = run_read_file("/proc/self/cgroup");
     const char *line = strstr(groups.bytes, "0::");
     if (line)
         sscanf(line, "0::%1023[^\n]", own);
     free(groups.bytes);
     SKIP_UNLESS(*own, "cgroup-v2: not mounted");
-    snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", own, name);
+    snprintf(path, PATH_MAX, "/sys/fs/cgroup%s/%s", own, name);
+}
+
+/* Adds a file to our own group's folder, and the folders in its path. */
+static void add_file(const char *name) {
+    char path[PATH_MAX];
+    own_file(path, name);
     for (char *at = path + 1; (at = strchr(at, '/')); at++) {
         *at = '\0';
         mkdir(path, 0755);
@@ -499,24 +505,54 @@ static void add_file(const char *name) {
     close(file);
 }
 
-/* Before Linux 5.2 groups cannot be frozen, and before 5.14 not killed. */
-START_TEST(groups_that_cannot_be_frozen_and_killed_are_not_used) {
+/* Mounts ordinary files in place of the control groups. */
+static void mount_groups(void) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     surroundings_leave_mounts();
     surroundings_mount_small("/sys/fs/cgroup", "64k");
     add_file("cgroup.procs");
-    add_file("old/cgroup.procs");
-    ck_assert(!ss_platform_freezer_put("old", getpid()));
-    add_file("old/cgroup.freeze");
-    ck_assert(!ss_platform_freezer_put("old", getpid()));
-    add_file("old/cgroup.kill");
-    ck_assert(ss_platform_freezer_put("old", getpid()));
+    add_file("group/cgroup.procs");
+}
+
+/* Before Linux 5.2 groups cannot be frozen, and before 5.14 not killed. */
+START_TEST(groups_that_cannot_be_frozen_and_killed_are_not_used) {
+    uint64_t started = ss_platform_process_started(getpid());
+    mount_groups();
+    ck_assert(!ss_platform_freezer_put("group", getpid(), started));
+    add_file("group/cgroup.freeze");
+    ck_assert(!ss_platform_freezer_put("group", getpid(), started));
+    add_file("group/cgroup.kill");
+    ck_assert(ss_platform_freezer_put("group", getpid(), started));
+}
+END_TEST
+
+static void expect_in_file(const char *name, const char *expected) {
+    char path[PATH_MAX];
+    own_file(path, name);
+    struct run_text text = run_read_file(path);
+    ck_assert_str_eq(text.bytes, expected);
+    free(text.bytes);
+}
+
+START_TEST(another_process_that_has_got_the_pid_is_not_frozen) {
+    char pid[32];
+    uint64_t started = ss_platform_process_started(getpid());
+    snprintf(pid, sizeof pid, "%d", (int)getpid());
+    mount_groups();
+    add_file("group/cgroup.freeze");
+    add_file("group/cgroup.kill");
+    ck_assert(ss_platform_freezer_put("group", getpid(), started));
+    expect_in_file("cgroup.procs", "");
+    ck_assert(!ss_platform_freezer_put("group", getpid(), started + 1));
+    expect_in_file("group/cgroup.procs", pid);
+    expect_in_file("cgroup.procs", pid);
 }
 END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(groups_that_cannot_be_frozen_and_killed_are_not_used),
+    SS_CASE(another_process_that_has_got_the_pid_is_not_frozen),
     SS_CASE(another_users_process_is_frozen_with_the_instance),
     SS_CASE(a_freezer_that_becomes_empty_late_is_removed),
     SS_CASE(a_signal_while_a_freezer_is_removed_ends_the_run),

@@ -54,7 +54,14 @@ static bool works(const char *name) {
     return freeze >= 0 && end >= 0;
 }
 
-bool ss_platform_freezer_put(const char *name, pid_t pid) {
+/* Moves a process from the freezer to our own group. Its previous group is not known. */
+static void take_out(pid_t pid) {
+    SS_OWNED(close) int file = open_file(".", "cgroup.procs");
+    if (file >= 0)
+        write_number(file, pid);
+}
+
+bool ss_platform_freezer_put(const char *name, pid_t pid, uint64_t started) {
     char folder[4300];
     if (find_folder(name, folder, sizeof folder) < 0)
         return false;
@@ -64,7 +71,16 @@ bool ss_platform_freezer_put(const char *name, pid_t pid) {
         return false;
     }
     SS_OWNED(close) int file = open_file(name, "cgroup.procs");
-    return file >= 0 && write_number(file, pid);
+    if (file < 0 || !write_number(file, pid))
+        return false;
+    /*
+     * If the process is still alive, the pid was its own when the group received it. Otherwise
+     * another process may have got the pid.
+     */
+    if (ss_platform_process_started(pid) == started)
+        return true;
+    take_out(pid);
+    return false;
 }
 
 int ss_platform_freezer_open(const char *name) {

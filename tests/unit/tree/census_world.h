@@ -130,8 +130,9 @@ static inline bool world_may_signal(pid_t pid) {
     return !world_is_there(pid) || !world.processes[pid].foreign;
 }
 
-static inline bool world_freezer(const char *name, pid_t pid) {
+static inline bool world_freezer(const char *name, pid_t pid, uint64_t started) {
     assert_true(*name);
+    assert_that(started, ==, world_at(pid)->started);
     assert_true(world_at(pid)->ours);
     world.frozen += world.freezers;
     return world.freezers;
