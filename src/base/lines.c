@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <unistd.h>
+
+#include "base/streams.h"
 
 void ss_lines_adopt(struct ss_lines *lines, int file) {
     lines->why = 0;
@@ -19,20 +20,10 @@ int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
     return lines->file < 0 ? -errno : 0;
 }
 
-static bool write_all(const struct ss_lines *lines) {
-    for (size_t done = 0; done < lines->used;) {
-        ssize_t written = write(lines->file, lines->bytes + done, lines->used - done);
-        if (written < 0 && errno != EINTR)
-            return false;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 void ss_lines_flush(struct ss_lines *lines) {
     if (lines->file < 0 || lines->used == 0)
         return;
-    if (write_all(lines)) {
+    if (ss_streams_write_all(lines->file, lines->bytes, lines->used)) {
         lines->size += (off_t)lines->used;
     } else {
         if (!lines->why)

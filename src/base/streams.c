@@ -22,6 +22,23 @@ bool ss_streams_has_room(int file) {
     return poll(&room, 1, 0) > 0;
 }
 
+bool ss_streams_write_all(int file, const void *bytes, size_t size) {
+    for (size_t done = 0; done < size;) {
+        ssize_t written = write(file, (const char *)bytes + done, size - done);
+        if (written < 0 && errno != EINTR)
+            return false;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    return true;
+}
+
+void ss_streams_close_pair(const int ends[2]) {
+    for (int i = 0; i < 2; i++) {
+        if (ends[i] >= 0)
+            close(ends[i]);
+    }
+}
+
 const char *ss_streams_explain(int why) {
     return why == EBADF ? "closed: the output is lost" : why ? strerror(why) : "write error";
 }

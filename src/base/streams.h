@@ -3,7 +3,9 @@
 #define SHOWSTOPPER_BASE_STREAMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /*
@@ -14,6 +16,12 @@ void ss_streams_occupy(void);
 
 /* Returns whether a write to `file` would not block. */
 bool ss_streams_has_room(int file);
+
+/* Writes all bytes. Returns false and sets errno on failure. */
+SS_MUST_USE bool ss_streams_write_all(int file, const void *bytes, size_t size);
+
+/* Closes both ends of a pipe; a negative descriptor is not open. */
+void ss_streams_close_pair(const int ends[2]);
 
 /* Messages about lost output contain this. */
 #define SS_STREAMS_LOST "standard output: "

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/streams.h"
 #include "base/words.h"
 
 /* Size limit of the copy of a pipe's content. */
@@ -18,17 +19,6 @@
 
 static int fail_recording(const char *path, const char *why, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
-}
-
-static bool write_all(int to, const char *bytes, size_t length) {
-    while (length > 0) {
-        ssize_t written = write(to, bytes, length);
-        if (written < 0 && errno != EINTR)
-            return false;
-        bytes += written > 0 ? written : 0;
-        length -= written > 0 ? (size_t)written : 0;
-    }
-    return true;
 }
 
 /*
@@ -49,7 +39,7 @@ static off_t copy_bytes(int from, int to, off_t max) {
             errno = EFBIG;
             return -1;
         }
-        if (!write_all(to, chunk, (size_t)length))
+        if (!ss_streams_write_all(to, chunk, (size_t)length))
             return -1;
     }
 }

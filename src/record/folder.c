@@ -13,6 +13,7 @@
 
 #include "base/advice.h"
 #include "base/json.h"
+#include "base/streams.h"
 #include "base/whole_file.h"
 #include "record/outcome.h"
 #include "record/recorder.h"
@@ -129,24 +130,16 @@ static void write_platform(const struct ss_record_folder *record) {
     }
 }
 
-static int write_zeros(int file) {
-    static const char zeros[SUMMARY_ROOM];
-    for (size_t done = 0; done < sizeof zeros;) {
-        ssize_t written = pwrite(file, zeros + done, sizeof zeros - done, (off_t)done);
-        if (written < 0 && errno != EINTR)
-            return errno;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return 0;
-}
-
 /*
  * Reserves space for a usual summary. Returns 0 or an errno. Some file systems, such as NFSv3,
  * cannot do that; glibc then writes to the file instead, but musl leaves that to the caller.
  */
 static int reserve(int file) {
+    static const char zeros[SUMMARY_ROOM];
     int why = posix_fallocate(file, 0, SUMMARY_ROOM);
-    return why == EOPNOTSUPP || why == ENOSYS || why == EINVAL ? write_zeros(file) : why;
+    if (why != EOPNOTSUPP && why != ENOSYS && why != EINVAL)
+        return why;
+    return ss_streams_write_all(file, zeros, sizeof zeros) ? 0 : errno;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/streams.h"
 #include "platform/platform.h"
 #include "tree/guardian.h"
 
@@ -173,16 +174,9 @@ ss_time ss_crew_cpu_time(const struct ss_crew *crew) {
     return sum;
 }
 
-static void close_pair(int ends[2]) {
-    for (int i = 0; i < 2; i++) {
-        if (ends[i] >= 0)
-            close(ends[i]);
-    }
-}
-
 void ss_crew_close(struct ss_crew *crew) {
-    close_pair(crew->bell);
-    close_pair(crew->guardian_bell);
+    ss_streams_close_pair(crew->bell);
+    ss_streams_close_pair(crew->guardian_bell);
     if (crew->null >= 0)
         close(crew->null);
     ss_keeper_close(&crew->guardian);

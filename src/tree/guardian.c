@@ -163,6 +163,7 @@ static void close_guardian(void *context) {
     /* Older kernels keep sending fork events after the listener has gone. */
     if (guardian->census.listening || guardian->records)
         ss_platform_fork_events_listen(guardian->forks, false);
+    ss_census_close(&guardian->census);
     ss_freezers_remove(guardian->board);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/streams.h"
 #include "tree/freezer.h"
 #include "tree/sweep.h"
 
@@ -78,18 +79,13 @@ static int read_report(int report) {
     return length == sizeof why ? why : 0;
 }
 
-static void close_pair(int ends[2]) {
-    close(ends[0]);
-    close(ends[1]);
-}
-
 static void prepare(const struct ss_launch *launch, pid_t leader, int gate[2]) {
     if (leader > 0) {
         launch->prepare(launch->context, leader);
         while (write(gate[1], "", 1) < 0 && errno == EINTR) {
         }
     }
-    close_pair(gate);
+    ss_streams_close_pair(gate);
 }
 
 int ss_instance_start(
@@ -100,7 +96,7 @@ int ss_instance_start(
         return errno;
     if (launch->prepare && pipe2(gate, O_CLOEXEC) < 0) {
         int refused = errno;
-        close_pair(report);
+        ss_streams_close_pair(report);
         return refused;
     }
     /* Our handlers must not run in the child, which restores the caller's mask before exec. */
