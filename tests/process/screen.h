@@ -160,8 +160,14 @@ static inline const char *screen_obey(struct screen *screen, const char *code) {
     return end + 1;
 }
 
-static inline void screen_write(struct screen *screen, const char *bytes) {
-    while (*bytes) {
+/* Returns whether the text ends within a control code, whose ESC is its first byte. */
+static inline bool screen_is_cut(const char *code) {
+    return code[1] == '\0' || (code[1] == '[' && code[2 + strspn(code + 2, "0123456789;")] == '\0');
+}
+
+/* Returns the part that was not written: a control code whose end is missing, or an empty text. */
+static inline const char *screen_write(struct screen *screen, const char *bytes) {
+    while (*bytes && !(*bytes == '\033' && screen_is_cut(bytes))) {
         unsigned char byte = (unsigned char)*bytes++;
         if (byte == '\033')
             bytes = screen_obey(screen, bytes);
@@ -176,6 +182,7 @@ static inline void screen_write(struct screen *screen, const char *bytes) {
         while (byte >= 0x80 && ((unsigned char)*bytes >> 6) == 2)
             bytes++;
     }
+    return bytes;
 }
 
 /* Returns the screen after these bytes, for a window of that size. */
