@@ -44,9 +44,9 @@ START_TEST(wall_clock_change_does_not_affect_duration) {
         expect_between(run->out.bytes, "duration_seconds", 2.4, 60);
         expect_between(run->out.bytes, "samples", 1, 6);
         expect_between(run->out.bytes, "target_mean", 0.4, 0.4);
-        expect_between(run->out.bytes, "duty_mean", 0.2, 0.6);
+        expect_between(run->out.bytes, "duty_mean", 0.02, 0.98);
         expect_between(run->out.bytes, "load_mean", 1e-4, 1);
-        expect_between(run->out.bytes, "switches_per_second", 1, 100);
+        expect_between(run->out.bytes, "switches_per_second", 0.01, 100);
         run_expect_nothing_left();
         run_free(run);
     }
@@ -125,9 +125,11 @@ START_TEST(a_wall_clock_set_back_delays_the_start) {
 }
 END_TEST
 
-#define RUNS     4
-#define FROZEN   3.0  /* seconds */
-#define DURATION "5s" /* they are frozen before it ends */
+#define RUNS   4
+#define FROZEN 3.0 /* seconds */
+
+/* The duration of the runs in seconds; they are frozen before it ends. */
+static int planned;
 
 static bool all_stopped(const struct run *const runs[RUNS], const struct family *family) {
     for (int i = 0; i < RUNS; i++) {
@@ -144,26 +146,52 @@ static void signal_runs(struct run *runs[RUNS], int number) {
 
 /*
  * Starts several runs and stops each before it can end. Stops masters first, because they would
- * continue the other processes. Returns the stopped processes with this name, `each` of a run,
- * after they were frozen for a while.
+ * continue the other processes. Sets `all` to the stopped processes with this name, `each` of a
+ * run. On a busy machine, a run may end first: then returns false after the end of all runs.
  */
+static bool stop_in_time(struct run *runs[RUNS], const char *name, size_t each,
+    void (*prepare)(void), struct family *all) {
+    char duration[32];
+    struct run_setup setup = {.prepare = prepare};
+    bool early = true;
+    int count = 0;
+    snprintf(duration, sizeof duration, "%ds", planned);
+    while (early && count < RUNS) {
+        struct run *run = runs[count] = run_start(
+            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
+                        "30s", "--duration", duration, "--json", "-", PAYLOAD, "spin"));
+        run_wait_text(run, "instances run");
+        double moment = run_now() + 0.4 - 0.07 * count; /* another phase of its rounds */
+        RUN_UNTIL(run, run_now() > moment);
+        if (!run->ended)
+            kill(run->pid, SIGSTOP);
+        RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
+        *all = family_find(name);
+        early = !run->ended && all->count == (size_t)++count * each;
+        family_signal(all, SIGSTOP);
+    }
+    if (early)
+        return true;
+    family_signal(all, SIGCONT);
+    for (int i = 0; i < RUNS && runs[i]; i++) {
+        if (!runs[i]->ended)
+            kill(runs[i]->pid, SIGCONT);
+        run_expect(run_wait(runs[i]), 0);
+        run_free(runs[i]);
+        runs[i] = NULL;
+    }
+    run_expect_nothing_left();
+    return false;
+}
+
+/* Returns the stopped processes with this name, after they were frozen for a while. */
 static struct family start_frozen(
     struct run *runs[RUNS], const char *name, size_t each, void (*prepare)(void)) {
-    struct run_setup setup = {.prepare = prepare};
     struct family all = {.count = 0};
-    for (int i = 0; i < RUNS; i++) {
-        runs[i] = run_start(
-            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--grace",
-                        "30s", "--duration", DURATION, "--json", "-", PAYLOAD, "spin"));
-        run_wait_text(runs[i], "instances run");
-        double moment = run_now() + 0.4 - 0.07 * i; /* another phase of its rounds */
-        RUN_UNTIL(NULL, run_now() > moment);
-        kill(runs[i]->pid, SIGSTOP);
-        RUN_UNTIL(NULL, run_state(runs[i]->pid) == 'T');
-        all = family_find(name);
-        ck_assert_uint_eq(all.count, (size_t)(i + 1) * each);
-        family_signal(&all, SIGSTOP);
-    }
+    for (int i = 0; i < RUNS; i++)
+        runs[i] = NULL;
+    for (planned = 5; !stop_in_time(runs, name, each, prepare, &all); planned *= 4)
+        ck_assert_int_lt(planned, 80);
     RUN_UNTIL(NULL, all_stopped((const struct run *const *)runs, &all));
     double moment = run_now() + FROZEN;
     RUN_UNTIL(NULL, run_now() > moment);
@@ -174,7 +202,7 @@ static void expect_planned_end(struct run *runs[RUNS]) {
     for (int i = 0; i < RUNS; i++) {
         run_expect(run_wait(runs[i]), 0);
         ck_assert(json_is(runs[i]->out.bytes, "ended_by", "\"duration\""));
-        expect_between(runs[i]->out.bytes, "duration_seconds", 4.9, 60);
+        expect_between(runs[i]->out.bytes, "duration_seconds", planned - 0.1, planned + 55);
         expect_between(runs[i]->out.bytes, "load_mean", 0, 1);
         run_free(runs[i]);
     }

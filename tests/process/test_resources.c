@@ -172,16 +172,43 @@ START_TEST(a_script_without_interpreter_line_runs_in_a_shell) {
 }
 END_TEST
 
-#define SOON "--start-at", soon()
-
 /* The leak check at exit forks another process. */
 #define NO_LEAKS .environment = WORDS("ASAN_OPTIONS=detect_leaks=0")
 
-/* Late enough that the limit can be lowered before. */
-static const char *soon(void) {
-    static char at[32];
-    snprintf(at, sizeof at, "@%.0f", wall_clock() + 4);
-    return at;
+/*
+ * Lowers a limit between the plan and the start of a run, `lead` seconds later. Returns the run
+ * after its end, or NULL if the limit was lowered too late.
+ */
+static struct run *lower_before_start(
+    const struct run_setup *setup, int lead, void (*lower)(void)) {
+    char at[32];
+    pid_t pids[RUN_PIDS_MAX];
+    double start = wall_clock() + lead;
+    snprintf(at, sizeof at, "@%.0f", start);
+    struct run *run = run_start(setup,
+        WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "--start-at", at, PAYLOAD, "exit", "9"));
+    RUN_UNTIL(run, run->ended || run_named("ss-guardian", pids) == 1);
+    lower();
+    /* Instances are forked at most half a second before the start. */
+    bool early = wall_clock() < start - 1;
+    run_wait(run);
+    if (early)
+        return run;
+    run_free(run);
+    return NULL;
+}
+
+/* `raise_limit`: called before each try, or NULL. */
+static struct run *lower_in_time(
+    const struct run_setup *setup, void (*raise_limit)(void), void (*lower)(void)) {
+    struct run *run = NULL;
+    for (int lead = 4; !run; lead *= 4) {
+        ck_assert_msg(lead <= 64, "this machine is too slow");
+        if (raise_limit)
+            raise_limit();
+        run = lower_before_start(setup, lead, lower);
+    }
+    return run;
 }
 
 /* In this order, because a user who already has more processes could not execute anything. */
@@ -217,17 +244,18 @@ static void forbid_processes(const struct family *family) {
     ck_assert_int_eq(status, 0);
 }
 
+static void forbid_processes_of_master(void) {
+    struct family family = family_find("showstopper");
+    ck_assert_uint_le(family.count, 1);
+    forbid_processes(&family);
+}
+
 /* The plan is valid, but afterwards other processes use up the limit. */
 START_TEST(a_limit_on_processes_after_the_plan_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
-    struct run *run = run_start(
-        &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", SOON, PAYLOAD, "exit", "9"));
-    run_find(run, "ss-guardian");
-    struct family family = family_find("showstopper");
-    ck_assert_uint_eq(family.count, 1);
-    forbid_processes(&family);
-    fault_expect_refusal(run_wait(run), 125);
+    struct run *run = lower_in_time(&setup, NULL, forbid_processes_of_master);
+    fault_expect_refusal(run, 125);
     run_expect_text(&run->err, "limit on processes");
     run_expect_nothing_left();
 }
@@ -257,6 +285,15 @@ static void allow_processes(const char *count) {
     ck_assert(control_group_limit(&group, "pids.max", "pids.max", count));
 }
 
+static void allow_all_processes(void) {
+    allow_processes("max");
+}
+
+/* Two of ours, two executors, one instance. */
+static void allow_five_processes(void) {
+    allow_processes("5");
+}
+
 START_TEST(the_process_limit_of_a_control_group_is_reported) {
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
@@ -265,12 +302,7 @@ START_TEST(the_process_limit_of_a_control_group_is_reported) {
         run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
     fault_expect_refusal(run, 125);
     run_expect_text(&run->err, "pids.max");
-    allow_processes("max");
-    run = run_start(
-        &setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", SOON, PAYLOAD, "exit", "9"));
-    run_find(run, "ss-guardian");
-    allow_processes("5"); /* two of ours, two executors, one instance */
-    fault_expect_refusal(run_wait(run), 125);
+    fault_expect_refusal(lower_in_time(&setup, allow_all_processes, allow_five_processes), 125);
     allow_processes("max");
     run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%", "-c", "fixed",
                                 "--repeat", PAYLOAD, "say", "done"));

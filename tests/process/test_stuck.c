@@ -155,11 +155,21 @@ static size_t count_realtime(const struct family *executors) {
     return count;
 }
 
-/* The executor must lose real-time priority for the long turn, and nothing else may happen. */
-START_TEST(an_executor_that_is_only_slow_is_not_killed) {
-    need_compiler();
-    const char *folder = run_make_folder();
-    build(folder, slow_source);
+/* Returns whether an executor has used the CPU time of the long turn. */
+static bool has_been_slow(const struct family *executors) {
+    for (size_t i = 0; i < executors->count; i++) {
+        if (family_cpu_time(executors->pids[i]) > 0.69)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Fails if the slow executor is killed. Returns whether it was seen to lose and regain real-time
+ * priority, if executors have that.
+ */
+static bool is_lowered_while_slow(const char *folder) {
+    bool lowered = true;
     struct run_setup setup = {.folder = folder};
     struct run *run = run_start(&setup,
         WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "20%", "-c", "./stuck.so", PAYLOAD, "spin"));
@@ -168,7 +178,7 @@ START_TEST(an_executor_that_is_only_slow_is_not_killed) {
     struct family executors = family_find("ss-executor");
     ck_assert_uint_eq(executors.count, 2);
     if (run_count_text(&run->err, "no real-time priority") == 0) {
-        RUN_UNTIL(run, count_realtime(&executors) == 1);
+        RUN_UNTIL(run, (lowered = count_realtime(&executors) == 1) || has_been_slow(&executors));
         RUN_UNTIL(run, count_realtime(&executors) == 2);
     }
     RUN_UNTIL(run, run_now() > begin + 3); /* an endless loop would have been found by now */
@@ -176,6 +186,21 @@ START_TEST(an_executor_that_is_only_slow_is_not_killed) {
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
     run_free(run);
+    return lowered;
+}
+
+/*
+ * The executor must lose real-time priority for the long turn, and nothing else may happen. The
+ * test is repeated if it got no CPU during the turn.
+ */
+START_TEST(an_executor_that_is_only_slow_is_not_killed) {
+    need_compiler();
+    const char *folder = run_make_folder();
+    build(folder, slow_source);
+    bool lowered = false;
+    for (int i = 0; i < 5 && !lowered; i++)
+        lowered = is_lowered_while_slow(folder);
+    ck_assert(lowered);
     run_remove_folder(folder);
 }
 END_TEST
@@ -186,41 +211,55 @@ static void stop_all(struct run *run, const struct family *family) {
 }
 
 /*
- * Stops the master first, because it would continue the others. After a while continues all,
- * beginning with the guardian. Without `all`, guardian and instances are not stopped, and the
- * guardian continues the executors.
+ * Stops a run of some seconds: the master first, because it would continue the others. After a
+ * while continues all, beginning with the guardian. Without `all`, guardian and instances are not
+ * stopped, and the guardian continues the executors. Returns false if the run ended before it was
+ * stopped.
  */
-static void stand_still(bool all) {
+static bool stop_for_a_while(bool all, int seconds) {
+    char duration[32];
+    snprintf(duration, sizeof duration, "%ds", seconds);
     double begin = run_now();
     struct run *run =
-        START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "--duration", "6s", PAYLOAD, "spin");
+        START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "--duration", duration, PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     double ready = run_now();
-    RUN_UNTIL(run, run_now() > ready + 1.2); /* the guardian has checked all of them */
+    /* Until then, the guardian has checked all of them. */
+    RUN_UNTIL(run, run->ended || run_now() > ready + 1.2);
+    if (!run->ended)
+        kill(run->pid, SIGSTOP);
+    RUN_UNTIL(run, run->ended || run_state(run->pid) == 'T');
     struct family master = {.pids = {run->pid}, .count = 1};
     struct family guardian = family_find("ss-guardian");
     struct family executors = family_find("ss-executor");
     struct family instances = family_find("payload");
-    ck_assert_uint_eq(guardian.count, 1);
-    ck_assert_uint_eq(executors.count, 2);
-    stop_all(run, &master);
-    stop_all(run, &executors);
-    if (all) {
+    bool early = !run->ended && guardian.count == 1 && executors.count == 2 && instances.count == 2;
+    if (early && all) {
         stop_all(run, &guardian);
+        stop_all(run, &executors);
         stop_all(run, &instances);
+    } else if (early) {
+        family_signal(&executors, SIGSTOP); /* the guardian may continue them before we look */
     }
     double stopped = run_now();
-    RUN_UNTIL(run, run_now() > stopped + 3);
-    ck_assert_uint_eq(family_count(&executors, 'T'), all ? executors.count : 0);
+    RUN_UNTIL(run, !early || run_now() > stopped + 3);
+    ck_assert_uint_eq(family_count(&executors, 'T'), early && all ? executors.count : 0);
     family_signal(&guardian, SIGCONT);
-    RUN_UNTIL(run, family_count(&guardian, 'S') == 1);
-    family_signal(&master, SIGCONT);
+    RUN_UNTIL(run, !early || family_count(&guardian, 'S') == 1);
+    if (!run->ended)
+        family_signal(&master, SIGCONT);
     family_signal(&executors, SIGCONT);
     family_signal(&instances, SIGCONT);
     run_expect(run_wait(run), 0);
-    ck_assert_double_ge(run_now() - begin, 5.9);
+    ck_assert_double_ge(run_now() - begin, seconds - 0.1);
     ck_assert_msg(strstr(run->err.bytes, "was lost") == NULL, "%s", run->err.bytes);
     run_free_clean(run);
+    return early;
+}
+
+static void stand_still(bool all) {
+    for (int seconds = 6; !stop_for_a_while(all, seconds); seconds *= 4)
+        ck_assert_int_le(seconds, 24);
 }
 
 /* As on a suspended machine, except that the monotonic clock continues. */

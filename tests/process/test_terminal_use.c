@@ -103,24 +103,36 @@ START_TEST(a_run_under_a_shell_restores_terminal_settings) {
 }
 END_TEST
 
-/* A background run must not undo the user's own changes to the terminal. */
-START_TEST(a_background_run_does_not_change_terminal_settings) {
+/*
+ * Changes the terminal's settings during a run in the background, which must not undo that. Returns
+ * false if the run ended before.
+ */
+static bool change_during_run(struct terminal *terminal, int seconds) {
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
-    struct terminal *terminal = terminal_open_shell();
     char line[512];
-    snprintf(
-        line, sizeof line, "-q -v -n 2 -l 50%% --duration 3s --json %s payload spin &", summary);
-    terminal_start_run(terminal, line);
+    snprintf(line, sizeof line,
+        "showstopper -q -v -n 2 -l 50%% --duration %ds --json %s payload spin &\n", seconds,
+        summary);
+    terminal_command(terminal, "stty echoe");
+    terminal_type(terminal, line);
+    terminal_wait(terminal, "instances run");
     terminal_command(terminal, "stty -echoe");
     struct termios before = terminal_settings(terminal);
-    ck_assert(!run_exists(summary));
+    bool early = !run_exists(summary);
     RUN_UNTIL(terminal->run, run_exists(summary));
     terminal_expect_only_shell(terminal);
     struct termios after = terminal_settings(terminal);
     ck_assert(terminal_settings_equal(&before, &after));
-    terminal_leave_shell(terminal);
     run_remove_folder(folder);
+    return early;
+}
+
+START_TEST(a_background_run_does_not_change_terminal_settings) {
+    struct terminal *terminal = terminal_open_shell();
+    for (int seconds = 3; !change_during_run(terminal, seconds); seconds *= 4)
+        ck_assert_int_le(seconds, 12);
+    terminal_leave_shell(terminal);
 }
 END_TEST
 
