@@ -653,16 +653,19 @@ START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     struct run *target = start_one();
     struct run *run = START("-v", "-f", "own", "-l", load, "--attach", pid_text(target->pid));
     run_wait_text(run, "instances run");
-    double settled = run_now() + 1;
+    double settled = run_now() + 1, used = INFINITY;
     RUN_UNTIL(run, run_now() >= settled);
-    double begin = run_now(), used = family_cpu_time(target->pid);
-    double others = family_cpu_time(other->pid);
-    /* A busy machine may give it less than the limit, but then also gives less to the other. */
-    RUN_UNTIL(
-        run, run_now() >= begin + 3 &&
-                 family_cpu_time(target->pid) - used >
-                     fmin(limit * (run_now() - begin), family_cpu_time(other->pid) - others) / 10);
-    used = (family_cpu_time(target->pid) - used) / (run_now() - begin);
+    /* An executor that gets no CPU stops its instance late, so one of these lengths is enough. */
+    for (double watched = 3; watched < 30 && !(used < 2 * limit); watched *= 3) {
+        double begin = run_now(), before = family_cpu_time(target->pid);
+        double others = family_cpu_time(other->pid);
+        /* A busy machine may give it less than the limit, but then also gives less to the other. */
+        RUN_UNTIL(run,
+            run_now() >= begin + watched &&
+                family_cpu_time(target->pid) - before >
+                    fmin(limit * (run_now() - begin), family_cpu_time(other->pid) - others) / 10);
+        used = (family_cpu_time(target->pid) - before) / (run_now() - begin);
+    }
     ck_assert_msg(used < 2 * limit, "%.3f of a CPU", used);
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
@@ -682,24 +685,28 @@ static double ended_cpu_time(void) {
 
 /*
  * Most CPU time is used by children that have ended. The load is compared with the CPU time
- * actually used, which on a busy machine may be less than the target.
+ * actually used, which on a busy machine may be less than the target, or for a short time more.
  */
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];
     double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN), share = 0.4 / cpus;
+    double load = INFINITY, counted = 0, used = INFINITY;
     snprintf(limit, sizeof limit, "%.6f", share);
-    double before = ended_cpu_time();
-    struct run *run = run_wait(START(
-        "-n", "1", "-f", "own", "-l", limit, "--duration", "5s", "--json", "-", SSBURN, "forking"));
-    double used = ended_cpu_time() - before;
-    run_expect(run, 0);
-    run_expect_text(&run->out, "\"scope\": \"own\"");
-    double load = json_number(run->out.bytes, "load_mean");
-    double counted = load * cpus * json_number(run->out.bytes, "duration_seconds");
+    for (const char *const *length = WORDS("5s", "15s", "45s");
+         *length && !(load < 2 * share && counted > 0.75 * used - 0.3); length++) {
+        double before = ended_cpu_time();
+        struct run *run = run_wait(START("-n", "1", "-f", "own", "-l", limit, "--duration", *length,
+            "--json", "-", SSBURN, "forking"));
+        used = ended_cpu_time() - before;
+        run_expect(run, 0);
+        run_expect_text(&run->out, "\"scope\": \"own\"");
+        load = json_number(run->out.bytes, "load_mean");
+        counted = load * cpus * json_number(run->out.bytes, "duration_seconds");
+        run_free(run);
+    }
     ck_assert_msg(load < 2 * share, "%f, not %f", load, share);
     ck_assert_msg(counted > 0.75 * used - 0.3, "%f s of %f s were counted", counted, used);
-    run_free(run);
 }
 END_TEST
 
