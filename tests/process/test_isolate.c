@@ -41,7 +41,8 @@ START_TEST(isolated_run_returns_the_exit_status) {
     expect_status(126, WORDS("/etc/passwd"));
     expect_status(125, WORDS("-c", "banana", PAYLOAD, "exit", "0"));
     expect_status(125, WORDS("-f", "command", "-F", PAYLOAD " exit 1", PAYLOAD, "spin"));
-    expect_status(3, WORDS("-d", "null", "--duration", "3s", "--tolerance", "1", PAYLOAD, "spin"));
+    expect_status(3, WORDS("-f", "command", "-F", PAYLOAD " sensor 0.9", "--duration", "3s",
+                         "--tolerance", "1", PAYLOAD, "spin"));
 }
 END_TEST
 

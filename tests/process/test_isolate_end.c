@@ -117,7 +117,7 @@ START_TEST(a_killed_guardian_is_replaced) {
     struct family family = members(&isolated, "payload");
     ck_assert_uint_eq(family.count, 3 * INSTANCES);
     family_expect_to_run(isolated.run, &family, 0.01);
-    ck_assert_uint_eq(members(&isolated, "ss-guardian").count, 1);
+    RUN_UNTIL(isolated.run, members(&isolated, "ss-guardian").count == 1);
     kill(isolated.run->pid, SIGTERM);
     expect_end(&isolated, -SIGTERM);
 }

@@ -3,6 +3,9 @@
 /* SIGKILL and SIGSTOP for our processes, with process trees as instances. */
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "family.h"
@@ -385,6 +388,18 @@ START_TEST(with_keep_a_killed_master_or_executor_leaves_instances_running) {
 }
 END_TEST
 
+/* Returns whether the process has stopped and was continued since a SIGSTOP was sent. */
+static bool was_continued(pid_t pid) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    struct run_text text = run_read_file(path);
+    const char *pending = strstr(text.bytes, "\nShdPnd:");
+    ck_assert_ptr_nonnull(pending);
+    unsigned long long signals = strtoull(strchr(pending, ':') + 1, NULL, 16);
+    free(text.bytes);
+    return !(signals & 1ULL << (SIGSTOP - 1)) && run_state(pid) != 'T';
+}
+
 /* Stops one of our processes from outside: it must be continued, and its instance, too. */
 static void stop_one(const char *name) {
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
@@ -393,7 +408,7 @@ static void stop_one(const char *name) {
     ck_assert_uint_eq(stopped.count, 1);
     for (int step = 0; step < MOMENTS; step++) {
         family_signal(&stopped, SIGSTOP);
-        RUN_UNTIL(run, family_count(&stopped, 'T') == 0);
+        RUN_UNTIL(run, was_continued(stopped.pids[0]));
         wait_for_moment(run, step);
     }
     struct family family = family_find("payload");
