@@ -189,7 +189,7 @@ static void sleep_ends_at_the_deadline(void **state) {
     ss_platform_sleep(&word, 5, deadline);
     ss_time end = ss_platform_now();
     assert_that(end, >=, deadline);
-    assert_that(end, <, begin + 5 * SS_SECOND);
+    assert_that(end, <, begin + 60 * SS_SECOND);
     assert_int_equal(word, 5);
 }
 
@@ -203,7 +203,7 @@ static void poll_ends_at_the_deadline(void **state) {
     assert_int_equal(ss_platform_poll(&input, 1, deadline), 0);
     ss_time end = ss_platform_now();
     assert_that(end, >=, deadline);
-    assert_that(end, <, begin + 5 * SS_SECOND);
+    assert_that(end, <, begin + 60 * SS_SECOND);
     assert_int_equal(ss_platform_poll(&input, 1, deadline), 0);
     assert_int_equal(write(ends[1], "x", 1), 1);
     assert_int_equal(ss_platform_poll(&input, 1, SS_TIME_NEVER), 1);

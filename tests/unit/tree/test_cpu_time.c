@@ -19,9 +19,6 @@
 
 #define STEP (20 * SS_MILLISECOND) /* see cpu_time.c */
 
-/* The kernel's clocks start a few microseconds after a thread is switched to. */
-#define GAP SS_MILLISECOND
-
 static struct ss_board *board;
 static struct ss_cpu_time meter;
 static int orders[2];
@@ -221,7 +218,7 @@ static void kernel_clocks_count_cpu_time_between_listings(void **state) {
         order();
         uint64_t total = ss_cpu_time_read(&meter, ss_platform_now()) - begun;
         if (!meter.refused)
-            expect_between(total, i * TURN - GAP, i * TURN + STEP);
+            expect_between(total, i * TURN - STEP, i * TURN + STEP);
     }
     bool by_kernel = !meter.refused;
     end(pid);
