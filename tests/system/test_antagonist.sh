@@ -311,23 +311,31 @@ failed_requests_have_no_response_time() {
     awk -F, 'NR > 1 && ($4 > 0 || $5 != "") { exit 1 }' run/slots.csv || fail "a figure: $(cat run/slots.csv)"
 }
 
+# reads CONDITION OPTION...: fails unless the second slot of a victim meets this condition of awk. On a busy machine no
+# iteration may end in a short slot.
+reads() {
+    local slot
+    for slot in 1s 5s 20s; do
+        ! ssantagonist watch "${@:2}" --slots 2 --slot "$slot" run 2>err ||
+            ! awk -F, "NR == 3 && $1 { found = 1 } END { exit !found }" run/slots.csv || return 0
+    done
+    fail "${*:2}: not $1: $(cat err run/slots.csv)"
+}
+
+# shellcheck disable=SC2016 # for awk
 times_and_rates_of_iterations_are_read_from_a_log() {
     needs_ssantagonist
     : >log
     write_napping writer 'while echo "took 250 ms" && echo other; do nap; done >>log'
     start ./writer
     mkdir run
-    ssantagonist watch --victim log --iteration 'took ([0-9]+) ms' --slots 2 --slot 1s run
-    awk -F, 'NR == 3 && $4 > 0 && $5 == 250 { found = 1 } END { exit !found }' run/slots.csv ||
-        fail "not the time of iterations: $(cat run/slots.csv)"
-    ssantagonist watch --victim log --iteration '^took' --slots 2 --slot 1s run
-    awk -F, 'NR == 3 && $4 > 1 && $5 > 0 && $5 < 60 { found = 1 } END { exit !found }' run/slots.csv ||
-        fail "not the rate of iterations: $(cat run/slots.csv)"
+    reads '$4 > 0 && $5 == 250' --victim log --iteration 'took ([0-9]+) ms'
+    reads '$4 > 1 && $5 > 0 && $5 < 60' --victim log --iteration '^took'
 }
 
 a_failing_victim_command_is_reported() {
     needs_ssantagonist
-    local status=0
+    local status=0 lead
     mkdir run
     ssantagonist watch --victim false --slots 2 --slot 10s run 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
@@ -344,10 +352,13 @@ a_failing_victim_command_is_reported() {
     ssantagonist watch --victim 'sleep 1000' --slots 2 --slot 0.2s run 2>err || status=$?
     [ "$status" -eq 125 ] || fail "a silent victim: status $status"
     grep -q 'no line of the victim has a number' err || fail "$(cat err)"
-    # The only line comes before the first slot.
-    status=0
-    ssantagonist watch --victim "sh -c 'echo 5; exec sleep 1000'" --slots 2 --slot 0.1s \
-        --start-at "@$(($(date +%s) + 5))" run 2>err || status=$?
+    # The only line comes before the first slot, unless the machine is busy.
+    for lead in 5 15 60; do
+        status=0
+        ssantagonist watch --victim "sh -c 'echo 5; exec sleep 1000'" --slots 2 --slot 0.1s \
+            --start-at "@$(($(date +%s) + lead))" run 2>err || status=$?
+        [ "$status" -eq 0 ] || break
+    done
     [ "$status" -eq 125 ] || fail "a victim that prints too early: status $status"
     grep -q 'no slot has a line of the victim with a number: use a longer --slot' err || fail "$(cat err)"
 }
@@ -355,7 +366,7 @@ a_failing_victim_command_is_reported() {
 # The message comes before the end of the first slot, which in a study lasts a minute.
 victim_without_figures_is_reported_at_once() {
     needs_ssantagonist
-    local victim status
+    local victim status slot
     mkdir run
     for victim in 'echo none' yes 'echo 5 --iteration none'; do
         status=0
@@ -373,9 +384,15 @@ victim_without_figures_is_reported_at_once() {
     write_napping heading 'for _ in {1..99}; do echo y; done' 'while :; do echo 7; nap; done'
     write_napping log 'for _ in {1..1000}; do echo 8; done' 'while :; do echo t7; nap; done'
     for victim in ./late ./heading 'bash ./log --iteration ^t([0-9])$'; do
-        # shellcheck disable=SC2086 # an option may follow
-        ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot 1s run ||
-            fail "$victim is refused"
+        status=1
+        # On a busy machine no line may come in a short slot.
+        for slot in 1s 5s 20s; do
+            rm -f launches
+            # shellcheck disable=SC2086 # an option may follow
+            ! ssantagonist watch --victim "${victim% --*}" ${victim#"${victim% --*}"} --slots 2 --slot "$slot" run 2>err ||
+                { status=0 && break; }
+        done
+        [ "$status" -eq 0 ] || fail "$victim is refused: $(cat err)"
     done
 }
 
@@ -414,7 +431,7 @@ a_study_reports_whether_suspects_slow_the_victim() {
     needs_ssantagonist
     write_bench
     start_sleeper
-    local one=$pid experiment=$source/tools/experiments/antagonist
+    local one=$pid experiment=$source/tools/experiments/antagonist slot status
     start sh -c 'while :; do sleep 0.01; done'
     ! "$experiment" --bin "$build/bin" --victim http://127.0.0.1:2/ --suspects "$one" >out 2>err || fail "a dead URL is accepted"
     grep -q '^antagonist: --victim: http://127.0.0.1:2/: requests fail; to see why, call: ssrequest ' err || fail "$(cat err)"
@@ -422,8 +439,15 @@ a_study_reports_whether_suspects_slow_the_victim() {
     "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m --plan >plan
     grep -q '^run look takes ' plan || fail "plan: $(cat plan)"
     ! grep -q '^run together' plan || fail "plan of runs that depend on results: $(cat plan)"
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m --json answer.json \
-        >out 2>err || fail "$(cat err)"
+    # On a busy machine a short slot may have no figure, which counts as a loss.
+    for slot in 200m 1s 5s; do
+        status=0
+        rm -rf antagonist-results
+        "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m \
+            --json answer.json >out 2>err || status=$?
+        grep -q 'the victim lost 30 % or more' err || break
+    done
+    [ "$status" -eq 0 ] || fail "status $status: $(cat err)"
     runs_on "$one" "$pid"
     grep -q ' minutes. In 9 of 10 cases, it finds suspects that cost ' err || fail "no forecast: $(cat err)"
     [ "$(grep -c "^pid \($one\|$pid\) (" out)" -eq 2 ] || fail "answer: $(cat out)"
@@ -432,27 +456,33 @@ a_study_reports_whether_suspects_slow_the_victim() {
     grep -q '^  "schema": 1,$' answer.json || fail "$(cat answer.json)"
     grep -q '<title>Who is hurting me?</title>' antagonist-results/report/report.html || fail "no page"
     # The repeated call has nothing left to do.
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err
     cmp out again || fail "the answer differs"
     ! grep -q 'run 1 of' err || fail "the study ran again: $(cat err)"
     # Neither do its suspects have to exist.
     kill "$one"
     wait "$one" || true
-    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot 200m --tau 5m >again 2>err ||
+    "$experiment" --bin "$build/bin" --victim ./bench --suspects "$one,$pid" --slot "$slot" --tau 5m >again 2>err ||
         fail "$(cat err)"
     cmp out again || fail "the answer differs without the suspect"
 }
 
 a_large_loss_ends_the_run_and_continues_all_suspects() {
     needs_ssantagonist
-    local status=0
+    local status slot
     # The figure falls by half once the suspect has been stopped.
     start sleep 1000
     printf '%s\n' '#!/bin/sh' 'sleep 0.02' "case \$(ps -o stat= -p $pid) in T*) : >stopped ;; esac" \
         '[ -e stopped ] && echo 50 || echo 100' >bench
     chmod +x bench
-    "$source/tools/experiments/antagonist" --bin "$build/bin" --victim ./bench --suspects "$pid" --slot 200m --tau 20m \
-        >out 2>err || status=$?
+    # On a busy machine the victim may print nothing in short slots.
+    for slot in 200m 1s 5s; do
+        status=0
+        rm -rf stopped antagonist-results
+        "$source/tools/experiments/antagonist" --bin "$build/bin" --victim ./bench --suspects "$pid" --slot "$slot" \
+            --tau 20m >out 2>err || status=$?
+        [ "$status" -ne 1 ] || break
+    done
     [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
     grep -q 'the victim lost 30 % or more in 2 slots: ending the run; no suspect is throttled any longer' err ||
         fail "$(cat err)"
