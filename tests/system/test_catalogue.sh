@@ -218,7 +218,7 @@ catalogue_files_without_a_folder_are_in_the_current_folder() {
     needs_ssbatch || return 0
     write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
         'repeat = yes' >"$scratch/name"
-    unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --catalogue catalogue \
+    unfinished throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --catalogue catalogue \
         --workload here --output here
     [ "$(cat "$scratch/here/"*/output/0.err)" = "$(cd "$scratch" && pwd -P)" ] ||
         [ "$(cat "$scratch/here/"*/output/0.err)" = "$scratch" ] || fail "wrong current folder"

@@ -224,16 +224,25 @@ the_answer_of_a_single_pair_is_limited_to_its_two_processes() {
 
 # Both processes of a plan are started, and one of them is stopped at any time.
 alternating_processes_never_run_at_the_same_time() {
-    local loop='while :; do echo x; sleep 0.05; done' seen
-    experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" --seconds 1s --warmup 0
-    # On a busy machine, a process may be executed only after the planned start.
-    sed 's/--duration 6s/--duration 2s/; s/{at+1s/{at+5s/; /^run aa-2 /,$d' "$output" >"$scratch/plan"
-    PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
-    seen=$(for side in a b; do
-        awk -F , -v side="$side" '$2 > 0.5 && $3 < 1 || $2 > 1.5 && $3 < 2 { print side, int($2) }' \
-            "$scratch/study/aa-1/$side/iterations.csv"
-    done | sort -u | paste -sd ,)
-    [ "$seen" = "a 0,b 1" ] || [ "$seen" = "a 1,b 0" ] || fail "seconds with iterations: $seen"
+    local loop='while :; do echo x; sleep 0.05; done' seen turn side
+    for turn in 1 6 30; do
+        experiment duet --plan --order alternate --iteration ^x --a "sh -c '$loop'" --b "sh -c '$loop'" \
+            --seconds "${turn}s" --warmup 0
+        # On a busy machine, a process may be executed only after the planned start.
+        sed "s/--duration $((6 * turn))s/--duration $((2 * turn))s/; s/{at+1s/{at+5s/; /^run aa-2 /,\$d" "$output" >"$scratch/plan"
+        PATH=$build/bin:$PATH ssbatch --quiet "$scratch/study-$turn" "$scratch/plan" >"$output" 2>&1 || fail "ssbatch: status $?"
+        seen=$(for side in a b; do
+            awk -F , -v side="$side" -v turn="$turn" '{ begin = $2 / turn; end = $3 / turn }
+                begin > 0.5 && end < 1 || begin > 1.5 && end < 2 { print side, int(begin) }' \
+                "$scratch/study-$turn/aa-1/$side/iterations.csv"
+        done | sort -u | paste -sd ,)
+        case $seen in
+        "a 0,b 1" | "a 1,b 0") return ;;
+        *,*) break ;;
+        esac
+        # On a busy machine, no iteration may end in a short turn.
+    done
+    fail "turns with iterations: $seen"
 }
 
 # Each block runs both commands at both places. The first place is 20 % slower, which cancels out.
@@ -390,9 +399,9 @@ each_launch_has_the_planned_size_of_environment() {
 
 # Words of a command that need quotes are passed unchanged, and so is an expression that contains a keyword of plans.
 quoted_words_arrive_unchanged() {
-    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexec sleep 1\n' >"$scratch/my bench"
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\nexec sleep 99\n' >"$scratch/my bench"
     chmod +x "$scratch/my bench"
-    experiment duet --plan --a "'./my bench' \"it's\" 'a -- b'" --b "'./my bench' c" --iteration '^[0-9]+ BYTES$' --seconds 1s
+    experiment duet --plan --a "'./my bench' \"it's\" 'a -- b'" --b "'./my bench' c" --iteration '^[0-9]+ BYTES$' --seconds 5s
     sed '/^run aa-1-2/,$d' "$output" >"$scratch/plan"
     grep -Fq -- "--iteration '^[0-9]+ BYTES\$' -- sh -c " "$scratch/plan" || fail "the expression was changed"
     (cd "$scratch" && PATH=$build/bin:$PATH exec ssbatch --quiet study plan) >"$output" 2>&1 || fail "ssbatch: status $?"

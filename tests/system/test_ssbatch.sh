@@ -501,11 +501,11 @@ main -- showstopper -n 1 -l 50% --duration 1s --warmup 10s true
 run short takes 9s
 main -- showstopper -n 1 -f realtime -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=9s sleep 1
 run unmatched takes 1s
-main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 3s --iteration '^nothing$' sh -c 'while :; do echo x; sleep 0.01; done'
+main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 5s --iteration '^nothing$' sh -c 'while :; do seq 20; sleep 0.05; done'
 run long takes 1s
-main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 1s --iteration '^end$' sh -c 'echo heading; sleep 99; echo end'
+main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 5s --iteration '^end$' sh -c 'echo heading; sleep 99; echo end'
 run good takes 1s
-main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 3s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
+main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 5s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
 run deserted takes 1000s
 main front -- env LANG=C showstopper --record {record} -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 1000s sleep 5
 main back -- showstopper -n 1 -f realtime -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=500s sleep 2000

@@ -175,7 +175,7 @@ records_of_later_schemas_are_refused() {
 # Without feedback, so that the instances run even on a busy machine.
 record_a_run() {
     rm -rf "$folder/run"
-    "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=2s,symmetric=yes \
+    "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=6s,symmetric=yes \
         --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 300000 >/dev/null 2>&1 ||
         fail "the recorded run failed"
 }
