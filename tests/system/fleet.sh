@@ -84,7 +84,8 @@ call_pids() {
     local call pid
     for call in "$1"/.study/calls/*; do
         IFS=: read -r _ _ pid _ <<<"${call##*/}"
-        [ -z "$pid" ] || ! find "/proc/$pid/fd" -lname "*/${call##*/}/lock" 2>/dev/null | grep -q . || echo "$pid"
+        # find fails if a file is closed meanwhile.
+        [ -z "$pid" ] || [ -z "$(find "/proc/$pid/fd" -lname "*/${call##*/}/lock" 2>/dev/null || true)" ] || echo "$pid"
     done
 }
 

@@ -213,15 +213,21 @@ has_no_calls() {
 # kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, and their keepers, so that nothing cleans
 # up.
 kill_calls() {
-    local calls victim victims=()
+    local calls victim keepers=() others=()
     await has_calls "$1"
     mapfile -t calls < <(call_pids "$1")
     for victim in $(descend "${calls[@]}"); do
-        [ ! "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || victims+=("$victim")
+        [ "/proc/$victim/exe" -ef "$(command -v ssbatch)" ] || continue
+        if grep -qx ssbatch-keeper "/proc/$victim/comm"; then
+            keepers+=("$victim")
+        else
+            others+=("$victim")
+        fi
     done
-    # Stopped first: a keeper cleans up once its call has died.
-    kill -STOP "${victims[@]}" 2>/dev/null || true
-    kill -KILL "${victims[@]}" 2>/dev/null || true
+    # All are stopped first, and keepers die first: a keeper cleans up once its call has died, which also continues it.
+    kill -STOP "${others[@]}" "${keepers[@]}" 2>/dev/null || true
+    kill -KILL "${keepers[@]}" 2>/dev/null || true
+    kill -KILL "${others[@]}" 2>/dev/null || true
 }
 
 a_node_with_a_local_disk_undoes_journals_of_killed_tasks() {
@@ -530,9 +536,9 @@ nodes_report_the_error_of_a_synchronized_clock() {
     fi
 }
 
-# start_line: prints the line that starts node a within five seconds.
+# start_line [SECONDS]: prints the line that starts node a within this time, 5 s by default.
 start_line() {
-    echo "start a $(($(date +%s) + 5)) $folder/traces/m1.txt"
+    echo "start a $(($(date +%s) + ${1:-5})) $folder/traces/m1.txt"
 }
 
 # has_no_reader: succeeds if no process reads from file descriptor 9, a pipe.
@@ -541,14 +547,21 @@ has_no_reader() {
 }
 
 an_ended_node_does_not_read_input_of_other_nodes() {
-    local pid
+    local pid lead
     write_node 200m
     mkfifo in
-    bash script a <in >out &
-    pid=$!
-    exec 9>in
-    start_line >&9
-    wait "$pid"
+    # On a busy machine, the node may be ready only after its start.
+    for lead in 5 20 60; do
+        bash script a <in >out &
+        pid=$!
+        exec 9>in
+        start_line "$lead" >&9
+        wait "$pid"
+        grep -q 'done a 125' out || break
+        rm -rf record
+        mkdir record
+        exec 9>&-
+    done
     says out 'done a 0'
     await has_no_reader
     exec 9>&-
@@ -581,8 +594,14 @@ END
 }
 
 nodes_end_at_the_end_of_their_input() {
+    local lead
     write_node 1h
-    start_line | timeout "$patience" bash script a >out || fail "the node still runs"
+    for lead in 5 20 60; do
+        start_line "$lead" | timeout "$patience" bash script a >out || fail "the node still runs"
+        grep -q 'done a 125' out || break
+        rm -rf record
+        mkdir record
+    done
     says out 'done a 143'
 }
 
