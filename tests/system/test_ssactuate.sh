@@ -763,7 +763,7 @@ control_groups_limit_the_command_and_are_removed() {
     need_knob quota cgroup-quota
     need_knob memory cgroup-memory
     expect 0 ssactuate run size=small:quota=50%,period=10m,memory=64M --record "$folder/record" -- sh -c '
-        groups=$(find /sys/fs/cgroup -type d -name "ssactuate-$PPID")
+        groups=$(find /sys/fs/cgroup -type d -name "ssactuate-$PPID" 2>/dev/null)
         for group in $groups; do
             cat "$group/cpu.max" "$group/cpu.cfs_quota_us" "$group/cpu.cfs_period_us" "$group/memory.max" \
                 "$group/memory.limit_in_bytes" 2>/dev/null

@@ -198,8 +198,9 @@ a_quota_runs_benchmarks_in_a_separate_group() {
     [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
     grep -q '^one,quota-4000,group,false,cpu,1,[0-9]*$' "$folder/quota/results.csv" ||
         fail "$(cat "$folder/quota/results.csv")"
+    # Groups of other tests may be removed meanwhile.
     left=$(find /sys/fs/cgroup -type d -name "ssprofile-$(tail -n 1 "$folder/quota/results.csv" |
-        cut -d, -f7)")
+        cut -d, -f7)" 2>/dev/null || true)
     [ -z "$left" ] || fail "leftover control group: $left"
 }
 
@@ -231,13 +232,13 @@ each_repetition_measures_all_throttles_in_random_order() {
 
 # Killed at ten moments: during the start, a run, or a write.
 killed_measurement_continues() {
-    local try pid
+    local try pid last
     cat >"$folder/naps" <<'END'
 nap cpu /s higher 'sh -c "sleep 0.02; echo rate 100"' 'rate ([0-9]+)'
 doze cpu /s higher 'sh -c "sleep 0.01; echo rate 50"' 'rate ([0-9]+)'
 END
     for try in 1 2 3 4 5 6 7 8 9 10; do
-        "$folder/bin/ssprofile" measure -q --battery "$folder/naps" --machine one --repetitions 40 \
+        "$folder/bin/ssprofile" measure -q --battery "$folder/naps" --machine one --repetitions 1000 \
             --under without,duty=50% "$folder/killed" >"$folder/out" 2>&1 &
         pid=$!
         # On a busy machine, all tries could end before this.
@@ -246,14 +247,14 @@ END
         kill -KILL "$pid"
         wait "$pid" 2>"$folder/told" || true
     done
-    [ "$(wc -l <"$folder/killed/results.csv")" -lt 161 ] || fail "all runs were completed before the last kill"
+    last=$(($(cut -d, -f6 "$folder/killed/results.csv" | grep -x '[0-9]*' | sort -n | tail -n 1) + 10))
     printf 'one,without,nap,false,c' >>"$folder/killed/results.csv"
     printf '77,without,na' >>"$folder/killed/runs.csv"
-    expect 0 measure -q --battery "$folder/naps" --machine one --repetitions 40 \
+    expect 0 measure -q --battery "$folder/naps" --machine one --repetitions "$last" \
         --under without,duty=50% "$folder/killed"
-    [ "$(cut -d, -f2,3,6 "$folder/killed/results.csv" | sed 1d | sort -u | wc -l)" -eq 160 ] ||
+    [ "$(cut -d, -f2,3,6 "$folder/killed/results.csv" | sed 1d | sort -u | wc -l)" -eq $((4 * last)) ] ||
         fail "repetitions are missing"
-    [ "$(wc -l <"$folder/killed/results.csv")" -eq 161 ] || fail "duplicate repetitions"
+    [ "$(wc -l <"$folder/killed/results.csv")" -eq $((4 * last + 1)) ] || fail "duplicate repetitions"
 }
 
 clock_rates_and_idle_states_are_recorded() {
@@ -264,7 +265,8 @@ clock_rates_and_idle_states_are_recorded() {
     expect 0 measure --battery "$folder/nap" --repetitions 1 --sys "$folder/sys" "$folder/around"
     grep -Eq '^1,without,nap,cpu,1,20[0-9-]*T[0-9:.]*Z,(0\.[3-9]|[1-9][0-9]*\.)[0-9]*,1700000000$' \
         "$folder/around/runs.csv" || fail "$(cat "$folder/around/runs.csv")"
-    [ ! -w /dev/cpu_dma_latency ] || wanted="held off"
+    # A container may have the file and deny to open it.
+    ! (: >/dev/cpu_dma_latency) 2>/dev/null || wanted="held off"
     grep -q "\"idle_states\": \"$wanted\"" "$folder/around/profile.json" ||
         fail "$(cat "$folder/around/profile.json")"
     expect 0 measure --battery "$folder/nap" --repetitions 1 --idle-states "$folder/asleep"
