@@ -8,6 +8,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -25,7 +27,14 @@
 #define REQUEST    4096 /* maximum length of the headers, in bytes */
 #define STACK_SIZE (256 * 1024)
 
+/* At the end, clients that have not closed their connections are awaited for this many seconds. */
+#define PATIENCE 10
+
 static atomic_ulong connections, requests;
+
+/* Connections that are served. Incremented with `door` locked, together with accepting one. */
+static atomic_ulong active;
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 
 /* Reads up to the end of a request's headers. Returns false if the connection ends before. */
 static bool read_request(int client) {
@@ -290,6 +299,7 @@ static void *serve(void *context) {
     free(context);
     visit.serve(visit.client);
     close(visit.client);
+    atomic_fetch_sub(&active, 1);
     return NULL;
 }
 
@@ -298,23 +308,38 @@ static void die(const char *what) {
     exit(1);
 }
 
+/* Returns whether a client waits to be accepted. */
+static bool await_client(int listener, int milliseconds) {
+    struct pollfd input = {.fd = listener, .events = POLLIN};
+    return poll(&input, 1, milliseconds) > 0;
+}
+
+static void accept_one(int listener, void (*way)(int client), const pthread_attr_t *attributes) {
+    int client = accept(listener, NULL, NULL);
+    if (client < 0)
+        return;
+    atomic_fetch_add(&connections, 1);
+    atomic_fetch_add(&active, 1);
+    struct visit *visit = malloc(sizeof *visit);
+    pthread_t thread;
+    if (!visit)
+        die("memory");
+    *visit = (struct visit){client, way};
+    if (pthread_create(&thread, attributes, serve, visit) != 0)
+        die("a thread");
+}
+
 static void accept_all(int listener, void (*way)(int client)) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_SIZE);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    fcntl(listener, F_SETFL, O_NONBLOCK);
     for (;;) {
-        int client = accept(listener, NULL, NULL);
-        if (client < 0)
-            continue;
-        atomic_fetch_add(&connections, 1);
-        struct visit *visit = malloc(sizeof *visit);
-        pthread_t thread;
-        if (!visit)
-            die("memory");
-        *visit = (struct visit){client, way};
-        if (pthread_create(&thread, &attributes, serve, visit) != 0)
-            die("a thread");
+        await_client(listener, -1);
+        pthread_mutex_lock(&door);
+        accept_one(listener, way, &attributes);
+        pthread_mutex_unlock(&door);
     }
 }
 
@@ -342,10 +367,26 @@ static int open_path(const char *path, int backlog) {
     return listener;
 }
 
+struct ending {
+    sigset_t signals;
+    int listener; /* -1 if no client is accepted */
+};
+
+/* Returns whether every client was accepted and served. */
+static bool is_idle(int listener) {
+    pthread_mutex_lock(&door);
+    bool idle = listener < 0 || (!await_client(listener, 0) && atomic_load(&active) == 0);
+    pthread_mutex_unlock(&door);
+    return idle;
+}
+
+/* On a busy machine, requests of a client that has ended may not have been read yet. */
 static void *report_at_end(void *context) {
-    const sigset_t *set = context;
+    const struct ending *ending = context;
     int number;
-    sigwait(set, &number);
+    sigwait(&ending->signals, &number);
+    for (int i = 0; i < PATIENCE * 100 && !is_idle(ending->listener); i++)
+        nap(0.01);
     printf("connections %lu requests %lu\n", atomic_load(&connections), atomic_load(&requests));
     fflush(stdout);
     _exit(0);
@@ -367,15 +408,16 @@ int main(int argc, char **argv) {
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const struct way *way = find_way(argv[1]);
-    sigset_t set;
+    struct ending ending;
     pthread_t thread;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    if (pthread_create(&thread, NULL, report_at_end, &set) != 0)
-        die("a thread");
+    sigemptyset(&ending.signals);
+    sigaddset(&ending.signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ending.signals, NULL);
     int backlog = way->backlog ? way->backlog : SOMAXCONN;
     int listener = argc == 3 ? open_path(argv[2], backlog) : open_port(backlog);
+    ending.listener = way->serve ? listener : -1;
+    if (pthread_create(&thread, NULL, report_at_end, &ending) != 0)
+        die("a thread");
     fflush(stdout);
     if (!way->serve)
         pause();

@@ -173,10 +173,15 @@ failed_requests_are_not_sent_again() {
 
 # Closing an idle connection is no failure, unless a request was just sent on it.
 connections_closed_while_idle_are_not_failures() {
-    serve close-after-answer
-    ask 0 --rate 20 --duration 1s "$url"
-    expect succeeded 20
-    end_server
+    local try
+    # On a busy machine, the end of a connection may be read only after the next request was sent.
+    for try in 1 2 3; do
+        serve close-after-answer
+        ask 0 --rate 20 --duration 1s "$url"
+        expect succeeded 20
+        end_server
+        [ "$connections" -ne 20 ] || break
+    done
     [ "$connections" -eq 20 ] || fail "expected 20 connections, got $connections"
 }
 
@@ -371,7 +376,8 @@ a_service_that_does_not_start_is_named() {
     "$bin/ssrequest" --rate 100 --wait-for 1h http://127.0.0.1:1/ >out 2>err &
     local asker=$!
     pids+=("$asker")
-    until grep -q '^SigBlk:.*[1-9a-f]' "/proc/$asker/status"; do sleep 0.02; done
+    # Before exec, the process is a copy of this shell, which may block signals, too.
+    until grep -qx ssrequest "/proc/$asker/comm" && grep -q '^SigBlk:.*[1-9a-f]' "/proc/$asker/status"; do sleep 0.02; done
     kill -TERM "$asker"
     wait "$asker" || status=$?
     [ "$status" -eq 143 ] || fail "status $status: $(cat out err)"
@@ -395,7 +401,7 @@ a_proxy_of_the_environment_is_not_used() {
 requests_in_flight_do_not_exceed_the_cap() {
     local seconds
     serve never-answer
-    ask 1 --rate 100 --duration 200m --cap 5 --when-full drop --timeout 5s "$url"
+    ask 1 --rate 100 --duration 200m --cap 5 --when-full drop --timeout 10s "$url"
     expect refused 15
     expect timeout 5
     end_server
@@ -423,12 +429,15 @@ closed_loop_clients_send_one_request_at_a_time() {
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
     # An answer that arrives immediately must be read immediately, not after 100 ms. On a busy machine, others may be
-    # late.
-    serve in-turn
-    ask 0 --closed 1 --duration 2s --each each.csv "$url"
+    # late, or all in the first of these times.
+    for seconds in 2 10 50; do
+        serve in-turn
+        ask 0 --closed 1 --duration "${seconds}s" --each each.csv "$url"
+        end_server
+        ! awk -F , 'NR > 1 && $5 - $4 < 0.09 { found = 1 } END { exit !found }' each.csv || break
+    done
     awk -F , 'NR > 1 && $5 - $4 < 0.09 { found = 1 } END { exit !found }' each.csv ||
         fail "immediate answers are read late: $(cat out)"
-    end_server
     serve refuse
     ask 1 --closed 4 --duration 500m "$url"
     [ "$(count connection_refused)" -le 300 ] || fail "clients do not pause after a refusal: $(cat out)"
@@ -483,6 +492,8 @@ serve_http2() {
     echo ok >pages/index.html
     for try in 1 2 3 4 5; do
         port=$((20000 + (RANDOM + try) % 10000))
+        # nghttpd may need long to find that the port is taken, and meanwhile its owner would answer.
+        ! (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || continue
         nghttpd -a 127.0.0.1 -d pages "${@:1:$#-2}" "$port" "${@: -2}" >nghttpd.log 2>&1 &
         server=$!
         pids+=("$server")
@@ -558,6 +569,7 @@ END
     # On a busy machine, a request that is due may not have been sent at the stop.
     wait "$asker" || status=$?
     [[ $status -le 1 && $(count failed) -eq 0 ]] || fail "status $status: $(cat out err)"
+    expect connections 1
 }
 
 ssrequest_runs_on_the_given_cpus() {
@@ -1037,7 +1049,7 @@ a_search_is_ended_by_a_signal() {
     local status=0
     mkfifo lines
     # On a busy machine, answers may be late.
-    "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --duration 200m "$url" >lines 2>err &
+    "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --duration 2s "$url" >lines 2>err &
     local asker=$!
     pids+=("$asker")
     exec 8<lines
