@@ -19,10 +19,15 @@ fail() {
     exit 1
 }
 
-# pretend LINE...: replaces showstopper by a script of these lines.
+# pretend LINE...: replaces showstopper by a script of these lines. Its function `leave` starts a payload in the
+# background and waits until it is ready, which on a busy machine takes long.
+# shellcheck disable=SC2016 # for the script
 pretend() {
-    printf '%s\n' '#!/usr/bin/env bash' "payload='$build/tests/payload'" "$@" \
-        >"$folder/build/bin/showstopper"
+    printf '%s\n' '#!/usr/bin/env bash' "payload='$build/tests/payload' ready='$folder/ready'" 'leave() {
+    rm -f "$ready"
+    "$payload" "$@" >"$ready" &
+    until grep -qs ready "$ready"; do sleep 0.01; done
+}' "$@" >"$folder/build/bin/showstopper"
 }
 
 # expect STATUS TEXT COMMAND...: fails unless the status matches and an output line begins with TEXT.
@@ -55,14 +60,15 @@ leftover_processes_fail_the_round() {
     pretend 'exit 0'
     one_fault 0 '[0-9]+\.' --patience 60 --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --patience 60 --status 125
-    pretend '"$payload" setsid 1 & sleep 1'
+    pretend 'leave setsid 1'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [RS] payload-session'
-    pretend '"$payload" stop & sleep 1'
+    pretend 'leave stop'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
-    pretend '"$payload" daemon-storm 20 & sleep 1'
+    pretend 'leave daemon-storm 20'
     one_fault 1 'chaos: .* the master has ended'
     pretend 'exec "$payload" ignore-term'
-    one_fault 1 'chaos: .* the master lives, 1 processes' --step 1:TERM:master
+    one_fault 1 'chaos: .* the master lives, 1 processes' --log "$folder/log" --after ready --step 0.1:TERM:master
+    rm "$folder/log"
     pretend 'touch /dev/shm/showstopper.$$.0'
     one_fault 1 'chaos: /dev/shm/showstopper\.[0-9]+\.0 is left'
 }
@@ -109,7 +115,7 @@ harmed_attached_programs_are_reported() {
 
 attached_programs_survive_rounds_of_faults() {
     expect 0 'chaos: 4 rounds, 0 failures' \
-        "$here/chaos" --gentle --rounds 4 --seed 1 --patience 20 --attached "$build"
+        "$here/chaos" --gentle --rounds 4 --seed 1 --patience 60 --attached "$build"
 }
 
 # one_begun_fault TEXT OPTION...: like one_fault for a failed round, with steps after the replaced showstopper has
@@ -135,7 +141,7 @@ faults_are_injected_into_the_selected_processes() {
 
 # shellcheck disable=SC2016
 failed_rounds_are_counted() {
-    pretend '"$payload" daemon 2 & sleep 1'
+    pretend 'leave daemon 2'
     expect 1 'chaos: 1 rounds, 1 failures, ' \
         "$here/chaos" --gentle --rounds 3 --seed 1 --patience 0.3 "$folder/build"
     expect_ended
@@ -156,20 +162,20 @@ unknown_options_are_refused() {
 }
 
 rounds_of_faults_leave_no_process() {
-    "$here/chaos" --gentle --rounds 26 --patience 20 "$build"
-    "$here/chaos" --rounds 4 --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 26 --patience 60 "$build"
+    "$here/chaos" --rounds 4 --patience 60 "$build"
 }
 
 rounds_of_attached_programs_leave_no_process() {
-    "$here/chaos" --gentle --rounds 4 --fault rivals --patience 20 "$build"
-    "$here/chaos" --gentle --rounds 3 --fault escape --patience 20 "$build"
-    "$here/chaos" --gentle --rounds 3 --fault stopped-master --patience 20 --attached "$build"
+    "$here/chaos" --gentle --rounds 4 --fault rivals --patience 60 "$build"
+    "$here/chaos" --gentle --rounds 3 --fault escape --patience 60 "$build"
+    "$here/chaos" --gentle --rounds 3 --fault stopped-master --patience 60 --attached "$build"
 }
 
 # After these faults only executors can clean up.
 rounds_with_surviving_executors_leave_no_process() {
-    "$here/chaos" --gentle --rounds 5 --fault survivor --patience 20 "$build"
-    "$here/chaos" --gentle --rounds 5 --fault stopped-executors --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 5 --fault survivor --patience 60 "$build"
+    "$here/chaos" --gentle --rounds 5 --fault stopped-executors --patience 60 "$build"
 }
 
 mkdir -p "$folder/build/bin"
