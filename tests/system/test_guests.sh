@@ -232,7 +232,7 @@ a_command_runs_in_a_guest() {
 a_killed_guest_leaves_no_process_or_file() {
     local folder processes
     need_guest
-    begin --share shared -- sh -c 'echo up; sleep 60'
+    begin --share shared -- sh -c 'echo up; sleep 1000'
     await guest_did says up
     find_processes
     [ ${#processes[@]} -gt 3 ] || fail "too few processes of the guest: ${processes[*]}"

@@ -71,11 +71,15 @@ answer() {
     IFS= read -r -N "$length" -t "$patience" body <&"$1" || fail "truncated answer"
 }
 
-# await_work: waits until the server uses CPU time, and thus handles a request.
+# used_time: prints the CPU time that the server has used, in clock ticks.
+used_time() {
+    awk '{ print $14 + $15 }' "/proc/$server/stat"
+}
+
+# await_work BEGIN: waits until the server has used more CPU time than at BEGIN, and thus handles a request.
 await_work() {
-    local begin now
-    begin=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
-    until now=$(awk '{ print $14 + $15 }' "/proc/$server/stat") && [ $((now - begin)) -ge 5 ]; do
+    local begin=$1 now
+    until now=$(used_time) && [ $((now - begin)) -ge 5 ]; do
         kill -0 "$server" || fail "the server ended: $(cat err)"
         sleep 0.01
     done
@@ -162,8 +166,9 @@ the_seed_selects_the_work_of_requests() {
 # One request is handled and up to two wait. The first is completed at the server's end. The order depends on which
 # connection the server reads first.
 requests_beyond_the_queue_are_refused() {
-    local file done=' ' refused=0
-    serve --work 2s --queue 2
+    local file done=' ' refused=0 begin
+    serve --work 5s --queue 2
+    begin=$(used_time)
     for file in {11..15}; do
         eval "exec $file<>/dev/tcp/127.0.0.1/$port"
         ask "$file"
@@ -180,7 +185,7 @@ requests_beyond_the_queue_are_refused() {
         [ "$refused" -lt 2 ] || break
         sleep 0.01
     done
-    await_work
+    await_work "$begin"
     end_server TERM 0
     statuses=''
     for file in {11..15}; do
@@ -258,13 +263,14 @@ a_client_that_disconnects_is_counted() {
 
 # The signal arrives while a worker handles the request, which must still be answered.
 pending_answers_are_sent_before_the_end() {
-    local reader
+    local reader begin
     serve --work 500m --bytes 8M
     exec 5<>"/dev/tcp/127.0.0.1/$port"
+    begin=$(used_time)
     ask 5 'Connection: close'
     wc -c <&5 >count &
     reader=$!
-    await_work
+    await_work "$begin"
     end_server TERM 0
     wait "$reader"
     exec 5<&-
@@ -273,10 +279,12 @@ pending_answers_are_sent_before_the_end() {
 }
 
 a_second_signal_ends_the_server_at_once() {
+    local begin
     serve --units 1000000000000000
     exec 5<>"/dev/tcp/127.0.0.1/$port"
+    begin=$(used_time)
     ask 5
-    await_work
+    await_work "$begin"
     kill -TERM "$server"
     while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
         sleep 0.01
