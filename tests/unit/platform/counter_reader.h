@@ -14,6 +14,19 @@ static inline struct ss_cpus cpus_of(const char *list) {
     return cpus;
 }
 
+/*
+ * Returns the list of all CPUs of this machine, because fewer would be only a part of it. It may
+ * have gaps.
+ */
+static inline const char *all_cpus(void) {
+    static char list[4096];
+    FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%4095s", list), 1);
+    fclose(file);
+    return list;
+}
+
 static inline int try_to_open(
     enum ss_source source, const char *proc, const char *list, struct ss_error *error) {
     struct ss_cpus cpus = cpus_of(list);

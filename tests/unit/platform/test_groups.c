@@ -49,9 +49,7 @@ static void open_with(const char *list) {
 }
 
 static void open_reader(void) {
-    char list[32];
-    snprintf(list, sizeof list, "0-%d", get_nprocs() - 1);
-    open_with(list);
+    open_with(all_cpus());
 }
 
 static void assert_fallback(const char *reason) {
