@@ -58,7 +58,10 @@ static void open_ports(void) {
     char name[32];
     folder = run_make_folder();
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(ss_platform_pty_open(&ports[i].ours, &ports[i].theirs), 0);
+        bool is_open = ss_platform_pty_open(&ports[i].ours, &ports[i].theirs) == 0;
+        if (!is_open)
+            run_remove_folder(folder);
+        SKIP_UNLESS(is_open, "terminal: cannot open a pseudo-terminal");
         fcntl(ports[i].ours, F_SETFL, O_NONBLOCK);
         ports[i].text = (struct run_text){calloc(1, 1), 0};
         snprintf(name, sizeof name, "port%d", i + 1);
@@ -350,7 +353,7 @@ START_TEST(virtual_cpus_are_pinned_and_their_time_is_written) {
     machine.counts = true;
     pid_t pid = start_machine();
     const char *file = run_path(folder, "times.csv");
-    run_expect(run_wait(DRIVE("--pins", "0", "--vcpu-times", file)), 101);
+    run_expect(run_wait(DRIVE("--pins", run_first_cpu(), "--vcpu-times", file)), 101);
     struct run_text text = run_read_file(file);
     ck_assert_int_eq(
         sscanf(text.bytes, "vcpu,host_cpu_seconds,wall_seconds\n0,%lf,%lf\n", &used, &wall), 2);

@@ -27,6 +27,9 @@ static int saved_errors;
 
 static struct ss_progress open_on_socket(void) {
     int pair[2];
+    /* They would replace the size of the screen. */
+    unsetenv("COLUMNS");
+    unsetenv("LINES");
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
     saved_errors = dup(STDERR_FILENO);
     dup2(pair[1], STDERR_FILENO);
