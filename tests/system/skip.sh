@@ -6,6 +6,9 @@
 # shellcheck disable=SC2034 # the exit status of a test in which nothing failed
 skipped=0
 
+# In other locales, numbers may have a comma, and messages other words.
+export LC_ALL=C
+
 # skip REASON: ends the test.
 skip() {
     echo "skipped: $1"

@@ -19,7 +19,6 @@ end_test() {
     rm -rf "$scratch"
 }
 
-export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck disable=SC2034 # for the caller
 source=$(cd "$here/../.." && pwd) build=$(realpath "$1")

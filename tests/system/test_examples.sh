@@ -13,7 +13,7 @@ source=$(cd "$here/../.." && pwd)
 . "$here/cases.sh"
 # shellcheck source=examples.sh
 . "$here/examples.sh"
-export LC_ALL=C source
+export source
 
 fail() {
     echo "FAILED: $*" >&2

@@ -15,7 +15,6 @@ fail() {
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
-export LC_ALL=C
 build=$(cd "$1" && pwd)
 PATH=$build/bin:$PATH
 for program in ssactuate ssburn ssrequest; do

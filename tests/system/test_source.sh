@@ -12,7 +12,6 @@ source=$(cd "$here/../.." && pwd)
 . "$here/skip.sh"
 # shellcheck source=cases.sh
 . "$here/cases.sh"
-export LC_ALL=C
 build=$(realpath "$1")
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 

@@ -16,7 +16,6 @@ fail() {
 . "$(dirname "$0")/cases.sh"
 # shellcheck source=actuate.sh
 . "$(dirname "$0")/actuate.sh"
-export LC_ALL=C
 build=$(cd "$1" && pwd)
 PATH=$build/bin:$PATH
 [ -x "$build/bin/ssactuate" ] || skip "left-out: built without ssactuate"

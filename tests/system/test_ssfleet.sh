@@ -13,7 +13,6 @@ source=$(cd "$here/../.." && pwd)
 . "$here/cases.sh"
 # shellcheck source=fleet.sh
 . "$here/fleet.sh"
-export LC_ALL=C
 unset SLURM_CONF
 
 fail() {

@@ -10,7 +10,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/skip.sh"
 # shellcheck source=cases.sh
 . "$here/cases.sh"
-export LC_ALL=C
 bin=$(realpath "$1")/bin
 broken=$(realpath "$1")/tests/broken_server
 names=$(realpath "$1")/tests/libslow_names.so

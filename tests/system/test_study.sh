@@ -10,7 +10,6 @@ set -euo pipefail
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
-export LC_ALL=C
 bin=$1/bin
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -7,7 +7,6 @@ set -euo pipefail
 
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
-export LC_ALL=C
 bin=$1/bin
 step=${2:-30}
 steps=${3:-6}
