@@ -57,6 +57,9 @@ void family_deny_pidfds(void);
 /* For run_setup.prepare: becomes a user without privileges and without real-time priority. */
 void family_become_nobody(void);
 
+/* Returns whether we may become another user. In a user namespace with one user, root may not. */
+bool family_can_become_nobody(void);
+
 /* Skips the test if no unprivileged user can run the program. */
 void family_need_nobody(void);
 

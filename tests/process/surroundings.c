@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,6 +88,12 @@ void surroundings_fill(const char *folder) {
     close(file);
 }
 
+bool surroundings_permit_setuid(const char *folder) {
+    struct statvfs status;
+    return statvfs(folder, &status) == 0 && !(status.f_flag & ST_NOSUID) &&
+           prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
+}
+
 /* Finds the path of our own group for this controller in /proc/self/cgroup. */
 static bool find_own_group(const char *controller, char *path, size_t size) {
     char line[1024];
@@ -107,6 +115,46 @@ static bool find_own_group(const char *controller, char *path, size_t size) {
     if (file)
         fclose(file);
     return found;
+}
+
+static double read_number(const char *folder, const char *name) {
+    double number = -1;
+    sscanf(run_read_file(run_path(folder, name)).bytes, "%lf", &number);
+    return number;
+}
+
+/* Returns the number of CPUs whose time a group may use. */
+static double quota_of(const char *group) {
+    double quota, period;
+    const char *text = run_read_file(run_path(group, "cpu.max")).bytes;
+    if (sscanf(text, "%lf %lf", &quota, &period) == 2)
+        return quota / period;
+    quota = read_number(group, "cpu.cfs_quota_us");
+    return quota >= 0 ? quota / read_number(group, "cpu.cfs_period_us") : INFINITY;
+}
+
+/*
+ * In a container, the path may name groups of the host, which are not visible. The root of the
+ * mount is then the container's group.
+ */
+static bool is_limited(const char *root, const char *controller, int cpus) {
+    char group[256];
+    char *end = find_own_group(controller, group, sizeof group) ? group : NULL;
+    while (end) {
+        if (quota_of(run_path(root, group)) < cpus)
+            return true;
+        end = strrchr(group, '/');
+        if (end)
+            *end = '\0';
+    }
+    return false;
+}
+
+bool surroundings_have_quota(void) {
+    cpu_set_t cpus;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof cpus, &cpus), 0);
+    return is_limited("/sys/fs/cgroup", "", CPU_COUNT(&cpus)) ||
+           is_limited("/sys/fs/cgroup/cpu", "cpu", CPU_COUNT(&cpus));
 }
 
 static pid_t maker;

@@ -54,6 +54,16 @@ void surroundings_mount_small(const char *folder, const char *size);
 /* Fills the file system of a folder. */
 void surroundings_fill(const char *folder);
 
+/* Returns whether a set-user-ID program in this folder gets the rights of its owner. */
+bool surroundings_permit_setuid(const char *folder);
+
+/* Returns whether a quota keeps our control group, or one above it, from using all of our CPUs. */
+bool surroundings_have_quota(void);
+
+/* For tests that need all CPU time that other processes leave. */
+#define SKIP_IF_QUOTA()                                                                            \
+    SKIP_UNLESS(!surroundings_have_quota(), "cpu-quota: this control group has one")
+
 struct control_group {
     char path[512];
     bool unified; /* version 2 */

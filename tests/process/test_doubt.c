@@ -63,6 +63,7 @@ static void start_others(void) {
 }
 
 START_TEST(busy_cpus_are_reported) {
+    SKIP_IF_QUOTA();
     run_greedily();
     start_others();
     struct run *run = RUN_LONG(BELOW, "-n", "1", PAYLOAD, "spin", "");
@@ -76,6 +77,7 @@ END_TEST
 
 /* The message depends on other load: if CPUs are idle, it suggests more instances. */
 START_TEST(too_few_instances_are_reported) {
+    SKIP_IF_QUOTA();
     struct run *run =
         RUN_LONG(BELOW, "-n", "1", "sh", "-c", "while :; do " PAYLOAD " run-ms 30; done");
     run_expect(run, 0);
@@ -89,6 +91,7 @@ START_TEST(too_few_instances_are_reported) {
 END_TEST
 
 START_TEST(an_instance_that_ended_is_reported) {
+    SKIP_IF_QUOTA();
     struct run *run =
         RUN_LONG(BELOW, "-n", "2", "sh", "-c", "[ % = 0 ] || exit 7; exec " PAYLOAD " spin ''");
     run_expect(run, 7);
@@ -99,6 +102,7 @@ START_TEST(an_instance_that_ended_is_reported) {
 END_TEST
 
 START_TEST(a_control_module_that_ignores_the_load_is_reported) {
+    SKIP_IF_QUOTA();
     struct run *run =
         RUN_LONG(BELOW, "-c", "fixed", "-C", "duty=100%", "-n", "1", PAYLOAD, "spin", "");
     run_expect(run, 0);
@@ -109,6 +113,7 @@ START_TEST(a_control_module_that_ignores_the_load_is_reported) {
 END_TEST
 
 START_TEST(load_of_other_processes_above_the_target_is_reported) {
+    SKIP_IF_QUOTA();
     run_greedily();
     start_others();
     struct run *run = RUN_LONG(ABOVE, "-n", "1", PAYLOAD, "spin", "");

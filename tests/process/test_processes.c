@@ -174,13 +174,17 @@ END_TEST
 START_TEST(processes_of_another_user_may_not_be_signaled) {
     pid_t asker = fork();
     if (asker == 0) {
+        struct stat first;
         become_nobody();
+        /* In a container, all processes may belong to us. */
+        if (stat("/proc/1", &first) == 0 && first.st_uid == geteuid())
+            _exit(PROCESS_SKIPPED);
         _exit(ss_platform_process_may_signal(1) || !ss_platform_process_may_signal(getpid()));
     }
     int status;
     ck_assert_int_eq(waitpid(asker, &status, 0), asker);
     ck_assert(WIFEXITED(status));
-    SKIP_UNLESS(WEXITSTATUS(status) != PROCESS_SKIPPED, "root: only root can become another user");
+    SKIP_UNLESS(WEXITSTATUS(status) != PROCESS_SKIPPED, "another-user: none has a process");
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 END_TEST

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "family.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* LeakSanitizer cannot inspect such a program and makes it fail. */
 #ifdef __SANITIZE_ADDRESS__
@@ -34,12 +34,11 @@ static const char *const programs[] = {"bin/showstopper", "bin/ssactuate", "bin/
 static const char *folder;
 
 static void need_raised_rights(void) {
-    struct statvfs status;
     SKIP_UNLESS(!SANITIZED, "sanitizer: cannot inspect a program with raised rights");
     SKIP_UNLESS(getuid() == 0, "root: only root can make programs that become root");
+    SKIP_UNLESS(family_can_become_nobody(), "another-user: root cannot become it");
     folder = run_make_folder();
-    bool can = statvfs(folder, &status) == 0 && !(status.f_flag & ST_NOSUID) &&
-               prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0;
+    bool can = surroundings_permit_setuid(folder);
     if (!can)
         run_remove_folder(folder);
     SKIP_UNLESS(can, "setuid: set-user-ID programs are not allowed in the folder of the test");

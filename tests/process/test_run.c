@@ -61,6 +61,7 @@ START_TEST(json_summary_has_all_fields) {
 END_TEST
 
 START_TEST(load_follows_the_target) {
+    SKIP_IF_QUOTA();
     run_greedily();
     struct run *run = FIGURES("-l", "50%", "--settle", "1s", "--duration", "4s", PAYLOAD, "spin");
     run_expect(run, 0);

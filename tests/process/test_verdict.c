@@ -34,6 +34,7 @@ static void expect_verdict(const struct run *run, const char *verdict) {
 }
 
 START_TEST(other_processes_make_a_run_invalid) {
+    SKIP_IF_QUOTA();
     run_greedily();
     for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));

@@ -21,6 +21,37 @@ skip_part() {
     skipped=77
 }
 
+# have_other_users: succeeds if we may become another user and make its files. In a user namespace that maps only one
+# user, root may not.
+have_other_users() {
+    setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null
+}
+
+# have_cpu_quota: succeeds if a quota keeps our control group, or one above it, from using all of our CPUs. In a
+# container, the path may name groups of the host, which are not visible; the root of the mount is then our group.
+have_cpu_quota() (
+    while IFS=: read -r _ quota_controllers quota_group; do
+        case ,$quota_controllers, in
+        ,,) quota_root=/sys/fs/cgroup ;;
+        *,cpu,*) quota_root=/sys/fs/cgroup/cpu ;;
+        *) continue ;;
+        esac
+        while :; do
+            quota_folder=$quota_root${quota_group%/}
+            quota=$(cat "$quota_folder/cpu.max" 2>/dev/null ||
+                cat "$quota_folder/cpu.cfs_quota_us" "$quota_folder/cpu.cfs_period_us" 2>/dev/null) || quota=none
+            # shellcheck disable=SC2086 # two numbers: CPU time and period
+            set -- $quota
+            case $1 in
+            [0-9]*) [ "$1" -ge $(($(nproc) * $2)) ] || return 0 ;;
+            esac
+            [ "$quota_folder" != "$quota_root" ] || break
+            quota_group=${quota_group%/*}
+        done
+    done </proc/self/cgroup
+    return 1
+)
+
 # have_terminal: fails, after skipping the caller's part, if script(1) cannot create a terminal.
 have_terminal() {
     if ! (: <>/dev/ptmx) 2>/dev/null; then

@@ -528,6 +528,7 @@ END
 # Another process spins on each CPU.
 load_of_other_processes_is_reported() {
     needs_ssbatch || return 0
+    ! have_cpu_quota || skip "cpu-quota: this control group has one"
     local cpu pids=() call=(throughput --methods 1cdc --targets 25% --warmup 0 --settle 0 --seconds 3
         --output swamped) command=(--name serial --repeat -- sleep 0.1)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do

@@ -905,6 +905,7 @@ control_is_closed_to_other_users() {
     local asker status=0
     need python3
     [ "$(id -u)" -eq 0 ] || skip "root: only root can become another user"
+    have_other_users || skip "another-user: root cannot become it"
     serve well
     chmod 711 . # the socket alone keeps others out
     (umask 0 && exec "$bin/ssrequest" "${patiently[@]}" --json json --rate 20 --duration 1h --control control "$url") \

@@ -165,8 +165,8 @@ static void unwritable_file_is_detected_early(void **state) {
 
 #define NOBODY 65534
 
-static void give(const char *name) {
-    assert_int_equal(lchown(tree_path(name), NOBODY, NOBODY), 0);
+static int give(const char *name) {
+    return lchown(tree_path(name), NOBODY, NOBODY);
 }
 
 static void set_mode(const char *name, mode_t mode) {
@@ -186,8 +186,9 @@ static void foreign_links_in_shared_folders_are_refused(void **state) {
     link_to("/dev/null", "shared/device");
     link_to(tree_path("shared/link"), "chain");
     expect_target("shared/link", "mine/file");
-    give("shared/link");
-    give("shared/device");
+    /* In a user namespace with one user, root may not. */
+    SKIP_UNLESS(give("shared/link") == 0, "another-user: root cannot give it files");
+    assert_int_equal(give("shared/device"), 0);
     assert_int_equal(resolve("shared/link"), -EACCES);
     assert_int_equal(resolve("chain"), -EACCES);
     assert_int_equal(chdir(tree_path("shared")), 0);
@@ -203,7 +204,7 @@ static void foreign_links_in_shared_folders_are_refused(void **state) {
     set_mode("shared", 01755);
     expect_target("shared/link", "mine/file");
     set_mode("shared", 01777);
-    give("shared");
+    assert_int_equal(give("shared"), 0);
     expect_target("shared/link", "mine/file");
 }
 
