@@ -34,6 +34,17 @@ const char *run_first_cpu(void) {
     return text;
 }
 
+const char *run_last_cpu(void) {
+    static char text[16];
+    cpu_set_t set;
+    int cpu = CPU_SETSIZE - 1;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    while (!CPU_ISSET(cpu, &set))
+        cpu--;
+    snprintf(text, sizeof text, "%d", cpu);
+    return text;
+}
+
 double run_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -119,6 +119,8 @@ void run_print_processes(const struct run *run);
 /* Returns the number of a CPU that this process may use, for --cpus: it need not be CPU 0. */
 const char *run_first_cpu(void);
 
+const char *run_last_cpu(void);
+
 double run_now(void);          /* in seconds, monotonic */
 void run_nap(struct run *run); /* for a few milliseconds */
 void run_give_up(const struct run *run, const char *file, int line, const char *condition);

@@ -646,12 +646,10 @@ END_TEST
 /* Other load exceeds the limit, but -f own must ignore it. */
 START_TEST(a_limit_of_own_load_ignores_the_load_of_other_processes) {
     run_greedily();
-    char load[32];
     double limit = 0.2; /* of a CPU */
-    snprintf(load, sizeof load, "%.6f", limit / (double)sysconf(_SC_NPROCESSORS_ONLN));
     struct run *other = run_start(NULL, WORDS(PAYLOAD, "spin"));
     struct run *target = start_one();
-    struct run *run = START("-v", "-f", "own", "-l", load, "--attach", pid_text(target->pid));
+    struct run *run = START("-v", "-f", "own", "-l", "0.2cpu", "--attach", pid_text(target->pid));
     run_wait_text(run, "instances run");
     double settled = run_now() + 1, used = INFINITY;
     RUN_UNTIL(run, run_now() >= settled);
@@ -856,8 +854,8 @@ START_TEST(options_that_conflict_with_attach_are_refused) {
     struct run *target = start_one();
     const char *pid = pid_text(target->pid);
     const char *const *const options[] = {WORDS("--repeat"), WORDS("--isolate"), WORDS("--keep"),
-        WORDS("--fail-fast"), WORDS("-n", "1"), WORDS("--cpus", "0"), WORDS("--iteration", "x"),
-        WORDS("--output", "x"), WORDS("-w", "x")};
+        WORDS("--fail-fast"), WORDS("-n", "1"), WORDS("--cpus", run_first_cpu()),
+        WORDS("--iteration", "x"), WORDS("--output", "x"), WORDS("-w", "x")};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const char *value = options[i][1] ? options[i][1] : "-q";
         REFUSED("--attach cannot be combined with ", "--attach", pid, options[i][0], value);

@@ -14,6 +14,9 @@ mkdir "$scratch/ram"
 
 # Options of every call. Other processes may keep the machine busy.
 options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
+# Options of `interference`: both sides on one CPU, which any machine has.
+# shellcheck disable=SC2034 # for the caller
+one_cpu=(--sets "$(first_cpu)/$(first_cpu)" --share)
 
 fail() {
     echo "FAILED: $*" >&2

@@ -21,6 +21,16 @@ skip_part() {
     skipped=77
 }
 
+# first_cpu: prints the number of the first CPU that we may use, which need not be CPU 0.
+first_cpu() {
+    sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status
+}
+
+# have_first_cpus LAST: succeeds if we may use CPU 0 to CPU LAST.
+have_first_cpus() {
+    [ "$(sed -nE 's/^Cpus_allowed_list:[[:space:]]*0(-([0-9]+))?(,.*)?$/0\2/p' /proc/self/status)" -ge "$1" ] 2>/dev/null
+}
+
 # have_other_users: succeeds if we may become another user and make its files. In a user namespace that maps only one
 # user, root may not.
 have_other_users() {

@@ -174,7 +174,7 @@ shipped_iteration_patterns_match_recorded_output() {
 instances_of_a_workload_have_separate_folders() {
     stub_java
     needs_ssbatch || return 0
-    experiment interference --sets 0/0 --share --levels 40:40:10 --hold 5 --edge 0 \
+    experiment interference "${one_cpu[@]}" --levels 40:40:10 --hold 5 --edge 0 \
         --warmup 0 --launch 8 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
         --foreground-memory 100m --background-memory 200m --output copies
     [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "expected four copies: $(cat "$scratch/calls")"
@@ -461,14 +461,14 @@ stress-ng/pipe
 sysbench/cpu
 compile/file
 END
-    )" --sets 0/1 --hold 3M
+    )" "${one_cpu[@]}" --hold 3M
     prints "10 programs, 100 pairs, 1 place, 1 round: 100 runs of 2 h 04 min each"
     prints "sets-stress-ng.cpu-openssl.pbkdf2-1: 2 h 04 min"
     prints "to come: 206 h 4[67] min"
     [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "expected 100 runs"
-    experiment interference --dry-run --pairs serial:serial --sets 0/1 --hold 3M
+    experiment interference --dry-run --pairs serial:serial "${one_cpu[@]}" --hold 3M
     prints "1 program, 1 pair, 1 place, 1 round: 1 run of 2 h 04 min each"
-    experiment interference --dry-run --pairs serial:forking,forking:serial --sets 0/1 --rounds 2
+    experiment interference --dry-run --pairs serial:forking,forking:serial "${one_cpu[@]}" --rounds 2
     [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
         )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "wrong runs of a list"
     refuses "interference: 'some' is not a pair: write all, symmetric, or a list" interference --pairs some
@@ -477,11 +477,11 @@ END
         --pairs serial:serial,serial:cereal,serial:cereal
     refuses "--pairs: cereal: no such workload" interference --pairs serial:cereal
     write_catalogue '[a a-b b-c c]' 'command = true' >"$scratch/name"
-    refuses "two different runs would be called sets-a-b-c-1" interference --dry-run --sets 0/1 \
+    refuses "two different runs would be called sets-a-b-c-1" interference --dry-run "${one_cpu[@]}" \
         --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
     refuses "interference: the workload 'xz' is named twice" interference --pairs all --workloads xz,xz
     refuses "--pairs cannot be combined with --background" interference --pairs all --background serial
-    refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
+    refuses "both sets have CPU $(first_cpu); --share allows that" interference "${one_cpu[@]:0:2}"
     refuses "--share requires --sets" interference --share
     refuses "--background-method: nbench: not one of" interference --background-method nbench
     refuses "--background-method: uncontrolled: it cannot follow stairs" interference \
@@ -495,7 +495,7 @@ END
 # Two sides share a CPU, each with its own method. The measured share of a side must be that of its own processes.
 each_side_of_a_pair_has_its_own_options() {
     needs_ssbatch || return 0
-    local runs call=(interference --sets 0/0 --share --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
+    local runs call=(interference "${one_cpu[@]}" --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
         --pairs serial:forking --foreground-method pi-even --output sides)
     experiment "${call[@]}" --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
         --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --counters
@@ -503,7 +503,7 @@ each_side_of_a_pair_has_its_own_options() {
     [ "$(listed sides method)" = "1cdc pi-even" ] || fail "wrong methods: $(listed sides method)"
     [ "$(listed sides tau_seconds)" = "0.107 0.053" ] || fail "wrong lengths of rounds: $(listed sides tau_seconds)"
     [ "$(listed sides instances)" = "1 2" ] || fail "wrong numbers of instances: $(listed sides instances)"
-    [ "$(listed sides cpus)" = "0 0" ] || fail "wrong CPUs: $(listed sides cpus)"
+    [ "$(listed sides cpus)" = "$(first_cpu) $(first_cpu)" ] || fail "wrong CPUs: $(listed sides cpus)"
     [ "$(listed sides environment)" = "host host" ] || fail "wrong environments: $(listed sides environment)"
     [ "$(cat "$runs"/{back,fore}ground/plan.json | grep -c '"name": "own"')" -eq 2 ] ||
         fail "wrong feedback"
@@ -549,10 +549,10 @@ the_published_option_plans_the_published_configurations() {
     prints "serial-66.6667-nbench-own-1: 6 min 01 s"
     ! grep -Eq '^serial-.*-(default|cpulimit|quota|1cdc|nbench-fit)-' "$output" || fail "unpublished methods are planned"
     experiment accuracy --published --methods cdc --taus 107m --workloads serial --targets 50 --warmup 0.5 \
-        --seconds 2 --on 0 --output published
+        --seconds 2 --on "$(first_cpu)" --output published
     folder=$scratch/published/serial-50-cdc-107m-1
     [ "$(listed published instances) $(listed published settle_seconds) $(listed published cpus)" = \
-        "1 0.5 0" ] || fail "wrong columns"
+        "1 0.5 $(first_cpu)" ] || fail "wrong columns"
     [ "$(listed published warmup_seconds)" = 0 ] || fail "the published warm-up is controlled"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
@@ -598,7 +598,7 @@ the_published_option_plans_every_published_study() {
     plans "$pi" "$cdc" '^run serial-pi-even-n[0-9]+-8.33333-53m-1 ' '^run parallel-nbench-n1-1 '
     experiment accuracy --published --plan --workloads parallel --taus 107m
     plans "$pi" "$cdc" ' -l 33.3333333333333% ' ' target=0.333333333333333 ' ' -l 66.6666666666667% ' ' -c geom -s uneven '
-    call interference --published --environment host --sets 0/0 --share --plan || fail "no plan"
+    call interference --published --environment host "${one_cpu[@]}" --plan || fail "no plan"
     plans '^main background workload=blocking published=dacapo/avrora ' "$pi.* --warmup 600s" 'hold=180s' ' edge_seconds=30 '
     # The benchmark programs themselves are planned if they can run.
     stub_java

@@ -247,6 +247,7 @@ alternating_processes_never_run_at_the_same_time() {
 
 # Each block runs both commands at both places. The first place is 20 % slower, which cancels out.
 side_by_side_commands_swap_cpus() {
+    have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     stand_in_beside
     local answer
     needs_platform
@@ -260,7 +261,7 @@ side_by_side_commands_swap_cpus() {
 }
 
 cpus_that_slow_each_other_are_refused() {
-    [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
+    have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     needs_platform
     stand_in_beside
     local work=(--order beside --on 0-1 --a 'work 100' --b 'work 90' --at-most 240s) one
@@ -329,7 +330,7 @@ response_times_of_services_are_measured() {
 response_times_of_services_side_by_side_are_measured() {
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: built without ssburn serve"
-    [ "$(nproc)" -gt 1 ] || skip "missing: a second CPU"
+    [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
     needs_platform
     local serve="ssburn serve --listen {port} --units" url='http://127.0.0.1:{port}/' run
     local call=(duet --metric "$url" --rate 200 --order beside --a "$serve 1000" --b "$serve 1001" --at-most 120s)

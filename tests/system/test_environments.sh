@@ -74,9 +74,7 @@ end_burner() {
 can_have() {
     local why
     [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
-    if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
-        skip "cpus: CPUs 0 and 1 are not both available"
-    fi
+    have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     call --dry-run --sets 0/1 --environment "$1" || grep -q "^skipped: environment=$1 " "$output" ||
         fail "$1 is neither planned nor skipped"
     why=$(sed -n "s/^skipped: environment=$1 [^:]*: //p" "$output")
@@ -218,7 +216,7 @@ first_is_done() {
 a_killed_study_can_be_continued() {
     local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --background-method cdc --rounds 2
         --output again) first=$scratch/again/sets-serial-serial-1/run.json
-    taskset -c 0,1 true 2>/dev/null || skip "cpus: CPUs 0 and 1 are not both available"
+    have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     begin_study "${call[@]}"
     await first_is_done
     touch -d 2001-01-01 "$first"
@@ -238,7 +236,7 @@ unavailable_environments_are_refused() {
     mkdir "$without"
     ln -s /usr/bin/* /usr/sbin/* "$without" 2>/dev/null || true
     rm -f "$without"/{lxc-execute,podman}
-    PATH=$without refuses "no run is possible here, for the reasons above" --sets 0/1 --workloads serial \
+    PATH=$without refuses "no run is possible here, for the reasons above" "${one_cpu[@]}" --workloads serial \
         --environment lxc,podman --output lacking
     [ ! -e "$scratch/lacking" ] || fail "a folder was created"
     for environment in lxc=lxc-execute podman=podman; do
@@ -253,7 +251,7 @@ unavailable_environments_are_refused() {
     fi
     # shellcheck disable=SC2016 # the inner shell expands it
     unshare -m sh -c 'umount -R -l /sys/fs/cgroup && exec "$@"' sh "$experiments/interference" \
-        "${options[@]}" --dry-run --sets 0/1 --placements sets,quota --environment none,lxc >"$output" 2>&1 ||
+        "${options[@]}" --dry-run "${one_cpu[@]}" --placements sets,quota --environment none,lxc >"$output" 2>&1 ||
         fail "without groups: status $?"
     grep -q '^skipped: placement=quota: no hierarchy of control groups has the controller cpu$' "$output" ||
         fail "a quota is planned without control groups"

@@ -92,7 +92,7 @@ options_that_contradict_the_measurement_are_refused() {
     for name in accuracy throughput; do
         refuses_at_once "$name: --seconds: '0' is not a time above 0" "$name" --seconds 0
         refuses_at_once "$name: --targets: '150%' is not a load" "$name" --targets 150%
-        refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "0,$none"
+        refuses_at_once "$name: --on: CPU $none is not available" "$name" --dry-run --on "$(first_cpu),$none"
     done
     refuses_at_once "throughput: --instances: '0' is too small: write at least 1" throughput --dry-run --instances 0
     refuses_at_once "throughput: --parts: '0' is too small: write at least 1" throughput --dry-run --parts 0
@@ -103,7 +103,7 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "loadline: --at: 0: a load above 0 is required" loadline --at 0
     refuses_at_once "loadline: --knees: 'x' is not a load" loadline --knees 0.5,x
     refuses_at_once "loadline: --method: nbench: not one of independent" loadline --method nbench
-    refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "0/$none"
+    refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "$(first_cpu)/$none"
     refuses_at_once "interference: --placements sets requires --sets" interference --placements sets
     refuses_at_once "interference: --sets requires sets among --placements" interference --sets 0/1 \
         --placements quota
@@ -145,7 +145,8 @@ studies_without_a_possible_run_fail() {
     [ "$status" -eq 1 ] || fail "status $status"
     prints "skipped: method=cpulimit: cpulimit is not installed"
     # Containers of podman need root.
-    PATH=$scratch/usual refuses "interference: no run is possible here" interference --sets 0/0 --share \
+    PATH=$scratch/usual refuses "interference: no run is possible here" interference \
+        "${one_cpu[@]}" \
         --environment podman
     grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
         "$output" || fail "wrong reason for skipping podman"
@@ -159,7 +160,7 @@ dry_run_prints_the_plan_and_its_duration() {
     prints "serial-50-cdc-53m-1: 6 min 01 s"
     prints "to come: 48 min 08 s"
     [ ! -e "$scratch/accuracy-results" ] || fail "--dry-run created a folder"
-    experiment interference --dry-run --sets 0/1 --workloads serial,parallel
+    experiment interference --dry-run "${one_cpu[@]}" --workloads serial,parallel
     prints "sets-parallel-serial-1: 2 h 04 min"
     prints "to come: 8 h 16 min"
     experiment throughput --dry-run --methods default,1cdc --workloads serial
@@ -196,7 +197,7 @@ options_accept_the_units_of_showstopper() {
     prints "serial-75-default-own-1: 3 min 01 s"
     prints "serial-100-default-own-1: 3 min 01 s"
     for levels in 90%:10%:20% 0.9:1/10:20 90:10:20; do
-        experiment interference --dry-run --sets 0/1 --levels "$levels" --hold 20s --edge 100m --warmup 0 \
+        experiment interference --dry-run "${one_cpu[@]}" --levels "$levels" --hold 20s --edge 100m --warmup 0 \
             --launch 2000m
         prints "sets-serial-serial-1: 3 min 23 s"
     done
@@ -472,8 +473,8 @@ commands_that_end_by_themselves_are_reported() {
     finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" throughput --stairs \
         --methods 1cdc --levels 80:40:40 --hold 99 --edge 0 --warmup 0 "${lines[@]}" -- sleep 1
     # A failed side ends the run, and the other side is not waited for.
-    refuses "$by_itself; --repeat starts it again" interference --sets 0/0 --share --levels 40:20:20 --hold 999 \
-        --edge 0 --warmup 0 --launch 8 --background serial --output pair "${lines[@]}" -- sleep 0.2
+    refuses "$by_itself; --repeat starts it again" interference "${one_cpu[@]}" \
+        --levels 40:20:20 --hold 999 --edge 0 --warmup 0 --launch 8 --background serial --output pair "${lines[@]}" -- sleep 0.2
     grep -q '^ssbatch: sets-sleep-serial-1: failed: foreground: ' "$output" || fail "the foreground has not failed"
     [ "$(listed pair status)" = "failed failed" ] || fail "wrong status of both sides: $(listed pair status)"
     # A load that was held for a part of the time is a result.
@@ -496,8 +497,8 @@ a_study_that_measured_nothing_fails() {
     refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
     reports "\\| sleep \\| nbench \\| 1 \\| 1 \\| $number \\| $number \\|  \\|"
     [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
-    refuses "interference: $why" interference --sets 0/0 --share --levels 40:40:40 \
-        --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
+    refuses "interference: $why" interference "${one_cpu[@]}" \
+        --levels 40:40:40 --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
     printf '[uncounted]\ncommand = sleep 99\nrepeat = no\n' >"$scratch/uncounted.txt"
     refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" --output uncounted \
         --catalogue uncounted.txt --workload uncounted
@@ -841,7 +842,7 @@ interference_study_measures_both_sides() {
     mkdir -p "$hwmon"
     echo power_meter >"$hwmon/name"
     echo 42000000 >"$hwmon/power1_average"
-    if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
+    if ! have_first_cpus 1; then
         skip_part "cpus: CPUs 0 and 1 are not both available"
         return
     fi
@@ -887,7 +888,7 @@ interference_study_measures_both_sides() {
 interference_prints_its_plan() {
     needs_ssbatch || return 0
     local plan=$scratch/plan
-    call interference --sets 0/1 --environment host,lxc --placements sets,quota --workloads serial,xz \
+    call interference "${one_cpu[@]}" --environment host,lxc --placements sets,quota --workloads serial,xz \
         --pairs symmetric --alone --plan || fail "--plan: status $?"
     grep -Ev '^(skipped: |lxc-inside-|sets: |quota: |[0-9]+ programs, )' "$output" >"$plan"
     [ "$(head -n 1 "$plan")" = "plan 1" ] || fail "no plan: $(cat "$plan")"
@@ -911,11 +912,11 @@ idle_states_are_sampled_with_the_power() {
     mkdir -p "$cpu"
     echo 7 >"$cpu/time"
     echo POLL >"$cpu/name"
-    experiment interference --plan --sets 0/1 --energy rapl --energy-root "$scratch/machine"
+    experiment interference --plan "${one_cpu[@]}" --energy rapl --energy-root "$scratch/machine"
     grep -q '^beside idle ready=.* --root .*/machine --output .*/idle.csv' "$output" ||
         fail "idle states are not sampled: $(cat "$output")"
     prints "Power: there is no source \(rapl\): no energy is recorded"
-    experiment interference --plan --sets 0/1
+    experiment interference --plan "${one_cpu[@]}"
     ! grep -q '^beside idle ' "$output" || fail "idle states are sampled without --energy"
     PATH=$build/bin:$PATH "$experiments/idle" --root "$scratch/machine" --output "$scratch/idle.csv" >"$scratch/said" &
     await idle_is_sampled

@@ -146,6 +146,7 @@ plans_nothing() {
 }
 
 unsupported_guest_options_are_named() {
+    have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     mkdir -p guest
     plans_nothing
     says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
@@ -167,7 +168,7 @@ unsupported_guest_options_are_named() {
 # Both sides begin on command, and each record has samples of guest and machine.
 both_sides_of_a_study_run_in_guests() {
     local run role boot at
-    [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
+    have_first_cpus 1 || skip "cpus: CPUs 0 and 1 are not both available"
     [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
     need_guest
     # On a busy machine the boot may exceed the timeout; the same call then continues the study.
@@ -195,13 +196,14 @@ both_sides_of_a_study_run_in_guests() {
 }
 
 a_command_runs_in_a_guest() {
-    local threads allowed
+    local threads allowed cpu
     need_guest
+    cpu=$(first_cpu)
     mkdir -p data/a "shared/it's one"
     echo given >data/a/file
     echo unshared >there
     # shellcheck disable=SC2016 # expanded in the guest
-    begin --cpus 0 --share shared --scratch data --clock clock.csv --vcpu-times times.csv -- \
+    begin --cpus "$cpu" --share shared --scratch data --clock clock.csv --vcpu-times times.csv -- \
         sh -c 'echo up; hostname; nproc; pwd; cat data/a/file there; echo "$TMPDIR $1"
             echo new >data/b; echo kept >"shared/it'\''s one/file"; echo lost >/tmp/lost.'$$'
             true >>/etc/passwd || echo read-only
@@ -209,7 +211,7 @@ a_command_runs_in_a_guest() {
     await guest_did says up
     threads=$(grep -l '^CPU 0/' /proc/"$(pgrep -P "$pid" qemu-system)"/task/*/comm)
     allowed=$(sed -n 's/^Cpus_allowed_list:\t//p' "${threads%/comm}/status")
-    [ "$allowed" = 0 ] || fail "the virtual CPU may use CPUs $allowed"
+    [ "$allowed" = "$cpu" ] || fail "the virtual CPU may use CPUs $allowed"
     : >shared/on
     ends 3
     for line in guest 1 "$scratch" given unshared "${TMPDIR-} two  words" read-only; do

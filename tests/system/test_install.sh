@@ -110,7 +110,7 @@ check_moved() {
     showstopper --replay record >output 2>&1 || fail "moved: --replay: $(<output)"
     ssbatch --workload serial >output 2>&1 || fail "moved: catalogue: $(<output)"
     # CPU 0, the default, may not be available.
-    cpu=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+    cpu=$(first_cpu)
     ! ssprofile measure --cpu "$cpu" --battery own --benchmarks none profile >output 2>&1 ||
         fail "moved: an unknown benchmark is accepted"
     grep -q "has no benchmark 'none'" output || fail "moved: batteries: $(<output)"

@@ -170,8 +170,9 @@ dry_run_prints_the_plan_and_its_duration() {
 
 ssbatch_accepts_the_printed_plan() {
     begin
-    local plan=$scratch/plan
-    experiment latency --plan "${few[@]}" --own-cpu 0
+    local plan=$scratch/plan cpu
+    cpu=$(first_cpu)
+    experiment latency --plan "${few[@]}" --own-cpu "$cpu"
     cp "$output" "$plan"
     [ ! -e "$results" ] || fail "--plan created a folder"
     [ ! -e "$scratch/calls" ] || fail "--plan started a program"
@@ -179,14 +180,14 @@ ssbatch_accepts_the_printed_plan() {
     prints "serve-d50-r10-1: 6 s"
     call_ssbatch other <"$plan" || fail "status $?"
     [ "$(listed other rate)" = "5 5 10 10 5 5 10 10" ] || fail "wrong rates: $(listed other rate)"
-    [ "$(listed other cpus)" = "- 0 - 0 - 0 - 0" ] || fail "wrong CPUs: $(listed other cpus)"
+    [ "$(listed other cpus)" = "- $cpu - $cpu - $cpu - $cpu" ] || fail "wrong CPUs: $(listed other cpus)"
     "$build/bin/ssreport" --quiet --output "$scratch/other/report" "$scratch/other" || fail "status $?"
     [ "$(wc -l <"$scratch/other/report/latency.csv")" -eq 5 ] || fail "expected 4 rows"
-    experiment latency "${few[@]}" --own-cpu 0 --output other
+    experiment latency "${few[@]}" --own-cpu "$cpu" --output other
     [ "$(calls '^ssrequest .* --record ')" -eq 4 ] || fail "the experiment repeated runs of its own plan"
     # A wiki is removed only if it belongs to the study.
-    experiment latency --plan --service mediawiki --rates 5 --on 0
-    grep -Fq " -- taskset -c 0 $experiments/services/mediawiki run $results/wiki " "$output" || fail "the wiki is not started"
+    experiment latency --plan --service mediawiki --rates 5 --on "$cpu"
+    grep -Fq " -- taskset -c $cpu $experiments/services/mediawiki run $results/wiki " "$output" || fail "the wiki is not started"
     grep -Fxq "after -- $experiments/services/mediawiki down $results/wiki " "$output" || fail "the wiki is not removed"
     experiment latency --plan --service mediawiki --rates 5 --wiki mine
     ! grep -q "mediawiki down" "$output" || fail "the wiki of the user is removed"

@@ -129,16 +129,11 @@ load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
 published_levels_are_planned() {
     local knob cpus
     cpus=$(nproc)
-    for knob in pinning horizontal vertical cap neighbours; do
+    for knob in pinning horizontal vertical cap; do
         experiment tradeoffs --plan --published "$knob" --rounds 1
         ssbatch_accepts
         is_planned "$(runs | wc -l)" '^run .* arrival=(even|concurrent) '
     done
-    [ "$(runs | wc -l)" -eq $((2 * cpus)) ] || fail "the other instance does not visit all CPUs"
-    is_planned $((2 * cpus)) '^beside one .* ssactuate run instances=1 pin=0 '
-    is_planned 2 "^beside load .* ssload --cpus 0\\\\,$((cpus - 1)) "
-    is_planned 2 "^beside other .* ssactuate run instances=1 pin=$((cpus - 1)) "
-    is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
     experiment tradeoffs cap --plan --rounds 1 --knobs instances=1 --work 10m
     [ "$(runs | wc -l)" -eq 6 ] || fail "$(runs | wc -l) caps"
     is_planned 6 ' rate=110 '
@@ -148,8 +143,23 @@ published_levels_are_planned() {
     experiment tradeoffs busy --plan --rounds 1
     ssbatch_accepts
     is_planned "$(runs | wc -l)" '^main -- .*showstopper --quiet --record '
-    is_planned 1 '^run quarter-both-chips-.* placement=quarter-both-chips target=0\.?[0-9]* '
+    is_planned 1 '^run quarter-both-chips-.* placement=quarter-both-chips target=(0\.[0-9]+|1) '
     is_planned "$cpus" ' placement=pinned '
+}
+
+the_other_instance_visits_all_cpus() {
+    local cpus last service_cpus=0
+    cpus=$(nproc) last=$(($(nproc) - 1))
+    have_first_cpus "$last" || skip "first-cpus: our CPUs are not CPU 0 to CPU $last"
+    [ "$last" -eq 0 ] || service_cpus="0\\\\,$last"
+    experiment tradeoffs --plan --published neighbours --rounds 1
+    ssbatch_accepts
+    [ "$(runs | wc -l)" -eq $((2 * cpus)) ] || fail "$(runs | wc -l) runs on $cpus CPUs"
+    is_planned $((2 * cpus)) '^run .* arrival=(even|concurrent) '
+    is_planned $((2 * cpus)) '^beside one .* ssactuate run instances=1 pin=0 '
+    is_planned 2 "^beside load .* ssload --cpus $service_cpus "
+    is_planned 2 "^beside other .* ssactuate run instances=1 pin=$last "
+    is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
 }
 
 the_cool_down_ends_at_the_idle_power() {
@@ -194,6 +204,7 @@ run_case all_combinations_of_dimensions_are_planned
 run_case missing_knobs_are_reported
 run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
 run_case published_levels_are_planned
+run_case the_other_instance_visits_all_cpus
 run_case the_cool_down_ends_at_the_idle_power
 run_case a_study_of_two_levels_is_carried_out_and_reported
 end_cases
