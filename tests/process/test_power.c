@@ -348,7 +348,7 @@ START_TEST(a_keeper_that_exits_leaves_no_journal) {
 END_TEST
 
 static struct run *run_quietly(const char *const *words) {
-    const struct run_setup setup = {.folder = root};
+    const struct run_setup setup = {.folder = root, .environment = WORDS(SHIM("shim_disk"))};
     return run_wait(run_start(&setup, words));
 }
 

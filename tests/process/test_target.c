@@ -142,7 +142,9 @@ START_TEST(set_trace_returns_to_the_target_of_the_trace) {
     run_expect(wrong, 125);
     run_expect_text(&wrong->err, "showstopper: --set: pid 1 ");
     run_expect_text(&wrong->err, "; running: ");
-    run_expect_text(&wrong->err, number_of(run));
+    /* The list may have no room for this run if many others exist. */
+    if (!strstr(wrong->err.bytes, ", ..."))
+        run_expect_text(&wrong->err, number_of(run));
     run_expect(RUN("--set", number_of(run), "90%"), 0);
     run_expect(RUN("--set", number_of(run), "trace"), 0);
     run_wait_text(run, "the target follows the trace again");
