@@ -92,6 +92,9 @@ void family_kill_together(const struct family *family, pid_t last) {
     int policy = sched_getscheduler(0);
     sched_getparam(0, &before);
     sched_setscheduler(0, SCHED_FIFO, &highest);
+    /* It could react before its own SIGKILL, on another CPU or if we are preempted. */
+    if (last > 1)
+        kill(last, SIGSTOP);
     family_signal(family, SIGKILL);
     if (last > 1)
         kill(last, SIGKILL);

@@ -43,8 +43,8 @@ void family_signal(const struct family *family, int number);
 void family_signal_named(const char *name, int number);
 
 /*
- * Kills all processes before any of them can react, at a higher priority if that is allowed. Then
- * kills `last`, unless it is 0.
+ * Kills all processes before any of them can react, at a higher priority if that is allowed. Stops
+ * `last` before and kills it afterwards, unless it is 0.
  */
 void family_kill_together(const struct family *family, pid_t last);
 

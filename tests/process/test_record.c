@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "json_text.h"
@@ -163,14 +164,13 @@ START_TEST(many_instances_start_with_a_low_duty) {
     *counting = 0;
     events.length = (size_t)(counting - events.bytes);
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 64);
-    struct run_text samples = read_record(record, "samples.csv");
-    char *row = strchr(samples.bytes, '\n') + 1;
+    /* The last but one column is the chosen duty; a late executor carries out another one. */
+    struct run_text decisions = read_record(record, "decisions.csv");
+    char *row = strchr(decisions.bytes, '\n') + 1;
     row[strcspn(row, "\n")] = 0;
-    char *duty = strrchr(row, ',');
-    ck_assert_str_eq(duty, ",1");
-    *duty = 0;
-    duty = strrchr(row, ',') + 1;
-    ck_assert_msg(strtod(duty, NULL) < 3 * 0.2 / 64, "a duty of %s: %s", duty, row);
+    *strrchr(row, ',') = 0;
+    double duty = strtod(strrchr(row, ',') + 1, NULL);
+    ck_assert_msg(duty > 0 && duty < 3 * 0.2 / 64, "a duty of %g: %s", duty, row);
     run_free(run);
 }
 END_TEST
@@ -500,6 +500,11 @@ START_TEST(a_killed_run_leaves_whole_lines) {
 }
 END_TEST
 
+static bool is_full(const char *folder) {
+    struct statvfs status;
+    return statvfs(folder, &status) == 0 && status.f_bavail == 0;
+}
+
 /* The run continues and reports what was lost; the files contain complete lines. */
 START_TEST(a_full_disk_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
@@ -507,9 +512,13 @@ START_TEST(a_full_disk_is_reported) {
     const char *record = run_path(folder, "record");
     surroundings_leave_mounts();
     surroundings_mount_small(folder, "72k");
-    struct run *run = run_wait(START("-n", "4", "-l", "50%", "-c", "fixed", "-D", "4m",
-        "--duration", "3s", "--record", record, PAYLOAD, "spin"));
-    run_expect(run, 0);
+    struct run *run = START(
+        "-n", "4", "-l", "50%", "-c", "fixed", "-D", "4m", "--record", record, PAYLOAD, "spin");
+    RUN_UNTIL(run, run->ended || is_full(folder));
+    /* Some tens of decisions may still fit into the last page. There are 1000 per second. */
+    double full = run_now();
+    RUN_UNTIL(run, run->ended || run_now() >= full + 2);
+    run_end(run, SIGINT);
     run_expect_text(&run->err, "decisions.csv: No space left on");
     run_expect_text(&run->err, "lines of the record were lost");
     ck_assert(is_whole(record, "decisions.csv"));

@@ -65,7 +65,7 @@ begin_run() {
         while [ -e "$1/begun" ] && [ ! -e "$1/enough" ]; do sleep 0.02; done' - "$folder" 2>"$folder/run-err" &
     run_pid=$!
     await test -e "$folder/begun"
-    find_keeper
+    await find_keeper # a new process has the name of its parent at first
 }
 
 # find_keeper: sets `run_keeper`, the keeper among the children of `run_pid`; fails if no child is a keeper.

@@ -415,8 +415,7 @@ a_killed_follow_is_restored() {
 # Values are restored at once, although the command exits later, and stay so whatever the load is.
 signal_ends_the_policy_before_the_command() {
     unpack intel-pstate
-    mkdir -p "$folder/load"
-    printf 'load\n0.2\n' >"$folder/load/samples.csv"
+    begin_load
     write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% power=60W' 'above 60% power=70W'
     rm -f "$folder/begun" "$folder/enough"
     SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
@@ -436,16 +435,25 @@ signal_ends_the_policy_before_the_command() {
     unchanged
 }
 
+# begin_load: writes a record with a load of 20 % to $folder/load. Commands add the next load when they have seen the
+# first switch, which a late ssactuate would skip otherwise.
+begin_load() {
+    mkdir -p "$folder/load"
+    printf 'load\n0.2\n' >"$folder/load/samples.csv"
+}
+
 a_failed_switch_does_not_affect_the_command() {
     unpack acpi-cpufreq
-    printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
-    write_policy "load trace $folder/trace" 'every 20m' 'stay 100m' \
+    begin_load
+    write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
         'below 40% frequency=1.4GHz' 'above 60% frequency=2.1GHz'
     # Four writes at the start, one per policy; the fifth is the first switch.
     fault scaling_setspeed ok ok ok ok EBUSY
     expect 0 actuate follow --policy "$folder/policy" --record "$folder/record" -- sh -c '
+        until grep -q 1400000 "$1"; do sleep 0.02; done
+        echo 0.8 >>"$2"
         until grep -q 2100000 "$1"; do sleep 0.02; done' - \
-        "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_setspeed"
+        "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_setspeed" "$folder/load/samples.csv"
     says err "warning: the rule in line 5 cannot be applied: the kernel refuses 2100000"
     unchanged
 }
@@ -453,11 +461,13 @@ a_failed_switch_does_not_affect_the_command() {
 # The new power is set before the frequency fails.
 failed_switch_restores_the_previous_levels() {
     unpack intel-pstate
-    printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
-    write_policy "load trace $folder/trace" 'every 20m' 'stay 1h' \
+    begin_load
+    write_policy "load record $folder/load" 'every 20m' 'stay 1h' \
         'below 40% power=60W frequency@0=2GHz' 'above 60% power=70W frequency@0=2GHz'
     fault scaling_max_freq ok EBUSY
     expect 0 actuate follow --policy "$folder/policy" -- sh -c '
+        until grep -q 60000000 "$2"; do sleep 0.02; done
+        echo 0.8 >>"$1/load/samples.csv"
         until grep -q "rule in line 5 cannot be applied" "$1/err"; do sleep 0.02; done; cat "$2"' - "$folder" \
         "$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
     is out 60000000
