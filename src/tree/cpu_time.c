@@ -349,10 +349,13 @@ void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now) {
     ss_notice_publish(&meter->board->rows[meter->row].instance_cpu_time, words, TOLD_WORDS);
 }
 
-static uint64_t find_used(const struct ss_notice *told, ss_time now) {
+/* Nothing is left of a settled row, whose last rate may still be that of a running instance. */
+static uint64_t find_used(const struct ss_row *row, ss_time now) {
     uint64_t words[TOLD_WORDS];
-    if (!ss_notice_read(told, words, TOLD_WORDS))
+    if (!ss_notice_read(&row->instance_cpu_time, words, TOLD_WORDS))
         return 0;
+    if (ss_row_is_settled(row))
+        return words[0];
     double passed = (double)ss_time_since(now, words[1]);
     return words[0] + (uint64_t)(passed * ss_double_from_word(words[2]));
 }
@@ -368,5 +371,5 @@ void ss_cpu_time_sum(
         .grain = GRAIN,
     };
     for (uint32_t i = 0; i < board->instances; i++)
-        counters->used += find_used(&board->rows[i].instance_cpu_time, counters->time);
+        counters->used += find_used(&board->rows[i], counters->time);
 }

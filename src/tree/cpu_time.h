@@ -73,7 +73,8 @@ void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now);
 
 /*
  * Sums up all instances: the readings that their executors have published, and the estimated use
- * since then of those that run. They may use `cpus` CPUs, `capacity` of which make a load of 1.
+ * since then of those that run and have not ended. They may use `cpus` CPUs, `capacity` of which
+ * make a load of 1.
  */
 void ss_cpu_time_sum(
     struct ss_board *board, uint32_t cpus, double capacity, struct ss_counters *counters);

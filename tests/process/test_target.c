@@ -71,6 +71,23 @@ START_TEST(target_is_set_during_a_run) {
 }
 END_TEST
 
+/* Instance 0 ends while it runs. The other one has the whole target then. */
+START_TEST(an_ended_instance_uses_none_of_the_load_of_feedback_own) {
+    static const char script[] =
+        "[ $SHOWSTOPPER_INSTANCE = 0 ] && exec " PAYLOAD " run-ms 150; exec " PAYLOAD " spin";
+    run_greedily();
+    struct run *run = START("-q", "-v", "-n", "2", "-f", "own", "-F", "cpus=1", "-l", "5%", "-p",
+        "", "sh", "-c", script);
+    run_wait_text(run, "instance 0 ended");
+    struct family other = family_find("payload");
+    ck_assert_uint_eq(other.count, 1);
+    family_expect_to_run(run, &other, 0.1);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
 START_TEST(status_of_a_run_is_printed) {
     struct run *run = START("-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     char expected[64];
@@ -317,6 +334,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(target_is_set_during_a_run),
     SS_CASE(target_of_feedback_own_is_set_in_cpus),
+    SS_CASE(an_ended_instance_uses_none_of_the_load_of_feedback_own),
     SS_CASE(status_of_a_run_is_printed),
     SS_CASE(target_is_set_in_cpus),
     SS_CASE(set_trace_returns_to_the_target_of_the_trace),

@@ -309,6 +309,25 @@ static void cpu_time_of_running_instances_is_extrapolated(void **state) {
     free(board);
 }
 
+/* An instance ends while it runs, and nothing is published after that. */
+static void ended_instances_use_no_more_cpu_time(void **state) {
+    (void)state;
+    static const enum ss_life ends[] = {SS_LIFE_ENDED, SS_LIFE_START_FAILED, SS_LIFE_CLEARED};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        board = ss_board_allocate(1, 0);
+        ss_cpu_time_open(&meter, board, 0);
+        ss_board_join(board, 0);
+        meter.shown = 7 * SS_SECOND;
+        meter.rate = 1.5;
+        ss_cpu_time_publish(&meter, true, ss_platform_now());
+        assert_that(count_after(SS_MILLISECOND), >, 7 * SS_SECOND);
+        ss_board_leave(board, 0, ends[i]);
+        assert_int_equal(count_after(SS_MILLISECOND), 7 * SS_SECOND);
+        ss_cpu_time_close(&meter);
+        free(board);
+    }
+}
+
 /* Half of a CPU makes a load of 1, although both CPUs may be used. */
 static void capacity_may_be_a_part_of_the_cpus(void **state) {
     (void)state;
@@ -363,6 +382,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(cpu_time_of_every_unwaited_child_counts),
         cmocka_unit_test(cpu_time_of_an_orphan_on_the_board_counts),
         cmocka_unit_test(cpu_time_of_running_instances_is_extrapolated),
+        cmocka_unit_test(ended_instances_use_no_more_cpu_time),
         cmocka_unit_test(capacity_may_be_a_part_of_the_cpus),
         cmocka_unit_test(cpu_time_rate_is_per_permitted_time),
     };
