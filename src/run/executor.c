@@ -248,6 +248,7 @@ static void release_instance(struct executor *executor) {
     ss_perf_counts_end(&executor->perf_counts);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
+    ss_board_permit(executor->board, executor->setup->index, ss_platform_now(), false);
 }
 
 /*

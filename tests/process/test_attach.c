@@ -120,6 +120,24 @@ START_TEST(the_run_ends_when_the_attached_process_dies) {
 }
 END_TEST
 
+/* One of two processes ends during the warm-up, when it runs. */
+START_TEST(an_ended_attached_process_adds_no_duty) {
+    struct run *first = start_one(), *second = start_one();
+    char both[40];
+    snprintf(both, sizeof both, "%d,%d", (int)first->pid, (int)second->pid);
+    struct run *run = START("-q", "-v", "-c", "fixed", "-l", "20%", "--warmup", "2s", "--duration",
+        "3s", "--json", "-", "--attach", both);
+    run_wait_text(run, "instances run");
+    kill(first->pid, SIGKILL);
+    run_expect(run_wait(run), 0);
+    double duty = json_number(run->out.bytes, "duty_mean");
+    ck_assert_msg(duty >= 0 && duty < 0.6, "%s", run->out.bytes);
+    run_free(run);
+    run_free(first);
+    run_free(second);
+}
+END_TEST
+
 START_TEST(process_stopped_from_outside_is_continued) {
     struct run *target = start_one();
     struct run *run = START("-v", "-c", "fixed", "-l", "100%", "--attach", pid_text(target->pid));
@@ -921,6 +939,7 @@ PROCESS_MAIN(
     SS_CASE(a_process_keeps_running_after_the_planned_end),
     SS_CASE(a_limit_in_cpus_becomes_a_share_of_the_capacity),
     SS_CASE(the_run_ends_when_the_attached_process_dies),
+    SS_CASE(an_ended_attached_process_adds_no_duty),
     SS_CASE(process_stopped_from_outside_is_continued),
     SS_CASE(a_killed_master_leaves_the_process_running),
     SS_CASE(a_killed_executor_leaves_the_process_running),
