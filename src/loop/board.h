@@ -47,8 +47,11 @@ enum ss_life {
     SS_LIFE_CLEARED,      /* the executor died; the rescuer ended what it left */
 };
 
-/* The latest iterations under --repeat, for the master to collect. */
-#define SS_ROW_ITERATIONS 8
+/*
+ * How many of the latest iterations under --repeat are kept for the master: see
+ * run/recent_iterations.h. The shortest ones take about half a millisecond each.
+ */
+#define SS_ROW_ITERATIONS 64
 
 struct ss_iteration_slot {
     _Atomic uint64_t start; /* on the monotonic clock */

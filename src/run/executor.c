@@ -8,6 +8,7 @@
 #include "platform/platform.h"
 #include "record/journal.h"
 #include "run/perf_counts.h"
+#include "run/recent_iterations.h"
 #include "tree/cpu_time.h"
 
 /* The time to wait for killed processes to end. */
@@ -232,15 +233,6 @@ _Noreturn static void leave_start_failed(struct executor *executor) {
     exit_executor(executor);
 }
 
-static void count_iteration(struct executor *executor) {
-    struct ss_row *row = executor->row;
-    uint64_t count = atomic_load(&row->iterations);
-    struct ss_iteration_slot *slot = &row->recent_iterations[count % SS_ROW_ITERATIONS];
-    atomic_store(&slot->start, executor->started);
-    atomic_store(&slot->end, ss_platform_now());
-    atomic_store(&row->iterations, count + 1);
-}
-
 /* Continues what is left of the instance, which outlives us. */
 static void release_instance(struct executor *executor) {
     ss_instance_follow(&executor->instance, 0);
@@ -265,7 +257,7 @@ static void on_leader_end(struct executor *executor) {
                  atomic_load(&executor->board->phase) != SS_PHASE_ENDING;
     if (!again)
         leave_run(executor, status, false);
-    count_iteration(executor);
+    ss_recent_iterations_put(executor->row, executor->started, ss_platform_now());
     if (!start_instance(executor))
         leave_start_failed(executor);
     if (executor->stepper.state == SS_STATE_STOPPED)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "platform/platform.h"
+#include "run/recent_iterations.h"
 #include "run/stage_actions.h"
 
 /* The number of failed instances that are reported as they end; the summary counts all of them. */
@@ -134,24 +135,11 @@ static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure
     ss_master_end(master, "error", SIGTERM);
 }
 
-static void collect_iterations(struct ss_master *master, uint32_t index) {
-    struct ss_row *row = &master->board->rows[index];
-    uint64_t count = atomic_load(&row->iterations);
-    uint64_t *seen = &master->iterations_seen[index];
-    if (count - *seen > SS_ROW_ITERATIONS)
-        *seen = count - SS_ROW_ITERATIONS;
-    for (; *seen < count; (*seen)++) {
-        struct ss_iteration_slot *slot = &row->recent_iterations[*seen % SS_ROW_ITERATIONS];
-        ss_iterations_add(
-            &master->iterations, index, atomic_load(&slot->start), atomic_load(&slot->end));
-    }
-}
-
 void ss_master_watch(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++) {
         struct ss_row *row = &master->board->rows[i];
         uint32_t life = atomic_load(&row->life);
-        collect_iterations(master, i);
+        ss_recent_iterations_take(row, &master->iterations_seen[i], &master->iterations, i);
         if (life != master->lives[i]) {
             enum ss_life before = master->lives[i];
             master->lives[i] = life;
