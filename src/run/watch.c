@@ -54,6 +54,11 @@ static void on_ended(struct ss_master *master, uint32_t index) {
     int wait_status = atomic_load(&row->status);
     int status = exit_status(wait_status);
     ss_time at = atomic_load(&row->ended_at);
+    if (atomic_load(&row->ended_by_us) && master->plan->keep) {
+        ss_master_note(master, "instance_left", index, NULL, NAN);
+        ss_master_say(master, "instance %s was left running", master->plan->numbers[index]);
+        return;
+    }
     if (atomic_load(&row->ended_by_us)) {
         ss_master_note(master, "instance_ended", index, "as it was told to", status);
         ss_master_say(master, "instance %s ended as requested", master->plan->numbers[index]);

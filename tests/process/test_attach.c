@@ -92,6 +92,25 @@ START_TEST(a_process_keeps_running_after_the_planned_end) {
 }
 END_TEST
 
+START_TEST(attached_process_is_recorded_as_left_running) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    struct run *target = start_one();
+    struct run *run = START("-v", "-c", "fixed", "-l", "50%", "--duration", "1s", "--record",
+        record, "--attach", pid_text(target->pid));
+    run_expect(run_wait(run), 0);
+    ck_assert(run_state(target->pid) != 0 && run_state(target->pid) != 'Z');
+    struct run_text events = run_read_file(run_path(record, "events.jsonl"));
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_started\""), 1);
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 0);
+    ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_left\",\"instance\":0}"), 1);
+    run_expect_text(&run->err, "instance 0 was left running");
+    ck_assert_uint_eq(run_count_text(&run->err, "ended as requested"), 0);
+    run_free(run);
+    run_free(target);
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(a_limit_in_cpus_becomes_a_share_of_the_capacity) {
     struct run *target = start_one();
     struct run *run = START("-q", "--attach", pid_text(target->pid), "-f", "own", "-l", "0.5cpu",
@@ -937,6 +956,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_process_is_stopped_and_continued),
     SS_CASE(a_process_keeps_running_after_the_planned_end),
+    SS_CASE(attached_process_is_recorded_as_left_running),
     SS_CASE(a_limit_in_cpus_becomes_a_share_of_the_capacity),
     SS_CASE(the_run_ends_when_the_attached_process_dies),
     SS_CASE(an_ended_attached_process_adds_no_duty),
