@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <showstopper/error.h>
@@ -208,12 +209,39 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
     sigprocmask(SIG_SETMASK, &signals->caller_mask, NULL);
 }
 
-void ss_signals_suspend(void) {
-    struct sigaction before;
-    struct sigaction action = {.sa_handler = SIG_DFL};
+/*
+ * Takes all SIGTSTP and SIGCONT out of the pipe. Returns whether the last one was a SIGCONT. Each
+ * other signal stays once; the pipe may be full of them.
+ */
+static bool take_continuation(struct ss_signals *signals) {
+    unsigned char others[KNOWN];
+    size_t count = 0;
+    bool continued = false;
+    for (int number; (number = ss_signals_next(signals)) != 0;) {
+        if (number == SIGTSTP || number == SIGCONT)
+            continued = number == SIGCONT;
+        else if (!memchr(others, number, count))
+            others[count++] = (unsigned char)number;
+    }
+    for (size_t i = 0; i < count; i++)
+        pass_on(others[i]);
+    return continued;
+}
+
+void ss_signals_suspend(struct ss_signals *signals) {
+    struct sigaction before, action = {.sa_handler = SIG_DFL}, none = {.sa_handler = SIG_IGN};
+    sigset_t stop, mask;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &stop, &mask);
     sigaction(SIGTSTP, &action, &before);
+    /* A later SIGCONT discards the pending signal. An earlier one is in the pipe. */
     raise(SIGTSTP);
+    if (signals && take_continuation(signals))
+        sigaction(SIGTSTP, &none, NULL); /* discards it, too */
+    sigprocmask(SIG_UNBLOCK, &stop, NULL);
     sigaction(SIGTSTP, &before, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
 }
 
 void ss_signals_raise_default(int number) {

@@ -30,7 +30,7 @@ static void on_signal(struct ss_master *master, int signal) {
         ss_progress_resize(&master->progress);
         break;
     case SIGCONT:
-        break; /* ss_master_pause() consumes it */
+        break; /* the run is not paused any more */
     default:
         ss_master_note(master, "signal", -1, NULL, signal);
         if (master->outcome->signal == 0)

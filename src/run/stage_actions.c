@@ -201,9 +201,8 @@ static void kill_executors(struct ss_master *master, const struct cause *cause) 
 
 /* Pauses only the master: instances that were started are held anyway, and no clock runs yet. */
 static void suspend(struct ss_master *master, const struct cause *cause) {
-    (void)master;
     (void)cause;
-    ss_signals_suspend();
+    ss_signals_suspend(&master->signals);
 }
 
 static bool all_stopped(const struct ss_master *master) {
@@ -225,7 +224,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     for (int i = 0; i < 100 && !all_stopped(master); i++)
         poll(NULL, 0, 2);
     ss_usage_pause(&master->usage);
-    ss_signals_suspend();
+    ss_signals_suspend(&master->signals);
     ss_usage_continue(&master->usage);
     ss_time now = ss_platform_now();
     ss_time start = atomic_load(&board->control_start);

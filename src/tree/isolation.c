@@ -149,13 +149,7 @@ static void run_init(int report, const struct ss_isolation *isolation) {
  * run.
  */
 static void suspend(void) {
-    sigset_t stop;
-    sigset_t before;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTSTP);
-    sigprocmask(SIG_UNBLOCK, &stop, &before);
-    ss_signals_suspend();
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    ss_signals_suspend(NULL);
     pass_on(SIGCONT);
 }
 

@@ -293,6 +293,36 @@ START_TEST(sigtstp_stops_the_clock_of_the_trace) {
 }
 END_TEST
 
+/* Starts a run whose master takes long to pause, and sends it two signals in that time. */
+static struct run *signal_twice(int first, int second) {
+    struct run_setup setup = {
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=20:master:event")};
+    struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-v", "-n", "2", "-l", "50%", "-c",
+                                            "fixed", "--duration", "2s", PAYLOAD, "spin"));
+    run_wait_text(run, "instances run");
+    kill(run->pid, first);
+    usleep(5000);
+    kill(run->pid, second);
+    return run;
+}
+
+START_TEST(a_run_continued_before_it_stops_does_not_stop) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    run_expect(run_wait(signal_twice(SIGTSTP, SIGCONT)), 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(two_sigtstp_stop_a_run_once) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct run *run = signal_twice(SIGTSTP, SIGTSTP);
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
+    kill(run->pid, SIGCONT);
+    run_expect(run_wait(run), 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
 START_TEST(a_paused_run_can_be_ended) {
     struct run *run = START("-q", "-n", "2", "-l", "100%", "-v", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -397,6 +427,8 @@ PROCESS_MAIN(
     SS_CASE(kept_instances_survive_a_killed_master),
     SS_CASE(sigtstp_stops_instances_and_is_not_counted),
     SS_CASE(sigtstp_stops_the_clock_of_the_trace),
+    SS_CASE(a_run_continued_before_it_stops_does_not_stop),
+    SS_CASE(two_sigtstp_stop_a_run_once),
     SS_CASE(a_paused_run_can_be_ended),
     SS_CASE(signal_to_whole_group_counts_once),
     SS_CASE(a_run_that_waits_for_its_start_can_be_ended),

@@ -185,7 +185,7 @@ static void send_signal(struct run *run, int number) {
  */
 static int take_signal(struct run *run, int number, struct ss_error *error) {
     if (number == SIGTSTP)
-        ss_signals_suspend();
+        ss_signals_suspend(&run->signals);
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     run->signals_received++;

@@ -481,7 +481,7 @@ static void send_signal(struct follow *follow, int number) {
  */
 static int take_signal(struct follow *follow, int number, struct ss_error *error) {
     if (number == SIGTSTP)
-        ss_signals_suspend();
+        ss_signals_suspend(&follow->signals);
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     follow->signals_received++;

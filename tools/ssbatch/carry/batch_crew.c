@@ -67,7 +67,7 @@ static void reap(struct ssbatch_crew *crew) {
 static void take_signals(struct ssbatch_crew *crew) {
     for (int number; (number = ss_signals_next(&crew->signals)) != 0;) {
         if (number == SIGTSTP)
-            ss_signals_suspend();
+            ss_signals_suspend(&crew->signals);
         else if (crew->ended_by == 0 &&
                  (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT))
             crew->ended_by = number;
