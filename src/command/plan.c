@@ -406,13 +406,14 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     return result < 0 ? ss_error_wrap(error, "--json") : 0;
 }
 
-static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
+static int check_limits(
+    const struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
     /*
-     * The guardian has two files per instance, the master two for its output; all processes have
-     * the claims.
+     * The guardian has two files per instance, the master two pipes for its output, and with
+     * --output two files, too; all processes have the claims.
      */
-    uint64_t files = 2 * (uint64_t)plan->instances + plan->attached.count + 32;
+    uint64_t files = (cli->output ? 4 : 2) * (uint64_t)plan->instances + plan->attached.count + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)
         return ss_error_wrap(error, "%u instances", plan->instances);
     return 0;
@@ -477,7 +478,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : check_target(cli, error);
     status = status < 0 ? status : resolve_commands(plan, cli, error);
     status = status < 0 ? status : number_instances(plan, error);
-    status = status < 0 ? status : check_limits(plan, error);
+    status = status < 0 ? status : check_limits(plan, cli, error);
     status = status < 0 ? status : check_output(plan, cli, error);
     status = status < 0 ? status : load_modules(plan, cli, error);
     status = status < 0 ? status : prepare_modules(plan, error);

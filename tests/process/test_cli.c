@@ -559,6 +559,14 @@ static void allow_few_processes(void) {
 
 START_TEST(instances_beyond_the_open_file_limit_are_refused) {
     refuse_as(allow_few_files, 125, "open files", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
+    /* --output takes four files per instance. */
+    refuse_as(allow_few_files, 125, "12 instances: open files",
+        WORDS(SHOWSTOPPER, "-n", "12", "--output", "out", TOUCH_AT("50%")));
+    const char *output = run_path(run_make_folder(), "out");
+    struct run_setup setup = {.prepare = allow_few_files};
+    run_expect(run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "8", "-c", "fixed", "-l",
+                                              "50%", "--output", output, PAYLOAD, "exit", "0"))),
+        0);
 }
 END_TEST
 
