@@ -189,8 +189,9 @@ static int open_crew(struct ss_master *master) {
         await_guardian(master->board);
     if (plan->source.source != SS_SOURCE_SENSOR)
         return 0;
-    int status = ss_sensor_start(
-        &master->sensor, plan->source.argument, &master->signals, ss_platform_now(), error);
+    struct ss_sensor_caller caller = {&master->signals, master->scheduling};
+    int status =
+        ss_sensor_start(&master->sensor, plan->source.argument, &caller, ss_platform_now(), error);
     atomic_store(&master->board->sensor, master->sensor.pid);
     return status;
 }

@@ -20,21 +20,22 @@
 #define END_LOOKS 20
 
 static void exec_sensor(
-    char *const *words, pid_t master, int output, const struct ss_signals *signals) {
+    char *const *words, pid_t master, int output, const struct ss_sensor_caller *caller) {
     setpgid(0, 0);
     if (ss_platform_die_with(master, SIGKILL) < 0)
         _exit(SS_ERROR_FAILED);
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
-    ss_signals_restore(signals, false);
+    ss_platform_scheduling_restore(caller->scheduling, NULL);
+    ss_signals_restore(caller->signals, false);
     execvp(words[0], words);
     dprintf(STDERR_FILENO, "showstopper: sensor '%s': %s\n", words[0], strerror(errno));
     _exit(SS_ERROR_NOT_EXECUTABLE);
 }
 
-int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct ss_signals *signals,
-    ss_time now, struct ss_error *error) {
+int ss_sensor_start(struct ss_sensor *sensor, const char *command,
+    const struct ss_sensor_caller *caller, ss_time now, struct ss_error *error) {
     *sensor = (struct ss_sensor){.status = -1, .from = -1, .value = NAN, .last_line = now};
     size_t count;
     SS_OWNED(free) char **words = ss_words_split(command, &count, error);
@@ -45,7 +46,7 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     if (pipe2(ends, O_CLOEXEC) == 0) {
         sensor->pid = ss_signals_fork();
         if (sensor->pid == 0)
-            exec_sensor(words, master, ends[1], signals);
+            exec_sensor(words, master, ends[1], caller);
         close(ends[1]);
         sensor->from = ends[0];
         fcntl(sensor->from, F_SETFL, O_NONBLOCK);

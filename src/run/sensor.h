@@ -25,8 +25,16 @@ struct ss_sensor {
     ss_time last_line; /* when the latest line arrived */
 };
 
+struct ss_scheduling;
+
+/* The settings of the program's caller, which the sensor gets back. */
+struct ss_sensor_caller {
+    const struct ss_signals *signals;
+    const struct ss_scheduling *scheduling;
+};
+
 SS_MUST_USE int ss_sensor_start(struct ss_sensor *sensor, const char *command,
-    const struct ss_signals *signals, ss_time now, struct ss_error *error);
+    const struct ss_sensor_caller *caller, ss_time now, struct ss_error *error);
 
 /*
  * Reads the available output. Fails if the sensor has exited or has printed something that is not a

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "family.h"
@@ -290,6 +291,31 @@ START_TEST(duty_follows_the_load_of_a_sensor) {
 }
 END_TEST
 
+static void lower_file_limit(void) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 100;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Showstopper raises its own limit on open files, and lowers that on time at real-time priority. */
+START_TEST(sensor_has_the_limits_of_the_caller) {
+    const char *folder = run_make_folder(), *limits = run_path(folder, "limits");
+    char sensor[1024];
+    struct run_setup setup = {.prepare = lower_file_limit};
+    struct run *caller = run_wait(run_start(&setup, WORDS("cat", "/proc/self/limits")));
+    run_expect_text(&caller->out, "Max open files");
+    snprintf(sensor, sizeof sensor, "sh -c 'cat /proc/self/limits >%s; exec " PAYLOAD " sensor 1'",
+        limits);
+    run_expect(
+        run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "-f", "command",
+                                       "-F", sensor, "--duration", "200m", PAYLOAD, "spin"))),
+        0);
+    ck_assert_str_eq(run_read_file(limits).bytes, caller->out.bytes);
+    run_remove_folder(folder);
+}
+END_TEST
+
 static void expect_sensor_error(const char *sensor, const char *part) {
     struct run *run = RUN(
         "-n", "2", "-l", "50%", "--grace", "1s", "-f", "command", "-F", sensor, PAYLOAD, "spin");
@@ -344,6 +370,7 @@ PROCESS_MAIN(
     SS_CASE(another_user_cannot_set_the_target),
     SS_CASE(set_with_the_pid_of_an_executor_is_refused),
     SS_CASE(duty_follows_the_load_of_a_sensor),
+    SS_CASE(sensor_has_the_limits_of_the_caller),
     SS_CASE(sensor_that_fails_ends_the_run),
     SS_CASE(sensor_that_is_silent_ends_the_run),
     SS_CASE(load_of_a_control_group_is_measured))
