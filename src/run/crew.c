@@ -117,19 +117,21 @@ static void unstop(const struct ss_crew *crew, pid_t pid) {
         kill(pid, SIGCONT);
 }
 
-pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status) {
-    *executor = UINT32_MAX;
+pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status) {
+    *who = SS_CREW_OTHER;
     pid_t pid;
     while ((pid = ss_platform_reap(-1, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
         unstop(crew, pid);
     if (pid <= 0)
         return 0;
-    if (pid == crew->guardian.pid)
+    if (pid == crew->guardian.pid) {
+        *who = SS_CREW_GUARDIAN;
         crew->guardian.pid = 0;
+    }
     for (uint32_t i = 0; i < crew->plan->instances; i++) {
         if (crew->executors[i] != pid)
             continue;
-        *executor = i;
+        *who = i;
         crew->executors[i] = 0;
         crew->running--;
         break;

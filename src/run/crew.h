@@ -47,11 +47,15 @@ SS_MUST_USE int ss_crew_start_executor(
 /* Makes every executor and the guardian check the board. */
 void ss_crew_wake(struct ss_crew *crew);
 
+/* Children of the master that are not executors, in place of an index. */
+#define SS_CREW_GUARDIAN (UINT32_MAX - 1)
+#define SS_CREW_OTHER    UINT32_MAX
+
 /*
- * Reaps one child that has exited. Returns its pid, or 0 if there is none. `executor` becomes its
- * index, or UINT32_MAX if it was not an executor.
+ * Reaps one child that has exited. Returns its pid, or 0 if there is none. `who` becomes the index
+ * of the executor, or one of the above.
  */
-pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);
+pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status);
 
 void ss_crew_kill(struct ss_crew *crew);
 

@@ -188,20 +188,21 @@ static void on_guardian_lost(struct ss_master *master, int status) {
 }
 
 void ss_master_reap(struct ss_master *master) {
-    uint32_t executor;
+    uint32_t who;
     int status;
     pid_t pid;
-    while ((pid = ss_crew_reap(&master->crew, &executor, &status)) > 0) {
-        if (executor != UINT32_MAX) {
-            uint32_t life = atomic_load(&master->board->rows[executor].life);
+    while ((pid = ss_crew_reap(&master->crew, &who, &status)) > 0) {
+        if (who == SS_CREW_GUARDIAN) {
+            if (master->stage < SS_STAGE_OVER)
+                on_guardian_lost(master, status);
+        } else if (who != SS_CREW_OTHER) {
+            uint32_t life = atomic_load(&master->board->rows[who].life);
             if (life != SS_LIFE_ENDED && life != SS_LIFE_START_FAILED &&
                 master->stage < SS_STAGE_ENDING)
-                on_executor_lost(master, executor, status);
+                on_executor_lost(master, who, status);
         } else if (pid == master->sensor.pid) {
             master->sensor.pid = 0; /* ss_sensor_read() handles the end of its pipe */
             master->sensor.status = status;
-        } else if (master->crew.guardian.pid == 0 && master->stage < SS_STAGE_OVER) {
-            on_guardian_lost(master, status);
         }
     }
 }
