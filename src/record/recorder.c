@@ -390,6 +390,9 @@ void ss_recorder_close(
                 recorder->plan->record, files[i].name, strerror(lines->why),
                 (unsigned long long)lines->lost);
     }
+    if (recorder->decisions.why)
+        ss_outcome_warn(outcome, "%s/decisions.csv: %s: it could not be shortened",
+            recorder->plan->record, strerror(recorder->decisions.why));
     int why = -ss_rotation_join(&recorder->decisions, recorder->record.folder);
     if (why > 0)
         ss_outcome_warn(outcome, "%s/decisions.csv: %s: earlier decisions are in %s",

@@ -9,16 +9,32 @@
 
 #include "base/owned.h"
 
-static void begin_file(const struct ss_rotation *rotation, struct ss_lines *lines, int folder) {
+/*
+ * Puts the file aside and creates a new one. Returns its descriptor; a negative errno if the rows
+ * stay in the present file.
+ */
+static int open_next(const struct ss_rotation *rotation, int folder) {
+    if (renameat(folder, rotation->name, folder, rotation->aside) < 0)
+        return -errno;
+    int file = openat(folder, rotation->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0)
+        return file;
+    int why = errno;
+    renameat(folder, rotation->aside, folder, rotation->name);
+    return -why;
+}
+
+static void begin_file(struct ss_rotation *rotation, struct ss_lines *lines, int folder) {
+    int file = open_next(rotation, folder);
+    if (file < 0) {
+        rotation->why = rotation->why ? rotation->why : -file;
+        return;
+    }
+    ss_lines_close(lines);
     int why = lines->why;
     uint64_t lost = lines->lost;
-    ss_lines_close(lines);
-    if (renameat(folder, rotation->name, folder, rotation->aside) < 0) {
-        why = why ? why : errno;
-        unlinkat(folder, rotation->name, 0);
-    }
-    int failure = -ss_lines_open(lines, folder, rotation->name);
-    lines->why = why ? why : failure;
+    ss_lines_adopt(lines, file);
+    lines->why = why;
     lines->lost = lost;
     char *to = ss_lines_begin(lines, strlen(rotation->heading) + 1);
     ss_lines_end(lines, stpcpy(to, rotation->heading));

@@ -18,10 +18,13 @@ struct ss_rotation {
     ss_time keep;  /* the table spans at least this time, and at most twice as much; 0 keeps all
                       rows */
     ss_time began; /* time of the first row in the file; SS_TIME_NEVER without rows */
+    int why;       /* errno of the first failure to put a file aside, which then keeps its rows, or
+                      0 */
 };
 
 /*
- * Starts a new file if the time for the current one is over. Call this before each row, with the
+ * Starts a new file if the time for the current one is over. If that fails, the current one takes
+ * more rows until the next time. Call this before each row, with the
  * row's time, after the heading of the first file.
  */
 SS_NONNULL()

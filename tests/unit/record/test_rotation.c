@@ -100,10 +100,43 @@ static void failure_to_join_keeps_all_rows(void **state) {
     expect_file("rows-before.csv", HEADING "1\n2\n3\n");
 }
 
+static void file_that_cannot_be_put_aside_keeps_its_rows(void **state) {
+    (void)state;
+    open_table(3 * SS_SECOND);
+    assert_int_equal(mkdir(tree_path("rows-before.csv"), 0777), 0);
+    add_rows(1, 5);
+    expect_file("rows.csv", HEADING "1\n2\n3\n4\n5\n");
+    assert_int_equal(rotation.why, EISDIR);
+    assert_int_equal(lines.lost, 0);
+    assert_int_equal(rmdir(tree_path("rows-before.csv")), 0);
+    add_rows(6, 8);
+    expect_file("rows-before.csv", HEADING "1\n2\n3\n4\n5\n6\n");
+    expect_file("rows.csv", HEADING "7\n8\n");
+}
+
+/* The last rows of a file are written when it is put aside. */
+static void rows_lost_in_the_file_put_aside_are_counted(void **state) {
+    (void)state;
+    open_table(3 * SS_SECOND);
+    add_rows(1, 1);
+    int unwritable = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_that(unwritable, >=, 0);
+    assert_int_equal(dup2(unwritable, lines.file), lines.file);
+    close(unwritable);
+    char *row = ss_lines_begin(&lines, 64);
+    ss_lines_end(&lines, row + sprintf(row, "2\n"));
+    add_rows(4, 4);
+    assert_int_equal(lines.lost, 1);
+    assert_int_equal(lines.why, EBADF);
+    expect_file("rows.csv", HEADING "4\n");
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(table_without_a_limit_keeps_all_rows),
     cmocka_unit_test(last_rows_are_kept_in_two_files),
     cmocka_unit_test(rotated_files_are_joined_at_the_end),
     cmocka_unit_test(joined_table_keeps_rows_out_of_order),
-    cmocka_unit_test(failure_to_join_keeps_all_rows))
+    cmocka_unit_test(failure_to_join_keeps_all_rows),
+    cmocka_unit_test(file_that_cannot_be_put_aside_keeps_its_rows),
+    cmocka_unit_test(rows_lost_in_the_file_put_aside_are_counted))
