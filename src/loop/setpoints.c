@@ -22,17 +22,38 @@ static void skip_overwritten(
     reader->seen += waiting - SS_SETPOINTS_KEPT;
 }
 
+static bool is_finished(const struct ss_setpoints *setpoints, uint64_t number) {
+    return atomic_load(&setpoints->slots[number % SS_SETPOINTS_KEPT].number) == number;
+}
+
+/* Skips the changes that their writers have not finished in time. */
+static void skip_unfinished(
+    const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader, ss_time now) {
+    while (reader->seen < atomic_load(&setpoints->changes) &&
+           !is_finished(setpoints, reader->seen + 1)) {
+        if (reader->unfinished != reader->seen + 1) {
+            reader->unfinished = reader->seen + 1;
+            reader->since = now;
+        }
+        if (now != SS_TIME_NEVER && ss_time_since(now, reader->since) < SS_SETPOINTS_PATIENCE)
+            return;
+        reader->lost++;
+        reader->seen++;
+    }
+}
+
 bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
-    struct ss_setpoint_change *change) {
+    ss_time now, struct ss_setpoint_change *change) {
     skip_overwritten(setpoints, reader);
+    skip_unfinished(setpoints, reader, now);
     uint64_t next = reader->seen + 1;
     const struct ss_setpoint_slot *slot = &setpoints->slots[next % SS_SETPOINTS_KEPT];
-    if (atomic_load(&slot->number) != next)
+    if (!is_finished(setpoints, next))
         return false;
     change->time = atomic_load(&slot->time);
     change->load = ss_double_from_word(atomic_load(&slot->load));
     /* If it was overwritten meanwhile, it is skipped at the next look. */
-    if (atomic_load(&slot->number) != next)
+    if (!is_finished(setpoints, next))
         return false;
     reader->seen = next;
     return true;

@@ -8,6 +8,12 @@
 
 #include <showstopper/time.h>
 
+/*
+ * A writer needs far less time than this to finish a change. One that has not finished by then was
+ * probably killed.
+ */
+#define SS_SETPOINTS_PATIENCE (2 * SS_SECOND)
+
 /* More changes than this between two looks of the master are lost; it looks every half second. */
 #define SS_SETPOINTS_KEPT 256
 
@@ -35,16 +41,19 @@ struct ss_setpoint_change {
 struct ss_setpoints_reader {
     uint64_t seen; /* number of changes that were taken or lost */
     uint64_t lost;
+    uint64_t unfinished; /* number of the last change that was not finished; 0: none */
+    ss_time since;       /* when it was first seen */
 };
 
 void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_change *change);
 
 /*
- * Takes the oldest change that was not taken before. Returns false without such a change, or
- * if its writer has not finished.
+ * Takes the oldest change that was not taken before. Returns false without such a change, or if its
+ * writer has not finished. After SS_SETPOINTS_PATIENCE the change is lost, because its writer would
+ * hold up all later ones; at once if `now` is SS_TIME_NEVER, for the last look.
  */
 bool ss_setpoints_take(const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader,
-    struct ss_setpoint_change *change);
+    ss_time now, struct ss_setpoint_change *change);
 
 /* Returns how many changes were not taken, and never will be. */
 uint64_t ss_setpoints_missed(

@@ -34,12 +34,15 @@ static void note_setpoint(struct ss_master *master, const struct ss_setpoint_cha
         ss_master_say(master, "the target follows the trace again");
 }
 
-/* Before the warm-up, the origin of the record's times is not known. */
-static void note_setpoints(struct ss_master *master) {
+/*
+ * Before the warm-up, the origin of the record's times is not known. `now` is SS_TIME_NEVER at the
+ * last call.
+ */
+static void note_setpoints(struct ss_master *master, ss_time now) {
     struct ss_setpoint_change change;
     if (master->stage < SS_STAGE_WARMUP)
         return;
-    while (ss_setpoints_take(&master->board->setpoints, &master->setpoints, &change))
+    while (ss_setpoints_take(&master->board->setpoints, &master->setpoints, now, &change))
         note_setpoint(master, &change);
 }
 
@@ -50,7 +53,7 @@ static void warn_of_missed_setpoints(struct ss_master *master) {
     master->outcome->lines_lost += missed;
     ss_outcome_warn(master->outcome,
         "%" PRIu64 " change%s of the target by --set %s missing from the record: they were made "
-        "faster than they could be written",
+        "faster than they could be written, or their process was killed",
         missed, missed == 1 ? "" : "s", missed == 1 ? "is" : "are");
 }
 
@@ -113,7 +116,7 @@ static void supervise(struct ss_master *master) {
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);
-        note_setpoints(master);
+        note_setpoints(master, now);
         take_sample(master, now); /* sampled before the stage changes, so that the last sample of
                                      the stage is not lost */
         ss_master_take_perf(master, now);
@@ -375,7 +378,7 @@ static void close_master(struct ss_master *master) {
     if (master->crew.board) {
         warn_of_left(master);
         warn_of_excess(master);
-        note_setpoints(master);
+        note_setpoints(master, SS_TIME_NEVER);
         warn_of_missed_setpoints(master);
         ss_crew_close(&master->crew);
     }

@@ -12,7 +12,7 @@ static void put(struct ss_setpoints *setpoints, uint64_t number) {
 static void assert_taken(
     const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader, uint64_t number) {
     struct ss_setpoint_change change;
-    assert_true(ss_setpoints_take(setpoints, reader, &change));
+    assert_true(ss_setpoints_take(setpoints, reader, 0, &change));
     assert_int_equal(change.time, 1000 + number);
     assert_near(change.load, (double)number / 1024, 0);
 }
@@ -22,7 +22,7 @@ static void each_change_is_taken_once_with_its_time(void **state) {
     struct ss_setpoints setpoints = {0};
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
-    assert_false(ss_setpoints_take(&setpoints, &reader, &change));
+    assert_false(ss_setpoints_take(&setpoints, &reader, 0, &change));
     uint64_t in = 0, out = 0;
     /* More than fits, in portions, so that slots are used again. */
     for (int portion = 1; portion < 90; portion += 7) {
@@ -30,12 +30,12 @@ static void each_change_is_taken_once_with_its_time(void **state) {
             put(&setpoints, in++);
         while (out < in)
             assert_taken(&setpoints, &reader, out++);
-        assert_false(ss_setpoints_take(&setpoints, &reader, &change));
+        assert_false(ss_setpoints_take(&setpoints, &reader, 0, &change));
     }
     assert_that(in, >, SS_SETPOINTS_KEPT);
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 0);
     ss_setpoints_put(&setpoints, &(struct ss_setpoint_change){1, NAN});
-    assert_true(ss_setpoints_take(&setpoints, &reader, &change));
+    assert_true(ss_setpoints_take(&setpoints, &reader, 0, &change));
     assert_true(isnan(change.load));
 }
 
@@ -60,12 +60,57 @@ static void unfinished_change_is_counted(void **state) {
     struct ss_setpoints_reader reader = {0};
     struct ss_setpoint_change change;
     atomic_fetch_add(&setpoints.changes, 1);
-    assert_false(ss_setpoints_take(&setpoints, &reader, &change));
+    assert_false(ss_setpoints_take(&setpoints, &reader, 0, &change));
     assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 1);
     for (uint64_t i = 0; i < SS_SETPOINTS_KEPT; i++)
         put(&setpoints, i);
     assert_taken(&setpoints, &reader, 0);
     assert_int_equal(reader.lost, 1);
+}
+
+static void put_unfinished(struct ss_setpoints *setpoints) {
+    uint64_t number = atomic_fetch_add(&setpoints->changes, 1) + 1;
+    atomic_store(&setpoints->slots[number % SS_SETPOINTS_KEPT].number, 0);
+}
+
+/* Each writer that was killed gets the patience of its own. */
+static void unfinished_change_holds_up_later_ones_only_for_a_while(void **state) {
+    (void)state;
+    struct ss_setpoints setpoints = {0};
+    struct ss_setpoints_reader reader = {0};
+    struct ss_setpoint_change change;
+    ss_time now = 5 * SS_SECOND;
+    put(&setpoints, 1);
+    put_unfinished(&setpoints);
+    put(&setpoints, 3);
+    put_unfinished(&setpoints);
+    put(&setpoints, 5);
+    assert_taken(&setpoints, &reader, 1);
+    assert_false(ss_setpoints_take(&setpoints, &reader, now, &change));
+    now += SS_SETPOINTS_PATIENCE - 1;
+    assert_false(ss_setpoints_take(&setpoints, &reader, now, &change));
+    now++;
+    assert_true(ss_setpoints_take(&setpoints, &reader, now, &change));
+    assert_int_equal(change.time, 1003);
+    assert_false(ss_setpoints_take(&setpoints, &reader, now, &change));
+    now += SS_SETPOINTS_PATIENCE;
+    assert_true(ss_setpoints_take(&setpoints, &reader, now, &change));
+    assert_int_equal(change.time, 1005);
+    assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 2);
+}
+
+static void last_look_does_not_wait_for_unfinished_changes(void **state) {
+    (void)state;
+    struct ss_setpoints setpoints = {0};
+    struct ss_setpoints_reader reader = {0};
+    struct ss_setpoint_change change;
+    put_unfinished(&setpoints);
+    put_unfinished(&setpoints);
+    put(&setpoints, 3);
+    assert_true(ss_setpoints_take(&setpoints, &reader, SS_TIME_NEVER, &change));
+    assert_int_equal(change.time, 1003);
+    assert_false(ss_setpoints_take(&setpoints, &reader, SS_TIME_NEVER, &change));
+    assert_int_equal(ss_setpoints_missed(&setpoints, &reader), 2);
 }
 
 #define MANY 20000
@@ -87,7 +132,7 @@ static void changes_are_taken_while_they_are_written(void **state) {
     ss_time last = 0;
     assert_int_equal(pthread_create(&writer, NULL, put_many, &setpoints), 0);
     while (reader.seen < MANY) {
-        if (!ss_setpoints_take(&setpoints, &reader, &change))
+        if (!ss_setpoints_take(&setpoints, &reader, 0, &change))
             continue;
         assert_that(change.time, >, last);
         assert_near(change.load, (double)(change.time - 1000) / 1024, 0);
@@ -103,4 +148,6 @@ UNIT_MAIN(
     cmocka_unit_test(each_change_is_taken_once_with_its_time),
     cmocka_unit_test(overwritten_changes_are_counted),
     cmocka_unit_test(unfinished_change_is_counted),
+    cmocka_unit_test(unfinished_change_holds_up_later_ones_only_for_a_while),
+    cmocka_unit_test(last_look_does_not_wait_for_unfinished_changes),
     cmocka_unit_test(changes_are_taken_while_they_are_written))
