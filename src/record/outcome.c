@@ -66,12 +66,18 @@ void ss_outcome_close(struct ss_outcome *outcome) {
 }
 
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
-    if (outcome->warning_count == SS_WARNINGS_MAX)
+    if (outcome->warning_count >= SS_WARNINGS_MAX) {
+        int left = ++outcome->warnings_left;
+        outcome->warning_count = SS_WARNINGS_MAX + 1;
+        snprintf(outcome->warnings[SS_WARNINGS_MAX], SS_WARNING_TEXT, "and %d more warning%s", left,
+            left == 1 ? "" : "s");
         return;
+    }
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(outcome->warnings[outcome->warning_count++], sizeof outcome->warnings[0], format,
-        arguments);
+    char *text = outcome->warnings[outcome->warning_count++];
+    if (vsnprintf(text, SS_WARNING_TEXT, format, arguments) >= SS_WARNING_TEXT)
+        strcpy(text + SS_WARNING_TEXT - sizeof "...", "...");
     va_end(arguments);
 }
 

@@ -15,7 +15,11 @@
 #include "record/folder.h"
 #include "verdict/verdict.h"
 
+/* One more says how many there are beyond these. */
 #define SS_WARNINGS_MAX 16
+
+/* Room for the text of a warning, which may contain a path. Longer ones are cut. */
+#define SS_WARNING_TEXT 1024
 
 /* The mean error exceeds --tolerance, or is unknown. */
 #define SS_STATUS_TOLERANCE 3
@@ -56,8 +60,9 @@ struct ss_outcome {
     double wake_p50_us;
     double wake_p99_us;
     double wake_max_us;
-    char warnings[SS_WARNINGS_MAX][256];
+    char warnings[SS_WARNINGS_MAX + 1][SS_WARNING_TEXT];
     int warning_count;
+    int warnings_left;           /* number of warnings that the last one counts */
     double iterations_in_bursts; /* number that ended in bursts, read at once after a silence; NaN
                                     if unknown */
     double lines_unmatched; /* lines in the counted time, if no line ever matched; NaN if unknown */

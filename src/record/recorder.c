@@ -27,8 +27,11 @@ static const struct {
     [SS_RECORD_COUNTERS] = {"counters.csv", NULL},
 };
 
-/* Room for a row of decisions or iterations; a row of events or counters gets twice as much. */
+/* Room for a row of decisions or iterations; a row of counters gets twice as much. */
 #define ROW 512
+
+/* Room for an event with the longest warning or error, even if much of it has to be quoted. */
+#define EVENT (4 * SS_WARNING_TEXT)
 
 static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
@@ -303,8 +306,8 @@ void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_even
     if (recorder->record.folder < 0)
         return;
     struct ss_lines *lines = &recorder->files[SS_RECORD_EVENTS];
-    char *to = ss_lines_begin(lines, 2 * ROW);
-    char *end = to + 2 * ROW - 64;
+    char *to = ss_lines_begin(lines, EVENT);
+    char *end = to + EVENT - 64;
     to = stpcpy(to, "{\"time\":\"");
     to = put_time(recorder, to, event->at);
     to = stpcpy(to, "\",\"elapsed_seconds\":");

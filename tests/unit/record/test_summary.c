@@ -203,13 +203,33 @@ static void high_own_cpu_time_causes_a_warning(void **state) {
         "counts as load: use a longer round (-D) to reduce it");
 }
 
-static void excess_warnings_are_dropped(void **state) {
+static void excess_warnings_are_counted(void **state) {
     (void)state;
     set_up();
-    for (int i = 0; i < SS_WARNINGS_MAX + 3; i++)
+    for (int i = 0; i < SS_WARNINGS_MAX; i++)
         ss_outcome_warn(&outcome, "%d", i);
     assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX);
+    ss_outcome_warn(&outcome, "excess");
+    assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX + 1);
+    assert_string_equal(outcome.warnings[SS_WARNINGS_MAX], "and 1 more warning");
+    ss_outcome_warn(&outcome, "excess");
+    ss_outcome_warn(&outcome, "excess");
+    assert_int_equal(outcome.warning_count, SS_WARNINGS_MAX + 1);
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX - 1], "15");
+    assert_string_equal(outcome.warnings[SS_WARNINGS_MAX], "and 3 more warnings");
+}
+
+static void warning_has_room_for_a_path_and_is_cut_visibly(void **state) {
+    (void)state;
+    char path[SS_WARNING_TEXT + 1];
+    set_up();
+    memset(path, 'x', sizeof path);
+    path[sizeof path - 1] = '\0';
+    ss_outcome_warn(&outcome, "%.700s: the end", path);
+    assert_string_equal(outcome.warnings[0] + 700, ": the end");
+    ss_outcome_warn(&outcome, "%s: the end", path);
+    assert_int_equal(strlen(outcome.warnings[1]), SS_WARNING_TEXT - 1);
+    assert_string_equal(outcome.warnings[1] + SS_WARNING_TEXT - 5, "x...");
 }
 
 /*
@@ -507,7 +527,8 @@ UNIT_MAIN(
     cmocka_unit_test(summary_says_how_the_feedback_counts_otherwise),
     cmocka_unit_test(json_summary_lists_warnings),
     cmocka_unit_test(high_own_cpu_time_causes_a_warning),
-    cmocka_unit_test(excess_warnings_are_dropped),
+    cmocka_unit_test(excess_warnings_are_counted),
+    cmocka_unit_test(warning_has_room_for_a_path_and_is_cut_visibly),
     cmocka_unit_test(text_summary_shows_iteration_times),
     cmocka_unit_test(text_summary_shows_figures_of_each_command),
     cmocka_unit_test(dead_instance_is_reported_in_the_summary),
