@@ -99,17 +99,11 @@ int ss_instance_start(
         ss_streams_close_pair(report);
         return refused;
     }
-    /* Our handlers must not run in the child, which restores the caller's mask before exec. */
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
     pid_t executor = getpid();
-    pid_t leader = fork();
+    pid_t leader = ss_signals_fork();
     if (leader == 0)
         exec_command(launch, executor, report[1], gate);
     int why = leader < 0 ? errno : 0;
-    sigprocmask(SIG_SETMASK, &before, NULL);
     close(report[1]);
     if (launch->prepare)
         prepare(launch, leader, gate);
