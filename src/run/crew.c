@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bell.h"
 #include "base/owned.h"
 #include "base/streams.h"
 #include "platform/platform.h"
@@ -94,15 +95,10 @@ int ss_crew_start_executor(
     return 0;
 }
 
-static void ring_guardian(struct ss_crew *crew) {
-    if (write(crew->guardian_bell[1], "", 1) < 0)
-        return; /* the pipe is full, so the guardian is awake already */
-}
-
 void ss_crew_wake(struct ss_crew *crew) {
     for (uint32_t i = 0; i < crew->plan->instances; i++)
         ss_platform_wake(&crew->board->rows[i].wake);
-    ring_guardian(crew);
+    ss_bell_ring(crew->guardian_bell[1]);
 }
 
 /*
@@ -148,7 +144,7 @@ void ss_crew_kill(struct ss_crew *crew) {
 
 void ss_crew_dismiss_guardian(struct ss_crew *crew) {
     atomic_store(&crew->board->over, 1);
-    ring_guardian(crew);
+    ss_bell_ring(crew->guardian_bell[1]);
     ss_keeper_dismiss(&crew->guardian);
 }
 

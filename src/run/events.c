@@ -3,8 +3,8 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <unistd.h>
 
+#include "base/bell.h"
 #include "platform/platform.h"
 #include "run/stage_actions.h"
 #include "run/watch.h"
@@ -70,9 +70,7 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
         ss_output_move(&master->output, i, now);
     }
     if (polls[POLL_BELL].revents) {
-        char bytes[512];
-        while (read(master->crew.bell[0], bytes, sizeof bytes) == sizeof bytes) {
-        }
+        ss_bell_drain(master->crew.bell[0]);
         ss_master_watch(master);
     }
     int signal;

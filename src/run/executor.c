@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bell.h"
 #include "platform/platform.h"
 #include "record/journal.h"
 #include "run/perf_counts.h"
@@ -50,15 +51,9 @@ static void on_signal(int number) {
     atomic_fetch_add(wake_word, 1);
 }
 
-/* If the pipe is full, its reader is already awake. */
-static void ring_bell(int bell) {
-    if (write(bell, "", 1) < 0)
-        return;
-}
-
 static void wake_others(const struct executor *executor) {
-    ring_bell(executor->setup->master_bell);
-    ring_bell(executor->setup->guardian_bell);
+    ss_bell_ring(executor->setup->master_bell);
+    ss_bell_ring(executor->setup->guardian_bell);
 }
 
 static ss_time look_interval(const struct executor *executor) {
@@ -92,7 +87,7 @@ static void apply_state(struct executor *executor, enum ss_state state) {
         atomic_store(&executor->row->stopped, 1);
         ss_instance_stop(&executor->instance);
         if (atomic_load(&executor->row->leaving))
-            ring_bell(executor->setup->guardian_bell);
+            ss_bell_ring(executor->setup->guardian_bell);
     } else {
         ss_instance_continue(&executor->instance);
         atomic_store(&executor->row->stopped, 0);
@@ -156,7 +151,7 @@ static bool stays_empty(struct executor *executor, ss_time deadline) {
             return false;
         if (looked || now >= deadline || is_orphaned(executor))
             return true;
-        ring_bell(executor->setup->guardian_bell);
+        ss_bell_ring(executor->setup->guardian_bell);
         ss_platform_sleep(&executor->row->wake, seen, now + REQUEST_INTERVAL);
     }
 }

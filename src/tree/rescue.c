@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bell.h"
 #include "platform/platform.h"
 #include "tree/freezer.h"
 
@@ -152,8 +153,7 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
     ss_board_leave(rescue->board, index, SS_LIFE_CLEARED);
-    if (write(rescue->master_bell, "", 1) < 0)
-        return; /* the master is dead, or enough bytes are waiting */
+    ss_bell_ring(rescue->master_bell);
 }
 
 static void drop_executor(struct ss_rescue *rescue, uint32_t index) {
@@ -204,12 +204,6 @@ static void sweep_for_losses(struct ss_rescue *rescue) {
     }
 }
 
-static void drain_bell(const struct pollfd *bell) {
-    char bytes[512];
-    while (bell->revents && read(bell->fd, bytes, sizeof bytes) == sizeof bytes) {
-    }
-}
-
 uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     uint32_t count = rescue->board->instances;
     uint32_t left = 0;
@@ -218,7 +212,8 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
     if (rescue->blind && (timeout < 0 || timeout > BLIND_INTERVAL))
         timeout = BLIND_INTERVAL;
     poll(rescue->polls, SS_RESCUE_EXECUTORS + count, timeout);
-    drain_bell(&rescue->polls[SS_RESCUE_BELL]);
+    if (rescue->polls[SS_RESCUE_BELL].revents)
+        ss_bell_drain(rescue->polls[SS_RESCUE_BELL].fd);
     rescue->blind = rescue->polls[SS_RESCUE_MASTER].fd < 0;
     for (uint32_t i = 0; i < count; i++) {
         hold_executor(rescue, i);

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bell.h"
 #include "base/owned.h"
 #include "base/words.h"
 
@@ -76,7 +77,6 @@ static void take_signals(struct ssbatch_crew *crew) {
 
 static int wait_for_events(void *context, ss_time deadline) {
     struct ssbatch_crew *crew = context;
-    char bytes[64];
     struct pollfd polls[] = {
         {.fd = crew->bell[0], .events = POLLIN},
         {.fd = crew->signals.pipe[0], .events = POLLIN},
@@ -86,8 +86,7 @@ static int wait_for_events(void *context, ss_time deadline) {
     if (crew->blind && timeout > BLIND_INTERVAL)
         timeout = BLIND_INTERVAL;
     poll(polls, crew->blind ? 1 : 2, timeout);
-    while (read(crew->bell[0], bytes, sizeof bytes) == sizeof bytes) {
-    }
+    ss_bell_drain(crew->bell[0]);
     if (!crew->blind)
         take_signals(crew);
     reap(crew);

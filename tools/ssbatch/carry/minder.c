@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bell.h"
 #include "base/grow.h"
 #include "platform/platform.h"
 
@@ -93,8 +94,7 @@ static void reap(struct watch *watch) {
         atomic_store(
             &slot->status, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
         atomic_store(&slot->ended, 1);
-        if (write(watch->minder->bell, "", 1) < 0)
-            continue; /* ssbatch is dead, or awake already */
+        ss_bell_ring(watch->minder->bell);
     }
 }
 
