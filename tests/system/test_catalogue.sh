@@ -515,7 +515,7 @@ each_side_of_a_pair_has_its_own_options() {
         fail "wrong source of power: $(listed sides energy)"
     [ ! -x "$build/bin/ssreport" ] || prints "\| host \|  \| sets \| serial \| forking \| 1 \| 1 \| .*"
     # A study cannot continue with another method for one side.
-    refuses "sets-serial-forking-1: refused: it is done, and its columns or commands are different" "${call[@]}"
+    refuses "the lines above the first run differ from those with which run sets-serial-forking-1 " "${call[@]}"
 }
 
 # A quota limits time, so two sides can share even a single CPU.

@@ -163,7 +163,7 @@ load_of_group_excludes_other_processes() {
         awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
             fail "wrong load of the $load_of: $load"
     done
-    refuses "refused: it is done, and its columns or commands are different" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
+    refuses "the lines above the first run differ" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
         --output of-group --load-of cpus --repeat -- sleep 0.3
 }
 

@@ -303,7 +303,8 @@ goes_on_where_it_was() {
     fi
     experiment "${tiny[@]}"
     ! grep -q '^ssbatch: run ' "$output" || fail "a completed study started a run"
-    refuses "its columns or commands are different in this plan; ssbatch --redo " "${tiny[@]}" --seconds 1
+    refuses "the lines above the first run differ from those with which run serial-25-cdc-107m-1 " "${tiny[@]}" --seconds 1
+    refuses "its columns or commands are different in this plan; ssbatch --redo " "${tiny[@]}" --energy "echo 8"
     [ "$(tail -n 1 "$output")" = "accuracy: some runs were refused or not carried out, for the reasons above" ] ||
         fail "wrong last line: $(tail -n 1 "$output")"
 }
@@ -731,22 +732,65 @@ accuracy_and_replay_print_their_plans() {
     [ "$(listed replayed speed | tr ' ' '\n' | sort -n | paste -sd ' ')" = "5 10" ] || fail "wrong speeds: $(listed replayed speed)"
 }
 
+# Neither a trace nor the definition of a workload may change.
+later_calls_may_add_workloads_and_rounds() {
+    needs_ssbatch || return 0
+    local call=(replay --methods cdc --catalogue two.txt --trace trace.txt --scales 1/10 --warmup 0 --output added)
+    sed 's/^.serial]/[one two]/' "$scratch/idle.txt" >"$scratch/two.txt"
+    printf '0 50%%\n20s 50%%\n' >"$scratch/trace.txt"
+    experiment "${call[@]}" --workloads one
+    experiment "${call[@]}" --workloads two
+    experiment "${call[@]}" --workloads one,two --rounds 2
+    [ "$(listed added status)" = "done done done done" ] || fail "wrong status: $(listed added status)"
+    printf '0 40%%\n20s 50%%\n' >"$scratch/trace.txt"
+    refuses "the lines above the first run differ" "${call[@]}" --workloads one,two --rounds 3
+    refuses "the lines above the first run differ" "${call[@]}" --workloads one,two --rounds 3 --dry-run
+    printf '0 50%%\n20s 50%%\n' >"$scratch/trace.txt"
+    sed -i 's/0\.05/0.06/' "$scratch/two.txt"
+    refuses "the lines above the first run differ" "${call[@]}" --workloads one --rounds 3
+    [ "$(listed added status)" = "done done done done" ] || fail "wrong status: $(listed added status)"
+}
+
+# study_lines OPTION...: prints the values of a study of interference.
+study_lines() {
+    call interference --plan --workloads serial --catalogue idle.txt "$@" || fail "$*: status $?"
+    grep '^once ' "$output" | sort
+}
+
+# Settings of a placement or an environment are lines of their own, which later calls may add.
+later_calls_may_add_placements_and_environments() {
+    needs_ssbatch || return 0
+    study_lines --placements neutral >"$scratch/few"
+    study_lines --placements neutral,sets --sets 0/0 --share --environment host,lxc,kvm --load-of cpus --guest none \
+        --guest-memory 2G >"$scratch/many"
+    [ -z "$(comm -23 "$scratch/few" "$scratch/many")" ] || fail "changed: $(comm -23 "$scratch/few" "$scratch/many")"
+    [ "$(comm -13 "$scratch/few" "$scratch/many" | cut -d ' ' -f 1,2 | paste -sd ,)" = \
+        "once settings-containers,once settings-guests,once settings-sets" ] || fail "wrong lines: $(cat "$scratch/many")"
+}
+
 throughput_uses_all_methods() {
     needs_ssbatch || return 0
-    local method
+    local method unknown="^# The number of instances of nbench-fit depends"
+    local call=(throughput --methods 'quota,cpulimit,cdc,nbench-fit' --workloads turns --catalogue turns.txt
+        --targets 50 --quick --instances 1 --output methods)
     cat >"$scratch/turns.txt" <<'END'
 [turns]
 command = sh -c 'while :; do i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); done; echo turn; done'
 iteration = ^turn$
 END
-    experiment throughput --methods quota,cpulimit,cdc,nbench-fit --workloads turns --catalogue turns.txt \
-        --targets 50 --quick --instances 1 --output methods
+    experiment "${call[@]}"
     [ -z "$(list_places methods)" ] || fail "leftover place: $(list_places methods)"
     for method in quota=env/group cpulimit=cpulimit; do
         grep -q "^skipped: method=${method%=*}: " "$output" ||
             grep -q "${method#*=}" "$scratch/methods/turns-${method%=*}-n1-50-1/record/plan.json" ||
             fail "the load is not held by ${method%=*}"
     done
+    # The load of one instance is known, but not that of a command that has changed.
+    experiment "${call[@]}" --plan
+    ! grep -q "$unknown" "$output" || fail "the load of one instance is forgotten"
+    sed -i 's/2000/2500/' "$scratch/turns.txt"
+    experiment "${call[@]}" --plan
+    grep -q "$unknown" "$output" || fail "the load of another command is used"
 }
 
 # If other processes use the machine, the test also checks the warning about disproportionate iterations.
@@ -952,6 +996,8 @@ run_case a_busy_machine_causes_a_warning_before_a_study
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case accuracy_and_replay_print_their_plans
+run_case later_calls_may_add_workloads_and_rounds
+run_case later_calls_may_add_placements_and_environments
 run_case loadline_plans_levels_and_bursts
 run_case loadline_prints_the_answer_first
 run_case the_load_line_of_simulated_hardware_threads_is_correct

@@ -455,6 +455,64 @@ END
     says err "b: not carried out: it needs a, which is not done"
 }
 
+values_are_found_again_if_the_study_changes_before_a_run_is_done() {
+    begin
+    printf '%s\n' "once v match='(.)' -- echo 1" 'run a takes 1s' "main -- sh -c 'echo {v} >>log; [ -e fixed ]'" >plan
+    expect 1 ssbatch study plan
+    sed 's/echo 1/echo 2/' plan >other
+    touch fixed
+    expect 0 ssbatch study other
+    is log "$(printf '1\n2')"
+}
+
+the_lines_of_a_study_are_fixed_once_a_run_is_done() {
+    local differ="the lines above the first run differ from those with which run" changed option
+    begin
+    cat >plan <<'END'
+once v match='(.)' -- echo 1
+beside -- sleep 1000
+run a takes 1s
+main -- true
+run b takes 1s
+main -- sh -c 'echo {v} >>log; [ -e fixed ]'
+END
+    expect 1 ssbatch study plan
+    is log 1
+    touch fixed
+    sed 's/sleep 1000/sleep 2000/' plan >beside
+    sed 's/echo 1/echo 2/' plan >value
+    sed '/^beside/d' plan >less
+    { echo 'before -- true' && cat plan; } >longer
+    for changed in beside value less longer; do
+        for option in '' --dry-run --add; do
+            # shellcheck disable=SC2086 # no word if empty
+            expect 125 ssbatch $option study "$changed"
+            says err "$differ a of this study was carried out: leave them unchanged, use another study, or repeat all $(:
+                )runs that are done (ssbatch --redo)"
+        done
+    done
+    printf '%s\n' 'beside -- sleep 2000' 'run c takes 1s' 'main -- true' >further
+    expect 125 ssbatch study further
+    says err "$differ a of this study was planned: leave them unchanged, or use another study"
+    is log 1
+    # Values may be added and left out.
+    printf '%s\n' "once w match='(.)' -- echo 3" 'beside -- sleep 1000' 'run c takes 1s' "main -- sh -c 'echo {w} >>log'" >further
+    expect 0 ssbatch --dry-run study further
+    expect 0 ssbatch study further
+    expect 0 ssbatch study plan
+    is log "$(printf '1\n3\n1')"
+    # A plan of further runs needs none of the lines.
+    printf '%s\n' 'run d takes 1s' "main -- sh -c 'echo {v} >>log'" >further
+    expect 0 ssbatch study further
+    is log "$(printf '1\n3\n1\n1')"
+    # With --redo, no run depends on the earlier lines any more.
+    { cat value further && printf '%s\n' 'run c takes 1s' 'main -- true'; } >all
+    expect 125 ssbatch --redo a,b,d study all
+    says err "$differ c of this study was carried out"
+    expect 0 ssbatch --redo a,b,c,d study all
+    is log "$(printf '1\n3\n1\n1\n2\n2')"
+}
+
 study_commands_begin_before_and_end_after_all_runs() {
     begin
     cat >plan <<'END'
@@ -560,6 +618,8 @@ run_case runs_are_not_disturbed_by_the_cpu_time_of_the_study
 run_case concurrent_calls_share_the_runs
 run_case equal_seeds_give_the_same_order_of_runs
 run_case values_are_computed_once_and_needed_runs_come_first
+run_case values_are_found_again_if_the_study_changes_before_a_run_is_done
+run_case the_lines_of_a_study_are_fixed_once_a_run_is_done
 run_case study_commands_begin_before_and_end_after_all_runs
 run_case a_run_that_cannot_be_undone_blocks_no_other_run
 run_case runs_whose_record_has_no_figures_fail

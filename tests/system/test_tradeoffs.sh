@@ -162,6 +162,15 @@ the_other_instance_visits_all_cpus() {
     is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
 }
 
+# The lines above the first run, which must not change while a study continues, do not depend on the levels.
+later_calls_may_add_levels() {
+    local wikis
+    experiment tradeoffs --plan --service mediawiki --knobs instances=1 --rounds 1
+    wikis=$(grep '^after .*/mediawiki ' "$output")
+    experiment tradeoffs --plan --service mediawiki --knobs 'instances=1 instances=3' --rounds 1
+    [ "$(grep '^after .*/mediawiki ' "$output")" = "$wikis" ] || fail "not as with one instance: $wikis"
+}
+
 the_cool_down_ends_at_the_idle_power() {
     experiment tradeoffs --plan --energy 'echo 20' --knobs cpus=1 --rounds 1
     is_planned 1 '^once idle_watts .*/energy .* --mean 10'
@@ -205,6 +214,7 @@ run_case missing_knobs_are_reported
 run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
 run_case published_levels_are_planned
 run_case the_other_instance_visits_all_cpus
+run_case later_calls_may_add_levels
 run_case the_cool_down_ends_at_the_idle_power
 run_case a_study_of_two_levels_is_carried_out_and_reported
 end_cases

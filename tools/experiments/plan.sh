@@ -319,23 +319,39 @@ plan_folders() {
     ask --workload "$1" --print setup --instances "$2"
 }
 
-# plan_study NAME...: prints the lines of the whole study: values that are found once, and `settings`, which must be the
-# same for all runs: these variables, and checksums of the definitions of the workloads in all roles.
-plan_study() {
-    local variable workload role once settings='' values='' sum
-    for variable; do
+# plan_settings NAME VARIABLE...: prints a line with these variables. ssbatch refuses a later call in which this line
+# differs, but not one that adds lines.
+plan_settings() {
+    local variable settings=''
+    for variable in "${@:2}"; do
         settings+="$variable=${!variable} "
     done
+    line once "$1" 'match=^(.*)$' -- echo "$(literal "$settings")"
+}
+
+# plan_checksum KIND NAME: prints such a line with the checksum of standard input, for one of several things of this
+# kind, so that later calls may add others.
+plan_checksum() {
+    local key sum
+    sum=$(cksum)
+    key=$(cksum <<<"$2") # names may have any characters and any length
+    line once "$1-${key%% *}" 'match=^(.*)$' -- echo "$(literal "$2 ${sum%% *}")"
+}
+
+# plan_study NAME...: prints the lines of the whole study: values that are found once, and what must not change while
+# the study continues: these variables, and the definitions of the workloads in all roles.
+plan_study() {
+    local workload role once definition values=''
     for workload in ${workloads//,/ }; do
         for role in "${roles[@]}"; do
-            sum=$(ask --workload "$workload" --print definition | cksum) || exit 1
-            settings+="$workload${role:+.$role}=${sum%% *} "
+            definition=$(ask --workload "$workload" --print definition) || exit 1
+            values+=$(plan_checksum definition "$workload${role:+.$role}" <<<"$definition")$'\n'
             once=$(ask --workload "$workload" --print once) || exit 1
             values+=${once:+$once$'\n'}
         done
     done
     echo "plan 1"
-    line once settings 'match=^(.*)$' -- echo "$(literal "$settings")"
+    [ $# -eq 0 ] || plan_settings settings "$@"
     [ -z "$values" ] || sort -u <<<"${values%$'\n'}"
     [ -z "$places" ] || line once place 'match=^([0-9a-f]+)' -- cat /proc/sys/kernel/random/uuid
     line set "experiment=$experiment" ${energy_scope:+"energy=$energy_scope"} ${on:+"cpus=${on//,/ }"}
@@ -372,16 +388,24 @@ plan_energy() {
 # {instances}, {stands_for} and {target}. The caller sets `tau`, and may set `beside` to further lines of the run.
 plan_method() {
     local run one=''
-    [ "$3" != nbench-fit ] || one=$(study_of_one "$4")
+    if [ "$3" = nbench-fit ]; then
+        [ -n "${studies_of_one[$4]-}" ] || studies_of_one[$4]=$(study_of_one "$4") || exit 1
+        one=${studies_of_one[$4]}
+    fi
     run=$(ask --workload "$4" --method "$3" --run "$1" --takes "$2s" --round "$5" --target "$6%" ${tau:+--tau "$tau"} \
         --instances "$instances" --machine-cpus "$cpus" ${one:+--one "$one"} "${pinning[@]}" \
         "${method_options[@]}" --tools "$here" --lines "${beside-}$(plan_energy)" "${@:7}") || exit 1
     ! is_new "${run%%$'\n'*}" || echo "$run"
 }
 
-# study_of_one WORKLOAD: prints the folder of the study that measures the load of one instance, for nbench-fit.
+declare -A studies_of_one=() # output of study_of_one, by workload
+
+# study_of_one WORKLOAD: prints the folder of the study that measures the load of one instance, for nbench-fit. A
+# checksum of its plan is in the name: the load of a command that has changed since is unknown.
 study_of_one() {
-    echo "$output/one-load/${1//\//.}"
+    local sum
+    sum=$(plan_one "$1" | cksum) || exit 1
+    echo "$output/one-load/${1//\//.}-${sum%% *}"
 }
 
 # plan_one WORKLOAD: prints the plan of the study that measures the load of one instance.
@@ -399,10 +423,12 @@ plan_one() {
 
 # list_unknown: prints the workloads whose load with one instance nbench-fit needs, and no study has measured.
 list_unknown() {
-    local workload
+    local workload study
     [[ " ${usable[*]} " = *" nbench-fit "* ]] || return 0
     for workload in ${workloads//,/ }; do
-        [[ $workload = serial || $workload = parallel || -e $(study_of_one "$workload")/.study/values ]] || echo "$workload"
+        [[ $workload != serial && $workload != parallel ]] || continue
+        study=$(study_of_one "$workload") || exit 1
+        [ -e "$study/.study/values" ] || echo "$workload"
     done
 }
 

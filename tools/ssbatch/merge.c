@@ -49,31 +49,86 @@ static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan
     return names ? 0 : -1;
 }
 
-int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
-    const char *redo, struct ss_error *error) {
-    struct ssbatch_plan kept;
-    int status = ssbatch_kept_plan_read(&kept, study, error);
-    if (status == 0 && redo)
-        status = check_redo(&kept, plan, redo, error);
-    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
-        status = ssbatch_study_check_place(study, plan->runs[i].name, error);
-    ssbatch_plan_free(&kept);
-    return status;
+static int is_done(const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    struct json_object *document = ssbatch_run_document_read(study, name, error);
+    enum ssbatch_status status = ssbatch_run_document_status(document);
+    json_object_put(document);
+    return error->status ? -1 : status == SSBATCH_DONE;
 }
 
-static char *print_study(const struct ssbatch_plan *plan) {
-    char *text = NULL;
+static int is_same_line(
+    const struct ssbatch_line *one, const struct ssbatch_line *other, struct ss_error *error) {
+    const struct ssbatch_line *const lines[] = {one, other};
+    char *texts[2] = {NULL, NULL};
     size_t size;
-    FILE *stream = open_memstream(&text, &size);
-    if (!stream)
-        return NULL;
-    ssbatch_plan_print_study(stream, plan);
-    if (fclose(stream) != EOF)
-        return text;
-    free(text);
+    int same = 0;
+    for (int i = 0; i < 2; i++) {
+        FILE *stream = open_memstream(&texts[i], &size);
+        if (stream)
+            ssbatch_plan_print_line(stream, lines[i]);
+        if (!stream || fclose(stream) == EOF)
+            same = ss_error_memory(error);
+    }
+    if (same == 0)
+        same = strcmp(texts[0], texts[1]) == 0;
+    free(texts[0]);
+    free(texts[1]);
+    return same;
+}
+
+/* Returns the line of the study that finds this value, or NULL. */
+static const struct ssbatch_line *find_value(const struct ssbatch_plan *plan, const char *name) {
+    for (size_t i = 0; i < plan->study.count; i++) {
+        const struct ssbatch_line *line = &plan->study.items[i];
+        if (line->kind == SSBATCH_ONCE && strcmp(line->role, name) == 0)
+            return line;
+    }
     return NULL;
 }
 
+/* Returns the index of the first line at or after `index` that is not a value, or their number. */
+static size_t next_command(const struct ssbatch_plan *plan, size_t index) {
+    while (index < plan->study.count && plan->study.items[index].kind == SSBATCH_ONCE)
+        index++;
+    return index;
+}
+
+/*
+ * Returns whether the plan changes no line of the study. Values may be added or left out: they
+ * concern only runs that use them.
+ */
+static int keeps_lines(
+    const struct ssbatch_plan *kept, const struct ssbatch_plan *plan, struct ss_error *error) {
+    size_t next = 0;
+    for (size_t i = 0; i < plan->study.count; i++) {
+        const struct ssbatch_line *line = &plan->study.items[i], *before;
+        if (line->kind == SSBATCH_ONCE) {
+            before = find_value(kept, line->role);
+            if (!before)
+                continue;
+        } else {
+            next = next_command(kept, next);
+            if (next == kept->study.count)
+                return 0;
+            before = &kept->study.items[next++];
+        }
+        int same = is_same_line(before, line, error);
+        if (same <= 0)
+            return same;
+    }
+    return next_command(kept, next) == kept->study.count;
+}
+
+/* Returns whether both plans have the same lines of the study, in the same order. */
+static int has_same_lines(
+    const struct ssbatch_plan *kept, const struct ssbatch_plan *plan, struct ss_error *error) {
+    int same = kept->study.count == plan->study.count;
+    for (size_t i = 0; same > 0 && i < plan->study.count; i++)
+        same = is_same_line(&kept->study.items[i], &plan->study.items[i], error);
+    return same;
+}
+
+/* Returns a kept run that the plan does not have, or NULL. */
 static const struct ssbatch_run *find_other(
     const struct ssbatch_plan *kept, const struct ssbatch_plan *plan) {
     for (size_t i = 0; i < kept->run_count; i++) {
@@ -83,25 +138,79 @@ static const struct ssbatch_run *find_other(
     return NULL;
 }
 
-/* Returns the plan that has the study's lines; NULL with the error set. */
-static const struct ssbatch_plan *choose_study(
-    const struct ssbatch_plan *kept, const struct ssbatch_plan *plan, struct ss_error *error) {
-    SS_OWNED(free) char *before = print_study(kept);
-    SS_OWNED(free) char *after = print_study(plan);
-    const struct ssbatch_run *other = find_other(kept, plan);
-    if (!before || !after) {
-        ss_error_memory(error);
-        return NULL;
+/* Sets `done` to a kept run that is done and not listed in `redo`, or to NULL. */
+static int find_done(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
+    const char *redo, const struct ssbatch_run **done, struct ss_error *error) {
+    *done = NULL;
+    for (size_t i = 0; i < kept->run_count && !*done; i++) {
+        if (ssbatch_is_listed(redo, kept->runs[i].name))
+            continue;
+        int status = is_done(study, kept->runs[i].name, error);
+        if (status < 0)
+            return -1;
+        if (status)
+            *done = &kept->runs[i];
     }
-    if (!other || !*before || strcmp(before, after) == 0)
-        return plan;
-    if (!*after)
-        return kept;
-    ss_error_fail(error,
+    return 0;
+}
+
+/* The lines of the study with which it continues. */
+enum choice {
+    SAME_LINES,
+    KEPT_LINES, /* the kept lines, and the values that the plan adds */
+    NEW_LINES,  /* those of the plan, because no run depends on the kept ones */
+};
+
+/* Returns the choice, or -1 with the error set if the plan must not change the lines. */
+static int choose_lines(const struct ssbatch_study *study, const struct ssbatch_plan *kept,
+    const struct ssbatch_plan *plan, const char *redo, struct ss_error *error) {
+    int same = has_same_lines(kept, plan, error);
+    if (same != 0)
+        return same < 0 ? -1 : SAME_LINES;
+    const struct ssbatch_run *other = find_other(kept, plan), *done = NULL;
+    if (!other && find_done(study, kept, redo, &done, error) < 0)
+        return -1;
+    if (!other && !done)
+        return NEW_LINES;
+    if (other && plan->study.count == 0)
+        return KEPT_LINES; /* the plan has only further runs */
+    int keeps = keeps_lines(kept, plan, error);
+    if (keeps != 0)
+        return keeps < 0 ? -1 : KEPT_LINES;
+    if (other)
+        return ss_error_fail(error,
+            "the lines above the first run differ from those with which run %s of this study was "
+            "planned: leave them unchanged, or use another study",
+            other->name);
+    return ss_error_fail(error,
         "the lines above the first run differ from those with which run %s of this study was "
-        "planned: leave them unchanged, or use another study",
-        other->name);
-    return NULL;
+        "carried out: leave them unchanged, use another study, or repeat all runs that are done "
+        "(ssbatch --redo)",
+        done->name);
+}
+
+static void print_lines(
+    FILE *stream, int choice, const struct ssbatch_plan *kept, const struct ssbatch_plan *plan) {
+    ssbatch_plan_print_study(stream, choice == KEPT_LINES ? kept : plan);
+    for (size_t i = 0; choice == KEPT_LINES && i < plan->study.count; i++) {
+        const struct ssbatch_line *line = &plan->study.items[i];
+        if (line->kind == SSBATCH_ONCE && !find_value(kept, line->role))
+            ssbatch_plan_print_line(stream, line);
+    }
+}
+
+int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
+    const char *redo, struct ss_error *error) {
+    struct ssbatch_plan kept;
+    int status = ssbatch_kept_plan_read(&kept, study, error);
+    if (status == 0 && redo)
+        status = check_redo(&kept, plan, redo, error);
+    if (status == 0 && choose_lines(study, &kept, plan, redo, error) < 0)
+        status = -1;
+    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
+        status = ssbatch_study_check_place(study, plan->runs[i].name, error);
+    ssbatch_plan_free(&kept);
+    return status;
 }
 
 static int is_other(const struct ssbatch_plan *kept, const struct ssbatch_run *before,
@@ -111,13 +220,6 @@ static int is_other(const struct ssbatch_plan *kept, const struct ssbatch_run *b
         ssbatch_identity(plan, after, identity2, error) < 0)
         return -1;
     return strcmp(identity, identity2) != 0;
-}
-
-static int is_done(const struct ssbatch_study *study, const char *name, struct ss_error *error) {
-    struct json_object *document = ssbatch_run_document_read(study, name, error);
-    enum ssbatch_status status = ssbatch_run_document_status(document);
-    json_object_put(document);
-    return error->status ? -1 : status == SSBATCH_DONE;
 }
 
 static int refuse(struct ssbatch_refusals *refusals, const char *name, struct ss_error *error) {
@@ -149,12 +251,9 @@ static int merge_run(
     return 0;
 }
 
-static int print_merged(const struct merging *merging, struct ss_error *error) {
-    const struct ssbatch_plan *study = choose_study(merging->kept, merging->plan, error);
-    if (!study)
-        return -1;
+static int print_merged(const struct merging *merging, int choice, struct ss_error *error) {
     fputs("plan 1\n", merging->stream);
-    ssbatch_plan_print_study(merging->stream, study);
+    print_lines(merging->stream, choice, merging->kept, merging->plan);
     for (size_t i = 0; i < merging->kept->run_count; i++) {
         if (merge_run(merging, &merging->kept->runs[i], error) < 0)
             return -1;
@@ -177,24 +276,39 @@ static int check_merged(const char *text, struct ss_error *error) {
     return status;
 }
 
+/*
+ * Forgets the values of the study before it gets new lines: their commands, or what runs beside
+ * them, may have changed.
+ */
+static int forget_values(const struct ssbatch_study *study, struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    ssbatch_study_file(study, "values", path);
+    return ssbatch_disk_unlink(study->disk, path, error);
+}
+
 int ssbatch_merge(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
     const char *redo, struct ssbatch_refusals *refusals, struct ss_error *error) {
     struct ssbatch_plan kept;
     char path[SSBATCH_PATH];
     char *text = NULL;
     size_t size;
+    int choice = SAME_LINES;
     int status = ssbatch_kept_plan_read(&kept, study, error);
     FILE *stream = open_memstream(&text, &size);
     const struct merging merging = {study, &kept, plan, redo, refusals, stream};
     ssbatch_study_file(study, "plan", path);
     if (!stream)
         status = ss_error_memory(error);
-    if (status == 0)
-        status = print_merged(&merging, error);
+    if (status == 0) {
+        choice = choose_lines(study, &kept, plan, redo, error);
+        status = choice < 0 ? -1 : print_merged(&merging, choice, error);
+    }
     if (stream && fclose(stream) == EOF)
         status = ss_error_memory(error);
     if (status == 0)
         status = check_merged(text, error);
+    if (status == 0 && choice == NEW_LINES)
+        status = forget_values(study, error);
     if (status == 0)
         status = ssbatch_disk_write(study->disk, path, text, error);
     free(text);

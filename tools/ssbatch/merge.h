@@ -26,8 +26,9 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
- * Fails if the place of a run holds something else, or if `redo` names a run that neither the plan
- * nor the study has, which need not exist yet. Writes nothing.
+ * Fails if the place of a run holds something else, if `redo` names a run that neither the plan nor
+ * the study has, which need not exist yet, or if the plan changes the lines of the study although
+ * runs were planned or carried out with them. Writes nothing.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_check_runs(const struct ssbatch_study *study,
     const struct ssbatch_plan *plan, const char *redo, struct ss_error *error);
@@ -35,7 +36,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_check_runs(const struct ssbatch_study *
 /*
  * Adds the runs of a plan to those that the study keeps. A run with other columns or commands
  * replaces the kept run. If the kept run is done and not listed in `redo`, the new one is refused
- * instead. The caller holds the lock of the study.
+ * instead. Fails if ssbatch_check_runs() would. If the study gets new lines, because none of its
+ * runs is done, its values are forgotten. The caller holds the lock of the study.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_merge(const struct ssbatch_study *study,
     const struct ssbatch_plan *plan, const char *redo, struct ssbatch_refusals *refusals,

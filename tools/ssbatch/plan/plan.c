@@ -104,9 +104,13 @@ static void print_line(
     fputc('\n', stream);
 }
 
+void ssbatch_plan_print_line(FILE *stream, const struct ssbatch_line *line) {
+    print_line(stream, line, &line->columns);
+}
+
 void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_plan *plan) {
     for (size_t i = 0; i < plan->study.count; i++)
-        print_line(stream, &plan->study.items[i], &plan->study.items[i].columns);
+        ssbatch_plan_print_line(stream, &plan->study.items[i]);
 }
 
 static void print_time(FILE *stream, const char *word, ss_time time) {
@@ -135,7 +139,7 @@ void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run) {
     fputc('\n', stream);
     for (size_t i = 0; i < run->lines.count; i++) {
         fputs("  ", stream);
-        print_line(stream, &run->lines.items[i], &run->lines.items[i].columns);
+        ssbatch_plan_print_line(stream, &run->lines.items[i]);
     }
 }
 

@@ -118,9 +118,10 @@ SS_NONNULL()
 struct ssbatch_run *ssbatch_plan_find(const struct ssbatch_plan *plan, const char *name);
 
 /*
- * Write the lines of the study, or of one run, so that they read back as the same. A run is written
- * with all of its columns, so that it does not depend on `set`.
+ * Write a line, the lines of the study, or those of one run, so that they read back as the same. A
+ * run is written with all of its columns, so that it does not depend on `set`.
  */
+SS_NONNULL() void ssbatch_plan_print_line(FILE *stream, const struct ssbatch_line *line);
 SS_NONNULL() void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_plan *plan);
 SS_NONNULL() void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run);
 
