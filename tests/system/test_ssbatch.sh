@@ -163,6 +163,25 @@ empty_files_are_kept_except_for_output() {
     [ "$(cd study/a && echo *)" = "record.stderr run.json step1" ] || fail "$(ls study/a)"
 }
 
+# The folder of a finished run is not kept for the next attempt, even if the run has the word `keep`.
+redone_runs_begin_with_an_empty_folder() {
+    begin
+    printf '%s\n' 'run a takes 1s keep' "main -- sh -c 'test -e {out}/x || { touch {out}/x; echo did >>log; }'" \
+        'run b takes 1s needs=a' 'main -- true' >plan
+    expect 0 ssbatch study plan
+    expect 0 ssbatch --redo a study plan
+    is log "$(printf 'did\ndid')"
+    says err "b: it was carried out with the earlier result of a; ssbatch --redo b carries it out again"
+    expect 0 ssbatch --redo a,b study plan
+    ! grep -q 'earlier result' err || fail "b was redone: $(cat err)"
+    is log "$(printf 'did\ndid\ndid')"
+    # An attempt that redid the run and was interrupted is continued.
+    mkdir -p study/.a.part/result
+    touch study/.a.part/result/x
+    expect 0 ssbatch --redo a study plan
+    is log "$(printf 'did\ndid\ndid')"
+}
+
 damaged_results_are_reported() {
     begin
     printf 'run a takes 1s\nmain -- true\n' >plan
@@ -341,7 +360,8 @@ start_burners() {
 disturbed_runs_are_reported_and_repeated() {
     begin
     start_burners
-    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; sleep 0.5'" >plan
+    printf '%s\n' 'run a takes 1s keep' \
+        "main -- sh -c 'test -e {out}/x || { touch {out}/x; echo x >>tries; }; sleep 0.5'" >plan
     expect 0 ssbatch --others 1% --retry-disturbed --retries 2 study plan
     kill "${burners[@]}"
     says err "a: warning: other processes used"
@@ -604,6 +624,7 @@ run_case changed_runs_are_refused_without_redo
 run_case the_old_result_survives_a_kill_during_its_replacement
 run_case files_of_others_are_not_replaced
 run_case empty_files_are_kept_except_for_output
+run_case redone_runs_begin_with_an_empty_folder
 run_case a_planned_run_is_printed_as_a_whole
 run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times

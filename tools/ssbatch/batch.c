@@ -359,6 +359,29 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
     return 1;
 }
 
+static bool needs_run(const struct ssbatch_run *run, const struct ssbatch_run *other) {
+    for (size_t i = 0; i < run->need_count; i++) {
+        if (strcmp(run->needs[i], other->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Names the finished runs that needed the earlier result of a run that was just redone. */
+static void report_needing(struct batch *batch, const struct ssbatch_run *redone) {
+    char text[800];
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct ssbatch_run *run = batch->runs[i];
+        if (batch->turns[i] != TURN_DONE || !needs_run(run, redone))
+            continue;
+        snprintf(text, sizeof text,
+            "it was carried out with the earlier result of %s; ssbatch --redo %s carries it out "
+            "again",
+            redone->name, run->name);
+        say(batch, run->name, text);
+    }
+}
+
 static int carry_needed(struct batch *batch, size_t index, struct ss_error *error) {
     const struct ssbatch_run *run = batch->runs[index];
     struct ssbatch_attempt attempt = {0};
@@ -387,6 +410,8 @@ static int carry_needed(struct batch *batch, size_t index, struct ss_error *erro
     batch->signal = attempt.signal;
     if (attempt.status == SSBATCH_DONE) {
         batch->turns[index] = TURN_DONE;
+        if (ssbatch_is_listed(batch->options->redo, run->name))
+            report_needing(batch, run);
     } else if (attempt.status == SSBATCH_SKIPPED) {
         batch->turns[index] = TURN_SKIPPED;
     } else if (attempt.status == SSBATCH_FAILED) {

@@ -112,6 +112,22 @@ static int choose_folders(struct carried *carried, struct ss_error *error) {
     return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
 }
 
+/*
+ * Returns the files that the attempt finds. Those of a finished one are not among them: a command
+ * that continues by itself would find everything done, and measure nothing.
+ */
+static int choose_files(const struct carried *carried, struct ss_error *error) {
+    if (!carried->run->keep)
+        return SSBATCH_REUSE_NOTHING;
+    struct json_object *document =
+        ssbatch_run_document_read(carried->carrier->study, carried->run->name, error);
+    enum ssbatch_status status = ssbatch_run_document_status(document);
+    json_object_put(document);
+    if (error->status)
+        return -1;
+    return status == SSBATCH_FAILED ? SSBATCH_REUSE_RESULT : SSBATCH_REUSE_INTERRUPTED;
+}
+
 static int prepare(struct carried *carried, struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
     const struct ssbatch_run *run = carried->run;
@@ -127,8 +143,9 @@ static int prepare(struct carried *carried, struct ss_error *error) {
         .limit = run->limit,
         .judge = judge_record,
     };
-    if (choose_folders(carried, error) < 0 ||
-        ssbatch_study_begin(carrier->study, run->name, run->keep, error) < 0 ||
+    int reuse = choose_files(carried, error);
+    if (reuse < 0 || choose_folders(carried, error) < 0 ||
+        ssbatch_study_begin(carrier->study, run->name, (enum ssbatch_reuse)reuse, error) < 0 ||
         ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, error) < 0)
         return -1;
     return make_memory(carried, error);

@@ -103,9 +103,9 @@ static void assert_operations(const char *expected) {
     operations[0] = '\0';
 }
 
-static void begin_run(const char *name, bool keep) {
+static void begin_run(const char *name, enum ssbatch_reuse reuse) {
     struct ss_error error = {0};
-    assert_int_equal(ssbatch_study_begin(&study, name, keep, &error), 0);
+    assert_int_equal(ssbatch_study_begin(&study, name, reuse, &error), 0);
 }
 
 static void commit_run(const char *name) {
@@ -131,7 +131,7 @@ static void a_file_is_synced_before_it_is_renamed(void **state) {
 
 static void a_result_is_synced_before_it_is_renamed(void **state) {
     (void)state;
-    begin_run("a", false);
+    begin_run("a", SSBATCH_REUSE_NOTHING);
     make_folder("study/.a.part/result/record");
     write_text("study/.a.part/result/record/samples.csv", "1\n");
     operations[0] = '\0';
@@ -148,7 +148,7 @@ static void a_new_result_replaces_the_old_one(void **state) {
     make_folder("study/a");
     write_text("study/a/run.json", "");
     write_text("study/a/old", "");
-    begin_run("a", false);
+    begin_run("a", SSBATCH_REUSE_NOTHING);
     write_text("study/.a.part/result/new", "");
     assert_true(exists("study/a/old")); /* kept until the new one is complete */
     commit_run("a");
@@ -174,7 +174,7 @@ static void the_next_call_completes_an_interrupted_rename_of_a_result(void **sta
     make_folder("study/a");
     write_text("study/a/run.json", "");
     write_text("study/a/old", "");
-    begin_run("a", false);
+    begin_run("a", SSBATCH_REUSE_NOTHING);
     write_text("study/.a.part/result/run.json", "");
     study.disk = &killed;
     assert_int_equal(ssbatch_study_commit(&study, "a", &error), -1);
@@ -200,9 +200,9 @@ static void the_folder_of_an_interrupted_attempt_is_emptied_unless_kept(void **s
     make_folder("study/.a.part");
     make_folder("study/.a.part/result");
     write_text("study/.a.part/result/half", "");
-    begin_run("a", true);
+    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     assert_true(exists("study/.a.part/result/half"));
-    begin_run("a", false);
+    begin_run("a", SSBATCH_REUSE_NOTHING);
     assert_false(exists("study/.a.part/result/half"));
 }
 
@@ -211,10 +211,19 @@ static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
     make_folder("study/a");
     write_text("study/a/half", "");
     operations[0] = '\0';
-    begin_run("a", true);
+    begin_run("a", SSBATCH_REUSE_RESULT);
     assert_operations("sync:study move:study/a to:study/.a.part/result sync:study/.a.part");
     assert_true(exists("study/.a.part/result/half"));
     assert_false(exists("study/a"));
+}
+
+static void a_finished_attempt_with_a_kept_folder_is_not_continued(void **state) {
+    (void)state;
+    make_folder("study/a");
+    write_text("study/a/whole", "");
+    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+    assert_false(exists("study/.a.part/result/whole"));
+    assert_true(exists("study/a/whole"));
 }
 
 /*
@@ -224,9 +233,9 @@ static void a_failed_attempt_with_a_kept_folder_continues_there(void **state) {
 static void a_kept_folder_is_synced_before_the_run_begins(void **state) {
     (void)state;
     operations[0] = '\0';
-    begin_run("a", false);
+    begin_run("a", SSBATCH_REUSE_NOTHING);
     assert_operations("");
-    begin_run("b", true);
+    begin_run("b", SSBATCH_REUSE_INTERRUPTED);
     assert_operations("sync:study sync:study/.b.part");
 }
 
@@ -464,6 +473,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(the_next_call_completes_an_interrupted_rename_of_a_result, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_folder_of_an_interrupted_attempt_is_emptied_unless_kept, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_failed_attempt_with_a_kept_folder_continues_there, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_finished_attempt_with_a_kept_folder_is_not_continued, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_kept_folder_is_synced_before_the_run_begins, make_study, remove_study),
     cmocka_unit_test_setup_teardown(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),

@@ -162,20 +162,20 @@ static bool exists(const char *path) {
     return lstat(path, &status) == 0;
 }
 
-int ssbatch_study_begin(
-    const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error) {
+int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
+    enum ssbatch_reuse reuse, struct ss_error *error) {
     char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH];
     ssbatch_study_run_folder(study, name, true, hidden);
     ssbatch_study_run_folder(study, name, false, result);
     if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0)
         return -1;
-    if (!keep)
+    if (reuse == SSBATCH_REUSE_NOTHING)
         return ssbatch_disk_remove_tree(hidden, error) < 0 || make_folder(hidden, error) < 0
                    ? -1
                    : make_folder(inner, error);
     if (ssbatch_disk_make_folder(study->disk, hidden, error) < 0)
         return -1;
-    if (!exists(inner) && exists(result))
+    if (reuse == SSBATCH_REUSE_RESULT && !exists(inner) && exists(result))
         return ssbatch_disk_rename(study->disk, result, inner, error);
     return ssbatch_disk_make_folder(study->disk, inner, error);
 }

@@ -91,13 +91,20 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
+/* Files that an attempt finds in the folders of its run. */
+enum ssbatch_reuse {
+    SSBATCH_REUSE_NOTHING,
+    SSBATCH_REUSE_INTERRUPTED, /* those of an attempt that was interrupted */
+    SSBATCH_REUSE_RESULT,      /* or else the result, which is that of a failed attempt */
+};
+
 /*
- * Makes the hidden folder of a run, with the folder of its result. With `keep`, reuses those of an
- * interrupted or failed attempt and syncs their names, so that files which a command syncs in them
- * survive a power cut; otherwise empties them.
+ * Makes the hidden folder of a run, with the folder of its result. If anything is to be reused,
+ * syncs their names, so that files which a command syncs in them survive a power cut; otherwise
+ * empties them.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(
-    const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(const struct ssbatch_study *study,
+    const char *name, enum ssbatch_reuse reuse, struct ss_error *error);
 
 /*
  * Gives the result its name, replacing an earlier one, and removes the hidden folder. The whole
