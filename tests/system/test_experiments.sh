@@ -236,15 +236,16 @@ records() {
     compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
 }
 
-# link_programs FOLDER: links the programs, with a showstopper whose runs at 50 % last 1000 s.
+# link_programs FOLDER: links the programs, with a showstopper whose runs at 50 % last 1000 s while FOLDER/slow exists.
 link_programs() {
     mkdir "$1"
     ln -s "$build"/bin/* "$1"
     rm "$1/showstopper"
+    touch "$1/slow"
     cat >"$1/showstopper" <<END
 #!/usr/bin/env bash
 words=("\$@")
-[[ " \$* " != *" -l "@(50%|0.5)" "* ]] || for number in "\${!words[@]}"; do
+[[ ! -e '$1/slow' || " \$* " != *" -l "@(50%|0.5)" "* ]] || for number in "\${!words[@]}"; do
     [ "\${words[number]}" != --duration ] || words[number + 1]=1000s
 done
 exec '$build/bin/showstopper' "\${words[@]}"
@@ -253,7 +254,7 @@ END
 }
 
 tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --warmup 0
-    --settle 0 --seconds 2 --energy "echo 7.5")
+    --settle 0 --seconds 2 --energy "echo 7.5" --bin "$scratch/bin")
 
 interrupted_half_way() {
     local pid status=0
@@ -261,8 +262,8 @@ interrupted_half_way() {
     link_programs "$scratch/bin"
     # Processes that a shell starts in the background may ignore SIGINT.
     set -m
-    (cd "$scratch" && exec env --default-signal=INT "$experiments/${tiny[0]}" --bin "$scratch/bin" \
-        --ram "$scratch/ram" "${tiny[@]:1}") >>"$output" 2>&1 &
+    (cd "$scratch" && exec env --default-signal=INT "$experiments/${tiny[0]}" --ram "$scratch/ram" \
+        "${tiny[@]:1}") >>"$output" 2>&1 &
     pid=$!
     set +m
     await second_run_begins "$pid"
@@ -271,6 +272,7 @@ interrupted_half_way() {
     call "${tiny[@]}" || fail "a second call: status $?"
     prints "ssbatch: serial-50-cdc-107m-1: it is being carried out on .* by process .*"
     cat "$scratch/until_now" >"$output"
+    rm "$scratch/bin/slow"
     kill -INT "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 130 ] || fail "interrupted: status $status"

@@ -101,6 +101,28 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch study other
 }
 
+programs_in_other_folders_are_compared() {
+    begin
+    local name
+    mkdir one same other
+    for name in one same other; do
+        printf '#!/bin/sh\necho x >>log\n' >"$name/tool"
+        chmod +x "$name/tool"
+    done
+    echo '# another build' >>other/tool
+    printf '%s\n' 'run a takes 1s' 'main -- tool' >plan
+    PATH=$PWD/one:$PATH expect 0 ssbatch study plan
+    PATH=$PWD/same:$PATH expect 0 ssbatch study plan
+    PATH=$PWD/other:$PATH expect 1 ssbatch study plan
+    says err "a: refused: it is done, and the program $PWD/other/tool differs from $PWD/one/tool, which it used; $(:
+        )ssbatch --redo a carries it out again"
+    PATH=$PWD/other:$PATH expect 1 ssbatch --dry-run study plan
+    is log x
+    PATH=$PWD/other:$PATH expect 0 ssbatch --redo a study plan
+    is log "$(printf 'x\nx')"
+    PATH=$PWD/one:$PATH expect 1 ssbatch study plan
+}
+
 # The folder is as after a call that was killed when --redo had moved the earlier result away.
 the_old_result_survives_a_kill_during_its_replacement() {
     begin
@@ -621,6 +643,7 @@ killed_studies_are_completed() {
 run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
+run_case programs_in_other_folders_are_compared
 run_case the_old_result_survives_a_kill_during_its_replacement
 run_case files_of_others_are_not_replaced
 run_case empty_files_are_kept_except_for_output

@@ -66,7 +66,7 @@ static const struct ssbatch_program *read_program(
 }
 
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
-    void (*see)(void *context, const struct ssbatch_program *program), void *context) {
+    ssbatch_see_program *see, void *context) {
     char path[PATH_ROOM];
     struct stat status;
     for (size_t i = 0; i < run->lines.count; i++) {
@@ -75,7 +75,7 @@ void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssb
             const struct ssbatch_program *program;
             if ((word == words || strchr(*word, '/')) && find_program(*word, path, &status) &&
                 (program = read_program(programs, path, &status)))
-                see(context, program);
+                see(context, program, *word);
         }
     }
 }

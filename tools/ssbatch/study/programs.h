@@ -25,13 +25,17 @@ struct ssbatch_programs {
     size_t count, room;
 };
 
+/* Receives a program, and the word that names it: without a slash, PATH was searched for it. */
+typedef void ssbatch_see_program(
+    void *context, const struct ssbatch_program *program, const char *word);
+
 /*
  * Calls `see` for each program of a run: the first words of its lines, and words that are paths of
  * executable files.
  */
 SS_NONNULL(1, 2, 3)
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
-    void (*see)(void *context, const struct ssbatch_program *program), void *context);
+    ssbatch_see_program *see, void *context);
 
 /* Calls `see` for each line whose first word is not a program. */
 SS_NONNULL(1, 2)

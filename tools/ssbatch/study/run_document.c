@@ -50,8 +50,9 @@ struct program_list {
     size_t count, room;
 };
 
-static void write_program(void *context, const struct ssbatch_program *program) {
+static void write_program(void *context, const struct ssbatch_program *program, const char *word) {
     struct program_list *list = context;
+    (void)word;
     for (size_t i = 0; i < list->count; i++) {
         if (list->seen[i] == program->path)
             return;
@@ -148,19 +149,39 @@ struct comparison {
     bool differs;
 };
 
-static void compare_program(void *context, const struct ssbatch_program *program) {
+/*
+ * Returns whether a program was then found at this path. One that PATH finds may be in another
+ * folder now.
+ */
+static bool is_path_of(const char *path, const struct ssbatch_program *program, const char *word) {
+    const char *slash = strrchr(path, '/');
+    return strchr(word, '/') ? strcmp(path, program->path) == 0
+                             : strcmp(slash ? slash + 1 : path, word) == 0;
+}
+
+static void compare_program(
+    void *context, const struct ssbatch_program *program, const char *word) {
     struct comparison *comparison = context;
     size_t count = comparison->programs ? json_object_array_length(comparison->programs) : 0;
+    const char *other = NULL;
     for (size_t i = 0; i < count && !comparison->differs; i++) {
         struct json_object *then = json_object_array_get_idx(comparison->programs, i);
         const char *path = document_text(then, "path");
         const char *digest = document_text(then, "sha256");
-        if (!path || !digest || strcmp(path, program->path) != 0 ||
-            strcmp(digest, program->digest) == 0)
+        if (!path || !digest || !is_path_of(path, program, word))
             continue;
-        comparison->differs = true;
-        snprintf(comparison->why, 300, "the program %s has changed", ss_words_show(path).text);
+        if (strcmp(digest, program->digest) == 0)
+            return;
+        other = path;
     }
+    if (!other)
+        return;
+    comparison->differs = true;
+    if (strcmp(other, program->path) == 0)
+        snprintf(comparison->why, 300, "the program %s has changed", ss_words_show(other).text);
+    else
+        snprintf(comparison->why, 300, "the program %s differs from %s, which it used",
+            ss_words_show(program->path).text, ss_words_show(other).text);
 }
 
 bool ssbatch_run_document_fits(const struct json_object *document, const char *identity,

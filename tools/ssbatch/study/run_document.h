@@ -59,7 +59,8 @@ enum ssbatch_status ssbatch_run_document_status(const struct json_object *docume
 
 /*
  * Returns whether the document is of this run with the same programs. If not, writes to `why` what
- * has changed. Programs that no longer exist are not compared.
+ * has changed. Programs that no longer exist are not compared; those that PATH finds may be in
+ * another folder.
  */
 SS_MUST_USE SS_NONNULL() bool ssbatch_run_document_fits(const struct json_object *document,
     const char *identity, const struct ssbatch_run *run, struct ssbatch_programs *programs,
