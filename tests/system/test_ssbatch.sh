@@ -263,6 +263,11 @@ a_plan_can_be_added_without_carrying_out_a_run() {
     says out "a,,to come,,,,,,,1,,,90"
     expect 0 ssbatch --only a study
     is log a
+    printf '%s\n' 'run b takes 1s' 'main -- sh -c "echo b >>log"' >further
+    expect 0 ssbatch --add study further
+    expect 0 ssbatch --only a,a,b study
+    says err "2 of 2 runs done"
+    is log "$(printf 'a\nb')"
     printf '%s\n' 'run a takes 1s' 'main -- true' >other
     expect 1 ssbatch --add study other
     says err "a: refused: it is done"

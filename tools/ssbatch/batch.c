@@ -136,10 +136,19 @@ static int choose_given(
     return 0;
 }
 
+static bool is_chosen(const struct batch *batch, const char *name) {
+    for (size_t i = 0; i < batch->count; i++) {
+        if (strcmp(batch->runs[i]->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A run that is listed twice is chosen once. */
 static int choose_only(struct batch *batch, struct ss_error *error) {
     SS_OWNED(free) char **names = ss_words_split_list(batch->options->only, NULL, error);
     for (char **name = names; name && *name; name++) {
-        if (batch->count < batch->plan.run_count && add_run(batch, *name, error) < 0)
+        if (!is_chosen(batch, *name) && add_run(batch, *name, error) < 0)
             return -1;
     }
     return names ? 0 : -1;
