@@ -500,6 +500,8 @@ static void only_showstopper_commands_get_a_record_option(void **state) {
         "run a takes 1s\nmain -- showstopper -n 1 x\n", "showstopper --record=%s/record -n 1 x");
     expect_words("run a takes 1s\nmain fg -- showstopper --record {record} x\n",
         "showstopper --record %s/fg x");
+    expect_words("run a takes 1s\nmain -- showstopper -n 1 -- x --record d\n",
+        "showstopper --record=%s/record -n 1 -- x --record d");
     expect_words("run a takes 1s\nmain -- work showstopper\n", "work showstopper");
 }
 

@@ -99,8 +99,9 @@ static char *find(void *context, const char *placeholder, struct ss_error *error
     return of_role ? find_of_role(finding, placeholder, error) : NULL;
 }
 
+/* Options after -- are those of the command that showstopper starts. */
 static bool has_record(char **words) {
-    for (; *words; words++) {
+    for (; *words && strcmp(*words, "--") != 0; words++) {
         if (strcmp(*words, "--record") == 0 || strncmp(*words, "--record=", 9) == 0)
             return true;
     }
