@@ -175,7 +175,7 @@ instances_of_a_workload_have_separate_folders() {
     stub_java
     needs_ssbatch || return 0
     experiment interference "${one_cpu[@]}" --levels 40:40:10 --hold 5 --edge 0 \
-        --warmup 0 --launch 8 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
+        --warmup 0 --launch 20 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
         --foreground-memory 100m --background-memory 200m --output copies
     [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "expected four copies: $(cat "$scratch/calls")"
     [ "$(grep -o "$scratch/ram/[^ ]*" "$scratch/calls" | sort -u | wc -l)" -eq 4 ] ||
