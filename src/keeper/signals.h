@@ -37,8 +37,8 @@ int ss_signals_next(struct ss_signals *signals);
 
 /*
  * For the master, when its loop has ended: restores the caller's dispositions of the signals that
- * have gone to the pipe, because nobody reads it any more. Does nothing if ss_signals_open() was
- * not called. Returns the first unread signal that requests an end, or 0.
+ * have gone to the pipe, because it is no longer read. Does nothing if ss_signals_open() was not
+ * called. Returns the first unread signal that requests an end, or 0.
  */
 SS_MUST_USE int ss_signals_close(struct ss_signals *signals);
 
