@@ -52,7 +52,7 @@ void ss_crew_wake(struct ss_crew *crew);
 #define SS_CREW_OTHER    UINT32_MAX
 
 /*
- * Reaps one child that has exited. Returns its pid, or 0 if there is none. `who` becomes the index
+ * Reaps one child that has exited. Returns its pid, or 0 if no child has. `who` becomes the index
  * of the executor, or one of the above.
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status);

@@ -124,7 +124,7 @@ void family_become_nobody(void) {
         _exit(PROCESS_SKIPPED);
 }
 
-/* Returns whether nobody, if we may become that user, can execute both files. */
+/* Returns whether the user "nobody", if we may become it, can execute both files. */
 static bool nobody_can_execute(const char *first, const char *second) {
     int status = 0;
     pid_t child = fork();

@@ -41,8 +41,7 @@ static void warn_of_unknown_victims(void) {
         stderr);
 }
 
-/* Checks the suspects of the runs to come. A study that is done may outlive all of its processes.
- */
+/* Checks the suspects of the runs to come. A finished study may outlive all of its processes. */
 static int check_pending(
     const struct antagonist_options *options, const struct stages *stages, struct ss_error *error) {
     struct suspects pending = {0}, victims = {0};
