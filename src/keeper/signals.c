@@ -71,7 +71,7 @@ void ss_signals_regain_priority(void) {
         return;
     demoted = 0;
     regained++;
-    ss_platform_be_punctual(true);
+    ss_platform_be_punctual(SS_PRIORITY_REALTIME);
 }
 
 static const struct {

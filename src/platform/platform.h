@@ -137,13 +137,22 @@ struct ss_scheduling *ss_platform_scheduling_save(void);
 SS_NONNULL(1)
 void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin);
 
+enum ss_priority {
+    SS_PRIORITY_INHERITED,
+    SS_PRIORITY_HIGH, /* the highest ordinary one, if permitted */
+    SS_PRIORITY_REALTIME,
+};
+
 /*
  * Makes our own wake-ups as exact as allowed: the finest timer slack, as many open files as the
- * hard limit allows and, with `realtime`, real-time priority. Children do not inherit that
- * priority, and the time it may be used without sleeping is limited. Returns 0 or the negative
- * errno of setting the priority.
+ * hard limit allows, and this priority. Without permission for real-time priority it takes the high
+ * one. Children do not inherit real-time priority, and the time it may be used without sleeping is
+ * limited. Returns 0 or the negative errno of requesting real-time priority.
  */
-int ss_platform_be_punctual(bool realtime);
+int ss_platform_be_punctual(enum ss_priority priority);
+
+/* Gives another process the highest ordinary priority, if permitted. */
+void ss_platform_process_prefer(pid_t pid);
 
 /* Gives up real-time priority. Async-signal-safe. */
 void ss_platform_be_ordinary(void);

@@ -397,7 +397,7 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     snprintf(name, sizeof name, "ss-executor %u", setup->index);
     ss_platform_set_name(name);
     ss_platform_adopt_orphans();
-    ss_platform_be_punctual(true);
+    ss_platform_be_punctual(SS_PRIORITY_REALTIME);
     open_pipeline(&executor);
     if (!start_instance(&executor))
         leave_start_failed(&executor);

@@ -288,10 +288,11 @@ static int open_master(struct ss_master *master) {
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     /*
-     * A process that forwards output is as busy as its writers make it, so the master then stays at
-     * normal priority.
+     * A process that forwards output is as busy as its writers make it: at a high priority it could
+     * keep them from running.
      */
-    int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
+    int refused = ss_platform_be_punctual(
+        ss_plan_pipes_output(plan) ? SS_PRIORITY_INHERITED : SS_PRIORITY_REALTIME);
     if (refused)
         ss_master_say(master, "no real-time priority for wake-ups: %s", strerror(-refused));
     else

@@ -162,6 +162,9 @@ static ss_time end_of_patience(const struct ss_master *master, ss_time grace) {
 }
 
 static void end_run(struct ss_master *master, const struct cause *cause) {
+    /* Many runnable instances could keep a master that forwards output from ending them. */
+    if (ss_plan_pipes_output(master->plan))
+        ss_platform_be_punctual(SS_PRIORITY_HIGH);
     take_outcome(master, cause->by, cause->now);
     ss_master_note_bound(master, cause->now, "ending", cause->by);
     ss_time now = ss_platform_now(); /* reading the figures may have taken long */

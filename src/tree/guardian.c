@@ -112,7 +112,7 @@ static int open_guardian(void *context, int parent) {
         return -1;
     setup->guardian = guardian;
     atomic_store(&board->guardian_started, ss_platform_process_started(getpid()));
-    ss_platform_be_punctual(true);
+    ss_platform_be_punctual(SS_PRIORITY_REALTIME);
     guardian->board = board;
     guardian->source = system_source;
     guardian->source.holder = guardian;

@@ -44,10 +44,11 @@ static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     return false;
 }
 
-static bool is_stopped(pid_t pid, uint64_t started) {
+/* Returns the state of a process as `ps` shows it, 0 if there is no such process. */
+static char state_of(pid_t pid, uint64_t started) {
     struct ss_process process;
-    return ss_platform_process_look(pid, &process) && process.started == started &&
-           process.state == 'T';
+    bool found = ss_platform_process_look(pid, &process) && process.started == started;
+    return found ? process.state : 0;
 }
 
 /*
@@ -60,7 +61,7 @@ static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     uint64_t started = atomic_load(&row->executor_started);
     if (executor <= 1 || atomic_load(&row->life) != SS_LIFE_ALIVE)
         return;
-    if (watchdog->alone && is_stopped(executor, started))
+    if (watchdog->alone && state_of(executor, started) == 'T')
         ss_platform_process_signal_once(executor, started, SIGCONT);
     if (!is_stuck(&watchdog->watched[index], atomic_load(&row->beat), executor))
         return;
@@ -73,8 +74,12 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     if (now < watchdog->next)
         return;
     watchdog->next = now + INTERVAL;
-    watchdog->alone = atomic_load(&board->beat) == watchdog->watched[board->instances].beat &&
-                      is_stopped(watchdog->master, watchdog->master_started);
+    bool silent = atomic_load(&board->beat) == watchdog->watched[board->instances].beat;
+    char state = silent ? state_of(watchdog->master, watchdog->master_started) : 0;
+    watchdog->alone = state == 'T';
+    /* A master that forwards output has its caller's priority: others can keep it from running. */
+    if (state == 'R')
+        ss_platform_process_prefer(watchdog->master);
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
     /* The master itself reports this, as if the kernel had sent the signal. */

@@ -107,15 +107,23 @@ void family_end_all(void) {
     run_expect_nothing_left();
 }
 
-void family_deny_pidfds(void) {
+static void deny(unsigned int call, unsigned int error) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     if (!surroundings_filter_calls(steps, sizeof steps / sizeof *steps))
         _exit(PROCESS_SKIPPED);
+}
+
+void family_deny_pidfds(void) {
+    deny(SYS_pidfd_open, ENOSYS);
+}
+
+void family_deny_realtime(void) {
+    deny(SYS_sched_setscheduler, EPERM);
 }
 
 void family_become_nobody(void) {

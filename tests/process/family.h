@@ -54,6 +54,9 @@ void family_end_all(void);
 /* For run_setup.prepare: simulates a kernel without pidfds. */
 void family_deny_pidfds(void);
 
+/* For run_setup.prepare: only ordinary priorities. */
+void family_deny_realtime(void);
+
 /* For run_setup.prepare: becomes a user without privileges and without real-time priority. */
 void family_become_nobody(void);
 

@@ -9,8 +9,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "family.h"
 #include "process.h"
 #include "run.h"
 #include "surroundings.h"
@@ -237,6 +239,60 @@ START_TEST(endless_output_does_not_kill_the_master) {
 }
 END_TEST
 
+static bool can_be_nice(void) {
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(setpriority(PRIO_PROCESS, 0, -20) < 0);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return status == 0;
+}
+
+static void expect_nice(const char *name, int nice) {
+    struct family family = family_find(name);
+    ck_assert_uint_gt(family.count, 0);
+    for (size_t i = 0; i < family.count; i++)
+        ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)family.pids[i]), nice);
+}
+
+static void end(struct run *run) {
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+
+/* Many runnable instances could otherwise keep it from ending them. */
+START_TEST(a_master_that_forwards_output_has_a_high_priority_only_at_the_end) {
+    SKIP_UNLESS(can_be_nice(), "high-priority: not permitted");
+    struct run *run = START(
+        "-n", "1", "-l", "50%", "--iteration", "nothing", "--grace", "1h", PAYLOAD, "ignore-term");
+    run_wait_text(run, "ready");
+    ck_assert_int_eq(sched_getscheduler(run->pid) & ~SCHED_RESET_ON_FORK, sched_getscheduler(0));
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)run->pid), getpriority(PRIO_PROCESS, 0));
+    kill(run->pid, SIGTERM);
+    RUN_UNTIL(run, getpriority(PRIO_PROCESS, (id_t)run->pid) == -20);
+    family_signal_named("payload", SIGKILL);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(without_real_time_priority_all_take_the_highest_ordinary_one) {
+    SKIP_UNLESS(can_be_nice(), "high-priority: not permitted");
+    struct run_setup setup = {.prepare = family_deny_realtime};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", PAYLOAD, "spin"));
+    RUN_UNTIL(run, run->ended || run_count_text(&run->err, "instances run") > 0);
+    SKIP_UNLESS(!run->ended || run->status != PROCESS_SKIPPED, "seccomp: not available");
+    run_expect_text(&run->err, "no real-time priority");
+    expect_nice("showstopper", -20);
+    expect_nice("ss-executor", -20);
+    expect_nice("ss-guardian", -20);
+    expect_nice("payload", getpriority(PRIO_PROCESS, 0));
+    end(run);
+}
+END_TEST
+
 START_TEST(processes_left_by_leader_are_ended) {
     struct run *run = RUN("-q", "-n", "2", "-l", "80%", "-c", "fixed", PAYLOAD, "tree");
     run_expect(run, 0);
@@ -299,6 +355,8 @@ PROCESS_MAIN(
     SS_CASE(output_of_instances_is_forwarded_unchanged),
     SS_CASE(output_is_stored_separately_for_each_instance),
     SS_CASE(endless_output_does_not_kill_the_master),
+    SS_CASE(a_master_that_forwards_output_has_a_high_priority_only_at_the_end),
+    SS_CASE(without_real_time_priority_all_take_the_highest_ordinary_one),
     SS_CASE(processes_left_by_leader_are_ended),
     SS_CASE(threads_are_stopped_together),
     SS_CASE(a_starved_first_thread_does_not_delay_the_stop))

@@ -6,6 +6,8 @@
  * real CPU time.
  */
 
+#include <sys/resource.h>
+
 #include "kin.h"
 #include "process.h"
 
@@ -209,6 +211,42 @@ START_TEST(a_stuck_master_gets_sigxcpu) {
 }
 END_TEST
 
+static void spin(void) {
+    close(kin_gate[1]);
+    for (;;)
+        continue;
+}
+
+static int priority_of(pid_t pid) {
+    return getpriority(PRIO_PROCESS, (id_t)pid);
+}
+
+START_TEST(a_master_that_gets_no_cpu_gets_a_high_priority) {
+    int before = getpriority(PRIO_PROCESS, 0);
+    pid_t runnable = kin_start(spin);
+    SKIP_UNLESS(
+        setpriority(PRIO_PROCESS, (id_t)runnable, -20) == 0, "high-priority: not permitted");
+    setpriority(PRIO_PROCESS, (id_t)runnable, before);
+    open_board(runnable);
+    look();
+    for (int i = 0; i < 5; i++) {
+        atomic_fetch_add(&board->beat, 1);
+        look();
+    }
+    ck_assert_int_eq(priority_of(runnable), before);
+    look();
+    ck_assert_int_eq(priority_of(runnable), -20);
+    kin_end(runnable);
+    pid_t sleeper = kin_start(NULL);
+    RUN_UNTIL(NULL, kin_waits(sleeper));
+    open_board(sleeper);
+    look();
+    look();
+    ck_assert_int_eq(priority_of(sleeper), before);
+    kin_end(sleeper);
+}
+END_TEST
+
 // clang-format off
 PROCESS_MAIN(
     SS_CASE(an_executor_that_never_sleeps_is_killed),
@@ -217,4 +255,5 @@ PROCESS_MAIN(
     SS_CASE(a_process_with_a_reused_pid_is_not_ended),
     SS_CASE(the_watchdog_checks_twice_a_second),
     SS_CASE(a_stuck_executor_may_use_one_second),
-    SS_CASE(a_stuck_master_gets_sigxcpu))
+    SS_CASE(a_stuck_master_gets_sigxcpu),
+    SS_CASE(a_master_that_gets_no_cpu_gets_a_high_priority))

@@ -112,7 +112,7 @@ static int open_network(struct run *run, struct ss_error *error) {
         return -1;
     if (take_cpus(run->options->own_cpus, error) < 0)
         return -1;
-    ss_platform_be_punctual(false);
+    ss_platform_be_punctual(SS_PRIORITY_INHERITED);
     return ssrequest_loop_open(&run->loop, error) < 0 ? -1 : open_http(run, error);
 }
 

@@ -56,31 +56,46 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
     prctl(PR_SET_TIMERSLACK, saved->slack);
 }
 
+/* The highest of ordinary processes. */
+#define HIGHEST_NICE (-20)
+
 /* Requests real-time priority for this process. Returns 0 or a negative errno. */
 static int take_realtime_priority(void) {
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : -errno;
 }
 
-int ss_platform_be_punctual(bool realtime) {
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
-    if (!realtime)
-        return 0;
-    /*
-     * Lower only the soft limit: a lowered hard limit could not be raised again for the instances.
-     */
+/*
+ * Lower only the soft limit: a lowered hard limit could not be raised again for the instances.
+ */
+static void limit_realtime(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > REALTIME_LIMIT_US)) {
         limit.rlim_cur = REALTIME_LIMIT_US;
         setrlimit(RLIMIT_RTTIME, &limit);
     }
-    return take_realtime_priority();
+}
+
+int ss_platform_be_punctual(enum ss_priority priority) {
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    int refused = 0;
+    if (priority == SS_PRIORITY_REALTIME) {
+        limit_realtime();
+        refused = take_realtime_priority();
+    }
+    if (refused || priority == SS_PRIORITY_HIGH)
+        setpriority(PRIO_PROCESS, 0, HIGHEST_NICE);
+    return refused;
+}
+
+void ss_platform_process_prefer(pid_t pid) {
+    setpriority(PRIO_PROCESS, (id_t)pid, HIGHEST_NICE);
 }
 
 void ss_platform_be_ordinary(void) {
