@@ -213,7 +213,8 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
  * Takes all SIGTSTP and SIGCONT out of the pipe. Returns whether the last one was a SIGCONT. Each
  * other signal stays once; the pipe may be full of them.
  */
-static bool take_continuation(struct ss_signals *signals) {
+static bool take_continuation(void *context) {
+    struct ss_signals *signals = context;
     unsigned char others[KNOWN];
     size_t count = 0;
     bool continued = false;
@@ -228,20 +229,24 @@ static bool take_continuation(struct ss_signals *signals) {
     return continued;
 }
 
-void ss_signals_suspend(struct ss_signals *signals) {
+void ss_signals_suspend_unless(bool (*is_continued)(void *context), void *context) {
     struct sigaction before, action = {.sa_handler = SIG_DFL}, none = {.sa_handler = SIG_IGN};
     sigset_t stop, mask;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     sigprocmask(SIG_BLOCK, &stop, &mask);
     sigaction(SIGTSTP, &action, &before);
-    /* A later SIGCONT discards the pending signal. An earlier one is in the pipe. */
+    /* A later SIGCONT discards the pending signal. An earlier one has been handled. */
     raise(SIGTSTP);
-    if (signals && take_continuation(signals))
+    if (is_continued(context))
         sigaction(SIGTSTP, &none, NULL); /* discards it, too */
     sigprocmask(SIG_UNBLOCK, &stop, NULL);
     sigaction(SIGTSTP, &before, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
+void ss_signals_suspend(struct ss_signals *signals) {
+    ss_signals_suspend_unless(take_continuation, signals);
 }
 
 void ss_signals_raise_default(int number) {

@@ -71,10 +71,15 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 /*
  * Stops this process as Ctrl-Z does, until it is continued. The kernel does not stop a process that
  * no shell could continue (in an orphaned process group). Call this for a SIGTSTP that was taken
- * from the pipe. Does not stop if a SIGCONT follows it there, and drops further SIGTSTP. `signals`
- * is NULL without a pipe.
+ * from the pipe. Does not stop if a SIGCONT follows it there, and drops further SIGTSTP.
  */
 void ss_signals_suspend(struct ss_signals *signals);
+
+/*
+ * The same without a pipe. SIGCONT must not be blocked and must have a handler: `is_continued`
+ * returns whether it has been called since the SIGTSTP.
+ */
+void ss_signals_suspend_unless(bool (*is_continued)(void *context), void *context);
 
 /* Ends this process by the signal, so that its parent learns the true cause. */
 void ss_signals_raise_default(int number);

@@ -37,8 +37,19 @@ struct caller {
  */
 static volatile sig_atomic_t next_process;
 
+/*
+ * Outside: whether SIGTSTP was passed on since the last pause, and SIGCONT after it. If so, the run
+ * may have been continued before its stop is reported.
+ */
+static volatile sig_atomic_t order;
+enum { NO_ORDER, TO_STOP, TO_CONTINUE };
+
 static void pass_on(int number) {
     int saved = errno;
+    if (number == SIGTSTP)
+        order = TO_STOP;
+    else if (number == SIGCONT && order == TO_STOP)
+        order = TO_CONTINUE;
     if (next_process > 1)
         kill((pid_t)next_process, number);
     errno = saved;
@@ -144,12 +155,23 @@ static void run_init(int report, const struct ss_isolation *isolation) {
     }
 }
 
+static bool is_continued(void *unused) {
+    (void)unused;
+    return order == TO_CONTINUE;
+}
+
 /*
- * Stops this process after the run has stopped. If no shell could continue them, both continue to
- * run.
+ * Stops this process after the run has stopped, unless that has been continued since. If no shell
+ * could continue them, both continue to run.
  */
 static void suspend(void) {
-    ss_signals_suspend(NULL);
+    sigset_t continuation, mask;
+    sigemptyset(&continuation);
+    sigaddset(&continuation, SIGCONT);
+    sigprocmask(SIG_UNBLOCK, &continuation, &mask);
+    ss_signals_suspend_unless(is_continued, NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    order = NO_ORDER;
     pass_on(SIGCONT);
 }
 

@@ -4,9 +4,10 @@
  * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:WHEN],... A
  * process of that name sleeps MS milliseconds at its start; with `birth`, just after it started an
  * instance; with `event`, after each poll(), as if the machine were overloaded; with `list`, before
- * it lists all processes; with `reap`, before it waits for a certain child. "master" names the
- * process that is never renamed, "outside" the one outside the PID namespace of --isolate, which
- * sleeps before it opens the terminal.
+ * it lists all processes; with `reap`, before it waits for a certain child; with `wait`, when it
+ * has waited for any child, at most until a signal arrives. "master" names the process that is
+ * never renamed, "outside" the one outside the PID namespace of --isolate, which sleeps before it
+ * opens the terminal.
  *
  * With SS_TEST_HELD=FILE, the guardian renames FILE, once it exists, to FILE.held and hangs before
  * it lists all processes.
@@ -78,7 +79,12 @@ PUBLIC int poll(struct pollfd *polls, nfds_t count, int timeout) {
 PUBLIC pid_t waitpid(pid_t pid, int *status, int options) {
     if (pid > 0)
         hold_up("reap");
-    return wait4(pid, status, options, NULL);
+    pid_t found = wait4(pid, status, options, NULL);
+    int why = errno;
+    if (pid < 0 && found > 0)
+        hold_up("wait");
+    errno = why;
+    return found;
 }
 
 static int open_late(const char *path, int flags, unsigned mode) {

@@ -324,6 +324,8 @@ END_TEST
 
 START_TEST(isolation_without_user_namespace_is_refused) {
     SKIP_UNLESS_ISOLATED();
+    if (geteuid() == 0)
+        family_need_nobody();
     expect_refusal(deny_user_namespaces, "No space left", "user-namespaces: none to forbid more");
 }
 END_TEST

@@ -249,11 +249,15 @@ static void pause_and_continue(const struct isolated_run *isolated, pid_t target
     ck_assert_int_ne(run_state(isolated->master), 'T');
 }
 
-static struct isolated_run start_in_group(void) {
+static struct isolated_run start_in_group_with(const char *const *environment) {
     run_greedily();
-    struct run_setup setup = {.prepare = lead_a_group};
+    struct run_setup setup = {.prepare = lead_a_group, .environment = environment};
     return isolated_find(run_start(&setup,
         WORDS(SHOWSTOPPER, ISOLATE, "-q", "-l", "100%", "--duration", "1h", PAYLOAD, "spin")));
+}
+
+static struct isolated_run start_in_group(void) {
+    return start_in_group_with(NULL);
 }
 
 /*
@@ -337,6 +341,28 @@ START_TEST(a_short_pause_leaves_no_process_stopped) {
 }
 END_TEST
 
+/* The run has stopped, but the process outside does not know it yet. */
+START_TEST(a_sigcont_before_the_outer_process_stops_continues_all) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated =
+        start_in_group_with(WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-init:wait"));
+    struct run *run = isolated.run;
+    struct family instances = family_find("payload");
+    kill(run->pid, SIGTSTP);
+    RUN_UNTIL(run, run_state(isolated.master) == 'T');
+    kill(run->pid, SIGCONT);
+    family_expect_to_run(run, &instances, 0.01);
+    double since = run_now();
+    RUN_UNTIL(run, run_now() > since + 0.3);
+    ck_assert_int_ne(run_state(run->pid), 'T');
+    kill(run->pid, SIGTERM);
+    hurry(run); /* ss-init waits for a signal before it reports the end, too */
+    run_expect(run, -SIGTERM);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
 START_TEST(a_paused_run_can_be_ended) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group();
@@ -364,5 +390,6 @@ PROCESS_MAIN(
     SS_CASE(sigtstp_stops_instances_and_the_clock_of_the_trace),
     SS_CASE(sigtstp_to_the_whole_group_pauses_once),
     SS_CASE(a_short_pause_leaves_no_process_stopped),
+    SS_CASE(a_sigcont_before_the_outer_process_stops_continues_all),
     SS_CASE(a_paused_run_can_be_ended))
 /* clang-format on */

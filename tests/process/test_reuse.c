@@ -45,6 +45,8 @@ static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pi
 
 static void numbers_in_private_namespaces(void (*body)(void), bool unprivileged) {
     SKIP_UNLESS(strangers_are_possible(unprivileged), "pid-choice: cannot choose pids");
+    if (unprivileged && geteuid() == 0)
+        family_need_nobody();
     strangers_run_apart(body, unprivileged);
 }
 
