@@ -74,11 +74,12 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
     if (now < watchdog->next)
         return;
     watchdog->next = now + INTERVAL;
-    bool silent = atomic_load(&board->beat) == watchdog->watched[board->instances].beat;
+    uint32_t beat = watchdog->watched[board->instances].beat;
+    bool silent = atomic_load(&board->beat) == beat;
     char state = silent ? state_of(watchdog->master, watchdog->master_started) : 0;
     watchdog->alone = state == 'T';
     /* A master that forwards output has its caller's priority: others can keep it from running. */
-    if (state == 'R')
+    if (state == 'R' && beat != 0)
         ss_platform_process_prefer(watchdog->master);
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
