@@ -43,7 +43,23 @@ struct clash {
     pid_t master; /* master of the run that already controls this process; 0: none */
 };
 
-static bool has_instance(const struct ss_board *board, pid_t pid) {
+/* Returns whether the process shares a tree with a part of an instance that has left its tree. */
+static bool is_in_branch(struct ss_board *board, pid_t pid) {
+    for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
+        struct ss_branch *branch = &ss_board_branches(board)[slot];
+        if (atomic_load(&branch->owner) == 0)
+            continue;
+        pid_t other = atomic_load(&branch->pid);
+        if (ss_platform_process_started(other) == atomic_load(&branch->started) &&
+            share_a_tree(pid, other))
+            return true;
+        if (atomic_load(&branch->group) && ss_platform_process_group(pid) == other)
+            return true;
+    }
+    return false;
+}
+
+static bool has_instance(struct ss_board *board, pid_t pid) {
     for (uint32_t i = 0; i < board->instances; i++) {
         pid_t leader = atomic_load(&board->rows[i].leader);
         uint64_t started = atomic_load(&board->rows[i].leader_started);
@@ -51,7 +67,7 @@ static bool has_instance(const struct ss_board *board, pid_t pid) {
             share_a_tree(pid, leader))
             return true;
     }
-    return false;
+    return is_in_branch(board, pid);
 }
 
 static void compare_with_run(void *context, pid_t master) {

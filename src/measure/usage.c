@@ -51,8 +51,26 @@ static void mark_child(struct ss_process_usage *processes, size_t count, pid_t m
         process->owner = owner;
 }
 
+/* Marks what belongs to an instance though its parent does not: a daemon of an attached program. */
+static void mark_branches(
+    struct ss_board *board, struct ss_process_usage *processes, size_t count) {
+    for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
+        struct ss_branch *branch = &ss_board_branches(board)[slot];
+        if (atomic_load(&branch->owner) == 0)
+            continue;
+        pid_t pid = atomic_load(&branch->pid);
+        struct ss_process_usage *process = find(processes, count, pid);
+        if (process && process->times.started == atomic_load(&branch->started))
+            process->owner = SS_OWNER_INSTANCE;
+        for (size_t i = 0; atomic_load(&branch->group) && i < count; i++) {
+            if (processes[i].times.group == pid)
+                processes[i].owner = SS_OWNER_INSTANCE;
+        }
+    }
+}
+
 struct ss_usage_tree ss_usage_add_up(
-    const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count) {
+    struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count) {
     struct ss_usage_tree tree = {0};
     qsort(processes, count, sizeof *processes, compare_pids);
     for (size_t i = 0; i < count; i++)
@@ -67,9 +85,12 @@ struct ss_usage_tree ss_usage_add_up(
     for (uint32_t i = 0; board->attached && i < board->instances; i++) {
         struct ss_process_usage *first =
             find(processes, count, atomic_load(&board->rows[i].leader));
-        if (first)
-            first->owner = SS_OWNER_INSTANCE;
+        if (!first)
+            continue;
+        first->owner = SS_OWNER_INSTANCE;
+        tree.attached++;
     }
+    mark_branches(board, processes, count);
     for (size_t i = 0; i < count; i++) {
         struct ss_process_usage *process = &processes[i];
         enum ss_process_owner owner = process->owner == SS_OWNER_UNKNOWN
@@ -92,8 +113,7 @@ static void see(void *context, pid_t pid) {
         usage->count++;
 }
 
-void ss_usage_open(
-    struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus) {
+void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus) {
     struct ss_error ignored = {0};
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     *usage = (struct ss_usage){.board = board};
@@ -120,7 +140,8 @@ static double grown(uint64_t from, uint64_t to) {
 
 /*
  * Adds the use between two readings. Time of interrupts and of the hypervisor belongs to no
- * process.
+ * process. The CPU time of an attached program that has ended is unknown, because another process
+ * reaped it, so the rest is not known to be that of others.
  */
 static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
@@ -131,7 +152,8 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     sum->idle += idle;
     sum->instances += instances;
     sum->own += grown(from->own, to->own);
-    sum->others += busy - instances - grown(from->own, to->own);
+    sum->others +=
+        from->attached == to->attached ? busy - instances - grown(from->own, to->own) : NAN;
 }
 
 /* Returns false if nothing can be read. */
@@ -156,7 +178,7 @@ static void take_reading(struct ss_usage *usage, ss_time now) {
     usage->due = ss_time_add(now, COST_PART * ss_time_since(ss_platform_now(), begin));
     usage->since = SS_DOUBT_NONE;
     usage->mixed = false;
-    if (!compares || !usage->has_last ||
+    if (!compares || !usage->has_last || before.attached != usage->tree.attached ||
         !ss_load_span_between(&usage->meter.before, &usage->meter.last, SS_LOAD_ALL_CPUS, &span))
         return;
     add(sum, &span, &before, &usage->tree);

@@ -30,6 +30,7 @@ struct ss_process_usage {
 struct ss_usage_tree {
     uint64_t instances; /* the instances' trees, including reaped processes */
     uint64_t own;       /* master, guardian and executors */
+    uint32_t attached;  /* number of attached programs that have not ended */
 };
 
 /*
@@ -38,7 +39,7 @@ struct ss_usage_tree {
  * of the executor and its instances counts for the master.
  */
 struct ss_usage_tree ss_usage_add_up(
-    const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);
+    struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);
 
 struct ss_usage_sum {
     double capacity; /* this and the next four: nanoseconds of CPU time */
@@ -51,7 +52,7 @@ struct ss_usage_sum {
 };
 
 struct ss_usage {
-    const struct ss_board *board;
+    struct ss_board *board;
     struct ss_load_meter meter;
     bool measures; /* the meter is open */
     struct ss_process_usage *processes;
@@ -71,15 +72,15 @@ struct ss_usage {
 };
 
 /* Opens the meters. If the counters cannot be opened, all use is unknown. */
-void ss_usage_open(
-    struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus);
+void ss_usage_open(struct ss_usage *usage, struct ss_board *board, const struct ss_cpus *cpus);
 
 /* Begins to count samples from `now`. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
 /*
  * Returns the part of the measured CPUs that processes other than ours and the instances' have used
- * since counting began; NaN if unknown. Call it once, before instances are ended.
+ * since counting began; NaN if unknown, as after the end of an attached program. Call it once,
+ * before instances are ended.
  */
 SS_NONNULL() double ss_usage_of_others(struct ss_usage *usage);
 

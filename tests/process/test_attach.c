@@ -817,6 +817,36 @@ START_TEST(a_tree_cannot_be_attached_twice) {
 }
 END_TEST
 
+static pid_t parent_of(pid_t pid) {
+    struct ss_process process;
+    return ss_platform_process_look(pid, &process) ? process.parent : 0;
+}
+
+/* Its parent has ended, so that only the run knows where it came from. */
+START_TEST(an_orphan_of_an_attached_tree_cannot_be_attached) {
+    const char *folder = run_make_folder();
+    char script[4096];
+    snprintf(script, sizeof script,
+        "echo ready; cd %s; sh -c '" PAYLOAD " spin & until [ -e on ]; do sleep 0.02; done';"
+        "sleep 1000",
+        folder);
+    struct run *target = start_target(WORDS("sh", "-c", script));
+    struct run *run =
+        START("-v", "-c", "fixed", "-l", "50%", "-D", "300m", "--attach", pid_text(target->pid));
+    RUN_UNTIL(run, family_is_stopped("payload", 1));
+    struct family orphan = family_find("payload");
+    pid_t parent = parent_of(orphan.pids[0]);
+    run_write_file(run_path(folder, "on"), "");
+    RUN_UNTIL(run, parent_of(orphan.pids[0]) != parent);
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(orphan.pids[0]));
+    kill(run->pid, SIGTERM);
+    run_wait(run);
+    expect_free(&orphan, target);
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* The run that comes second must not start. */
 START_TEST(only_one_of_two_concurrent_runs_attaches) {
     for (int i = 0; i < 8; i++) {
@@ -996,6 +1026,7 @@ PROCESS_MAIN(
     SS_CASE(own_load_can_be_relative_to_a_part_of_the_cpus),
     SS_CASE(invalid_processes_are_not_attached),
     SS_CASE(a_tree_cannot_be_attached_twice),
+    SS_CASE(an_orphan_of_an_attached_tree_cannot_be_attached),
     SS_CASE(only_one_of_two_concurrent_runs_attaches),
     SS_CASE(a_tree_claimed_by_another_run_is_refused),
     SS_CASE(attaching_a_stopped_process_is_refused),

@@ -78,6 +78,36 @@ static void process_with_an_unknown_ancestor_is_foreign(void **state) {
     assert_int_equal(tree.instances, 0);
 }
 
+/* Instances are programs of other parents; 42 and the members of group 50 were found in a tree. */
+static void attached_trees_include_what_has_left_them(void **state) {
+    (void)state;
+    struct ss_board *board = make_board();
+    struct ss_branch *branches = ss_board_branches(board);
+    board->attached = true;
+    atomic_store(&board->rows[0].leader, 40);
+    branches[0].pid = 42;
+    branches[0].started = 7;
+    branches[0].owner = 1;
+    branches[9].pid = 43;
+    branches[9].started = 7;
+    branches[9].owner = 1;
+    branches[4095].pid = 50;
+    branches[4095].group = 1;
+    branches[4095].owner = 1;
+    struct ss_process_usage processes[] = {{.times = {.pid = 10, .parent = 1}},
+        {.times = {.pid = 40, .parent = 2, .used = 1}},
+        {.times = {.pid = 41, .parent = 40, .used = 2}},
+        {.times = {.pid = 42, .parent = 1, .started = 7, .used = 4}},
+        {.times = {.pid = 44, .parent = 42, .used = 8}},
+        {.times = {.pid = 51, .parent = 1, .group = 50, .used = 16}},
+        {.times = {.pid = 43, .parent = 1, .started = 8, .used = 1000}}};
+    struct ss_usage_tree tree =
+        ss_usage_add_up(board, 10, processes, sizeof processes / sizeof *processes);
+    assert_int_equal(tree.instances, 1 + 2 + 4 + 8 + 16);
+    assert_int_equal(tree.attached, 1);
+    free(board);
+}
+
 static void each_process_of_a_long_line_of_descent_is_visited_once(void **state) {
     (void)state;
     static struct ss_process_usage processes[100000];
@@ -171,13 +201,39 @@ static void pauses_do_not_count_as_load_of_other_processes(void **state) {
     free(board);
 }
 
+/* The calling process is the attached program: its CPU time is known until it leaves the board. */
+static void use_of_others_is_unknown_after_the_end_of_an_attached_program(void **state) {
+    (void)state;
+    static struct ss_usage usage;
+    for (int ends = 0; ends < 2; ends++) {
+        size_t next = 0;
+        struct ss_cpus cpus = {0};
+        struct ss_board *board = make_board();
+        board->attached = true;
+        atomic_store(&board->rows[0].leader, getpid());
+        ss_cpus_add(&cpus, 0);
+        ss_usage_open(&usage, board, &cpus);
+        assert_true(usage.measures);
+        usage.whole.read = read_script;
+        usage.whole.context = &next;
+        ss_usage_begin(&usage, ss_platform_now());
+        if (ends)
+            atomic_store(&board->rows[0].leader, 0);
+        assert_int_equal(isnan(ss_usage_of_others(&usage)), ends);
+        ss_usage_close(&usage);
+        free(board);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(usage_includes_times_of_waited_children),
     cmocka_unit_test(usage_keeps_the_time_of_ended_instances),
     cmocka_unit_test(process_with_a_reused_executor_pid_is_foreign),
     cmocka_unit_test(process_with_an_unknown_ancestor_is_foreign),
+    cmocka_unit_test(attached_trees_include_what_has_left_them),
     cmocka_unit_test(each_process_of_a_long_line_of_descent_is_visited_once),
     cmocka_unit_test(cpu_time_of_this_process_is_read),
     cmocka_unit_test(load_of_other_processes_excludes_processes_of_the_run),
-    cmocka_unit_test(pauses_do_not_count_as_load_of_other_processes))
+    cmocka_unit_test(pauses_do_not_count_as_load_of_other_processes),
+    cmocka_unit_test(use_of_others_is_unknown_after_the_end_of_an_attached_program))
