@@ -31,6 +31,13 @@ uint32_t ss_cpus_count(const struct ss_cpus *cpus) {
     return count;
 }
 
+uint32_t ss_cpus_last(const struct ss_cpus *cpus) {
+    uint32_t last = SS_CPUS_MAX - 1;
+    while (last > 0 && !ss_cpus_has(cpus, last))
+        last--;
+    return last;
+}
+
 uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed) {
     for (uint32_t i = 0; i < SS_CPUS_MAX / 64; i++) {
         uint64_t outside = cpus->bits[i] & ~allowed->bits[i];

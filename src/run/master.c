@@ -252,24 +252,35 @@ static void open_cpus(struct ss_master *master) {
         master->monitor.cpus = &master->cpus;
 }
 
+/*
+ * Opens the meter of the machine, before the run is isolated: in another PID namespace, control
+ * groups of version 2 do not show whether they contain all processes.
+ */
+static int open_meter(struct ss_master *master) {
+    struct ss_plan *plan = master->plan;
+    if (!ss_plan_reads_counters(plan))
+        return 0;
+    struct ss_source_request request = plan->source;
+    if (request.source == SS_SOURCE_NONE)
+        request.source = SS_SOURCE_SYSTEM;
+    if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
+        return -1;
+    ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
+    return 0;
+}
+
 /* Opens the monitor. The parts of the load are for the record only: control does not need them. */
 static int open_monitor(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     enum ss_source source = plan->source.source;
+    /* The source that the plan chose may have disappeared since. */
+    if (ss_plan_reads_counters(plan))
+        source = master->meter.reader.counters.source;
     ss_monitor_open(&master->monitor, &plan->set, source, &master->meter, master->board);
     open_cpus(master);
-    if (source == SS_SOURCE_SENSOR)
-        return 0;
     if (source == SS_SOURCE_OWN)
         return open_spent_meter(master);
-    struct ss_source_request request = plan->source;
-    request.source = master->monitor.source;
-    if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
-        return -1;
-    /* The source that the plan chose may have disappeared since. */
-    master->monitor.source = master->meter.reader.counters.source;
-    ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
-    if (plan->record)
+    if (plan->record && ss_plan_reads_counters(plan))
         ss_platform_cpu_times_add_parts(&master->meter.reader, NULL);
     return 0;
 }
@@ -437,7 +448,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         outcome->status = error->status;
         return -1;
     }
-    if (open_recorder(master) == 0 && open_board(master) == 0 &&
+    if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
         (!plan->isolate || ss_isolate(master->board, error) == 0) && open_master(master) == 0) {
         atomic_store(&master->board->begun, 1);
         ss_master_advance(master, ss_platform_now());

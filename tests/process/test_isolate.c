@@ -330,6 +330,59 @@ START_TEST(isolation_without_user_namespace_is_refused) {
 }
 END_TEST
 
+static struct {
+    char procs[4096]; /* a file that takes the place of cgroup.procs */
+    char group[64];
+} version_2; /* global, because run_setup.prepare has no argument */
+
+/*
+ * Leaves a hierarchy of version 2 whose root seems to have one process, number 2: a kernel thread
+ * out here, but not in another PID namespace.
+ */
+static void enter_version_2(void) {
+    if (!surroundings_unshare(CLONE_NEWNS) ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        _exit(SURROUNDINGS_MISSING);
+    while (umount2("/sys/fs/cgroup", MNT_DETACH) == 0)
+        continue;
+    if (mount("none", "/sys/fs/cgroup", "cgroup2", 0, NULL) < 0 ||
+        mount(version_2.procs, "/sys/fs/cgroup/cgroup.procs", NULL, MS_BIND, NULL) < 0 ||
+        (mkdir(version_2.group, 0755) < 0 && errno != EEXIST))
+        _exit(SURROUNDINGS_MISSING);
+}
+
+static void remove_group(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        enter_version_2();
+        _exit(rmdir(version_2.group));
+    }
+    waitpid(child, NULL, 0);
+}
+
+/* The group has no process, so that its CPU time does not grow. */
+START_TEST(an_isolated_run_keeps_the_source_of_the_load) {
+    SKIP_UNLESS_ISOLATED();
+    const char *folder = run_make_folder();
+    snprintf(version_2.procs, sizeof version_2.procs, "%s", run_path(folder, "procs"));
+    snprintf(version_2.group, sizeof version_2.group, "/sys/fs/cgroup/showstopper-test.%d",
+        (int)getpid());
+    run_write_file(version_2.procs, "2\n");
+    for (int isolated = 0; isolated < 2; isolated++) {
+        struct run_setup setup = {.prepare = enter_version_2, .folder = "/"};
+        struct run *run = run_wait(run_start(
+            &setup, WORDS(SHOWSTOPPER, "-q", "--json", "-", "-n", "1", "-c", "fixed", "-l", "100%",
+                        "--duration", "1s", isolated ? "--isolate" : "--quiet", PAYLOAD, "spin")));
+        remove_group();
+        SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "cgroup-v2: cannot be mounted");
+        run_expect(run, 0);
+        ck_assert_double_eq_tol(json_number(run->out.bytes, "load_mean"), 0, 1e-9);
+        run_free(run);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(isolation_with_keep_is_refused) {
     const char *folder = run_make_folder();
     const char *witness = run_path(folder, "witness");
@@ -367,6 +420,7 @@ PROCESS_MAIN(
     SS_CASE(isolation_without_namespace_is_refused),
     SS_CASE(isolation_without_mounts_is_refused),
     SS_CASE(isolation_without_user_namespace_is_refused),
+    SS_CASE(an_isolated_run_keeps_the_source_of_the_load),
     SS_CASE(isolation_with_keep_is_refused),
     SS_CASE(dry_run_shows_the_isolation))
 /* clang-format on */

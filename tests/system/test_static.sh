@@ -53,9 +53,21 @@ check_programs() {
     cmp trace expected-trace || fail "$programs: sstrace compiles another trace"
 }
 
+# musl takes the CPUs that a process may use for those of the machine, so a process on one CPU would take the CPU time of
+# all for that of its own.
+check_single_cpus() {
+    local cpu
+    for cpu in "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')" "$(taskset -cp $$ | sed 's/.*[^0-9]//')"; do
+        taskset -c "$cpu" "$build/bin/showstopper" --dry-run -l 50% true >expected-plan
+        taskset -c "$cpu" "static/$own/showstopper" --dry-run -l 50% true | diff expected-plan - >&2 ||
+            fail "another plan on CPU $cpu"
+    done
+}
+
 make_programs "$own"
 instance=("$scratch/static/$own/ssburn" serial)
 check_programs "$own"
+check_single_cpus
 
 # The programs run in a root that contains nothing else.
 if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then

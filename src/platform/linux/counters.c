@@ -20,11 +20,8 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     if (reader->file < 0)
         return ss_error_fail(
             error, "%s: %s: the load cannot be measured", reader->path, strerror(errno));
-    long present = sysconf(_SC_NPROCESSORS_CONF);
-    uint32_t lines = ss_cpus_count(&reader->cpus);
-    if (present > 0 && (uint32_t)present > lines)
-        lines = (uint32_t)present;
-    reader->size = ((size_t)lines + 2) * STAT_LINE;
+    /* The line of the sum, those of CPUs up to the last one, and a part of another. */
+    reader->size = ((size_t)ss_cpus_last(&reader->cpus) + 3) * STAT_LINE;
     reader->unit = 1e9 / (double)sysconf(_SC_CLK_TCK);
     return 0;
 }

@@ -49,8 +49,19 @@ static bool find_root(const struct ss_platform_roots *roots, const char *type, c
     return found;
 }
 
+/* Returns the number of online CPUs. musl's get_nprocs() counts those that the caller may use. */
+static uint32_t count_online(void) {
+    char text[4096];
+    struct ss_cpus online;
+    struct ss_error ignored = {0};
+    if (ss_linux_read_text("/sys/devices/system/cpu/online", text, sizeof text) == 0 &&
+        ss_cpus_parse(text, &online, &ignored) == 0)
+        return ss_cpus_count(&online);
+    return (uint32_t)get_nprocs();
+}
+
 static bool has_all_cpus(const struct ss_counter_reader *reader) {
-    return ss_cpus_count(&reader->cpus) >= (uint32_t)get_nprocs();
+    return ss_cpus_count(&reader->cpus) >= count_online();
 }
 
 /*
@@ -58,12 +69,7 @@ static bool has_all_cpus(const struct ss_counter_reader *reader) {
  * the last measured CPU may be cut off.
  */
 static size_t list_size(const struct ss_cpus *cpus) {
-    uint32_t last = 0;
-    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
-        if (ss_cpus_has(cpus, cpu))
-            last = cpu;
-    }
-    return 21 * ((size_t)last + 1) + 64;
+    return 21 * ((size_t)ss_cpus_last(cpus) + 1) + 64;
 }
 
 static const char *open_usage(struct ss_counter_reader *reader, const char *folder) {
@@ -131,7 +137,7 @@ static int read_all(const struct ss_counter_reader *reader, uint64_t *used) {
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {
     if (reader->whole && ss_time_since(counters->time, reader->looked) > LOOK_INTERVAL) {
         reader->looked = counters->time;
-        reader->capacity = get_nprocs();
+        reader->capacity = count_online();
     }
     counters->ran = true;
     counters->capacity = counters->cpus = reader->capacity;

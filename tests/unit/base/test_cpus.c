@@ -33,10 +33,14 @@ static void added_cpus_are_in_the_set(void **state) {
     (void)state;
     struct ss_cpus cpus = {0};
     assert_int_equal(ss_cpus_count(&cpus), 0);
+    assert_int_equal(ss_cpus_last(&cpus), 0);
     ss_cpus_add(&cpus, 0);
+    assert_int_equal(ss_cpus_last(&cpus), 0);
     ss_cpus_add(&cpus, 64);
+    assert_int_equal(ss_cpus_last(&cpus), 64);
     ss_cpus_add(&cpus, 64);
     ss_cpus_add(&cpus, SS_CPUS_MAX - 1);
+    assert_int_equal(ss_cpus_last(&cpus), SS_CPUS_MAX - 1);
     ss_cpus_add(&cpus, SS_CPUS_MAX);
     ss_cpus_add(&cpus, UINT32_MAX);
     assert_int_equal(ss_cpus_count(&cpus), 3);
