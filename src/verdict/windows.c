@@ -22,6 +22,8 @@ void ss_windows_add(struct ss_windows *windows, ss_time start, ss_time end, doub
     if (windows->from == SS_TIME_NEVER || end < windows->from)
         return;
     make_room(windows, end);
+    if (windows->reach < end - windows->from)
+        windows->reach = end - windows->from;
     if (start >= end) {
         windows->cells[(end - windows->from) / windows->width] += amount;
         return;
@@ -40,7 +42,7 @@ void ss_windows_add(struct ss_windows *windows, ss_time start, ss_time end, doub
 /* A position in the cells, which only moves forward. */
 struct cursor {
     const struct ss_windows *windows;
-    double end;  /* the number of cells until the end, including a part of the last one */
+    double end;  /* the number of cells with amounts, including a part of the last one */
     size_t done; /* number of cells that have been added up */
     double sum;  /* the sum of these cells */
 };
@@ -59,12 +61,14 @@ static double find_sum(struct cursor *cursor, double cells) {
 void ss_windows_split(
     const struct ss_windows *windows, ss_time to, size_t count, double amounts[]) {
     struct cursor cursor = {.windows = windows};
-    double before = 0;
-    if (windows->width > 0 && windows->from < to)
-        cursor.end = (double)(to - windows->from) / (double)windows->width;
+    double before = 0, cells = 0;
+    if (windows->width > 0 && windows->from < to) {
+        cells = (double)(to - windows->from) / (double)windows->width;
+        cursor.end = fmax(cells, (double)windows->reach / (double)windows->width);
+    }
     for (size_t i = 0; i < count; i++) {
-        double now = i + 1 < count ? cursor.end * (double)(i + 1) / (double)count : cursor.end;
-        double sum = cursor.end > 0 ? find_sum(&cursor, now) : 0;
+        double now = i + 1 < count ? cells * (double)(i + 1) / (double)count : cells;
+        double sum = cells > 0 ? find_sum(&cursor, now) : 0;
         amounts[i] = sum - before;
         before = sum;
     }

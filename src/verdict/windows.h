@@ -16,6 +16,7 @@
 struct ss_windows {
     ss_time from;  /* start of the first cell; SS_TIME_NEVER: drops what is added */
     ss_time width; /* width of a cell; 0 before the first amount */
+    ss_time reach; /* end of the latest amount, since `from` */
     double cells[SS_WINDOWS_CELLS];
 };
 
@@ -26,7 +27,10 @@ struct ss_windows {
 SS_NONNULL()
 void ss_windows_add(struct ss_windows *windows, ss_time start, ss_time end, double amount);
 
-/* Divides the time up to `to` into `count` equal windows, and sets the amount of each. */
+/*
+ * Divides the time up to `to` into `count` equal windows, and sets the amount of each. Leaves out
+ * later amounts; those in the same cell as `to` are divided evenly.
+ */
 SS_NONNULL()
 void ss_windows_split(const struct ss_windows *windows, ss_time to, size_t count, double amounts[]);
 

@@ -100,6 +100,30 @@ static void closed_loop_is_checked_by_its_throughput(void **state) {
     assert_true(fabs(verdict.evidence.figures[SS_CHECK_THROUGHPUT] + 9.5) < 1);
 }
 
+/* 50 clients have an answer after 100 ms each. The last request is lost, and fails after 10 s. */
+static void late_timeout_does_not_change_the_throughput(void **state) {
+    (void)state;
+    it.account.rules.closed = 50;
+    for (ss_time i = 0; i < 5000; i++)
+        made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    made_up_end(&it, 9900 * SS_MILLISECOND, 0, 10 * SS_SECOND, SSREQUEST_TIMEOUT);
+    it.account.took = 19900 * SS_MILLISECOND;
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_PASSED);
+    assert_that(verdict.findings[SS_CHECK_RESPONSE], ==, SS_PASSED);
+    assert_string_equal(ss_verdict_word(&verdict), "valid");
+}
+
+/* Answers cease to come after half of the time, and all clients wait for one until the end. */
+static void hanging_service_changes_the_throughput(void **state) {
+    (void)state;
+    it.account.rules.closed = 50;
+    for (ss_time i = 0; i < 2500; i++)
+        made_up_end(&it, i * 2 * SS_MILLISECOND, 0, 100 * SS_MILLISECOND, SSREQUEST_SUCCESS);
+    struct ss_verdict verdict = ssrequest_verdict(&it.account);
+    assert_that(verdict.findings[SS_CHECK_THROUGHPUT], ==, SS_INVALID);
+}
+
 static void failures_and_an_early_end_are_detected(void **state) {
     (void)state;
     for (ss_time i = 0; i < 100; i++)
@@ -179,6 +203,8 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(requests_delayed_by_the_cap_are_not_late, set_up,
         tear_down),
     cmocka_unit_test_setup_teardown(closed_loop_is_checked_by_its_throughput, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(late_timeout_does_not_change_the_throughput, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(hanging_service_changes_the_throughput, set_up, tear_down),
     cmocka_unit_test_setup_teardown(failures_and_an_early_end_are_detected, set_up, tear_down),
     cmocka_unit_test_setup_teardown(requests_without_an_answer_are_detected, set_up, tear_down),
     cmocka_unit_test_setup_teardown(only_a_stop_is_an_early_end, set_up, tear_down),

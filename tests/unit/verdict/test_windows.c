@@ -70,6 +70,17 @@ static void partial_cell_is_divided_evenly(void **state) {
     assert_split(0.0025, 10, (double[]){.5, .5, .5, .5, .5, .5, .5, .5, .5, .5});
 }
 
+/* Cells are 2 ms wide, and the one of the cut also has the next millisecond. */
+static void later_amounts_are_left_out(void **state) {
+    (void)state;
+    open_at(0);
+    for (int i = 0; i < 3000; i++)
+        add(i * 1e-3, (i + 1) * 1e-3, 1);
+    assert_split(1.001, 7, (double[]){143, 143, 143, 143, 143, 143, 143});
+    assert_split(2.999, 1, (double[]){2999});
+    assert_split(3, 1, (double[]){3000});
+}
+
 static void ten_years_fit(void **state) {
     (void)state;
     open_at(0);
@@ -86,4 +97,5 @@ UNIT_MAIN(
     cmocka_unit_test(nothing_is_added_before_counting),
     cmocka_unit_test(wider_cells_keep_the_amounts_in_their_windows),
     cmocka_unit_test(partial_cell_is_divided_evenly),
+    cmocka_unit_test(later_amounts_are_left_out),
     cmocka_unit_test(ten_years_fit))

@@ -31,7 +31,8 @@ static void divide(double *sums, const double *counts, size_t windows) {
 static void judge_changes(const struct ssrequest_account *account, struct ss_evidence *evidence) {
     const struct ssrequest_tally *tally = account->tally;
     double sums[SS_STATIONARITY_MAX], counts[SS_STATIONARITY_MAX];
-    ss_time end = ss_time_add(account->skipped, account->took);
+    /* Once sending ends, less and less is in progress, and a lost request may end very late. */
+    ss_time end = ss_time_add(account->skipped, account->asked);
     size_t windows = ss_stationarity_windows((double)count_successes(account));
     if (windows == 0 || !is_steady(account))
         return;
