@@ -587,6 +587,24 @@ an_unstable_profile_is_set_aside() {
     [ "$(wc -l <"$folder/noisy/results.csv")" -eq 5 ] || fail "the benchmarks were not measured again"
 }
 
+# The folder's benchmarks were measured in two calls. Those of the first one are unstable.
+min_stable_counts_all_benchmarks_of_the_folder() {
+    local number options=(measure --battery "$folder/eleven" --machine one --repetitions 2)
+    for number in {1..5}; do echo "noisy$number cpu /s higher 'rate' 'rate ([0-9]+)'"; done >"$folder/eleven"
+    for number in {1..6}; do echo "calm$number cpu /s higher 'rate' 'rate ([0-9]+)'"; done >>"$folder/eleven"
+    expect 0 "${options[@]}" --benchmarks 'noisy*' "$folder/first"
+    sed -i 's/,2,100$/,2,130/' "$folder/first/results.csv"
+    cp -r "$folder/first" "$folder/mostly-noisy"
+    expect 0 "${options[@]}" --benchmarks 'calm*' --min-stable 50% "$folder/first"
+    says '^6 of 6 benchmarks measured, 5 of 11 in this folder unstable$'
+    [ ! -e "$folder/first/unstable-results.csv" ] || fail "stable results were set aside"
+    expect 0 "${options[@]}" --benchmarks calm1 --min-stable 50% "$folder/first"
+    says '^1 of 1 benchmarks measured, 5 of 11 in this folder unstable$'
+    expect 125 "${options[@]}" --benchmarks 'calm1,calm2' --min-stable 50% "$folder/mostly-noisy"
+    says '5 of 7 benchmarks are unstable: '
+    [ -e "$folder/mostly-noisy/unstable-results.csv" ] || fail "the results were not set aside"
+}
+
 folder_without_ratios_is_refused() {
     mkdir "$folder/empty"
     expect 125 predict "$folder/empty"
@@ -901,6 +919,7 @@ run_case unstable_benchmarks_are_left_out
 run_case only_selected_benchmarks_are_measured
 run_case all_throttles_of_a_folder_are_compared_and_indexed
 run_case an_unstable_profile_is_set_aside
+run_case min_stable_counts_all_benchmarks_of_the_folder
 run_case folder_without_ratios_is_refused
 run_case calibration_finds_the_setting
 run_case the_interval_contains_the_estimated_setting

@@ -71,7 +71,7 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
     {0, "PERCENT", {"min-stable", SS_OPTION_PERCENT, AT(min_stable), .max = "100",
-        .help = "fail at the end unless two benchmarks, and this part of them, are stable"}},
+        .help = "fail at the end unless two benchmarks of the folder, and this part of them, are stable"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
         .help = "measure under this throttle: duty=40%, load=40%, quota=40%, frequency=1.4GHz or, as a part of the highest one, frequency=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
@@ -505,12 +505,15 @@ static int set_results_aside(const struct request *request, struct ss_error *err
     return 0;
 }
 
-/* With --min-stable, fails if too few benchmarks are stable, and renames the results. */
+/*
+ * With --min-stable, fails if too few of the folder's benchmarks are stable, and renames the
+ * results.
+ */
 static int check_stable(
     const struct request *request, size_t count, size_t unstable, struct ss_error *error) {
     size_t stable = count - unstable;
     bool few = stable < 2;
-    if (request->min_stable == 0 || count == 0 ||
+    if (request->min_stable == 0 ||
         (!few && 100 * (double)stable >= request->min_stable * (double)count))
         return 0;
     if (set_results_aside(request, error) < 0)
@@ -531,16 +534,21 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
     for (size_t i = 0; i < measurement->setting_count; i++) {
         const struct setting *setting = &measurement->settings[i];
         size_t count = 0, wanted = measurement->count / measurement->setting_count;
+        /* With --benchmarks, the folder may have others from an earlier call. */
+        size_t all = setting->profile ? setting->profile->count : 0;
         for (size_t j = i * wanted; j < (i + 1) * wanted; j++)
             count += find_done(&measurement->jobs[j]) != NULL;
         size_t unstable = warn_of_unstable(measurement, setting);
         if (measurement->setting_count > 1)
             print_limits(setting->limits);
-        printf("%zu of %zu benchmarks measured, %zu unstable\n", count, wanted, unstable);
+        printf("%zu of %zu benchmarks measured, %zu", count, wanted, unstable);
+        if (all > count)
+            printf(" of %zu in this folder", all);
+        printf(" unstable\n");
         if (unstable > 0)
             print_limit_costs(measurement, setting);
         measured += count;
-        if (check_stable(measurement->request, count, unstable, error) < 0)
+        if (count > 0 && check_stable(measurement->request, all, unstable, error) < 0)
             return -1;
     }
     return measured > 0 ? 0 : ss_error_fail(error, "no benchmark printed a result");
