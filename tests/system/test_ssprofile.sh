@@ -883,8 +883,12 @@ calibration_by_frequency_chooses_the_nearest_one() {
     [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.6GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
     unchanged
     sheet "$folder/clock-base" 84 91
-    expect 0 "${calibrate[@]}"
+    expect 0 "${calibrate[@]}" -o "$folder/between"
+    says_in_all 'this machine is nearest to the base at a setting of 90.48%, found by the closed method'
+    says_in_all 'The mean ratio at this setting is 1.0604 (1.0604 to 1.0604 with 95% confidence).'
     says_in_all 'this setting is the nearest'
+    grep -q '^frequency,closed,0\.904761904762,,,' "$folder/between/calibrated.csv" ||
+        fail "$(cat "$folder/between/calibrated.csv")"
     [ "$(tail -n 1 "$folder/out")" = "use: ssactuate run frequency=1.9GHz -- APPLICATION" ] || fail "$(cat "$folder/out")"
     sheet "$folder/clock-base" 30 30
     expect 125 "${calibrate[@]}"

@@ -116,6 +116,7 @@ struct calibration {
     size_t count;
     struct table_sheet sheets[SHEETS], findings;
     size_t found; /* row of the test with the result; SIZE_MAX without a result */
+    bool is_near; /* the result is the nearest test, but does not match the base */
 
     /* The current setting, and the results at it. */
     struct ssprofile_profile here;
@@ -247,17 +248,17 @@ struct bounds {
 };
 
 /*
- * Returns the interval of the setting, assuming that speed is proportional to the setting within so
- * small a range. NaN for the search, whose result has no interval.
+ * Returns the interval of the setting that matches the base, assuming that speed is proportional to
+ * the setting within so small a range. NaN for the search, which has no interval, and if no tested
+ * setting matches.
  */
 static struct bounds bounds_of(const struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
     double mean = test_number(calibration, row, "log_ratio_mean");
     double half = test_number(calibration, row, "half_width");
-    if (calibration->request->method == METHOD_SEARCH)
+    if (calibration->request->method == METHOD_SEARCH || calibration->is_near)
         return (struct bounds){NAN, NAN};
-    return (struct bounds){fmin(setting * exp(-mean - half), setting),
-        fmin(fmax(setting * exp(-mean + half), setting), 1)};
+    return (struct bounds){setting * exp(-mean - half), fmin(setting * exp(-mean + half), 1)};
 }
 
 static void say_setting(struct calibration *calibration, size_t row) {
@@ -265,22 +266,22 @@ static void say_setting(struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
     double cost = test_number(calibration, row, "cost");
     bool searches = request->method == METHOD_SEARCH;
-    char interval[100], counts[2][48];
+    char interval[100] = "", counts[2][48];
     struct bounds bounds = bounds_of(calibration, row);
     if (searches)
-        snprintf(interval, sizeof interval, "cost %.4f", cost);
-    else
-        snprintf(interval, sizeof interval, "%.2f%% to %.2f%% with 95%% confidence",
+        snprintf(interval, sizeof interval, " (cost %.4f)", cost);
+    else if (!calibration->is_near)
+        snprintf(interval, sizeof interval, " (%.2f%% to %.2f%% with 95%% confidence)",
             100 * bounds.low, 100 * bounds.high);
     ssprofile_say(&calibration->findings,
-        "Throttled by %s, this machine is %s the base at a setting of %.2f%% (%s), found by the %s "
+        "Throttled by %s, this machine is %s the base at a setting of %.2f%%%s, found by the %s "
         "from %s with %s at this setting.",
         ssprofile_throttle_kind_name(SSPROFILE_DUTY + request->throttle),
-        searches && cost > COST_MATCHED ? "nearest to" : "as fast as", 100 * setting, interval,
+        calibration->is_near ? "nearest to" : "as fast as", 100 * setting, interval,
         searches ? "published search" : "closed method",
         count_of(counts[0], (double)calibration->count, "benchmark"),
         count_of(counts[1], test_number(calibration, row, "repetitions"), "repetition"));
-    if (searches && cost > COST_MATCHED)
+    if (searches && calibration->is_near)
         ssprofile_say(&calibration->findings,
             "Its cost is %.3f: at no tested setting do benchmarks take as long as on the base.",
             cost);
@@ -332,9 +333,9 @@ static void say_distance(struct calibration *calibration, size_t row) {
     double mean = test_number(calibration, row, "log_ratio_mean");
     double half = test_number(calibration, row, "half_width");
     ssprofile_say(&calibration->findings,
-        "The mean ratio at this setting is %.4f (%.4f to %.4f). No tested setting has an interval "
-        "that contains 1, because the speed of this throttle jumps by more than that from one "
-        "setting to the next; this setting is the nearest.",
+        "The mean ratio at this setting is %.4f (%.4f to %.4f with 95%% confidence). No tested "
+        "setting has an interval that contains 1, because the speed of this throttle jumps by more "
+        "than that from one setting to the next; this setting is the nearest.",
         exp(mean), exp(mean - half), exp(mean + half));
 }
 
@@ -383,6 +384,7 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
     printf("setting %.2f%% (cost %.5f, %zu tests)\n",
         100 * test_number(calibration, found, "setting"), state.best_cost,
         table_rows(&calibration->sheets[TESTS]));
+    calibration->is_near = test_number(calibration, found, "cost") > COST_MATCHED;
     say_result(calibration, found);
     return 0;
 }
@@ -405,8 +407,9 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
         100 * test_number(calibration, row, "setting"),
         test_number(calibration, row, "log_ratio_mean"),
         test_number(calibration, row, "half_width"), tests);
+    calibration->is_near = verdict == SSPROFILE_NEAR;
     say_result(calibration, row);
-    if (verdict == SSPROFILE_NEAR)
+    if (calibration->is_near)
         say_distance(calibration, row);
     return 0;
 }
