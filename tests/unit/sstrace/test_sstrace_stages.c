@@ -150,7 +150,10 @@ static void repeat_option_omits_later_warm_ups(void **state) {
     assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "1"), "0 0,1s 1");
     /* The warm-up is not repeated. */
     assert_becomes("0 free\n2s 0\n3s 1\n", WORDS("--repeat", "2"), "0 free,2s 0,3s 1,3s 0,4s 1");
-    assert_refused("1s 0\n", WORDS("--repeat", "2"), "has length 0");
+    assert_refused("1s 0\n", WORDS("--repeat", "2"), "the trace ends at its first load");
+    assert_refused("0 free\n10M 1\n", WORDS("--repeat", "2"), "the trace ends at its first load");
+    assert_refused(
+        "0 free\n1M free\n10M free\n", WORDS("--repeat", "2"), "the trace has only free sections");
     assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "the count must be more than 0");
     assert_refused("0 0\n1s 1\n", WORDS("--repeat", "50000001"),
         "more than 100000000 records: repeat it at most 50000000 times");

@@ -121,8 +121,13 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     if (spool->sink.end(&spool->sink, error) != 0)
         return -1;
     ss_time period = ss_time_since(spool->length, spool->first_load);
+    if (spool->first_load == SS_TIME_NEVER)
+        return ss_error_fail(error,
+            "--repeat: the trace has only free sections, and one at its beginning is played once, "
+            "so nothing can be repeated");
     if (period == 0)
-        return ss_error_fail(error, "--repeat: the trace has length 0, so it cannot be repeated");
+        return ss_error_fail(
+            error, "--repeat: the trace ends at its first load, so nothing can be repeated");
     if (check_repeat(stage, period, error) != 0)
         return -1;
     for (uint64_t i = 0; i < stage->how.count; i++) {
