@@ -160,6 +160,25 @@ static void missing_csv_samples_become_gaps(void **state) {
     assert_not_imported(&run, "in:6:1: no samples for 10 s before this one");
 }
 
+/* Two samples are missing before the one at 60 s, and two before the one at 90 s. */
+static void two_equal_gaps_do_not_change_the_interval(void **state) {
+    (void)state;
+    struct import_run run =
+        import_text(csv, NULL, "time,load\n0,10\n10,20\n20,30\n30,40\n60,50\n90,60\n100,70\n");
+    assert_imported(&run);
+    assert_int_equal(run.gaps, 2);
+    assert_imported_record(&run, 8, 60, 40);
+    assert_imported_record(&run, 9, 60, 50);
+    import_free(&run);
+    /* The first distance may be too short, or a gap. */
+    run = import_text(csv, NULL, "time,load\n0,10\n4,20\n14,30\n24,40\n34,50\n44,60\n");
+    assert_int_equal(run.gaps, 1);
+    import_free(&run);
+    run = import_text(csv, NULL, "time,load\n0,10\n30,20\n40,30\n50,40\n80,50\n110,60\n");
+    assert_int_equal(run.gaps, 2);
+    import_free(&run);
+}
+
 static void csv_rows_out_of_order_are_skipped(void **state) {
     (void)state;
     struct import_run run =
@@ -267,6 +286,7 @@ UNIT_MAIN(
     cmocka_unit_test(ambiguous_thousands_comma_is_refused),
     cmocka_unit_test(csv_times_of_day_continue_after_midnight),
     cmocka_unit_test(missing_csv_samples_become_gaps),
+    cmocka_unit_test(two_equal_gaps_do_not_change_the_interval),
     cmocka_unit_test(csv_rows_out_of_order_are_skipped),
     cmocka_unit_test(csv_files_without_times_are_concatenated),
     cmocka_unit_test(csv_line_without_final_newline_is_read),

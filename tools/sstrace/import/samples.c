@@ -163,13 +163,20 @@ static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *in
 
 /*
  * Learns the usual interval from two similar ones in a row, so that a single short interval, as
- * after a restart, changes nothing.
+ * after a restart, changes nothing. Longer ones are gaps, even if two follow each other, unless the
+ * usual interval is only that of the first two samples.
  */
 static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     if (length <= 0 || samples->options->every)
         return;
-    if (!samples->usual || llabs(length - samples->before) <= length / 4)
+    int64_t longer = length > samples->before ? length : samples->before;
+    bool similar = llabs(length - samples->before) <= length / 4;
+    if (similar && (!samples->repeated || longer < samples->usual)) {
+        samples->usual = longer;
+        samples->repeated = true;
+    } else if (!samples->usual) {
         samples->usual = length;
+    }
     samples->before = length;
 }
 
@@ -313,11 +320,17 @@ static int add_to_series(struct sstrace_samples *samples, struct sstrace_input *
     series->base = samples->base;
     series->has_base = true;
     /* A series that begins with a gap would take the gap for its interval. */
-    if (!series->usual)
+    if (!series->usual) {
         series->usual = samples->usual;
+        series->repeated = samples->repeated;
+    }
     int result = add(series, input, column, sample);
-    if (series->usual && (!samples->usual || series->usual < samples->usual))
+    if (series->usual && (!samples->usual || series->usual < samples->usual)) {
         samples->usual = series->usual;
+        samples->repeated = series->repeated;
+    } else if (series->usual == samples->usual) {
+        samples->repeated |= series->repeated;
+    }
     samples->offered += series->offered;
     samples->fresh += series->fresh;
     series->offered = series->fresh = 0;

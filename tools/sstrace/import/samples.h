@@ -101,6 +101,7 @@ struct sstrace_samples {
     int64_t reached;          /* end of the last sample given to the sink */
     double load;              /* load of that sample */
     int64_t usual;            /* usual interval, ns; 0 if unknown */
+    bool repeated;            /* two intervals in a row were like `usual` */
     int64_t before;           /* previous interval, ns */
     uint64_t used;            /* number of samples used */
     uint64_t gaps, late, bad;
