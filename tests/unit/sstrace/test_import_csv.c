@@ -206,6 +206,26 @@ static void csv_line_without_final_newline_is_read(void **state) {
     assert_levels(&run, 5, LEVELS(10, 20));
 }
 
+static void csv_unit_is_a_word_of_the_heading(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *numbers[2];
+    } columns[] = {{"cpu_saturation", {"25", "50"}}, {"Iterations", {"25", "50"}},
+        {"cpu_saturation_pct", {"0.25", "0.5"}}, {"load_ratio", {"0.25", "0.5"}},
+        {"ratio", {"0.25", "0.5"}}, {"cpuratio", {"0.25", "0.5"}}, {"Ratio-1", {"0.25", "0.5"}},
+        {"busyRatioOfCpu", {"0.25", "0.5"}}, {"load (fraction)", {"0.25", "0.5"}}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "time,%s\n0,%s\n5,%s\n", columns[i].name, columns[i].numbers[0],
+            columns[i].numbers[1]);
+        struct import_run run = import_text(csv, &(import_options){.load_column = "2"}, text);
+        if (i == 2)
+            assert_levels(&run, 5, LEVELS(0.25, 0.5));
+        else
+            assert_levels(&run, 5, LEVELS(25, 50));
+    }
+}
+
 // clang-format off
 static const struct refusal refusals[] = {
     {"", {0}, "in:1:1: the file has no samples"},
@@ -290,6 +310,7 @@ UNIT_MAIN(
     cmocka_unit_test(csv_rows_out_of_order_are_skipped),
     cmocka_unit_test(csv_files_without_times_are_concatenated),
     cmocka_unit_test(csv_line_without_final_newline_is_read),
+    cmocka_unit_test(csv_unit_is_a_word_of_the_heading),
     cmocka_unit_test(csv_errors_name_line_and_column),
     cmocka_unit_test(csv_numbers_are_rounded_only_once))
 // clang-format on

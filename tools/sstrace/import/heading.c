@@ -258,15 +258,37 @@ int sstrace_heading_ask(
     return sstrace_input_blame(input, 1, "%s: the columns are %s", question, list);
 }
 
+/*
+ * Returns whether the name ends with the word, or has it between other words: "cpuratio" and
+ * "ratioOfTime" have "ratio", "saturation" does not.
+ */
+static bool has_word(const struct sstrace_field *name, const char *word) {
+    size_t length = strlen(word);
+    const char *end = name->text + name->length;
+    for (const char *at = name->text; (size_t)(end - at) >= length; at++) {
+        const char *rest = at + length;
+        if (strncasecmp(at, word, length) != 0)
+            continue;
+        bool begins = at == name->text || !isalpha((unsigned char)at[-1]) ||
+                      (islower((unsigned char)at[-1]) && isupper((unsigned char)*at));
+        bool ends = rest == end || !isalpha((unsigned char)*rest) ||
+                    (islower((unsigned char)rest[-1]) && isupper((unsigned char)*rest));
+        while (rest < end && !isalpha((unsigned char)*rest))
+            rest++;
+        if (rest == end || (begins && ends))
+            return true;
+    }
+    return false;
+}
+
 enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number) {
     struct sstrace_field field;
     if (!find_name(heading, number, &field))
         return SSTRACE_UNIT_DEFAULT;
     if (memchr(field.text, '%', field.length))
         return SSTRACE_UNIT_PERCENT;
-    struct plain_name plain = make_plain(&field);
     for (size_t i = 0; i < ENDINGS; i++) {
-        if (!endings[i].of_time && strstr(plain.text, endings[i].name))
+        if (!endings[i].of_time && has_word(&field, endings[i].name))
             return endings[i].unit;
     }
     return SSTRACE_UNIT_DEFAULT;
