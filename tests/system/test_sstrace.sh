@@ -270,6 +270,11 @@ printf '\226\325\165\041\000\000' >"$folder/sa21"
 expect 2 --check "$folder/sa21"
 error_has 'is a binary sar file: convert it with sadf -d FILE | sstrace'
 
+# The last number may have lost digits.
+printf 'epoch,value\n0,90\n10,80\n20,8' >"$folder/percent-idle"
+expect 0 --check --from collectd "$folder/percent-idle"
+error_has 'percent-idle:4: the last line has no newline and may be truncated'
+
 # Milliseconds that probably should be minutes are accepted with a warning.
 warned() {
     local text=$1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "import_run.h"
+#include "json_run.h"
 
 #define SADF_HEADER   "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n"
 #define SSLOAD_HEADER "time,elapsed_seconds,target,load,error,load_ticks\n"
@@ -315,6 +315,29 @@ static void rising_small_collectd_values_are_counters(void **state) {
     assert_levels(&run, 10, LEVELS(100, 40, 90, 0));
 }
 
+/* Each text is cut after a digit of its last number. */
+static void missing_final_newline_in_tables_causes_a_warning(void **state) {
+    (void)state;
+    static const struct {
+        const struct sstrace_format *format;
+        const char *text;
+    } cut[] = {
+        {&sstrace_format_azure, "0,a,1,9,45\n300,a,1,9,4"},
+        {&sstrace_format_alibaba_2017, "0,1,45\n300,1,4"},
+        {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,0.45,,1\nx,2,,0.45,,1"},
+        {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;90\na;1;6;-1;10;0;0;0;0;9"},
+    };
+    char heard[1024];
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        struct import_run run =
+            import_heard(cut[i].format, NULL, cut[i].text, strlen(cut[i].text), heard);
+        assert_imported(&run);
+        if (!strstr(heard, "the last line has no newline and may be truncated"))
+            fail_msg("%s: no warning: %s", cut[i].format->name, heard);
+        import_free(&run);
+    }
+}
+
 // clang-format off
 static const struct refusal refusals[] = {
     {&sstrace_format_sadf, "", {0}, "in:1:1: the file has no samples"},
@@ -392,5 +415,6 @@ UNIT_MAIN(
     cmocka_unit_test(collectd_values_are_read_as_ticks_or_percent),
     cmocka_unit_test(collectd_restarts_become_gaps),
     cmocka_unit_test(rising_small_collectd_values_are_counters),
+    cmocka_unit_test(missing_final_newline_in_tables_causes_a_warning),
     cmocka_unit_test(row_import_errors_name_line_and_column))
 // clang-format on

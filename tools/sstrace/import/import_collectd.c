@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "import.h"
+#include "import_lines.h"
 #include "scale.h"
 #include "stamp.h"
 
@@ -159,7 +159,7 @@ static int import_collectd(const struct sstrace_format *format, struct sstrace_i
     int more = begin(&collectd);
     if (more > 0 && !wants(&collectd))
         return 0;
-    while (more > 0 && (more = sstrace_table_next(&collectd.table)) > 0) {
+    while (more > 0 && (more = sstrace_lines_next_row(&collectd.table)) > 0) {
         if (take_row(&collectd) != 0)
             return -1;
     }

@@ -193,7 +193,7 @@ static int take_row(struct csv *csv) {
 
 static int take_rows(struct csv *csv) {
     int more;
-    while ((more = sstrace_table_next(&csv->table)) > 0) {
+    while ((more = sstrace_lines_next_row(&csv->table)) > 0) {
         if (take_row(csv) != 0)
             return -1;
     }

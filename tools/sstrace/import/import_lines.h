@@ -2,9 +2,10 @@
 #ifndef SSTRACE_IMPORT_LINES_H
 #define SSTRACE_IMPORT_LINES_H
 
-/* Helpers for importers of files without times. */
+/* Helpers for importers of lines, and of files without times. */
 
 #include "base/words.h"
+#include "fields.h"
 #include "import.h"
 
 /*
@@ -44,6 +45,14 @@ static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
     if (sstrace_lines_open(input))
         fprintf(stderr, "sstrace: %s:%llu: the last line has no newline and may be truncated\n",
             ss_words_show(input->name).text, (unsigned long long)input->line);
+}
+
+/* Reads the next row like sstrace_table_next(), with the warning of sstrace_lines_doubt(). */
+static inline int sstrace_lines_next_row(struct sstrace_table *table) {
+    int more = sstrace_table_next(table);
+    if (more > 0)
+        sstrace_lines_doubt(table->input);
+    return more;
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "heading.h"
-#include "import.h"
+#include "import_lines.h"
 #include "scale.h"
 #include "stamp.h"
 
@@ -294,7 +294,7 @@ static int import_rows(const struct sstrace_format *format, struct sstrace_input
     struct sstrace_samples *samples) {
     struct rows rows = {.input = input, .samples = samples, .layout = format->layout};
     int more = begin(&rows);
-    while (more > 0 && (more = sstrace_table_next(&rows.table)) > 0) {
+    while (more > 0 && (more = sstrace_lines_next_row(&rows.table)) > 0) {
         if (take_row(&rows) != 0)
             return -1;
         rows.any = true;

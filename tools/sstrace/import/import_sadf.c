@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "import.h"
+#include "import_lines.h"
 #include "scale.h"
 #include "stamp.h"
 
@@ -238,6 +238,7 @@ static int import_sadf(const struct sstrace_format *format, struct sstrace_input
     int more;
     while ((more = sstrace_input_read_line(input)) > 0) {
         int result = 0;
+        sstrace_lines_doubt(input);
         if (*input->text == '#')
             result = read_header(&sadf);
         else if (sstrace_table_is_row(input))
