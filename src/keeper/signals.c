@@ -144,8 +144,36 @@ int ss_signals_next(struct ss_signals *signals) {
     return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
 }
 
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+#define ENDS (sizeof ends / sizeof *ends)
+
 static bool requests_end(int number) {
-    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+    bool found = false;
+    for (size_t i = 0; i < ENDS; i++)
+        found |= number == ends[i];
+    return found;
+}
+
+void ss_signals_hold_ends(sigset_t *before) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < ENDS; i++)
+        sigaddset(&set, ends[i]);
+    sigprocmask(SIG_BLOCK, &set, before);
+}
+
+bool ss_signals_will_end(const sigset_t *before) {
+    sigset_t pending;
+    bool ending = false;
+    sigpending(&pending);
+    for (size_t i = 0; i < ENDS; i++) {
+        struct sigaction action;
+        sigaction(ends[i], NULL, &action);
+        ending |= sigismember(&pending, ends[i]) && !sigismember(before, ends[i]) &&
+                  action.sa_handler != SIG_IGN;
+    }
+    return ending;
 }
 
 int ss_signals_close(struct ss_signals *signals) {

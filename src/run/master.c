@@ -134,13 +134,20 @@ static void record_iteration(void *context, const struct ss_iteration *iteration
 }
 
 /* Opens the recorder before anything else, so that a run that cannot be recorded does not start. */
+/* A run that is interrupted before it begins must leave no record: it would block the next one. */
 static int open_recorder(struct ss_master *master) {
+    sigset_t before;
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
         return ss_error_memory(master->error);
     master->iterations.tell = record_iteration;
     master->iterations.context = master->recorder;
-    return ss_recorder_open(master->recorder, master->plan, master->error);
+    ss_signals_hold_ends(&before);
+    int status = ss_recorder_open(master->recorder, master->plan, master->error);
+    if (status == 0 && master->plan->record && ss_signals_will_end(&before))
+        ss_recorder_abandon(master->recorder);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 static int open_board(struct ss_master *master) {

@@ -326,6 +326,30 @@ START_TEST(a_run_without_shared_memory_leaves_no_record) {
 }
 END_TEST
 
+/* Returns false if the run had begun before the signal. */
+static bool interrupt_start(const char *late) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
+    struct run *run = run_start(&setup,
+        WORDS(SHOWSTOPPER, "-v", "-n", "1", "-l", "50%", "--record", record, PAYLOAD, "spin"));
+    RUN_UNTIL(run, run_exists(record));
+    kill(run->pid, SIGINT);
+    run_expect(run_wait(run), -SIGINT);
+    bool begun = run_count_text(&run->err, "instances run") > 0;
+    ck_assert(begun || !run_exists(record));
+    run_free_clean(run);
+    run_remove_folder(folder);
+    return !begun;
+}
+
+/* The run is held up while it describes the machine. */
+START_TEST(an_interrupted_start_leaves_no_record) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    if (!interrupt_start("SS_TEST_LATE=500:master:reap"))
+        ck_assert(interrupt_start("SS_TEST_LATE=20000:master:reap"));
+}
+END_TEST
+
 START_TEST(a_failed_forced_start_keeps_foreign_files) {
     SKIP_UNLESS(FILES_ARE_LIMITED, "uncounted: the files of gcov exceed the limit");
     const char *folder = run_make_folder();
@@ -444,6 +468,7 @@ PROCESS_MAIN(
     SS_CASE(a_limit_on_file_size_is_reported),
     SS_CASE(instances_inherit_the_sigxfsz_disposition),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),
+    SS_CASE(an_interrupted_start_leaves_no_record),
     SS_CASE(a_failed_forced_start_keeps_foreign_files),
     SS_CASE(a_forced_run_removes_unfinished_files))
 /* clang-format on */
