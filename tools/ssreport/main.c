@@ -374,6 +374,8 @@ static int decide(const struct ssreport_request *request, int *status, struct ss
     if (result == 0 && !study.is_present)
         result = ss_error_fail(
             error, "--decide: not a study of tools/experiments/duet: name the folder of one");
+    if (*study.notes.text && !request->quiet)
+        fprintf(stderr, "ssreport: %s\n", study.notes.text);
     if (result == 0 && study.lacking) {
         char lack[DUET_TEXT];
         duet_describe_lack(&study, study.lacking, lack, sizeof lack);

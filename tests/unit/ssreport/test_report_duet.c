@@ -739,6 +739,50 @@ static void service_without_its_requests_has_no_answer(void **state) {
     end();
 }
 
+static void invalid_requests_are_left_out_and_noted(void **state) {
+    (void)state;
+    struct duet_requests requests;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    char expected[300];
+    folder_open();
+    folder_write("r.each.csv", "due_seconds,finished_seconds,outcome\n"
+                               "0,1,success\n?,2,success\n2,3,success\n3,4,succ");
+    assert_int_equal(duet_requests_read(&requests, folder_file("r"), &notes, &error), 0);
+    assert_int_equal(requests.count, 2);
+    assert_near(requests.items[1].due, 2, 0);
+    snprintf(expected, sizeof expected,
+        "%s.each.csv:3: invalid row, in \"?,2,success\" (and 1 more)", folder_file("r"));
+    assert_string_equal(notes.text, expected);
+    duet_requests_free(&requests);
+}
+
+/* The files of a single pair are read twice. */
+static void fault_in_the_requests_of_a_study_is_noted_once(void **state) {
+    (void)state;
+    char expected[300], missing[300];
+    folder_open();
+    add_serving_pair("aa", 0);
+    add_serving_pair("ab", 10);
+    FILE *stream = fopen(folder_file("ab-2.each.csv"), "a");
+    fputs("0,0,999,0,999.01,success,1,20", stream);
+    fclose(stream);
+    judge();
+    assert_near(study.worse.mean, 10, 1e-3);
+    snprintf(expected, sizeof expected, "%s:", folder_file("ab-2.each.csv"));
+    const char *at = strstr(study.notes.text, expected);
+    assert_ptr_equal(at, study.notes.text);
+    assert_non_null(strstr(at, ": the last line has no newline"));
+    assert_null(strstr(at + 1, expected));
+    duet_study_free(&study);
+    unlink(folder_file("aa-1.each.csv"));
+    judge();
+    snprintf(
+        missing, sizeof missing, "%s: No such file or directory; ", folder_file("aa-1.each.csv"));
+    assert_ptr_equal(strstr(study.notes.text, missing), study.notes.text);
+    end();
+}
+
 static void difference_of_a_against_a_is_doubtful(void **state) {
     (void)state;
     char doubt[DUET_TEXT];
@@ -801,5 +845,7 @@ UNIT_MAIN(
     cmocka_unit_test(percentiles_of_a_turn_need_two_hundred_answers),
     cmocka_unit_test(services_that_take_turns_are_compared),
     cmocka_unit_test(service_without_its_requests_has_no_answer),
+    cmocka_unit_test(invalid_requests_are_left_out_and_noted),
+    cmocka_unit_test(fault_in_the_requests_of_a_study_is_noted_once),
     cmocka_unit_test(difference_of_a_against_a_is_doubtful),
     cmocka_unit_test(markdown_answer_is_one_line_with_the_commands))

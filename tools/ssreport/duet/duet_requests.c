@@ -24,15 +24,15 @@ static bool take_request(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-int duet_requests_read(struct duet_requests *requests, const char *record, struct ss_error *error) {
+int duet_requests_read(struct duet_requests *requests, const char *record,
+    struct ssreport_notes *notes, struct ss_error *error) {
     static const char *const columns[] = {"due_seconds", "finished_seconds", "outcome", NULL};
     char path[4200];
-    struct ssreport_notes notes;
     const struct ssreport_csv csv = {
         .name = path, .columns = columns, .take = take_request, .context = requests};
     snprintf(path, sizeof path, "%.4000s.each.csv", record);
     *requests = (struct duet_requests){0};
-    return ssreport_csv_read(NULL, &csv, &notes, error);
+    return ssreport_csv_read(NULL, &csv, notes, error);
 }
 
 void duet_requests_free(struct duet_requests *requests) {

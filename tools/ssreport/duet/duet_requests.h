@@ -10,6 +10,8 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
+#include "record_warnings.h"
+
 /* A run, or a turn, with fewer answers has no percentile. */
 #define DUET_ANSWERS_MIN 200
 
@@ -26,11 +28,15 @@ struct duet_request {
 struct duet_requests {
     struct duet_request *items;
     size_t count, room;
+    double late; /* seconds from the start of the clock of the turns to the first request */
 };
 
-/* Reads the file next to a record; its name is that of the record and ".each.csv". */
-SS_MUST_USE SS_NONNULL() int duet_requests_read(
-    struct duet_requests *requests, const char *record, struct ss_error *error);
+/*
+ * Reads the file next to a record; its name is that of the record and ".each.csv". Invalid rows are
+ * left out and noted.
+ */
+SS_MUST_USE SS_NONNULL() int duet_requests_read(struct duet_requests *requests, const char *record,
+    struct ssreport_notes *notes, struct ss_error *error);
 
 SS_NONNULL()
 void duet_requests_free(struct duet_requests *requests);

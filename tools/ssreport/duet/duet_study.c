@@ -149,9 +149,31 @@ static double difference_of(const struct duet_block *block, bool beside) {
     return isfinite(difference) ? difference : NAN;
 }
 
-/* Sets `values` to the differences between turns, B minus A. Returns their number. */
-static size_t compare_turns(
-    const struct duet_study *study, const struct duet_block *block, bool beside, double *values) {
+/* Returns the number of differences; 0 if a file of requests cannot be read. */
+static size_t compare_services(const struct duet_study *study, const struct duet_block *block,
+    double *values, struct ssreport_notes *notes) {
+    struct duet_requests requests[2] = {0};
+    struct ss_error error = {0};
+    size_t count = 0;
+    if (duet_requests_read(&requests[0], block->services[0]->path, notes, &error) < 0 ||
+        duet_requests_read(&requests[1], block->services[1]->path, notes, &error) < 0) {
+        ssreport_notes_add(notes, "%s", error.message);
+    } else {
+        for (int i = 0; i < 2; i++)
+            requests[i].late = block->services[i]->begin - block->processes[0]->wall;
+        count = duet_turns_compare_services(&study->turns, requests, study->response, values);
+    }
+    duet_requests_free(&requests[0]);
+    duet_requests_free(&requests[1]);
+    return count;
+}
+
+/*
+ * Sets `values` to the differences between turns, B minus A. Returns their number. Notes faults of
+ * files.
+ */
+static size_t compare_turns(const struct duet_study *study, const struct duet_block *block,
+    bool beside, double *values, struct ssreport_notes *notes) {
     const struct ssreport_record *first = block->processes[0], *second = block->processes[1];
     size_t count = 0;
     if (!first || !second || (beside && !block->background))
@@ -161,20 +183,19 @@ static size_t compare_turns(
     else if (!*study->response)
         count = duet_turns_compare(&study->turns, first, second, values);
     else if (block->services[0] && block->services[1])
-        count = duet_turns_compare_services(
-            &study->turns, first, block->services, study->response, values);
+        count = compare_services(study, block, values, notes);
     for (size_t i = 0; block->runs[0].is_b && i < count; i++)
         values[i] = -values[i];
     return count;
 }
 
 /* Returns the difference of a block; NaN if a run lacks a figure. */
-static double compare_block(
-    const struct duet_study *study, const struct duet_block *block, bool beside) {
+static double compare_block(struct duet_study *study, const struct duet_block *block, bool beside) {
     double values[DUET_TURNS_MAX / 3];
     if (study->order != DUET_ALTERNATE)
         return difference_of(block, beside);
-    return ssreport_mean_of(values, compare_turns(study, block, beside, values), 0.95).mean;
+    size_t count = compare_turns(study, block, beside, values, &study->notes);
+    return ssreport_mean_of(values, count, 0.95).mean;
 }
 
 static bool is_complete(const struct duet_study *study, const struct duet_block *block) {
@@ -218,7 +239,7 @@ static double seconds_of(
     return index + 1 < blocks->carried ? blocks->items[index + 1].runs[0].wall - runs[0].wall : NAN;
 }
 
-static void add_block(const struct duet_study *study, struct duet_blocks *blocks, size_t index) {
+static void add_block(struct duet_study *study, struct duet_blocks *blocks, size_t index) {
     const struct duet_block *block = &blocks->items[index];
     double difference = compare_block(study, block, false);
     double beside = compare_block(study, block, true);
@@ -241,7 +262,7 @@ static void add_block(const struct duet_study *study, struct duet_blocks *blocks
  * Compares the runs in each block, leaves out blocks without a figure, and drops all blocks after
  * the first incomplete one. Returns -1 if memory is exhausted.
  */
-static int compare(const struct duet_study *study, struct duet_blocks *blocks) {
+static int compare(struct duet_study *study, struct duet_blocks *blocks) {
     size_t complete = 0, room = blocks->carried + 1 + study->turns.count / 3;
     blocks->numbers = calloc(room, sizeof *blocks->numbers);
     blocks->differences = calloc(room, sizeof *blocks->differences);
@@ -259,10 +280,11 @@ static int compare(const struct duet_study *study, struct duet_blocks *blocks) {
 
 /* Replaces the difference of the only block by the differences of its turns. */
 static void use_turns(const struct duet_study *study, struct duet_blocks *blocks) {
+    struct ssreport_notes known = {0}; /* compare_block() has noted these faults */
     if (blocks->count == 0)
         return;
-    size_t count = compare_turns(study, &blocks->items[0], false, blocks->differences);
-    blocks->beside_count = compare_turns(study, &blocks->items[0], true, blocks->beside);
+    size_t count = compare_turns(study, &blocks->items[0], false, blocks->differences, &known);
+    blocks->beside_count = compare_turns(study, &blocks->items[0], true, blocks->beside, &known);
     for (size_t i = 0; i < count; i++) {
         blocks->numbers[i] = i + 1;
         blocks->orders[i] = blocks->orders[0];

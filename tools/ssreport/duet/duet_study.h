@@ -96,7 +96,8 @@ struct duet_study {
     /* Difference of the background between A and B in percent of A, positive if B's did more. */
     struct duet_percent beside_more;
     bool beside_differs;
-    bool beside_unknown; /* most blocks lack the background's throughput */
+    bool beside_unknown;         /* most blocks lack the background's throughput */
+    struct ssreport_notes notes; /* faults of files of requests */
 };
 
 /*

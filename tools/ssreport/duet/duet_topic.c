@@ -108,6 +108,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     struct duet_study study;
     if (duet_study_read(&study, report) < 0)
         return ss_error_memory(error);
+    if (*study.notes.text)
+        ssreport_notes_add(&report->notes, "%s", study.notes.text);
     if (study.is_present) {
         add_answer(report, &study);
         add_blocks(report, &study, true);

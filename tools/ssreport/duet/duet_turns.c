@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "duet_requests.h"
 #include "sequential.h"
 
 double duet_turn_throughput(const struct ssreport_record *record, double from, double to) {
@@ -48,25 +47,15 @@ size_t duet_turns_compare_beside(const struct duet_turns *turns,
 #define TAIL (1.0 / 6)
 
 size_t duet_turns_compare_services(const struct duet_turns *turns,
-    const struct ssreport_record *clock, const struct ssreport_responses *const services[2],
-    const char *figure, double *differences) {
+    const struct duet_requests requests[2], const char *figure, double *differences) {
     double figures[DUET_TURNS_MAX];
-    struct duet_requests requests[2] = {0};
-    struct ss_error error = {0};
-    size_t count = 0;
-    if (duet_requests_read(&requests[0], services[0]->path, &error) == 0 &&
-        duet_requests_read(&requests[1], services[1]->path, &error) == 0)
-        count = turns->count;
-    for (size_t i = 0; i < count; i++) {
-        double late = services[i % 2]->begin - clock->wall;
-        double begin = turns->begin + (double)i * turns->length - late;
+    for (size_t i = 0; i < turns->count; i++) {
+        double begin = turns->begin + (double)i * turns->length - requests[i % 2].late;
         double end = begin + turns->length;
         figures[i] = duet_requests_figure(&requests[i % 2], figure,
             &(struct duet_part){.from = begin + DUET_SWITCH,
                 .last = end - fmax(DUET_SWITCH, TAIL * turns->length),
                 .to = end});
     }
-    duet_requests_free(&requests[0]);
-    duet_requests_free(&requests[1]);
-    return stats_turn_differences(figures, count, differences);
+    return stats_turn_differences(figures, turns->count, differences);
 }

@@ -8,8 +8,8 @@
 
 #include <showstopper/contract.h>
 
+#include "duet_requests.h"
 #include "record.h"
-#include "responses.h"
 
 /* Seconds at the start of each turn that do not count: the other process may still run then. */
 #define DUET_SWITCH 0.5
@@ -50,11 +50,10 @@ size_t duet_turns_compare_beside(const struct duet_turns *turns,
 /*
  * Like duet_turns_compare(), but compares a figure of the requests to two services: see
  * duet_requests_figure(). Requests in the last sixth of a turn, at least DUET_SWITCH, do not count,
- * because they may be answered only after it. `clock` is the record of the first process.
+ * because they may be answered only after it.
  */
 SS_NONNULL()
 size_t duet_turns_compare_services(const struct duet_turns *turns,
-    const struct ssreport_record *clock, const struct ssreport_responses *const services[2],
-    const char *figure, double *differences);
+    const struct duet_requests requests[2], const char *figure, double *differences);
 
 #endif
