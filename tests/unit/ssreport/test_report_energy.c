@@ -272,6 +272,8 @@ static void idle_state_residency_and_power_are_reported_by_step(void **state) {
     assert_cell(&report, "idle-states", 0, "active", (10 * 0.3 + 20 * 0.9) / 30);
     assert_text(&report, "idle-states", 0, "state", "C1");
     assert_text(&report, "idle-states", 1, "state", "C6");
+    assert_cell(&report, "idle-states", 1, "share", 10 * 0.7 * 0.5 / (10 * 0.7 + 20 * 0.1));
+    assert_cell(&report, "idle-states", 1, "residency", 10 * 0.7 * 0.5 / 30);
     /* The first step counts seconds 3 to 8. */
     assert_cell(&report, "idle-states", 2, "step", 1);
     assert_cell(&report, "idle-states", 2, "seconds", 6);
@@ -297,6 +299,28 @@ static void idle_state_residency_and_power_are_reported_by_step(void **state) {
     assert_has(&text, "\n5 20 60 100\n");
     assert_has(&text, "\n12 90 100 100\n");
     free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* C6 has 90 of 100 parts of the idle time; from 10:00:21 to 10:00:30, there is no idle time. */
+static void seconds_with_more_idle_time_weigh_more(void **state) {
+    (void)state;
+    char text[4000] = "time,elapsed_seconds,active,frequency_mhz,C1,C6\n";
+    folder_open();
+    folder_write_record("a");
+    for (int i = 1; i <= 30; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+            "2026-11-20T10:00:%02d.000Z,%d,%s\n", i, i,
+            i > 20  ? "1.0000,2100,,"
+            : i % 2 ? "0.9000,1400,1.0000,0.0000"
+                    : "0.1000,1400,0.0000,1.0000");
+    folder_write("a/idle.csv", text);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, "idle-states", 0, "active", 2 / 3.0);
+    assert_cell(&report, "idle-states", 0, "share", 0.1);
+    assert_cell(&report, "idle-states", 1, "share", 0.9);
+    assert_cell(&report, "idle-states", 1, "share_deviation", sqrt(20 / 19.0) / 2);
+    assert_cell(&report, "idle-states", 1, "residency", 0.3);
     ssreport_report_free(&report);
 }
 
@@ -334,6 +358,7 @@ static void idle_states_of_paired_runs_are_listed_once(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(idle_state_residency_and_power_are_reported_by_step),
+    cmocka_unit_test(seconds_with_more_idle_time_weigh_more),
     cmocka_unit_test(invalid_samples_of_idle_states_are_reported),
     cmocka_unit_test(idle_states_of_paired_runs_are_listed_once),
     cmocka_unit_test(energy_of_a_step_is_relative_to_the_same_step_of_per_chip),

@@ -78,6 +78,23 @@ static struct ssreport_mean mean_of(
     return ssreport_mean_of(values, count, 0.95);
 }
 
+/* Seconds with more idle time weigh more in the share. A second without idle time has no shares. */
+static struct ssreport_idle_state add_up(
+    const struct ssreport_idle *idle, const double times[2], size_t state) {
+    double idle_time = 0, in_state = 0, all = 0;
+    for (size_t i = 0; i < idle->count; i++) {
+        const struct ssreport_idle_second *second = &idle->seconds[i];
+        double part = 1 - second->active, share = part > 0 ? second->shares[state] : 0;
+        if (!(second->at > times[0] && second->at <= times[1]) || !isfinite(part * share))
+            continue;
+        idle_time += part;
+        in_state += part * share;
+        all++;
+    }
+    return (struct ssreport_idle_state){
+        .residency = in_state / all, .share = idle_time > 0 ? in_state / idle_time : NAN};
+}
+
 int ssreport_idle_between(const struct ssreport_idle *idle, double from, double to,
     struct ssreport_residency *residency) {
     const double times[] = {from, to};
@@ -87,9 +104,11 @@ int ssreport_idle_between(const struct ssreport_idle *idle, double from, double 
     residency->active = mean_of(idle, times, offsetof(struct ssreport_idle_second, active), values);
     residency->frequency =
         mean_of(idle, times, offsetof(struct ssreport_idle_second, frequency), values);
-    for (size_t i = 0; i < idle->state_count; i++)
-        residency->shares[i] = mean_of(idle, times,
-            offsetof(struct ssreport_idle_second, shares) + i * sizeof(double), values);
+    for (size_t i = 0; i < idle->state_count; i++) {
+        size_t offset = offsetof(struct ssreport_idle_second, shares) + i * sizeof(double);
+        residency->states[i] = add_up(idle, times, i);
+        residency->states[i].share_deviation = mean_of(idle, times, offset, values).deviation;
+    }
     free(values);
     return 0;
 }

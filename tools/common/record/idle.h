@@ -36,13 +36,20 @@ SS_MUST_USE SS_NONNULL(1, 2, 3, 4) int ssreport_idle_read(struct ssreport_idle *
 
 SS_NONNULL(1) void ssreport_idle_free(struct ssreport_idle *idle);
 
-/* Means over seconds, with their deviations. */
+/* How long CPUs were in an idle state; NaN if unknown. */
+struct ssreport_idle_state {
+    double residency;       /* part of all of the time */
+    double share;           /* part of the idle time */
+    double share_deviation; /* standard deviation of the shares of the seconds */
+};
+
 struct ssreport_residency {
-    struct ssreport_mean active, frequency, shares[SSREPORT_IDLE_STATES_MAX];
+    struct ssreport_mean active, frequency; /* over seconds */
+    struct ssreport_idle_state states[SSREPORT_IDLE_STATES_MAX];
 };
 
 /*
- * Sets the means of the seconds that end between two times, in seconds since 1970. Returns -1 if
+ * Sets the figures of the seconds that end between two times, in seconds since 1970. Returns -1 if
  * memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssreport_idle_between(

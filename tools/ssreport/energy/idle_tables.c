@@ -38,9 +38,9 @@ static void add_part(const struct ssreport_report *report, const struct part *pa
             CELL("frequency_mhz", residency->frequency.mean),
             CELL("active", residency->active.mean),
             CELL("active_deviation", residency->active.deviation),
-            CELL("state", run->idle.states[i]), CELL("share", residency->shares[i].mean),
-            CELL("share_deviation", residency->shares[i].deviation),
-            CELL("residency", (1 - residency->active.mean) * residency->shares[i].mean),
+            CELL("state", run->idle.states[i]), CELL("share", residency->states[i].share),
+            CELL("share_deviation", residency->states[i].share_deviation),
+            CELL("residency", residency->states[i].residency),
             CELL("environment", ssreport_run_environment(run)), CELL("placement", run->placement),
             CELL("round", run->round > 0 ? run->round : NAN), CELL("set", run->set + 1));
     }
@@ -48,8 +48,7 @@ static void add_part(const struct ssreport_report *report, const struct part *pa
 
 /* Returns the part of the time in which CPUs were in the last state, the deepest. */
 static double deepest(const struct part *part) {
-    const struct ssreport_residency *residency = &part->residency;
-    return (1 - residency->active.mean) * residency->shares[part->run->idle.state_count - 1].mean;
+    return part->residency.states[part->run->idle.state_count - 1].residency;
 }
 
 /* Adds a sentence about the steps with the lowest and the highest load. */

@@ -21,8 +21,8 @@ static int add_point(struct table_sheet *sheet, const struct ssreport_rate_point
             CELL("seconds", residency.active.count),
             CELL("frequency_mhz", residency.frequency.mean), CELL("active", residency.active.mean),
             CELL("active_deviation", residency.active.deviation), CELL("state", of->idle.states[i]),
-            CELL("share", residency.shares[i].mean),
-            CELL("share_deviation", residency.shares[i].deviation));
+            CELL("share", residency.states[i].share),
+            CELL("share_deviation", residency.states[i].share_deviation));
     return 0;
 }
 

@@ -392,8 +392,8 @@ static void write_stack(FILE *script, const struct ssreport_residency *residency
     double edge = 100 * residency->active.mean;
     fprintf(script, " %.6g", edge);
     for (size_t i = 0; i < states; i++) {
-        double share = residency->shares[i].mean;
-        edge += isfinite(share) ? 100 * (1 - residency->active.mean) * share : 0;
+        double part = residency->states[i].residency;
+        edge += isfinite(part) ? 100 * part : 0;
         fprintf(script, " %.6g", edge);
     }
 }
