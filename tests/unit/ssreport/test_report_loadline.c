@@ -4,6 +4,9 @@
 
 #include "load_series.h"
 #include "loadline_plots.h"
+#include "responses_read.h"
+#define FOLDER_VERSION "9.8.7"
+#include "report_folder.h"
 #include "unit.h"
 
 #define LEVELS 11
@@ -250,6 +253,89 @@ static void answer_of_an_unsaturated_service_refers_to_the_highest_rate(void **s
         "measured; 33.3 % more is left; two measurements of a level differ by about 0.2 %.");
 }
 
+#define TEN 1795168800 /* 2026-11-20T10:00:00Z, when records begin */
+
+static FILE *create(const char *record, const char *file, const char *heading) {
+    char path[64];
+    snprintf(path, sizeof path, "%s/%s", record, file);
+    folder_write(path, heading);
+    FILE *stream = fopen(folder_file(path), "a");
+    assert_non_null(stream);
+    return stream;
+}
+
+/*
+ * Writes the record of a service that needs 50 W when idle, with the rates of request() and
+ * `drain` more seconds at 150 W until the last answer.
+ */
+static void write_service(const char *record, bool down, double drain) {
+    mkdir(folder_file(record), 0777);
+    FILE *requests = create(record, "requests.csv",
+        "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
+        "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"
+        "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
+        "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n");
+    FILE *energy = create(record, "energy.csv", "time,elapsed_seconds,watts\n");
+    FILE *beside = create(record, "beside.csv", "time,load\n");
+    FILE *document = create(record, "requests.json", "");
+    double length = LEVELS * SECONDS, end = length + drain;
+    for (int i = 0; i < end; i++) {
+        int level = down ? LEVELS - 1 - i / SECONDS : i / SECONDS, at = i + 1;
+        double rate = i < length ? 10 * level : 0, until = fmin(at, end);
+        fprintf(requests, "%.6f,%.6f,%g,%g,%g,0,0,0,%g,0,0,1000,0.001,,,,,,,,,,\n", TEN + until,
+            until, rate, rate, rate, i < length ? rate : 1);
+        if (at > end)
+            break;
+        fprintf(energy, "2026-11-20T10:%02d:%02d.000Z,%d,%g\n", at / 60, at % 60, at,
+            i < length ? 50 + rate : 150);
+        fprintf(beside, "2026-11-20T10:%02d:%02d.000Z,%g\n", at / 60, at % 60, rate / 125);
+    }
+    fprintf(document,
+        "{\"program\": \"ssrequest\", \"schema\": 1, \"succeeded\": 1, "
+        "\"profile\": {\"kind\": \"trace\", \"length_seconds\": %g}}",
+        length);
+    fclose(requests);
+    fclose(energy);
+    fclose(beside);
+    fclose(document);
+}
+
+static struct ssreport_responses read_service(const char *record) {
+    struct ssreport_responses responses;
+    struct ss_error error = {0};
+    if (ssreport_responses_read(&responses, folder_file(record), record, &error) < 0)
+        fail_msg("%s", error.message);
+    ssreport_responses_read_beside(&responses);
+    responses.experiment = strdup("loadline");
+    responses.workload = strdup("serve");
+    responses.edge = SSREPORT_EDGE_DEFAULT;
+    responses.round = 1;
+    return responses;
+}
+
+/* The last answers come after the profile, at a planned rate of 0. */
+static void idle_power_excludes_the_time_of_the_last_answers(void **state) {
+    (void)state;
+    static const double drains[] = {0.2, 3.5};
+    for (int i = 0; i < 2; i++) {
+        folder_open();
+        write_service("up", false, drains[i]);
+        write_service("down", true, 0.2);
+        struct ssreport_responses responses[] = {read_service("up"), read_service("down")};
+        struct ssreport_report report = {
+            .responses = responses, .response_count = 2, .settings = {.confidence = 0.95}};
+        assert_int_equal(ssreport_load_series_find(&report), 0);
+        assert_int_equal(report.load_series_count, 1);
+        const struct ssreport_load_series *series = &report.load_series[0];
+        assert_null(series->failure);
+        assert_near(series->line.idle_watts, 50, 1e-9);
+        assert_true(series->has_power);
+        ssreport_load_series_free(&report);
+        ssreport_responses_free(&responses[0]);
+        ssreport_responses_free(&responses[1]);
+    }
+}
+
 static void runs_without_throughput_have_no_line(void **state) {
     (void)state;
     struct ladder ladder;
@@ -384,6 +470,7 @@ UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacit
     cmocka_unit_test(remaining_capacity_is_never_negative),
     cmocka_unit_test(answer_of_a_saturated_service_refers_to_its_capacity),
     cmocka_unit_test(answer_of_an_unsaturated_service_refers_to_the_highest_rate),
+    cmocka_unit_test(idle_power_excludes_the_time_of_the_last_answers),
     cmocka_unit_test(runs_without_throughput_have_no_line),
     cmocka_unit_test(runs_of_other_experiments_form_no_load_line),
     cmocka_unit_test(prediction_is_drawn_only_if_requested),

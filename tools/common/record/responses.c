@@ -202,13 +202,22 @@ static size_t seconds_left_out(double edge, size_t count) {
     return 2 * whole < count ? whole : 0;
 }
 
+/* Returns the number of seconds that begin before the end of the profile; all if it is unknown. */
+static size_t count_planned(const struct ssreport_responses *responses) {
+    size_t count = responses->count;
+    while (responses->profile_length > 0 && count > 0 &&
+           responses->seconds[count - 1].begin > responses->profile_length - 1e-6)
+        count--;
+    return count;
+}
+
 bool ssreport_responses_stretch(const struct ssreport_responses *responses, double edge,
     size_t *next, struct ssreport_stretch *stretch) {
     const struct ssreport_response_second *seconds = responses->seconds;
-    size_t first = *next, last = first;
-    if (first >= responses->count)
+    size_t first = *next, last = first, count = count_planned(responses);
+    if (first >= count)
         return false;
-    while (last < responses->count && is_same_rate(seconds[first].rate, seconds[last].rate))
+    while (last < count && is_same_rate(seconds[first].rate, seconds[last].rate))
         last++;
     *next = last;
     size_t left_out = seconds_left_out(edge, last - first);

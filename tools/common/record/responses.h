@@ -91,8 +91,9 @@ struct ssreport_responses {
 
     /* Figures of the whole run; NULL and NaN if unknown. */
     char *version, *arrival, *profile, *targets, *when_full, *causes;
-    bool closed; /* each client sends its next request after an answer */
-    double rate; /* intended requests per second of a constant profile */
+    bool closed;           /* each client sends its next request after an answer */
+    double rate;           /* intended requests per second of a constant profile */
+    double profile_length; /* seconds; the last requests may end later */
     double cap, timeout, begin, ended, duration;
     double intended, sent, refused, waiting, unfinished, succeeded, failed, timeouts, bytes;
     double success_ratio, throughput, unfinished_most, own_cpu;
@@ -177,7 +178,8 @@ struct ssreport_stretch {
 /*
  * Finds the next stretch, beginning at second `*next`, and advances `*next`. Excludes `edge`
  * seconds, rounded down, at both ends (SSREPORT_EDGE_DEFAULT: as for steps). Returns false if none
- * is left.
+ * is left. Seconds after the end of the profile belong to no stretch: their rate of 0 was not
+ * requested, and the service may still be busy.
  */
 bool ssreport_responses_stretch(const struct ssreport_responses *responses, double edge,
     size_t *next, struct ssreport_stretch *stretch);

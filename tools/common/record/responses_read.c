@@ -360,6 +360,7 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
     responses->when_full = copy(document_text(document, "when_full"));
     responses->profile = copy(document_text(profile, "kind"));
     responses->rate = document_number(profile, "rate");
+    responses->profile_length = document_number(profile, "length_seconds");
     responses->targets = document_join(document_get(document, "targets", json_type_array));
     responses->closed = loop && strcmp(loop, "closed") == 0;
     read_counters(responses, document);
