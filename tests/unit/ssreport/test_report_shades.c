@@ -64,6 +64,17 @@ static void significant_interference_is_shaded(void **state) {
 }
 
 /* Strong interference in one environment must not pale the colors of another. */
+static void only_known_round_has_its_own_interval(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_pairs();
+    add_metric(&report, "none", "xx", NAN)->interference.significant = false;
+    add_metric(&report, "none", "xx", 30);
+    struct text text = print_shades(&report);
+    assert_has(&text, "<td style=\"background:#f09169\">30.0<br/><small>29.0 to 31.0</small></td>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 static void each_environment_has_its_own_color_range(void **state) {
     (void)state;
     struct ssreport_report report = begin_pairs();
@@ -287,6 +298,7 @@ static void weighted_speedup_needs_both_programs_alone(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(significant_interference_is_shaded),
+    cmocka_unit_test(only_known_round_has_its_own_interval),
     cmocka_unit_test(each_environment_has_its_own_color_range),
     cmocka_unit_test(outlying_program_is_reported_and_excluded_from_colors),
     cmocka_unit_test(pair_plots_show_both_halves_in_color),

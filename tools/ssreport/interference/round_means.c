@@ -15,6 +15,7 @@ struct ssreport_round_mean ssreport_round_mean_of(
     const struct ssreport_report *report, const struct stats_groups *groups, size_t group) {
     struct ssreport_round_mean result = {
         .pair = &report->pairs[groups->first[group]], .percent = NAN, .agree = true};
+    const struct ssreport_interference *known = NULL;
     SS_OWNED(free) double *metrics = calloc(groups->items, sizeof *metrics);
     for (size_t i = groups->first[group]; metrics && i < groups->items; i = groups->next[i]) {
         const struct ssreport_interference *round = &report->pairs[i].interference;
@@ -22,6 +23,7 @@ struct ssreport_round_mean ssreport_round_mean_of(
             continue;
         metrics[result.rounds++] = round->metric;
         result.agree &= round->agree;
+        known = round;
     }
     if (result.rounds == 0)
         return result;
@@ -31,8 +33,8 @@ struct ssreport_round_mean ssreport_round_mean_of(
     result.interval = (struct ssreport_interval){mean.low, mean.high};
     result.significant = mean.low > 0 || mean.high < 0;
     if (result.rounds == 1) {
-        result.interval = result.pair->interference.interval;
-        result.significant = result.pair->interference.significant;
+        result.interval = known->interval;
+        result.significant = known->significant;
     }
     return result;
 }
