@@ -596,6 +596,20 @@ static void request_findings_precede_the_tables(void **state) {
     assert_found(&report, "the capacity for p95=2s is below 85.5 requests a second: at 84, "
                           "response times were not stationary.");
     ssreport_report_free(&report);
+    static const char *const bounds[][2] = {
+        {"\"held_rate\": 800, \"failed_rate\": null", "is above 800 requests a second."},
+        {"\"held_rate\": null, \"failed_rate\": 20", "is below 20 requests a second."},
+        {"\"held_rate\": null, \"failed_rate\": null", "was not found."},
+    };
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        char more[200], sentence[100];
+        snprintf(more, sizeof more, "\"capacity\": {\"demand\": \"p95=2s\", %s},", bounds[i][0]);
+        snprintf(sentence, sizeof sentence, "the capacity for p95=2s %s", bounds[i][1]);
+        write_figures("b", TEN, TEN + 4, 90, 0, more);
+        report = make_report(folder_file("b"));
+        assert_found(&report, sentence);
+        ssreport_report_free(&report);
+    }
 }
 
 static void closed_loop_requests_are_labeled(void **state) {

@@ -267,6 +267,12 @@ static void find_capacity(struct ssreport_report *report, const struct ssreport_
             "%s: the capacity for %.40s is below %.4g requests a second: at %.4g, response times "
             "were not stationary.",
             name, capacity->demand, capacity->failed, capacity->held);
+    else if (has_lower)
+        find(report, "capacity", of, "%s: the capacity for %.40s is above %.4g requests a second.",
+            name, capacity->demand, capacity->held);
+    else if (has_upper)
+        find(report, "capacity", of, "%s: the capacity for %.40s is below %.4g requests a second.",
+            name, capacity->demand, capacity->failed);
     else
         find(report, "capacity", of, "%s: the capacity for %.40s was not found.", name,
             capacity->demand);
