@@ -60,7 +60,7 @@ static void on_ended(struct ss_master *master, uint32_t index) {
         return;
     }
     if (atomic_load(&row->ended_by_us)) {
-        ss_master_note(master, "instance_ended", index, "as it was told to", status);
+        ss_master_note(master, "instance_ended", index, "ended by the run", status);
         ss_master_say(master, "instance %s ended as requested", master->plan->numbers[index]);
         return;
     }

@@ -580,7 +580,7 @@ START_TEST(slow_figures_do_not_shorten_the_grace_period) {
     kill(run->pid, SIGINT);
     run_expect(run_wait(run), -SIGINT);
     struct run_text events = read_record(record, "events.jsonl");
-    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"as it was told to\""), 2);
+    ck_assert_uint_eq(run_count_text(&events, "\"text\":\"ended by the run\""), 2);
     run_free_clean(run);
 }
 END_TEST

@@ -226,10 +226,10 @@ START_TEST(no_iteration_begins_after_the_run_has_begun_to_end) {
     RUN_UNTIL(run, run_exists(file) && run_named("payload", (pid_t[RUN_PIDS_MAX]){0}) == 0);
     kill(run->pid, SIGINT);
     run_expect(run_wait(run), -SIGINT);
-    /* A second iteration would have been told to end. */
+    /* The run would have ended a second iteration. */
     struct run_text events = run_read_file(run_path(folder, "record/events.jsonl"));
     ck_assert_uint_eq(run_count_text(&events, "\"event\":\"instance_ended\""), 1);
-    ck_assert_uint_eq(run_count_text(&events, "told to"), 0);
+    ck_assert_uint_eq(run_count_text(&events, "ended by the run"), 0);
     run_free_clean(run);
     run_remove_folder(folder);
 }

@@ -479,7 +479,11 @@ static void instances_that_ended_early_are_noted(void **state) {
     assert_true(record.first_end == 0);
     ssreport_record_free(&record);
     used = (size_t)snprintf(
-        events, sizeof events, end, "3.0", 0, ",\"text\":\"as it was told to\"", 143);
+        events, sizeof events, end, "3.0", 0, ",\"text\":\"ended by the run\"", 143);
+    used += (size_t)snprintf(events + used, sizeof events - used, end, "3.1", 1,
+        ",\"text\":\"as it was told to\"", 143); /* as in earlier records */
+    used += (size_t)snprintf(events + used, sizeof events - used,
+        "{\"elapsed_seconds\":3.2,\"event\":\"instance_left\",\"instance\":2}\n");
     used += (size_t)snprintf(events + used, sizeof events - used,
         "{\"elapsed_seconds\":30,\"event\":\"ending\",\"text\":\"duration\"}\n");
     snprintf(events + used, sizeof events - used, end, "30.1", 1, "", 9);

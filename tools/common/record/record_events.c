@@ -45,12 +45,17 @@ static void name_failure(
         how ? ss_words_show(how).text : words);
 }
 
+/* Earlier records have another text for this. */
+static bool is_by_the_run(const char *how) {
+    return how && (strcmp(how, "ended by the run") == 0 || strcmp(how, "as it was told to") == 0);
+}
+
 /* Handles the end of an instance. Iterations are expected from it only until then. */
 static void take_end(struct event_reader *reader, struct json_object *event, double elapsed) {
     struct ssreport_record *record = reader->record;
     double status = document_number(event, "value");
     const char *how = document_text(event, "text");
-    if (reader->ending || (how && strcmp(how, "as it was told to") == 0))
+    if (reader->ending || is_by_the_run(how))
         return;
     double at = elapsed > 0 ? elapsed : 0; /* unknown during the warm-up */
     record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
