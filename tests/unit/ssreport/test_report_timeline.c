@@ -101,6 +101,37 @@ static void states_of_an_instance_do_not_overlap(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Times are unknown during the warm-up. */
+static void states_without_a_time_are_left_out(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/decisions.csv", "elapsed_seconds,executor,state,real_seconds\n"
+                                    ",0,running,0.5\n"
+                                    "1.000000,0,running,0.25\n");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct json_object *events = write_timeline(&report);
+    struct sum running = add_up(events, "X", "running", 2);
+    assert_int_equal(running.count, 1);
+    assert_near(running.length, 0.25e6, 1);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
+static void instance_that_is_left_running_has_a_mark(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/events.jsonl", "}\n",
+        "}\n{\"time\":\"\",\"elapsed_seconds\":30.000000,"
+        "\"event\":\"instance_left\",\"instance\":1}\n");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct json_object *events = write_timeline(&report);
+    assert_int_equal(add_up(events, "i", "instance_left", 3).count, 1);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
 static void processes_and_threads_have_different_ids(void **state) {
     (void)state;
     folder_open();
@@ -184,6 +215,8 @@ static void names_are_quoted(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(timeline_contains_load_states_and_iterations),
     cmocka_unit_test(states_of_an_instance_do_not_overlap),
+    cmocka_unit_test(states_without_a_time_are_left_out),
+    cmocka_unit_test(instance_that_is_left_running_has_a_mark),
     cmocka_unit_test(processes_and_threads_have_different_ids),
     cmocka_unit_test(timeline_keeps_the_time_between_records),
     cmocka_unit_test(no_event_is_before_time_0),

@@ -164,6 +164,8 @@ static bool take_state(void *context, const struct sstrace_field *fields) {
         !sstrace_field_number(&fields[0], false, &begin) ||
         !extend_instances(timeline, (size_t)instance + 1))
         return false;
+    if (isnan(begin))
+        return true; /* unknown during the warm-up */
     /*
      * Recorded times are rounded, so a state may begin before the previous one ends. Viewers drop
      * overlapping slices.
