@@ -132,6 +132,37 @@ static void instance_that_is_left_running_has_a_mark(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The last row covers 0.1 s. Its values are written twice. */
+static void requests_are_counted_per_second(void **state) {
+    (void)state;
+    static const double rates[] = {100, 200, 200};
+    size_t count = 0;
+    folder_open();
+    folder_write("a/requests.csv",
+        "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
+        "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"
+        "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
+        "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n"
+        "1795168801,1.000000,100,100,100,0,0,0,100,0,0,1000,0.001,,,,,,,,,,\n"
+        "1795168801.1,1.100000,200,20,20,0,0,0,10,10,0,1000,0.001,,,,,,,,,,\n");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct json_object *events = write_timeline(&report);
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+        struct json_object *values = document_get(event, "args", json_type_object);
+        if (strcmp(document_text(event, "name"), "requests, /s") != 0)
+            continue;
+        assert_that(count, <, 3);
+        assert_near(document_number(values, "sent"), rates[count], 1e-3);
+        assert_near(document_number(values, "completed"), 100, 1e-3);
+        assert_near(document_number(values, "failed"), count == 0 ? 0 : 100, 1e-3);
+        count++;
+    }
+    assert_int_equal(count, 3);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
 static void processes_and_threads_have_different_ids(void **state) {
     (void)state;
     folder_open();
@@ -217,6 +248,7 @@ UNIT_MAIN(
     cmocka_unit_test(states_of_an_instance_do_not_overlap),
     cmocka_unit_test(states_without_a_time_are_left_out),
     cmocka_unit_test(instance_that_is_left_running_has_a_mark),
+    cmocka_unit_test(requests_are_counted_per_second),
     cmocka_unit_test(processes_and_threads_have_different_ids),
     cmocka_unit_test(timeline_keeps_the_time_between_records),
     cmocka_unit_test(no_event_is_before_time_0),

@@ -245,9 +245,10 @@ static void write_requests(struct timeline *timeline, const struct ssreport_resp
         const struct ssreport_response_second *second = &responses->seconds[last ? i - 1 : i];
         const struct ssreport_response *response = &second->response[SSREPORT_INTENDED];
         double at = timeline->start + (last ? second->end : second->begin);
+        double length = second->end - second->begin; /* the last one may be shorter */
         write_counter(timeline, at, "requests, /s",
-            (const struct series[]){{"sent", second->sent}, {"completed", second->completed},
-                {"failed", second->failed}},
+            (const struct series[]){{"sent", second->sent / length},
+                {"completed", second->completed / length}, {"failed", second->failed / length}},
             3);
         write_counter(timeline, at, "response time, ms",
             (const struct series[]){{"mean", 1e3 * response->mean}, {"95 %", 1e3 * response->p95}},
