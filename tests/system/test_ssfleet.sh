@@ -623,6 +623,19 @@ runs_are_distributed_over_ssh() {
     says err '0 runs collected'
 }
 
+nodes_may_be_given_with_a_user() {
+    local node
+    need_ssh
+    open_ssh h1
+    node=$(id -un)@h1
+    write_plan 2 0
+    expect 0 ssfleet run --engine parallel --nodes "$node" --ssh "ssh -F $folder/ssh/config" --scratch "$folder/disk" \
+        study plan
+    is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
+    each_ran_once 2
+    [ "$(ls -d disk/*/r1)" = "disk/$node/r1" ] || fail "wrong folders: $(ls -d disk/*)"
+}
+
 status_names_ssh_servers() {
     local pid scratch
     need_ssh
@@ -872,6 +885,7 @@ run_case an_ended_node_does_not_read_input_of_other_nodes
 run_case a_replay_outlasts_one_wait_for_its_end
 run_case nodes_end_at_the_end_of_their_input
 run_case runs_are_distributed_over_ssh
+run_case nodes_may_be_given_with_a_user
 run_case status_names_ssh_servers
 run_case runs_of_a_dead_server_move_to_another_one
 run_case wrong_clocks_of_nodes_are_measured_and_corrected

@@ -30,12 +30,13 @@ engine_is_full() {
 }
 
 # Retries a task on another node if the connection fails, but not if a run fails (status 1): the study has its result.
+# $PARALLEL_SSHLOGIN is the node's name as in --nodes; $PARALLEL_SSHHOST would lack the user of USER@HOST.
 engine_submit() {
     local id=$1
     engine_nodes | sed 's|^|1/|' >"$fleet/jobs/$id.logins"
     child_start "$id" parallel --will-cite --ssh "${ssh[*]}" --sshloginfile "$fleet/jobs/$id.logins" --retries 3 \
         --joblog "$fleet/log/$id.joblog" -a "$fleet/jobs/$id" \
-        "bash -c $(printf %q "$(task_script "\$PARALLEL_SSHHOST" "\$1"); status=\$?; [ \$status -eq 1 ] || exit \$status") ssfleet {}"
+        "bash -c $(printf %q "$(task_script "\$PARALLEL_SSHLOGIN" "\$1"); status=\$?; [ \$status -eq 1 ] || exit \$status") ssfleet {}"
 }
 
 engine_active() {
