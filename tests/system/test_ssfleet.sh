@@ -105,6 +105,54 @@ expect_unsafe_scratch() {
     says err "$1 can be changed by other users: give --scratch a folder of your own"
 }
 
+# replace_tar: lets tar write only the first $cut bytes of an archive, as if the connection was lost then. $cut is a
+# variable of its environment; by default, tar writes everything.
+replace_tar() {
+    local tar
+    tar=$(command -v tar)
+    stand_in tar
+    cat >>stand-ins/tar <<END
+case \$1/\${cut-} in
+-cf/?*) '$tar' "\$@" | head -c "\$cut" ;;
+*) exec '$tar' "\$@" ;;
+esac
+END
+}
+
+# Headers and contents of the copied files are multiples of 512 bytes: tar does not notice if it gets only some of them.
+incomplete_copies_of_runs_stay_out_of_the_study() {
+    local cut runs
+    write_plan 2 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    runs=$(($(tar -b 1 -C disk/a -cf - r1 r2 | wc -c) - 1024)) # without the end of an archive
+    rm -r study/r1
+    sed -i 's/"status": "done"/"status": "failed"/' study/r2/run.json
+    cp -r study study.before
+    replace_tar
+    for cut in 512 3000 3072 "$runs"; do
+        expect 1 env cut="$cut" ssfleet collect study
+        says err 'a: cannot fetch its runs now'
+        says err '0 runs collected'
+        diff -r study study.before || fail "the study has changed"
+    done
+    expect 0 ssfleet collect study
+    says err '2 runs collected'
+    is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
+    diff -r --exclude='.*' study disk/a || fail "the copies differ"
+}
+
+collect_fails_if_a_node_cannot_be_visited() {
+    write_plan 1 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    rm -r study/r1
+    chmod 777 disk # the node refuses it
+    expect 1 ssfleet collect study
+    says err 'a: cannot fetch its runs now'
+    chmod 700 disk
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+}
+
 # A task may begin much later, on a node that has removed its temporary files in the meantime.
 tasks_check_the_scratch_folder_again() {
     write_plan 2 0
@@ -858,6 +906,8 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
 
 run_case runs_of_a_study_are_distributed_to_local_nodes
 run_case a_scratch_folder_that_others_can_change_is_refused
+run_case incomplete_copies_of_runs_stay_out_of_the_study
+run_case collect_fails_if_a_node_cannot_be_visited
 run_case tasks_check_the_scratch_folder_again
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus

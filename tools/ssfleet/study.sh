@@ -315,36 +315,58 @@ run_study() {
     exit 1
 }
 
-# collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is
-# complete.
-collect_node() {
-    local node=$1 part script incoming=$fleet/incoming list=() name
+# list_finished NODE: prints the finished runs of a node, with "end" as the last line.
+list_finished() {
+    local part script
+    part=$(printf %q "$scratch/$1")
+    script=$(scratch_check && echo "{ cd $part && ls -d -- */run.json; } 2>/dev/null; echo end")
+    engine_on "$1" "$script" </dev/null
+}
+
+# fetch_runs NODE NAME...: copies runs of a node to $fleet/incoming. The node's plan is the last file of the stream: if
+# it has arrived, so has everything before.
+fetch_runs() {
+    local node=$1 part name incoming=$fleet/incoming
+    shift
     part=$(printf %q "$scratch/$node")
-    script=$(scratch_check && echo "cd $part 2>/dev/null && ls -d -- */run.json 2>/dev/null || true")
-    for name in $(engine_on "$node" "$script" </dev/null); do
+    rm -rf "$incoming" && mkdir "$incoming" || return
+    engine_on "$node" "cd $part && tar -cf - -- $(printf '%q ' "$@").study/plan" </dev/null |
+        tar --warning=no-timestamp -C "$incoming" -xf - || return
+    for name; do
+        [ -e "$incoming/$name/run.json" ] || return
+    done
+    [ -e "$incoming/.study/plan" ] && sync -f "$incoming"
+}
+
+# collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is
+# complete. Fails if the node does not answer, or its answer is incomplete. Each step is checked, because bash ignores
+# errexit in a function that is called before ||.
+collect_node() {
+    local node=$1 incoming=$fleet/incoming finished list=() name
+    finished=$(list_finished "$node") || return
+    [[ $'\n'$finished = *$'\n'end ]] || return
+    for name in $finished; do
+        [ "$name" != end ] || break
         name=${name%/run.json}
         grep -qs '"status": "done"' "$study/$name/run.json" || list+=("$name")
     done
     [ ${#list[@]} -gt 0 ] || return 0
-    rm -rf "$incoming" && mkdir "$incoming"
-    engine_on "$node" "cd $part && tar -cf - -- $(printf '%q ' "${list[@]}")" </dev/null |
-        tar --warning=no-timestamp -C "$incoming" -xf -
-    sync -f "$incoming"
+    fetch_runs "$node" "${list[@]}" || { rm -rf "$incoming"; return 1; }
     for name in "${list[@]}"; do
         # Replace the result of a failed attempt.
-        [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed"
-        mv -T "$incoming/$name" "$study/$name"
+        [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed" || return
+        mv -T "$incoming/$name" "$study/$name" || return
         collected=$((collected + 1))
     done
-    sync -f "$study"
-    rm -rf "$incoming"
+    sync -f "$study" && rm -rf "$incoming"
 }
 
+# collect_runs: sets `collected` to the number of runs fetched, and `uncollected` if a node could not be visited.
 collect_runs() {
     local node
-    collected=0
+    collected=0 uncollected=''
     for node in $(engine_nodes); do
-        collect_node "$node" || say "$node: cannot fetch its runs now"
+        collect_node "$node" || { say "$node: cannot fetch its runs now" && uncollected=yes; }
     done
 }
 
@@ -353,6 +375,7 @@ collect_all() {
     take_turn
     collect_runs
     say "$collected runs collected"
+    [ -z "$uncollected" ] || exit 1
 }
 
 # node_of RUN: prints the node that is carrying out a run, as the engine or the call of ssbatch says, or its host.
