@@ -247,6 +247,26 @@ a_killed_call_is_continued() {
     each_ran_once 4
 }
 
+a_refused_call_leaves_the_study_unchanged() {
+    write_plan 1 0
+    expect 0 ssfleet run --engine local --nodes a study plan
+    echo "$(hostname) $$ $(started_at $$)" >study/.fleet/turn # as if this process were another call
+    cp -r study study.before
+    write_plan 2 0
+    expect 125 ssfleet run --engine local --nodes b study plan
+    says err "another call of ssfleet is carrying out $folder/study"
+    diff -r study study.before || fail "the study has changed"
+}
+
+a_refused_plan_leaves_no_folder() {
+    echo nonsense >plan
+    expect 125 ssfleet run --engine local study plan
+    [ ! -e study ] || fail "a study was begun"
+    mkdir study
+    expect 125 ssfleet run --engine local study plan
+    [ -z "$(ls -A study)" ] || fail "leftover: $(ls -A study)"
+}
+
 # has_calls STUDY
 has_calls() {
     [ -n "$(call_pids "$1")" ]
@@ -914,6 +934,8 @@ run_case a_node_may_have_several_cpus
 run_case absent_cpus_are_refused
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
+run_case a_refused_call_leaves_the_study_unchanged
+run_case a_refused_plan_leaves_no_folder
 run_case a_node_with_a_local_disk_undoes_journals_of_killed_tasks
 run_case cancel_ends_running_tasks
 run_case status_shows_which_run_of_a_task_is_carried_out

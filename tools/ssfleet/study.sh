@@ -291,15 +291,36 @@ say_last_words() {
     [ -z "$newest" ] || say "the last task printed: $(tail -n 1 "$newest") (see $newest)"
 }
 
-# run_study PLAN: adds the runs of PLAN, unless it is empty, and carries out the study.
+# make_folders: creates the folders of a study, and sets `made` to the new ones, inner ones first.
+make_folders() {
+    local folder error
+    made=()
+    for folder in "$study" "$fleet"; do
+        if error=$(mkdir "$folder" 2>&1); then
+            made=("$folder" "${made[@]}")
+        elif [ ! -d "$folder" ]; then
+            fail "$folder cannot be created: ${error##*: }"
+        fi
+    done
+}
+
+# add_plan PLAN: adds the runs of a plan. If they are refused, removes new folders.
+add_plan() {
+    local status=0
+    ssbatch --add "$study" "$1" || status=$?
+    [ "$status" -ne 0 ] || return 0
+    [ ${#made[@]} -eq 0 ] || { rm "$fleet/turn" "$fleet/guard" && rmdir "${made[@]}"; }
+    exit "$status"
+}
+
+# run_study PLAN: adds the runs of PLAN, unless it is empty, and carries out the study. Takes the turn before it changes
+# the plan and the settings, which another call may be using.
 run_study() {
-    if [ -n "$1" ]; then
-        ssbatch --add "$study" "$1"
-    elif [ ! -f "$study/.study/plan" ]; then
-        fail "$study has no plan yet: add a PLAN after STUDY"
-    fi
-    keep_settings
+    [[ -n $1 || -f $study/.study/plan ]] || fail "$study has no plan yet: add a PLAN after STUDY"
+    make_folders
     take_turn
+    [ -z "$1" ] || add_plan "$1"
+    keep_settings
     [ "$engine_detaches" = yes ] || on_signals engine_cancel
     rm -f "$fleet/canceled"
     [ -z "$scratch" ] || send_plan
