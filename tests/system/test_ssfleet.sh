@@ -548,6 +548,31 @@ a_failed_node_is_named_and_the_others_continue() {
     says err 'has no line for node c'
 }
 
+# Node a's archive is not written here, as on a full disk: tar still reads it to the end. Node b's lacks its last files.
+records_stay_on_their_nodes_until_they_are_copied() {
+    local tar
+    write_traces
+    tar=$(command -v tar)
+    stand_in tar
+    cat >>stand-ins/tar <<END
+case "\$1 \${PWD##*/} \$*" in
+'-cf b '*) exec '$tar' -cf - record ;;
+*'|a|'*) cat >/dev/null; exit 2 ;;
+esac
+exec '$tar' "\$@"
+END
+    expect 1 ssfleet replay --engine local --nodes a,b,c --scratch "$folder/disk" --traces traces --record replay \
+        --margin 5s -- -f own --duration 500m ssburn serial
+    [[ -s disk/a/record/samples.csv && -s disk/b/record/samples.csv ]] || fail "a record was removed"
+    says err "a: cannot copy its record, which stays in $folder/disk/a until the next replay"
+    says err "b: cannot copy its record, which stays in $folder/disk/b until the next replay"
+    [ "$(cut -d , -f 1-4 replay/fleet.csv | tail -n 3)" = "a,a,m1.txt,failed
+b,b,m2.txt,failed
+c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
+    [ ! -e disk/c ] || fail "a copied record was not removed"
+    [ "$(ls -A replay)" = $'c\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
+}
+
 names_of_traces_may_have_commas_and_quotes() {
     mkdir traces
     printf '0 50%%\n' >'traces/a,"b".txt'
@@ -950,6 +975,7 @@ run_case all_nodes_may_follow_one_trace
 run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
+run_case records_stay_on_their_nodes_until_they_are_copied
 run_case names_of_traces_may_have_commas_and_quotes
 run_case a_cluster_trace_is_split_among_nodes
 run_case nodes_report_the_error_of_a_synchronized_clock

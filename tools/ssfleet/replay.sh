@@ -285,14 +285,29 @@ send_traces() {
     done
 }
 
-# fetch_records: copies the record and the standard error of showstopper from each node's own disk.
+# fetch_record NODE: copies the record and the standard error of showstopper from the node's own disk. The trace is the
+# last file of the stream, by its name: if it has arrived, so has everything before.
+fetch_record() {
+    local node=$1 part
+    part=$(printf %q "$scratch/$node")
+    engine_on "$node" "cd $part && tar -cf - *" </dev/null |
+        tar --warning=no-timestamp -C "$record" --transform "s|^record|$node|" \
+            --transform "s|^stderr\$|$node.stderr|" --transform "s|^trace\$|.$node.trace|" -xf - || return
+    rm "$record/.$node.trace" && sync -f "$record"
+}
+
+# fetch_records: fetches the records of all nodes that were started. Removes a record from its node only once its copy
+# is complete.
 fetch_records() {
-    local node part
-    for node in "${!clock_of[@]}"; do
-        part=$(printf %q "$scratch/$node")
-        engine_on "$node" "cd $part && rm trace && tar -cf - * && rm -r $part" </dev/null |
-            tar --warning=no-timestamp -C "$record" --transform "s|^record|$node|" --transform "s|^stderr\$|$node.stderr|" -xf - ||
-            note_failure "$node" "cannot copy its record from $scratch/$node"
+    local node
+    for node in "${!offset_of[@]}"; do
+        if fetch_record "$node"; then
+            engine_on "$node" "rm -r $(printf %q "$scratch/$node")" </dev/null ||
+                say "$node: cannot remove $scratch/$node"
+        else
+            rm -rf "${record:?}/$node" "$record/$node.stderr" "$record/.$node.trace"
+            note_failure "$node" "cannot copy its record, which stays in $scratch/$node until the next replay"
+        fi
     done
 }
 
