@@ -548,6 +548,31 @@ a_failed_node_is_named_and_the_others_continue() {
     says err 'has no line for node c'
 }
 
+# Node a would report at once if it were started, node b does so later.
+nodes_without_a_trace_are_not_started() {
+    local mkdir
+    write_traces
+    mkdir=$(command -v mkdir)
+    stand_in mkdir chronyc
+    cat >>stand-ins/mkdir <<END
+case "\$* " in
+*"/disk/a ") exit 1 ;;
+esac
+exec '$mkdir' "\$@"
+END
+    cat >>stand-ins/chronyc <<'END'
+[ "$(tr '\0' '\n' <"/proc/$PPID/cmdline" | tail -n 1)" = a ] || sleep 1
+exit 1
+END
+    expect 1 ssfleet replay --engine local --nodes a,b --scratch "$folder/disk" --traces traces --record replay \
+        --margin 5s -- -f own --duration 500m ssburn serial
+    says err "a: cannot copy its trace to $folder/disk/a"
+    says err '1 of 2 nodes have replayed their traces'
+    [ "$(cut -d , -f 1-5 replay/fleet.csv | tail -n 2)" = "a,a,m1.txt,failed,cannot copy its trace to $folder/disk/a
+b,b,m2.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
+    [ "$(ls -A replay)" = $'b\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
+}
+
 # Node a's archive is not written here, as on a full disk: tar still reads it to the end. Node b's lacks its last files.
 records_stay_on_their_nodes_until_they_are_copied() {
     local tar
@@ -975,6 +1000,7 @@ run_case all_nodes_may_follow_one_trace
 run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
+run_case nodes_without_a_trace_are_not_started
 run_case records_stay_on_their_nodes_until_they_are_copied
 run_case names_of_traces_may_have_commas_and_quotes
 run_case a_cluster_trace_is_split_among_nodes

@@ -311,8 +311,29 @@ fetch_records() {
     done
 }
 
+# run_nodes NODE...: lets these nodes follow their traces.
+run_nodes() {
+    local node script
+    script=$(printf 'cd %q || exit\nPATH=%q:$PATH\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$record" \
+        "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
+    mkfifo "$record/.in" "$record/.out"
+    { node_list=("$@") && engine_each "$script"; } <"$record/.in" >"$record/.out" &
+    exec 7>"$record/.in" 6<"$record/.out"
+    rm "$record/.in" "$record/.out"
+    on_signals
+    await_ready
+    for node in "${!clock_of[@]}"; do
+        measure_clock "$node"
+    done
+    start_nodes
+    await_end
+    exec 7>&- 6<&-
+    wait
+    [ -z "$scratch" ] || fetch_records
+}
+
 begin_replay() {
-    local node script error
+    local node error reached=()
     [ ${#words[@]} -eq 0 ] || fail "unexpected argument '${words[0]}': the command follows --"
     [[ -n $traces && -n $record && ${#command[@]} -gt 0 ]] ||
         fail "replay requires --traces, --record and a command after --: see --help"
@@ -334,23 +355,11 @@ begin_replay() {
     declare -gA clock_of=() failure=() offset_of=() error_of=() done_status=()
     heard=()
     [ -z "$scratch" ] || send_traces
-    script=$(printf 'cd %q || exit\nPATH=%q:$PATH\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$record" \
-        "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
-    trap - EXIT
-    mkfifo "$record/.in" "$record/.out"
-    engine_each "$script" <"$record/.in" >"$record/.out" &
-    exec 7>"$record/.in" 6<"$record/.out"
-    rm "$record/.in" "$record/.out"
-    on_signals
-    await_ready
-    for node in "${!clock_of[@]}"; do
-        measure_clock "$node"
+    for node in "${node_list[@]}"; do
+        [ -n "${failure[$node]-}" ] || reached+=("$node")
     done
-    start_nodes
-    await_end
-    exec 7>&- 6<&-
-    wait
-    [ -z "$scratch" ] || fetch_records
+    trap - EXIT
+    [ ${#reached[@]} -eq 0 ] || run_nodes "${reached[@]}"
     write_table
     say "${#done_status[@]} of ${#node_list[@]} nodes have replayed their traces; see ssreport $record"
     [ ${#failure[@]} -eq 0 ] || exit 1
