@@ -387,6 +387,29 @@ follow_sets_the_level_for_the_current_load() {
     unchanged
 }
 
+# The maximum is below the frequencies of both rules, so the switch back restores it and raises it again.
+files_of_other_rules_are_restored_at_a_switch() {
+    unpack acpi-cpufreq
+    write_max 1600000
+    remember
+    begin_load
+    write_policy "load record $folder/load" 'every 20m' 'stay 20m' \
+        'below 40% frequency=1.9GHz' 'above 60% frequency=1.9GHz-2.1GHz'
+    expect 0 actuate follow --policy "$folder/policy" -- sh -c '
+        cd "$1"
+        until grep -q 1900000 scaling_setspeed; do sleep 0.02; done
+        echo 0.8 >>"$2"
+        until grep -q 2100000 scaling_max_freq; do sleep 0.02; done
+        cat scaling_governor
+        echo 0.2 >>"$2"
+        until grep -q 1900000 scaling_setspeed; do sleep 0.02; done
+        cat scaling_governor scaling_min_freq scaling_max_freq' - \
+        "$tree/sys/devices/system/cpu/cpufreq/policy3" "$folder/load/samples.csv"
+    is out $'ondemand\nuserspace\n1400000\n1900000'
+    is err ''
+    unchanged
+}
+
 # Files set by any rule must be restored, whichever rule applies at the end.
 a_killed_follow_is_restored() {
     unpack intel-pstate
@@ -932,6 +955,7 @@ run_case restore_undoes_changes_of_killed_run_and_keeper
 run_case killed_keeper_is_replaced
 run_case every_value_is_restored_after_random_kills
 run_case follow_sets_the_level_for_the_current_load
+run_case files_of_other_rules_are_restored_at_a_switch
 run_case a_killed_follow_is_restored
 run_case signal_ends_the_policy_before_the_command
 run_case a_failed_switch_does_not_affect_the_command

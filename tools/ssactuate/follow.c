@@ -172,6 +172,20 @@ static int set_files(struct follow *follow, struct ss_error *error) {
 }
 
 /*
+ * Restores the files that only other rules set, such as the governor of a single frequency when the
+ * planned rule has a range: a level must not depend on the previous rule.
+ */
+static int restore_others(struct follow *follow, struct ss_error *error) {
+    struct ssactuate_journal *journal = &follow->undoing.journal;
+    SS_OWNED(free) bool *kept = calloc(journal->count + 1, sizeof *kept);
+    if (!kept)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < journal->count; i++)
+        kept[i] = has_file(&follow->plan, journal->entries[i].setting.path);
+    return ssactuate_journal_restore_others(journal, kept, error);
+}
+
+/*
  * Orphans of both parties become children of this process, and count as processes of the command.
  */
 static void move_party(const struct follow *follow, int number) {
@@ -222,9 +236,11 @@ static void note_change(struct follow *follow, ss_time now, double load) {
             (struct change){ss_time_since(now, follow->begin), load, follow->decision.rule};
 }
 
+/* Plans again after restoring limits, which the plan may then have to change. */
 static int set_rule(
     struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
-    if (plan_rule(follow, rule, error) < 0 || check_memory(follow, error) < 0)
+    if (plan_rule(follow, rule, error) < 0 || check_memory(follow, error) < 0 ||
+        restore_others(follow, error) < 0 || plan_rule(follow, rule, error) < 0)
         return -1;
     return apply(follow, error);
 }

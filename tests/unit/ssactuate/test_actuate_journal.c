@@ -154,6 +154,30 @@ static void value_set_by_another_program_is_kept_and_reported(void **state) {
     ssactuate_state_close(&folder);
 }
 
+/* Files of a rule that no longer holds. Another program then sets sys/a as that rule did. */
+static void some_files_are_restored_during_a_run(void **state) {
+    const bool kept[] = {false, true};
+    struct ss_error error = {0};
+    (void)state;
+    open_state();
+    create();
+    size_t a = add("sys/a", "one"), b = add("sys/b", "two");
+    arm();
+    set(a, "150");
+    set(b, "250");
+    check(ssactuate_journal_restore_others(&journal, kept, &error), &error);
+    assert_file("sys/a", "100");
+    assert_file("sys/b", "250");
+    tree_write("sys/a", "150\n");
+    check(ssactuate_journal_restore_others(&journal, kept, &error), &error);
+    assert_string_equal(reported, "");
+    assert_that(restore_dead().restored, ==, 1);
+    assert_file("sys/a", "150");
+    assert_file("sys/b", "200");
+    assert_non_null(strstr(reported, "/sys/a was changed to 150 by another program meanwhile"));
+    ssactuate_state_close(&folder);
+}
+
 /* Appends lines that a killed run could have left at the end of the journal. */
 static void append(const char *text) {
     assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
@@ -382,6 +406,7 @@ static void journal_is_synced_before_and_after_a_change(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(values_of_a_dead_run_are_restored),
     cmocka_unit_test(value_set_by_another_program_is_kept_and_reported),
+    cmocka_unit_test(some_files_are_restored_during_a_run),
     cmocka_unit_test(kill_between_set_and_read_back_is_restored),
     cmocka_unit_test(unarmed_journal_changes_nothing),
     cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),

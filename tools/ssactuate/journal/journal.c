@@ -349,14 +349,26 @@ static int note(struct ssactuate_journal *journal, const char *word, size_t numb
     return fdatasync(journal->file) < 0 ? fail(journal->name, error) : 0;
 }
 
+static int note_want(
+    struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error) {
+    struct ssactuate_entry *entry = &journal->entries[number];
+    snprintf(entry->setting.value, sizeof entry->setting.value, "%s", value);
+    entry->touched = true;
+    entry->known = false;
+    return note(journal, "want", number, value, error);
+}
+
+static int note_got(struct ssactuate_journal *journal, size_t number, struct ss_error *error) {
+    struct ssactuate_entry *entry = &journal->entries[number];
+    entry->known = true;
+    return note(journal, "got", number, entry->got, error);
+}
+
 int ssactuate_journal_set(
     struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error) {
     struct ssactuate_entry *entry = &journal->entries[number];
     const char *path = entry->setting.path;
-    snprintf(entry->setting.value, sizeof entry->setting.value, "%s", value);
-    entry->touched = true;
-    entry->known = false;
-    if (note(journal, "want", number, value, error) < 0)
+    if (note_want(journal, number, value, error) < 0)
         return -1;
     int status = ssactuate_file_write(journal->state->root, path, value);
     if (status < 0)
@@ -365,8 +377,7 @@ int ssactuate_journal_set(
     status = ssactuate_file_read(journal->state->root, path, entry->got);
     if (status < 0)
         return ss_error_fail(error, "cannot read /%s: %s", path, strerror(-status));
-    entry->known = true;
-    if (note(journal, "got", number, entry->got, error) < 0)
+    if (note_got(journal, number, error) < 0)
         return -1;
     if (!is_made_of(&entry->setting, entry->got, value))
         return ss_error_fail(error, "/%s is %s after it was set to %s", path, entry->got, value);
@@ -411,6 +422,12 @@ static void write_marked(const struct ssactuate_journal *journal, const bool *ma
     }
 }
 
+/* The second time for values that depended on others. */
+static void write_twice(const struct ssactuate_journal *journal, const bool *marked) {
+    write_marked(journal, marked);
+    write_marked(journal, marked);
+}
+
 /* Fails, naming a file, if marked files do not have their previous values. */
 static int check_marked(
     const struct ssactuate_journal *journal, const bool *marked, struct ss_error *error) {
@@ -429,7 +446,10 @@ static int check_marked(
     return status;
 }
 
-/* Marks the files to restore. Do this before the first write: files may depend on each other. */
+/*
+ * Marks the files to restore. Do this before the first write: files may depend on each other.
+ * `restorer`, if not NULL, reports files that another program has changed.
+ */
 static void mark(const struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer,
     bool *marked) {
     for (size_t i = 0; i < journal->count; i++) {
@@ -437,7 +457,7 @@ static void mark(const struct ssactuate_journal *journal, const struct ssactuate
         char found[SSACTUATE_VALUE];
         enum need need = find_need(journal->state->root, entry, found);
         marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
-        if (need == NEED_FOREIGN)
+        if (need == NEED_FOREIGN && restorer)
             report(restorer,
                 "/%s was changed to %s by another program meanwhile: not restored to %s",
                 entry->setting.path, found, entry->before);
@@ -463,10 +483,34 @@ int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     if (!marked)
         return ss_error_memory(error);
     mark(journal, restorer, marked);
-    write_marked(journal, marked);
-    write_marked(journal, marked); /* again, for values that depended on others */
+    write_twice(journal, marked);
     int status = check_marked(journal, marked, error);
     return restore_running(journal, restorer, error) < 0 ? -1 : status;
+}
+
+int ssactuate_journal_restore_others(
+    struct ssactuate_journal *journal, const bool *kept, struct ss_error *error) {
+    SS_OWNED(free) bool *marked = calloc(journal->count + 1, sizeof *marked);
+    if (!marked)
+        return ss_error_memory(error);
+    mark(journal, NULL, marked);
+    for (size_t i = 0; i < journal->count; i++) {
+        marked[i] = marked[i] && !kept[i];
+        if (marked[i] && note_want(journal, i, journal->entries[i].before, error) < 0)
+            return -1;
+    }
+    write_twice(journal, marked);
+    if (check_marked(journal, marked, error) < 0)
+        return -1;
+    for (size_t i = 0; i < journal->count; i++) {
+        struct ssactuate_entry *entry = &journal->entries[i];
+        if (!marked[i])
+            continue;
+        memcpy(entry->got, entry->before, sizeof entry->got);
+        if (note_got(journal, i, error) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int ssactuate_journal_restore(struct ssactuate_journal *journal,

@@ -170,6 +170,14 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal 
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
     const struct ssactuate_restorer *restorer, struct ss_error *error);
 
+/*
+ * Restores files during a run, except those that are kept: `kept` has an item for each file of the
+ * journal. Leaves files alone that another program has changed meanwhile, and fails as
+ * ssactuate_journal_restore() does.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_others(
+    struct ssactuate_journal *journal, const bool *kept, struct ss_error *error);
+
 /* Reads the journal again, in a keeper that has inherited it. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_reload(
     struct ssactuate_journal *journal, struct ss_error *error);
