@@ -46,7 +46,8 @@ static const struct ss_argument rows[] = {
         .help = "run all instances in a PID namespace of their own, so that no process can "
                 "outlive the run"}},
     {0, NULL, {"repeat", AT(repeat),
-        .help = "start an instance again when it ends with status 0; each end is one iteration"}},
+        .help = "start an instance again when it ends with status 0; without --iteration, each end is "
+                "one iteration"}},
     {0, "REGEX", {"iteration", SS_OPTION_TEXT, AT(iteration),
         .help = "each line of output that matches ends one iteration; the first group, if any, "
                 "is its time in milliseconds"}, .may_be_empty = true},

@@ -252,7 +252,8 @@ static void on_leader_end(struct executor *executor) {
                  atomic_load(&executor->board->phase) != SS_PHASE_ENDING;
     if (!again)
         leave_run(executor, status, false);
-    ss_recent_iterations_put(executor->row, executor->started, ss_platform_now());
+    if (!executor->setup->plan->has_iteration)
+        ss_recent_iterations_put(executor->row, executor->started, ss_platform_now());
     if (!start_instance(executor))
         leave_start_failed(executor);
     if (executor->stepper.state == SS_STATE_STOPPED)

@@ -5,7 +5,10 @@
 #include "loop/board.h"
 #include "measure/iterations.h"
 
-/* The iterations of --repeat, passed on from an executor to the master through the board. */
+/*
+ * The iterations of --repeat without --iteration, passed on from an executor to the master through
+ * the board.
+ */
 
 /* For the executor: publishes an iteration. */
 void ss_recent_iterations_put(struct ss_row *row, ss_time start, ss_time end);

@@ -371,6 +371,28 @@ START_TEST(iterations_are_matched_in_output_lines) {
 }
 END_TEST
 
+/* Prints a line, and fails at the sixth start. */
+#define REPEATED(file)                                                                             \
+    "--repeat", "sh", "-c", "sleep 0.1; echo took 5 ms; exec \"$0\" count \"$1\" 6", PAYLOAD, file
+
+/* With both options, an end of the program is not an iteration. */
+START_TEST(a_repeated_program_counts_only_matching_lines) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    struct run *run = FIGURES("-n", "1", "-l", "100%", "--record", record, "--iteration",
+        "took ([0-9]+) ms", REPEATED(run_path(folder, "count")));
+    run_expect(run, 7);
+    expect_lengths(record, 0, 0.005 - 1e-5, 0.005 + 1e-5);
+    ck_assert_uint_eq(run_count_text(&run->err, "took 5 ms\n"), 6);
+    ck_assert_uint_eq(count_iterations(record, '0'), 6);
+    run = RUN(
+        "-n", "1", "-l", "100%", "--iteration", "never", REPEATED(run_path(folder, "other-count")));
+    run_expect(run, 7);
+    run_expect_text(&run->err, "no line of output matched --iteration: the first of ");
+    run_expect_text(&run->err, "throughput         not measured");
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* The run ends during its warm-up. */
 START_TEST(a_run_that_ends_before_its_duration_is_reported) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
@@ -553,6 +575,7 @@ PROCESS_MAIN(
     SS_CASE(a_command_that_vanishes_before_a_repeat_is_reported),
     SS_CASE(json_to_standard_output_is_not_mixed_with_other_output),
     SS_CASE(iterations_are_matched_in_output_lines),
+    SS_CASE(a_repeated_program_counts_only_matching_lines),
     SS_CASE(a_run_that_ends_before_its_duration_is_reported),
     SS_CASE(a_run_without_iterations_reports_an_upper_bound_of_throughput),
     SS_CASE(instances_run_freely_during_the_warmup),

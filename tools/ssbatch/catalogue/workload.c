@@ -215,7 +215,7 @@ static void print_grace(FILE *stream, const char *stop) {
         stream, " --grace %s%s", stop, isdigit((unsigned char)stop[strlen(stop) - 1]) ? "s" : "");
 }
 
-/* Returns whether each exit of the command counts as an iteration. */
+/* Returns whether the command is started again when it exits. */
 static bool is_repeated_workload(const struct ssbatch_workload *workload) {
     const char *repeat = workload->values[SSBATCH_REPEAT];
     return repeat ? strcmp(repeat, "yes") == 0 : !workload->values[SSBATCH_ITERATION];
