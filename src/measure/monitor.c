@@ -84,6 +84,10 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now) {
     monitor->next = ss_time_add(begin, monitor->interval);
 }
 
+double ss_monitor_duty_mean(const struct ss_monitor *monitor) {
+    return monitor->duty_count ? monitor->duty_sum / (double)monitor->duty_count : NAN;
+}
+
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
     /* SS_TIME_NEVER stays SS_TIME_NEVER. */
     monitor->control_from = ss_time_add(monitor->control_from, length);
@@ -146,7 +150,11 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
     if (monitor->counted_from == SS_TIME_NEVER ||
         !ss_figures_add(&monitor->figures, sample->target, sample->load.load))
         return false;
-    monitor->duty_sum += sample->duty;
+    /* Unknown if no instance is left, which the run may not have noticed yet. */
+    if (!isnan(sample->duty)) {
+        monitor->duty_sum += sample->duty;
+        monitor->duty_count++;
+    }
     monitor->late += sample->load.seconds > LATE_MIN * ss_time_seconds(monitor->interval);
     if (!isnan(sample->steal)) {
         monitor->steal_sum += sample->steal * sample->load.seconds;

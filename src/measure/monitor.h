@@ -47,7 +47,8 @@ struct ss_monitor {
     struct ss_monitor_sample latest;
     struct ss_figures figures;
     struct ss_settling settling;
-    double duty_sum;
+    double duty_sum;                  /* of the counted samples with a known duty */
+    uint64_t duty_count;              /* number of these samples */
     double steal_sum;                 /* sum of stolen seconds per CPU */
     double steal_seconds;             /* counted seconds in which the stolen time was known */
     uint64_t doubts[SS_DOUBT_KINDS];  /* number of counted samples of each kind */
@@ -64,6 +65,9 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now);
 
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
+
+/* Returns the mean duty of the counted samples; NaN if it is unknown in all of them. */
+double ss_monitor_duty_mean(const struct ss_monitor *monitor);
 
 /* Excludes a pause: the starts of control and of counting move by its length. */
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length);

@@ -183,7 +183,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     outcome->error_mse_e4 = ss_figures_error_mse_e4(figures);
     outcome->error_p95_percent = ss_figures_error_p95_percent(figures);
     outcome->settling_seconds = ss_settling_seconds(&monitor->settling);
-    outcome->duty_mean = figures->count ? monitor->duty_sum / (double)figures->count : NAN;
+    outcome->duty_mean = ss_monitor_duty_mean(monitor);
     outcome->steal_mean =
         monitor->steal_seconds > 0 ? monitor->steal_sum / monitor->steal_seconds : NAN;
     outcome->switches_per_second = seconds > 0 ? (double)input->switches / seconds : NAN;

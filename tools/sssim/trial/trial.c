@@ -206,6 +206,7 @@ void trial_forget(struct trial *trial) {
     ss_figures_free(&monitor->figures);
     monitor->settling = (struct ss_settling){0};
     monitor->duty_sum = 0;
+    monitor->duty_count = 0;
     monitor->counted_from = SS_TIME_NEVER;
     trial->switches_sum = 0;
     trial->own_sum = 0;
@@ -233,7 +234,7 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
         .error_mse_e4 = ss_figures_error_mse_e4(&monitor->figures),
         .error_p95_percent = ss_figures_error_p95_percent(&monitor->figures),
         .settling_seconds = ss_settling_seconds(&monitor->settling),
-        .duty_mean = monitor->duty_sum * per_sample,
+        .duty_mean = ss_monitor_duty_mean(monitor),
         .switches_per_second =
             (double)trial->switches_sum * per_sample / ss_time_seconds(monitor->interval),
         .own_cpu = (double)trial->own_sum * per_sample / (double)monitor->interval,

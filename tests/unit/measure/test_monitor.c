@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "loop/module_set.h"
+#include "measure/monitor.h"
+#include "unit.h"
+
+#define START (1000 * SS_SECOND)
+
+static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
+    (void)self;
+    (void)time;
+    target->load = 0.5;
+}
+
+static struct ss_module_set set = {
+    .instances = 1,
+    .cpus = 1,
+    .modules[SS_KIND_TRACE].table.trace.target = target,
+};
+static struct ss_board *board;
+static struct ss_load_meter meter;
+static struct ss_monitor monitor;
+static ss_time passed;
+
+/* Reads a CPU that is always busy. */
+static int read_busy(void *context, struct ss_cpu_reading *reading) {
+    (void)context;
+    *reading = (struct ss_cpu_reading){
+        .counters =
+            {
+                .time = START + passed,
+                .set = 1,
+                .capacity = 1,
+                .used = passed,
+                .busy_ticks = passed,
+            },
+        .pressure = NAN,
+    };
+    return 0;
+}
+
+static void open_monitor(void) {
+    board = ss_board_allocate(1, 0);
+    assert_non_null(board);
+    atomic_store(&board->control_start, START);
+    ss_board_join(board, 0);
+    ss_board_permit(board, 0, START, true);
+    meter = (struct ss_load_meter){.read = read_busy};
+    passed = 0;
+    ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &meter, board);
+    monitor.control_from = monitor.counted_from = START;
+    ss_monitor_begin(&monitor, START, START);
+}
+
+static void sample(int count) {
+    for (int i = 0; i < count; i++) {
+        passed += SS_MONITOR_INTERVAL;
+        ss_monitor_sample(&monitor, START + passed);
+    }
+}
+
+static void close_monitor(void) {
+    ss_monitor_close(&monitor);
+    free(board);
+}
+
+static void mean_duty_omits_samples_without_instances(void **state) {
+    (void)state;
+    open_monitor();
+    sample(2);
+    ss_board_permit(board, 0, START + passed, false);
+    ss_board_leave(board, 0, SS_LIFE_ENDED);
+    sample(1);
+    assert_true(monitor.latest.counted && isnan(monitor.latest.duty));
+    assert_int_equal(monitor.figures.count, 3);
+    assert_near(ss_monitor_duty_mean(&monitor), 1, 1e-5);
+    close_monitor();
+    open_monitor();
+    assert_true(isnan(ss_monitor_duty_mean(&monitor)));
+    close_monitor();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(mean_duty_omits_samples_without_instances))
