@@ -172,8 +172,8 @@ struct ss_board {
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
     struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, for the record */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
-    _Atomic uint64_t excess[SS_KINDS]; /* executors: the first value beyond [0, 1] of a module of
-                                          the kind, a double; 0: none */
+    _Atomic uint64_t excess[SS_KINDS]; /* executors, master: the first value beyond [0, 1] of a
+                                          module of the kind, a double; 0: none */
     _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
     _Atomic uint32_t alive;            /* executors, rescuer: number of instances under control */
     _Atomic uint32_t membership;       /* executors, rescuer: changes whenever `alive` does */

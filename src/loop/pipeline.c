@@ -39,8 +39,20 @@ ss_time ss_pipeline_first_round(const struct ss_pipeline *pipeline, ss_time now)
     return ss_time_since(now, into);
 }
 
+/* Smaller excesses are rounding errors and are not reported. */
+#define EXCESS_MIN 1e-6
+
+/* Limits a module's value to [0, 1], and keeps the first value outside that range for a warning. */
+static double limit_to_range(struct ss_board *board, enum ss_kind kind, double value) {
+    if (value < -EXCESS_MIN || value > 1 + EXCESS_MIN) {
+        uint64_t none = 0;
+        atomic_compare_exchange_strong(&board->excess[kind], &none, ss_word_from_double(value));
+    }
+    return fmin(fmax(value, 0), 1);
+}
+
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,
-    const struct ss_board *board, ss_time now, struct ss_target *target) {
+    struct ss_board *board, ss_time now, struct ss_target *target) {
     *target = (struct ss_target){0};
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
     if (!isnan(setpoint))
@@ -48,19 +60,8 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
     else
         set->modules[SS_KIND_TRACE].table.trace.target(
             trace, ss_board_trace_time(board, now), target);
-}
-
-/* Smaller excesses are rounding errors and are not reported. */
-#define EXCESS_MIN 1e-6
-
-/* Limits a module's value to [0, 1], and keeps the first value outside that range for a warning. */
-static double limit_to_range(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
-    if (value < -EXCESS_MIN || value > 1 + EXCESS_MIN) {
-        uint64_t none = 0;
-        atomic_compare_exchange_strong(
-            &pipeline->board->excess[kind], &none, ss_word_from_double(value));
-    }
-    return fmin(fmax(value, 0), 1);
+    if (!target->free && !isnan(target->load))
+        target->load = limit_to_range(board, SS_KIND_TRACE, target->load);
 }
 
 void ss_pipeline_warn_of_excess(
@@ -126,7 +127,7 @@ static double ask_control(
         *failure = SS_FAILURE_NOT_A_NUMBER;
         return 0;
     }
-    own = limit_to_range(pipeline, SS_KIND_CONTROL, own);
+    own = limit_to_range(pipeline->board, SS_KIND_CONTROL, own);
     ss_board_publish_output(pipeline->board, pipeline->executor, own);
     return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
 }
@@ -160,7 +161,7 @@ static double ask_space(
         &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
     if (isnan(duty))
         *failure = SS_FAILURE_NOT_A_NUMBER;
-    return limit_to_range(pipeline, SS_KIND_SPACE, duty);
+    return limit_to_range(pipeline->board, SS_KIND_SPACE, duty);
 }
 
 static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_dithering_input *input,
@@ -218,7 +219,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
         decision->failure = SS_FAILURE_NOT_A_NUMBER;
         return;
     }
-    decision->target = limit_to_range(pipeline, SS_KIND_TRACE, target.load);
+    decision->target = target.load;
 
     find_place(pipeline, now);
     struct ss_dithering_input input = {

@@ -64,10 +64,10 @@ void ss_pipeline_warn_of_excess(
     const struct ss_module_set *set, struct ss_board *board, struct ss_option_store *store);
 
 /*
- * Sets the target at `now`: the target of --set if one is in force, otherwise the trace's. The
- * monitor calls this, too.
+ * Sets the target at `now`: the target of --set if one is in force, otherwise the trace's, limited
+ * to [0, 1] unless it is not a number. The monitor calls this, too.
  */
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,
-    const struct ss_board *board, ss_time now, struct ss_target *target);
+    struct ss_board *board, ss_time now, struct ss_target *target);
 
 #endif

@@ -43,7 +43,7 @@ static struct ss_action hold_state(
 }
 
 static void begin_control(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
-    const struct ss_board *board = stepper->pipeline.board;
+    struct ss_board *board = stepper->pipeline.board;
     ss_time since = stepper->deadline;
     stepper->pause_seen = atomic_load(&board->control_since);
     /*

@@ -8,10 +8,10 @@
 
 #define START (1000 * SS_SECOND)
 
+/* Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. */
 static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     (void)self;
-    (void)time;
-    target->load = 0.5;
+    target->load = time < SS_SECOND ? 0.5 : time < 2 * SS_SECOND ? 1.5 : -1e-9;
 }
 
 static struct ss_module_set set = {
@@ -66,6 +66,23 @@ static void close_monitor(void) {
     free(board);
 }
 
+static void target_out_of_range_is_limited_and_kept_for_a_warning(void **state) {
+    (void)state;
+    open_monitor();
+    sample(1);
+    assert_int_equal(atomic_load(&board->excess[SS_KIND_TRACE]), 0);
+    sample(1);
+    assert_near(monitor.latest.target, 0.5, 0);
+    sample(2);
+    assert_near(monitor.latest.target, 1, 0);
+    assert_near(ss_figures_target_mean(&monitor.figures), 0.75, 1e-12);
+    assert_near(ss_figures_error_mean_percent(&monitor.figures), -25, 1e-9);
+    assert_near(ss_double_from_word(atomic_load(&board->excess[SS_KIND_TRACE])), 1.5, 0);
+    sample(1);
+    assert_near(monitor.latest.target, 0, 0);
+    close_monitor();
+}
+
 static void mean_duty_omits_samples_without_instances(void **state) {
     (void)state;
     open_monitor();
@@ -84,4 +101,5 @@ static void mean_duty_omits_samples_without_instances(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(target_out_of_range_is_limited_and_kept_for_a_warning),
     cmocka_unit_test(mean_duty_omits_samples_without_instances))
