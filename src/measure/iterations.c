@@ -86,6 +86,12 @@ void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, 
         snprintf(iterations->example, sizeof iterations->example, "%s", ss_words_show(line).text);
 }
 
+void ss_iterations_untimed(struct ss_iterations *iterations, const char *text) {
+    if (iterations->untimed++ == 0)
+        snprintf(iterations->untimed_example, sizeof iterations->untimed_example, "%s",
+            ss_words_show(text).text);
+}
+
 /* Adds a length by Welford's method, which avoids differences of large sums. */
 static void add_length(struct ss_iteration_share *share, double seconds) {
     double mean = share->ended ? share->seconds / (double)share->ended : 0;

@@ -81,6 +81,8 @@ struct ss_iterations {
     uint64_t unmatched;         /* number of lines of output that did not match */
     char example[96];           /* the first such line */
     uint64_t unmatched_counted; /* number of unmatched lines that were read in the window */
+    uint64_t untimed;           /* number of iterations whose line has no number for their time */
+    char untimed_example[96];   /* the first text that is there instead */
 
     /* Called with each iteration; may be NULL. */
     void (*tell)(void *context, const struct ss_iteration *iteration);
@@ -143,6 +145,9 @@ SS_NONNULL() void ss_iterations_count_from(struct ss_iterations *iterations, ss_
 
 /* Counts a line of output that was read at `now` and did not match. */
 void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, ss_time now);
+
+/* Counts an iteration whose line has this text instead of a time. It is added separately. */
+void ss_iterations_untimed(struct ss_iterations *iterations, const char *text);
 
 /*
  * Reports a pause of the run. It is excluded from the window and from iterations in progress:

@@ -290,6 +290,15 @@ static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterati
                                  "the program buffers it, try --tty, or stdbuf -oL");
 }
 
+static void warn_of_untimed(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
+    if (iterations->untimed > 0)
+        ss_outcome_warn(outcome,
+            "the first group of --iteration matched '%s', which is not a number of milliseconds: "
+            "%llu of %llu iterations were measured from line to line",
+            iterations->untimed_example, (unsigned long long)iterations->untimed,
+            (unsigned long long)iterations->seen);
+}
+
 static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) {
     double fewest = INFINITY;
     for (uint32_t i = 0; outcome->of_lines && i < plan->line_count; i++)
@@ -336,6 +345,7 @@ void ss_outcome_take_iterations(
     bool matched = iterations->seen > 0 || !plan->has_iteration;
     if (!matched)
         warn_of_no_match(outcome, iterations);
+    warn_of_untimed(outcome, iterations);
     if (!ss_iterations_are_counted(iterations, iterations->to))
         return;
     outcome->iterations = (double)iterations->ended;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,6 +12,8 @@
 #include "base/advice.h"
 #include "base/streams.h"
 #include "platform/platform.h"
+
+#define BLANKS " \t\r"
 
 static int open_ends(
     const struct ss_output *output, int which, int ends[2], struct ss_error *error) {
@@ -99,6 +102,19 @@ static double duty_of(const struct ss_output *output, uint32_t instance) {
     return ss_double_from_word(atomic_load(&output->board->rows[instance].local_duty));
 }
 
+/*
+ * Reads a time in milliseconds. Returns false unless the whole text, except blanks around it, is a
+ * decimal number that is at least 0.
+ */
+static bool read_length(const char *text, ss_time *length) {
+    char *end;
+    if (text[strspn(text, BLANKS "0123456789.eE+-")] != '\0')
+        return false;
+    double ms = strtod(text, &end);
+    *length = ss_time_from_double(ms * 1e6);
+    return end > text && end[strspn(end, BLANKS)] == '\0' && isfinite(ms) && ms >= 0;
+}
+
 static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
     stream->line[stream->length] = '\0';
@@ -111,7 +127,14 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         stream->matches++;
         return;
     }
-    ss_time length = ss_time_from_double(strtod(stream->line + groups[1].rm_so, NULL) * 1e6);
+    ss_time length;
+    stream->line[groups[1].rm_eo] = '\0';
+    const char *text = stream->line + groups[1].rm_so;
+    if (!read_length(text, &length)) {
+        ss_iterations_untimed(output->iterations, text);
+        stream->matches++;
+        return;
+    }
     ss_iterations_read(
         output->iterations, stream->instance, 1, now, duty_of(output, stream->instance));
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);

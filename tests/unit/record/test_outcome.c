@@ -136,6 +136,22 @@ static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     tear_down();
 }
 
+static void text_instead_of_a_time_is_shown_once(void **state) {
+    (void)state;
+    set_up();
+    ss_iterations_untimed(&iterations, "done");
+    ss_iterations_untimed(&iterations, "failed");
+    for (ss_time ms = 10100; ms <= 20000; ms += 100) {
+        for (uint32_t i = 0; i < 3; i++)
+            read_at(i, 1, ms);
+    }
+    take();
+    assert_int_equal(outcome.warning_count, 1);
+    assert_true(is_warned_of("the first group of --iteration matched 'done'"));
+    assert_true(is_warned_of("2 of 300 iterations were measured from line to line"));
+    tear_down();
+}
+
 static void silence_of_stopped_instances_is_not_blamed_on_buffering(void **state) {
     (void)state;
     set_up();
@@ -178,5 +194,6 @@ UNIT_MAIN(
     cmocka_unit_test(rare_bursts_do_not_affect_the_figures),
     cmocka_unit_test(few_iterations_cause_a_warning),
     cmocka_unit_test(unmatched_lines_are_shown_if_no_iteration_was_found),
+    cmocka_unit_test(text_instead_of_a_time_is_shown_once),
     cmocka_unit_test(silence_of_stopped_instances_is_not_blamed_on_buffering),
     cmocka_unit_test(programs_that_end_early_are_named))
