@@ -179,8 +179,10 @@ static bool take_target(
     struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {
     struct ss_target target = target_at(monitor, end - 1);
     bool counts = !target.free && !monitor->was_free;
-    if (monitor->counted_from != SS_TIME_NEVER)
+    if (monitor->counted_from != SS_TIME_NEVER) {
         compare_target(monitor, target.free ? 1 : target.load);
+        monitor->free += !counts;
+    }
     monitor->was_free = target_at(monitor, end).free;
     if (target.free)
         return false;

@@ -55,6 +55,7 @@ struct ss_monitor {
     uint64_t running[SS_DOUBT_KINDS]; /* sums over the living instances in these samples */
     uint64_t lost;                    /* number of samples that failed or were far too late */
     uint64_t lost_counted;            /* the part of `lost` after counting began */
+    uint64_t free;                    /* number of samples left out for a `free` section */
     uint64_t late;                    /* number of counted samples that were a fifth too long */
 };
 

@@ -136,12 +136,30 @@ static void warn_of_doubt(
     ss_outcome_warn(outcome, "%s", text);
 }
 
-static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
+static const char *cause_of_loss(const struct ss_monitor *monitor) {
+    return monitor->source == SS_SOURCE_SENSOR
+               ? "the machine was too busy, or the sensor had printed no number yet"
+               : "the machine was too busy, or its counters could not be read";
+}
+
+static void warn_of_no_sample(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
     const struct ss_monitor *monitor = input->monitor;
-    if (monitor->figures.count == 0) {
+    if (monitor->lost_counted > 0)
+        ss_outcome_warn(outcome, "no sample was counted: %llu %s lost, because %s",
+            (unsigned long long)monitor->lost_counted, monitor->lost_counted == 1 ? "was" : "were",
+            cause_of_loss(monitor));
+    else if (monitor->free > 0)
+        ss_outcome_warn(outcome, "no sample was counted: all were in `free` sections of the trace");
+    else
         ss_outcome_warn(outcome,
             "no sample was counted: the run was under control for less than half a second%s",
             input->plan->settle > 0 ? " after --settle" : "");
+}
+
+static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_input *input) {
+    const struct ss_monitor *monitor = input->monitor;
+    if (monitor->figures.count == 0) {
+        warn_of_no_sample(outcome, input);
         return;
     }
     warn_of_doubt(outcome, input, SS_DOUBT_BELOW);
@@ -152,11 +170,9 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
             "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
             100 * outcome->steal_mean);
     if (monitor->lost > 0)
-        ss_outcome_warn(outcome,
-            "%llu sample%s of the load %s lost: the machine was too busy, or its counters could "
-            "not be read",
+        ss_outcome_warn(outcome, "%llu sample%s of the load %s lost: %s",
             (unsigned long long)monitor->lost, monitor->lost == 1 ? "" : "s",
-            monitor->lost == 1 ? "was" : "were");
+            monitor->lost == 1 ? "was" : "were", cause_of_loss(monitor));
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
@@ -377,8 +393,7 @@ int ss_outcome_check(const struct ss_outcome *outcome, double tolerance, struct 
         return 0;
     if (isnan(mean))
         return ss_error_set(error, SS_STATUS_TOLERANCE,
-            "--tolerance: the mean error is unknown, because no sample was counted: let the run "
-            "last longer");
+            "--tolerance: the mean error is unknown, because no sample was counted");
     return ss_error_set(error, SS_STATUS_TOLERANCE,
         "--tolerance: the mean error, %+.2f %%, is outside of +-%g %%", mean, tolerance);
 }

@@ -8,10 +8,15 @@
 
 #define START (1000 * SS_SECOND)
 
-/* Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. */
+/*
+ * Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. The
+ * fourth second is free.
+ */
 static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     (void)self;
     target->load = time < SS_SECOND ? 0.5 : time < 2 * SS_SECOND ? 1.5 : -1e-9;
+    target->free = time >= 3 * SS_SECOND && time < 4 * SS_SECOND;
+    target->until = 4 * SS_SECOND;
 }
 
 static struct ss_module_set set = {
@@ -99,7 +104,21 @@ static void mean_duty_omits_samples_without_instances(void **state) {
     close_monitor();
 }
 
+/* A sample at an edge of a free section is partly in it. */
+static void samples_in_free_sections_are_not_counted(void **state) {
+    (void)state;
+    open_monitor();
+    sample(5);
+    assert_int_equal(monitor.figures.count, 5);
+    assert_int_equal(monitor.free, 0);
+    sample(5);
+    assert_int_equal(monitor.figures.count, 8);
+    assert_int_equal(monitor.free, 2);
+    close_monitor();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(target_out_of_range_is_limited_and_kept_for_a_warning),
-    cmocka_unit_test(mean_duty_omits_samples_without_instances))
+    cmocka_unit_test(mean_duty_omits_samples_without_instances),
+    cmocka_unit_test(samples_in_free_sections_are_not_counted))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/outcome.h"
@@ -188,6 +189,52 @@ static void programs_that_end_early_are_named(void **state) {
     tear_down();
 }
 
+/* Takes the figures of a run without a counted sample. */
+static void take_no_sample(const struct ss_monitor *monitor) {
+    static struct ss_monitor taken;
+    struct ss_usage usage = {0};
+    struct ss_board *board = ss_board_allocate(1, 0);
+    assert_non_null(board);
+    taken = *monitor;
+    ss_outcome_open(&outcome);
+    ss_outcome_take(
+        &outcome, &(struct ss_outcome_input){
+                      .plan = &plan, .board = board, .monitor = &taken, .usage = &usage});
+    assert_int_equal(outcome.warning_count, 1);
+    free(board);
+}
+
+static void reason_for_no_sample_is_named(void **state) {
+    (void)state;
+    struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM, .counted_from = SS_TIME_NEVER};
+    plan = (struct ss_plan){.instances = 1};
+    take_no_sample(&monitor);
+    assert_true(is_warned_of("no sample was counted: the run was under control for less than half "
+                             "a second"));
+    assert_false(is_warned_of("--settle"));
+    ss_outcome_close(&outcome);
+    plan.settle = SS_SECOND;
+    monitor.lost = 1; /* before counting began */
+    take_no_sample(&monitor);
+    assert_true(is_warned_of("for less than half a second after --settle"));
+    ss_outcome_close(&outcome);
+    monitor.free = 2;
+    take_no_sample(&monitor);
+    assert_true(is_warned_of("no sample was counted: all were in `free` sections"));
+    ss_outcome_close(&outcome);
+    monitor.lost = monitor.lost_counted = 9;
+    take_no_sample(&monitor);
+    assert_true(is_warned_of("no sample was counted: 9 were lost, because the machine was too "
+                             "busy, or its counters could not be read"));
+    ss_outcome_close(&outcome);
+    monitor.lost_counted = 1;
+    monitor.source = SS_SOURCE_SENSOR;
+    take_no_sample(&monitor);
+    assert_true(is_warned_of("no sample was counted: 1 was lost, because the machine was too "
+                             "busy, or the sensor had printed no number yet"));
+    ss_outcome_close(&outcome);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(figures_are_unknown_if_iterations_end_in_bursts),
@@ -196,4 +243,5 @@ UNIT_MAIN(
     cmocka_unit_test(unmatched_lines_are_shown_if_no_iteration_was_found),
     cmocka_unit_test(text_instead_of_a_time_is_shown_once),
     cmocka_unit_test(silence_of_stopped_instances_is_not_blamed_on_buffering),
-    cmocka_unit_test(programs_that_end_early_are_named))
+    cmocka_unit_test(programs_that_end_early_are_named),
+    cmocka_unit_test(reason_for_no_sample_is_named))
