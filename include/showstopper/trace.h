@@ -24,8 +24,8 @@ struct ss_trace_module {
     void (*target)(const struct ss_self *self, ss_time time, struct ss_target *target);
 
     /*
-     * Optional. Returns the length of the trace, or SS_TIME_NEVER if it has no end. Called in the
-     * master.
+     * Optional. Returns the length of the trace, which must not be 0, or SS_TIME_NEVER if it has no
+     * end. Called in the master.
      */
     ss_time (*length)(const struct ss_self *self);
 };

@@ -80,7 +80,11 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
         return ss_error_fail(error,
             "scale makes the trace in %s longer than 584 years: choose a smaller scale",
             config->path);
-    if (config->loop == LOOP_NO && trace->offset > 0 && trace->offset >= trace->end)
+    if (config->loop == LOOP_NO && trace->end == 0)
+        return ss_error_fail(error,
+            "the trace in %s has length 0: give its last record a later time, or loop=yes",
+            config->path);
+    if (config->loop == LOOP_NO && trace->offset >= trace->end)
         return ss_error_fail(error,
             "offset is not before the end of the trace in %s: choose a smaller offset, or loop=yes",
             config->path);

@@ -272,7 +272,10 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         return ss_error_wrap(error, "--record");
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
-    ss_time length = plan->set.modules[SS_KIND_TRACE].table.trace.length(&selves[SS_KIND_TRACE]);
+    const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
+    ss_time length = trace->table.trace.length(&selves[SS_KIND_TRACE]);
+    if (length == 0)
+        return ss_error_fail(error, "trace/%s: the trace has length 0", trace->head->name);
     if (length < plan->duration) {
         plan->duration = length;
         plan->ends_with_trace = true;

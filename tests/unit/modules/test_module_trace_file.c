@@ -289,6 +289,12 @@ static void bad_trace_file_options_are_refused(void **state) {
     snprintf(options, sizeof options, "%s,loop=no,offset=20s", path);
     assert_refused("trace/file", options, "offset is not before the end");
     unlink(path);
+    write_trace(path, "0 10%\n0 60%\n");
+    snprintf(options, sizeof options, "%s,loop=no", path);
+    assert_refused("trace/file", options, "has length 0: give its last record a later time");
+    snprintf(options, sizeof options, "%s,loop=no,offset=1s", path);
+    assert_refused("trace/file", options, "has length 0: give its last record a later time");
+    unlink(path);
     assert_refused("trace/file", "loop=no", "path");
 }
 
