@@ -109,6 +109,7 @@ int main(int argc, char **argv) {
     struct ss_cli cli;
     ss_streams_occupy();
     ss_signals_catch_file_limit();
+    ss_signals_catch_crashes();
     if (ss_program_check_rights(&error) < 0)
         return print_error(&error);
     ss_platform_keep_arguments(argc, argv);

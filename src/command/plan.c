@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/module_call.h"
 #include "base/owned.h"
 #include "base/pattern.h"
 #include "base/streams.h"
@@ -273,7 +274,9 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(&plan->set, NULL, plan->instances, selves);
     const struct ss_loaded *trace = &plan->set.modules[SS_KIND_TRACE];
+    ss_module_call_begin(trace->path);
     ss_time length = trace->table.trace.length(&selves[SS_KIND_TRACE]);
+    ss_module_call_end();
     if (length == 0)
         return ss_error_fail(error, "trace/%s: the trace has length 0", trace->head->name);
     if (length < plan->duration) {

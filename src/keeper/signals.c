@@ -8,6 +8,7 @@
 
 #include <showstopper/error.h>
 
+#include "base/module_call.h"
 #include "platform/platform.h"
 
 /* The write end of the pipe; global, because a handler has no context argument. */
@@ -95,6 +96,76 @@ static const struct {
 
 #define KNOWN (sizeof known / sizeof *known)
 _Static_assert(KNOWN <= SS_SIGNALS_MAX, "room for every signal");
+
+static const struct {
+    int number;
+    const char *name;
+} crashes[] = {
+    {SIGSEGV, "SIGSEGV"},
+    {SIGBUS, "SIGBUS"},
+    {SIGFPE, "SIGFPE"},
+    {SIGILL, "SIGILL"},
+    {SIGABRT, "SIGABRT"},
+};
+
+#define CRASHES (sizeof crashes / sizeof *crashes)
+
+static bool crashes_caught[CRASHES];
+
+static void write_word(const char *word) {
+    ssize_t written = write(STDERR_FILENO, word, strlen(word));
+    (void)written;
+}
+
+/* Returns whether this process caused the signal. */
+static bool is_own_crash(const siginfo_t *info) {
+    return info->si_code > 0 || info->si_pid == getpid();
+}
+
+/*
+ * Ends this process after a crash in a module; the guardian cleans up. Only async-signal-safe calls
+ * are allowed. The default action is restored already, so another crash happens again when this
+ * function returns, and ends the process where it happened; a signal that was sent does not.
+ */
+static void exit_crashed(int number, siginfo_t *info, void *context) {
+    const char *module = ss_module_call_path();
+    (void)context;
+    if (!module || !is_own_crash(info)) {
+        if (info->si_code <= 0)
+            raise(number);
+        return;
+    }
+    write_word("showstopper: the module ");
+    write_word(module);
+    write_word(" crashed (");
+    for (size_t i = 0; i < CRASHES; i++) {
+        if (crashes[i].number == number)
+            write_word(crashes[i].name);
+    }
+    write_word(")\n");
+    _exit(SS_ERROR_FAILED);
+}
+
+void ss_signals_catch_crashes(void) {
+    static char room[1 << 16]; /* a stack, because a module may have used up the usual one */
+    struct sigaction caller, action = {.sa_sigaction = exit_crashed,
+                                 .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
+    sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);
+    for (size_t i = 0; i < CRASHES; i++) {
+        /* Instances inherit that a signal is ignored, and a sanitizer has handlers of its own. */
+        sigaction(crashes[i].number, NULL, &caller);
+        crashes_caught[i] = caller.sa_handler == SIG_DFL;
+        if (crashes_caught[i])
+            sigaction(crashes[i].number, &action, NULL);
+    }
+}
+
+static void release_crashes(void) {
+    for (size_t i = 0; i < CRASHES; i++) {
+        if (crashes_caught[i])
+            signal(crashes[i].number, SIG_DFL);
+    }
+}
 
 static void catch_overrun(void (*handler)(int, siginfo_t *, void *)) {
     struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
@@ -219,6 +290,7 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
         sigaction(known[i].number, &action, NULL);
     }
     catch_overrun(slow_down);
+    release_crashes();
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -27,6 +27,13 @@ void ss_signals_catch_file_limit(void);
 void ss_signals_release_file_limit(void);
 
 /*
+ * For the master, before a module is called: a crash in a module that base/module_call.h names ends
+ * this process with SS_ERROR_FAILED and a message. Any other crash ends it by its signal, as does
+ * one in a child after ss_signals_adopt().
+ */
+void ss_signals_catch_crashes(void);
+
+/*
  * For the master: turns each signal into a byte in the pipe, which the main loop reads. A signal
  * that the caller ignored (nohup) stays ignored, except SIGCHLD.
  */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/module_call.h"
+
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
     struct ss_board *board, uint32_t executor, struct ss_counters_source counters) {
     *pipeline = (struct ss_pipeline){
@@ -55,11 +57,15 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
     struct ss_board *board, ss_time now, struct ss_target *target) {
     *target = (struct ss_target){0};
     double setpoint = ss_double_from_word(atomic_load(&board->setpoint));
-    if (!isnan(setpoint))
+    const struct ss_loaded *module = &set->modules[SS_KIND_TRACE];
+    ss_time time = ss_board_trace_time(board, now);
+    if (!isnan(setpoint)) {
         target->load = setpoint;
-    else
-        set->modules[SS_KIND_TRACE].table.trace.target(
-            trace, ss_board_trace_time(board, now), target);
+    } else {
+        ss_module_call_begin(module->path);
+        module->table.trace.target(trace, time, target);
+        ss_module_call_end();
+    }
     if (!target->free && !isnan(target->load))
         target->load = limit_to_range(board, SS_KIND_TRACE, target->load);
 }
