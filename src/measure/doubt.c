@@ -2,7 +2,6 @@
 #include "measure/doubt.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 /* With less idle time than this, instances have to wait for a CPU. */
@@ -79,7 +78,8 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(why, sizeof why, "no CPU was idle");
         break;
     default:
-        snprintf(why, sizeof why, "run more instances");
+        snprintf(why, sizeof why,
+            doubt->attached ? "attach more programs, or lower the target" : "run more instances");
     }
     snprintf(buffer, size, "the target could not be reached in %.0f %% of the samples: %s; %s",
         100 * doubt->part, use, why);

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_MEASURE_DOUBT_H
 #define SHOWSTOPPER_MEASURE_DOUBT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,7 @@ struct ss_doubt {
     double own_use;    /* Showstopper's own processes */
     double idle;
 
+    bool attached;         /* the instances are processes that the run did not start */
     uint32_t instances;    /* number of instances of the run */
     double running;        /* mean number of instances still alive */
     uint32_t cpus;         /* number of measured CPUs */

@@ -122,6 +122,7 @@ static void warn_of_doubt(
     struct ss_doubt doubt = {
         .kind = kind,
         .part = samples / (double)monitor->figures.count,
+        .attached = plan->attached.count > 0,
         .instances = plan->instances,
         .running = (double)monitor->running[kind] / samples,
         .cpus = plan->cpu_count,

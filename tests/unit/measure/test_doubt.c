@@ -45,6 +45,10 @@ static void low_load_with_idle_cpus_suggests_more_instances(void **state) {
     assert_told(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
               "instances");
+    doubt.attached = true;
+    assert_told(&doubt, SS_DOUBT_FEW,
+        BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; attach "
+              "more programs, or lower the target");
     /* If CPUs are idle, other processes take none from the instances. */
     doubt.others_use = 0.4;
     doubt.idle = 0.06;
