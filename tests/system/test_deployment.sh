@@ -26,7 +26,8 @@ systemd_accepts_the_units() {
     local unit words
     need systemd-analyze
     for unit in ssload showstopper; do
-        sed "s,=/usr/bin/,=$bin/," "$source/packaging/systemd/$unit.service" >"$unit.service"
+        # The program may be in /usr or /usr/local, so the unit has its name only.
+        sed "s,^ExecStart=,&$bin/," "$source/packaging/systemd/$unit.service" >"$unit.service"
         systemd-analyze verify --man=no "./$unit.service" >out 2>&1 || fail "$unit: $(cat out)"
         # systemd only warns of keys that it does not know.
         ! grep -F "$unit.service" out >&2 || fail "$unit: a warning"
@@ -39,6 +40,8 @@ systemd_accepts_the_units() {
     LOAD=50% COMMAND='ssburn serial' eval "set -- $words"
     "$1" --dry-run "${@:2}" >out || fail "showstopper refuses the command of its unit"
     grep -q 'ssburn serial' out || fail "$(cat out)"
+    grep -qx 'StandardOutput=null' showstopper.service || fail "the lines of ssburn go to the journal"
+    grep -qx 'StandardError=journal' showstopper.service || fail "errors would go where the output goes"
 }
 
 # Kubernetes accepts each key of the pod, names are unique, and the comment names every granted permission.
