@@ -254,6 +254,20 @@ END
     python3 -c 'import json; rows = json.load(open("out")); assert len(rows) == 2, rows'
 }
 
+columns_of_a_plan_and_of_the_list_have_different_names() {
+    begin
+    printf '%s\n' 'run a takes 1s limit 90s seconds=7 record=x size=2' 'main -- true' >plan
+    expect 0 ssbatch --add study plan
+    expect 0 ssbatch --list --csv study
+    is out "run,role,status,reason,begin,end,host,version,record,takes,seconds,others,limit,plan_seconds,plan_record,size
+a,,to come,,,,,,,1,,,90,7,x,2"
+    expect 0 ssbatch --list --json study
+    python3 -c '
+import json
+row = json.load(open("out"))[0]
+assert row["seconds"] is None and row["columns"] == {"seconds": "7", "record": "x", "size": "2"}, row'
+}
+
 a_plan_can_be_added_without_carrying_out_a_run() {
     begin
     printf '%s\n' 'run a takes 1s limit 90s' 'main -- sh -c "echo a >>log"' >plan
@@ -656,6 +670,7 @@ run_case redone_runs_begin_with_an_empty_folder
 run_case a_planned_run_is_printed_as_a_whole
 run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
+run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory

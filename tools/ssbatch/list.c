@@ -106,6 +106,11 @@ static const char *const names[] = {
 
 #define NAMES (sizeof names / sizeof *names)
 
+/* Numbers, between those and the columns of the plan. */
+static const char *const number_names[] = {"takes", "seconds", "others", "limit"};
+
+#define NUMBER_NAMES (sizeof number_names / sizeof *number_names)
+
 static void get_texts(const struct row *row, const char *texts[NAMES]) {
     const char *const all[NAMES] = {row->run->name, row->line ? row->line->role : NULL, row->status,
         row->reason, row->begin, row->end, row->host, row->version, row->record};
@@ -119,12 +124,26 @@ static void print_csv_number(FILE *stream, double value) {
     fprintf(stream, ",%s", text);
 }
 
+static bool is_own_name(const char *key) {
+    for (size_t i = 0; i < NAMES; i++) {
+        if (strcmp(names[i], key) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < NUMBER_NAMES; i++) {
+        if (strcmp(number_names[i], key) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A column of the plan that has the name of one of ours, such as seconds, gets another one. */
 static void print_csv_heading(const struct table *table) {
     for (size_t i = 0; i < NAMES; i++)
         fprintf(table->stream, "%s%s", i ? "," : "", names[i]);
-    fputs(",takes,seconds,others,limit", table->stream);
+    for (size_t i = 0; i < NUMBER_NAMES; i++)
+        fprintf(table->stream, ",%s", number_names[i]);
     for (size_t i = 0; i < table->key_count; i++)
-        fprintf(table->stream, ",%s", table->keys[i]);
+        fprintf(table->stream, ",%s%s", is_own_name(table->keys[i]) ? "plan_" : "", table->keys[i]);
     fputc('\n', table->stream);
 }
 
