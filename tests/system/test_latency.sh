@@ -145,6 +145,7 @@ options_and_their_values_are_checked() {
     refuses "--demands: p95: not of the form" latency --demands p95
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
+    refuses "latency: --tau: '107' has no unit: write 107s, 107m (milliseconds)" latency --tau 107
     refuses "--seconds: '0' is not a time above 0" latency --seconds 0
     refuses "unexpected command" latency -- true
     [ ! -e "$scratch/calls" ] || fail "started a program"

@@ -57,8 +57,8 @@ common_usage() {
   --version           print the version
 
 A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); without a unit it is in
-seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
-Without a command after --, ssburn runs; its work is calibrated once. To continue an interrupted
+seconds, but the length of a round needs one. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is
+in percent. Without a command after --, ssburn runs; its work is calibrated once. To continue an interrupted
 experiment, repeat the same call: finished runs are kept, and an unfinished one is repeated.
 $here/README.md describes the results.
 END
