@@ -494,6 +494,9 @@ the_example_in_the_readme_follows_the_contract() {
     nothing_of_the_place_is_left
     PATH=$build/bin /bin/bash "$env" why-not >"$output" || fail "why-not: available without nice"
     grep -qx "nice or taskset is not installed" "$output" || fail "why-not: no reason"
+    mkdir half
+    ln -s "$(type -P nice)" half
+    PATH=$build/bin:$PWD/half /bin/bash "$env" why-not >"$output" || fail "why-not: available without taskset"
     PATH=$scratch/nowhere /bin/bash "$env" why-not >"$output" || fail "why-not: available without showstopper-place"
     grep -q "^showstopper-place is not found: " "$output" || fail "why-not: no reason without showstopper-place"
 }
