@@ -189,7 +189,7 @@ check_paths() {
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
 
-# lint: prints mandoc's warnings about the pages, except for long lines: pages have a sentence per line.
+# lint: prints mandoc's warnings about the pages, except for long lines.
 lint() {
     find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
         grep -v 'input text line longer than 80 bytes' || true
