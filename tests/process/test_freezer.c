@@ -144,9 +144,11 @@ START_TEST(a_freezer_that_becomes_empty_late_is_removed) {
 }
 END_TEST
 
-/* Half a second later, the master waits for the guardian, and the guardian for the subgroup. */
-START_TEST(a_signal_while_a_freezer_is_removed_ends_the_run) {
-    yard_enter(true);
+/*
+ * Half a second after the end of the executor, the master waits for the guardian, and the guardian
+ * for the subgroup. Returns false if the run was over by then: the master waits for 2 s.
+ */
+static bool signal_while_freezer_is_removed(void) {
     struct run *run = START_SHAPE(LEADER, "-q");
     pid_t pid = find_frozen(run);
     const char *below = run_path(yard.freezer, "below");
@@ -154,13 +156,25 @@ START_TEST(a_signal_while_a_freezer_is_removed_ends_the_run) {
     kill(pid, SIGKILL);
     RUN_UNTIL(run, family_find("ss-executor").count == 0);
     double moment = run_now() + 0.5;
-    RUN_UNTIL(run, run_now() > moment);
-    ck_assert(!run->ended);
-    kill(run->pid, SIGTERM);
+    RUN_UNTIL(run, run->ended || run_now() > moment);
+    bool waits = !run->ended;
+    if (waits)
+        kill(run->pid, SIGTERM);
     ck_assert_int_eq(rmdir(below), 0);
-    run_expect(run_wait(run), -SIGTERM);
+    run_wait(run);
+    if (waits)
+        run_expect(run, -SIGTERM);
     expect_order(run);
+    return waits;
+}
+
+START_TEST(a_signal_while_a_freezer_is_removed_ends_the_run) {
+    bool done = false;
+    yard_enter(true);
+    for (int i = 0; i < 5 && !done; i++)
+        done = signal_while_freezer_is_removed();
     yard_leave();
+    ck_assert(done);
 }
 END_TEST
 
