@@ -97,18 +97,29 @@ all_combinations_of_dimensions_are_planned() {
 
 missing_knobs_are_reported() {
     local actuator
-    call tradeoffs --plan --knobs 'instances=1 frequency=min power=50W+pin=free idle=25%' --quick || fail "status $?"
+    call tradeoffs --plan --knobs 'instances=1 frequency=min power=50W+pin=free idle=50 idle=50% idle=50,4 idle=50%' --quick || fail "status $?"
     for actuator in frequency power; do
         "$build/bin/ssactuate" get "$actuator" >/dev/null 2>&1 && continue
         is_planned 1 "^skip $actuator reason="
         is_planned 1 "^skipped: knobs=$actuator: .+"
         is_planned 0 "^run $actuator"
     done
-    is_planned 1 '^skip idle=25% reason=idle.* is.* absent knobs=idle=25%'
+    is_planned 1 '^skip idle=50 reason=idle.* is.* absent knobs=idle=50 '
+    is_planned 1 '^skip idle=50:25 reason=idle.* is.* absent knobs=idle=50% '
+    is_planned 1 '^skip idle=50:2c4 reason=idle.* is.* absent knobs=idle=50.,4 '
     is_planned 1 '^run instances1-'
+    ssbatch_accepts
     if ! "$build/bin/ssactuate" get frequency >/dev/null 2>&1; then
         refuses "this machine has none of these knobs" tradeoffs --plan --knobs frequency=min
     fi
+}
+
+# Finished runs of the level that is named first keep their names.
+levels_with_similar_texts_have_different_names() {
+    call tradeoffs --plan --knobs 'duty=12% duty=1/2' --knobs 'pin=free' --quick || fail "status $?"
+    is_planned 1 '^run duty12\+pinfree-poisson-round-robin-c200-steps-1 .* knobs=duty=12%\+pin=free '
+    is_planned 1 '^run duty=1:2f2\+pin=free-poisson-round-robin-c200-steps-1 .* knobs=duty=1/2\+pin=free '
+    ssbatch_accepts
 }
 
 # Saturation shows in the load of the CPUs that a level leaves to the service, not in that of all CPUs.
@@ -212,6 +223,7 @@ a_study_of_two_levels_is_carried_out_and_reported() {
 run_case options_are_checked
 run_case all_combinations_of_dimensions_are_planned
 run_case missing_knobs_are_reported
+run_case levels_with_similar_texts_have_different_names
 run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
 run_case published_levels_are_planned
 run_case the_other_instance_visits_all_cpus

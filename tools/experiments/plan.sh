@@ -307,10 +307,24 @@ plan_run() {
     echo "${words[0]}"
 }
 
-# plan_skip REASON KEY=VALUE...: plans a `skip` line for something that is unavailable here.
+# plain_name TEXT: prints the text with a colon and two hexadecimal digits for each character that the name of a run
+# cannot have.
+plain_name() {
+    local char index name=''
+    for ((index = 0; index < ${#1}; index++)); do
+        char=${1:index:1}
+        [[ $char = [A-Za-z0-9._+=@:-] ]] || printf -v char ':%02x' "'$char"
+        name+=$char
+    done
+    echo "$name"
+}
+
+# plan_skip REASON KEY=VALUE...: plans a `skip` line for something that is unavailable here, unless it is planned.
 plan_skip() {
-    local cells=("${@:2}")
-    skipped+=("$(line skip "$(IFS=- && echo "${cells[*]#*=}")" "reason=$1" "${@:2}")")
+    local cells=("${@:2}") words
+    words=$(line skip "$(plain_name "$(IFS=- && echo "${cells[*]#*=}")")" "reason=$1" "${@:2}")
+    is_new "$words" || return 0
+    skipped+=("$words")
     say "skipped: ${*:2}: $1"
 }
 
