@@ -122,6 +122,28 @@ levels_with_similar_texts_have_different_names() {
     ssbatch_accepts
 }
 
+# A quarter of the CPUs may be more than a node has, and half of them more than a chip has.
+busy_leaves_out_placements_that_the_machine_lacks() {
+    local placement
+    mkdir "$scratch/small"
+    cat >"$scratch/small/ssactuate" <<END
+#!/bin/sh
+case "\$*" in
+*one-*) echo "ssactuate: \$3: the machine has fewer CPUs than requested" >&2; exit 125 ;;
+esac
+exec "$build/bin/ssactuate" "\$@"
+END
+    chmod +x "$scratch/small/ssactuate"
+    ln -s "$build/bin/showstopper" "$scratch/small"
+    call tradeoffs busy --plan --rounds 2 --bin "$scratch/small" || fail "status $?"
+    for placement in quarter-one-node quarter-one-chip half-one-chip; do
+        is_planned 1 "^skip $placement reason=pin=one-.*:.*fewer.* placement=$placement "
+        is_planned 0 "^run $placement-"
+    done
+    is_planned 2 '^run quarter-both-chips-'
+    ssbatch_accepts
+}
+
 # Saturation shows in the load of the CPUs that a level leaves to the service, not in that of all CPUs.
 load_and_idle_states_are_sampled_on_the_cpus_of_the_service() {
     mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
@@ -224,6 +246,7 @@ run_case options_are_checked
 run_case all_combinations_of_dimensions_are_planned
 run_case missing_knobs_are_reported
 run_case levels_with_similar_texts_have_different_names
+run_case busy_leaves_out_placements_that_the_machine_lacks
 run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
 run_case published_levels_are_planned
 run_case the_other_instance_visits_all_cpus
