@@ -502,6 +502,14 @@ static void only_showstopper_commands_get_a_record_option(void **state) {
         "showstopper --record %s/fg x");
     expect_words("run a takes 1s\nmain -- showstopper -n 1 -- x --record d\n",
         "showstopper --record=%s/record -n 1 -- x --record d");
+    expect_words("run a takes 1s\nmain -- showstopper -n 1 x --record d\n",
+        "showstopper --record=%s/record -n 1 x --record d");
+    expect_words("run a takes 1s\nmain -- showstopper --label a=--record -n1 x -l 1\n",
+        "showstopper --record=%s/record --label a=--record -n1 x -l 1");
+    expect_words("run a takes 1s\nmain -- showstopper -qn 1 --output --record x --record d\n",
+        "showstopper --record=%s/record -qn 1 --output --record x --record d");
+    expect_words("run a takes 1s\nmain -- showstopper -qn 1 --output o --record=d x\n",
+        "showstopper -qn 1 --output o --record=d x");
     expect_words("run a takes 1s\nmain -- work showstopper\n", "work showstopper");
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "base/wallclock.h"
+#include "command/cli.h"
 #include "replace.h"
 
 struct finding {
@@ -99,13 +100,16 @@ static char *find(void *context, const char *placeholder, struct ss_error *error
     return of_role ? find_of_role(finding, placeholder, error) : NULL;
 }
 
-/* Options after -- are those of the command that showstopper starts. */
+/*
+ * Whether showstopper records the run itself. Its options end where its own command begins. It
+ * refuses words that cannot be parsed, with or without --record.
+ */
 static bool has_record(char **words) {
-    for (; *words && strcmp(*words, "--") != 0; words++) {
-        if (strcmp(*words, "--record") == 0 || strncmp(*words, "--record=", 9) == 0)
-            return true;
-    }
-    return false;
+    struct ss_cli cli;
+    struct ss_error refusal = {0};
+    bool has = ss_cli_parse(&cli, words, &refusal) == 0 && cli.record;
+    ss_cli_free(&cli);
+    return has;
 }
 
 /* Adds --record to a command that begins with `showstopper` and lacks it. */
