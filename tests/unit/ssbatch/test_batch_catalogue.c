@@ -186,15 +186,25 @@ static void workloads_without_counted_iterations_are_repeated(void **state) {
     }
 }
 
-static void literal_braces_and_percent_signs_of_values_are_kept(void **state) {
+static void literal_braces_and_percent_signs_are_kept(void **state) {
     (void)state;
     assert_int_equal(setenv("BATCH_TEST", "1%{run}", 1), 0);
     struct ssbatch_catalogue *catalogue =
         read_text("[a]\ncommand = x%{record}{a $BATCH_TEST/$BATCH_TESTS. $x {scratch}/$\n");
     assert_printed(catalogue, WORDS, NULL,
-        "--repeat -- 'x%{{record}{{a' '1%%{{run}/.' '$x' '{scratch}/data/alone-%/$'\n");
+        "--repeat -- 'x%%{{record}{{a' '1%%{{run}/.' '$x' '{scratch}/data/alone-%/$'\n");
     ssbatch_catalogue_free(catalogue);
     assert_int_equal(unsetenv("BATCH_TEST"), 0);
+}
+
+static void percent_sign_of_a_typed_command_is_the_index(void **state) {
+    struct ssbatch_catalogue catalogue = {0};
+    struct ss_error error = {0};
+    (void)state;
+    const struct ssbatch_definition definition = {.name = "a", .command = "x%{record} {instance}"};
+    assert_int_equal(ssbatch_catalogue_define(&catalogue, &definition, &error), 0);
+    assert_printed(&catalogue, WORDS, NULL, "--repeat -- 'x%{{record}' %\n");
+    ssbatch_catalogue_free(&catalogue);
 }
 
 static void setup_runs_in_the_folder_of_each_instance(void **state) {
@@ -267,7 +277,8 @@ UNIT_MAIN(
     cmocka_unit_test(invalid_lines_are_refused_with_their_number),
     cmocka_unit_test(printed_words_count_iterations_and_name_the_command),
     cmocka_unit_test(workloads_without_counted_iterations_are_repeated),
-    cmocka_unit_test(literal_braces_and_percent_signs_of_values_are_kept),
+    cmocka_unit_test(literal_braces_and_percent_signs_are_kept),
+    cmocka_unit_test(percent_sign_of_a_typed_command_is_the_index),
     cmocka_unit_test(setup_runs_in_the_folder_of_each_instance),
     cmocka_unit_test(calibrated_work_is_a_value_of_the_study),
     cmocka_unit_test(missing_programs_files_and_variables_are_listed),

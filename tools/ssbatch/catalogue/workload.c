@@ -67,11 +67,12 @@ struct filling {
 };
 
 /*
- * Doubles { for the plan and, outside of a shell, % for showstopper, so that both stay as they are.
+ * Doubles { for the plan and, unless it is `bare`, % for showstopper, so that both stay as they
+ * are.
  */
-static void put_plain(FILE *stream, const char *text, bool for_shell) {
+static void put_plain(FILE *stream, const char *text, bool bare) {
     for (; *text; text++) {
-        if (*text == '{' || (*text == '%' && !for_shell))
+        if (*text == '{' || (*text == '%' && !bare))
             fputc(*text, stream);
         fputc(*text, stream);
     }
@@ -176,19 +177,19 @@ static const char *variable_value(const char *text, size_t length) {
     return value ? value : "";
 }
 
+/* In a typed command, as in one of showstopper, % is the index of the instance. */
 static void put_filled(FILE *stream, const char *text, const struct filling *filling) {
     while (*text) {
         size_t length = *text == '{' ? put_placeholder(stream, text, filling) : 0;
         if (length == 0 && !filling->for_shell && !filling->workload->typed &&
             (length = variable_length(text)) > 0)
             put_plain(stream, variable_value(text, length), false);
-        if (length > 0) {
-            text += length;
-            continue;
+        if (length == 0) {
+            const char plain[] = {*text, '\0'};
+            put_plain(stream, plain, filling->for_shell || filling->workload->typed);
+            length = 1;
         }
-        if (*text == '{')
-            fputc('{', stream);
-        fputc(*text++, stream);
+        text += length;
     }
 }
 
