@@ -253,6 +253,16 @@ static void missing_programs_files_and_variables_are_listed(void **state) {
     catalogue = read_text("[a]\ncommand = 'no program'\n");
     assert_printed(catalogue, MISSING, NULL, "");
     ssbatch_catalogue_free(catalogue);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(setenv("BATCH_TEST", i ? "no-program-3" : "4", 1), 0);
+        catalogue = read_text("[a]\ncommand = sh\nneeds = $BATCH_TEST\n");
+        assert_printed(catalogue, MISSING, NULL, "");
+        ssbatch_catalogue_free(catalogue);
+    }
+    assert_int_equal(setenv("BATCH_TEST", "", 1), 0);
+    catalogue = read_text("[a]\ncommand = sh\nneeds = $BATCH_TEST x$BATCH_TEST\n");
+    assert_printed(catalogue, MISSING, NULL, "$BATCH_TEST is not set, no x");
+    ssbatch_catalogue_free(catalogue);
     assert_int_equal(unsetenv("BATCH_TEST"), 0);
 }
 

@@ -366,13 +366,19 @@ static bool can_be_executed(const char *program) {
     return ss_commands_check(&commands, NULL) == 0;
 }
 
-/* If the machine lacks the need, writes `before` and what is missing, and returns true. */
+/*
+ * If the machine lacks the need, writes `before` and what is missing, and returns true. The value
+ * of a variable may be anything, such as a number, but with a / it is a path.
+ */
 static bool print_lack(FILE *stream, const char *before, const char *need) {
     size_t variable = variable_length(need);
     char expanded[PATH_MAX] = "";
-    if (variable > 0 && !need[variable] && !*variable_value(need, variable)) {
-        fprintf(stream, "%s%s is not set", before, need);
-        return true;
+    if (variable > 0 && !need[variable]) {
+        const char *value = variable_value(need, variable);
+        if (!*value)
+            fprintf(stream, "%s%s is not set", before, need);
+        if (!*value || !strchr(value, '/'))
+            return !*value;
     }
     FILE *text = fmemopen(expanded, sizeof expanded - 1, "w");
     if (!text)
