@@ -343,6 +343,56 @@ records_are_written_to_the_folder_in_memory() {
     says err "--ram-folder: 'ram' is relative: give an absolute path"
 }
 
+# Root could remove everything.
+read_only_folders_of_runs_are_removed() {
+    local as=() memory
+    begin
+    if [ "$(id -u)" -eq 0 ]; then
+        have_other_users || skip "another-user: root cannot become it"
+        as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+        chmod 711 "$folder"
+        chown 65534:65534 .
+        "${as[@]}" test -x "$build/bin/ssbatch" || skip "another-user: no other user can read the build folder"
+    fi
+    "${as[@]}" mkdir ram
+    cat >plan <<'END'
+run a takes 1s
+main -- sh -c 'mkdir "$TMPDIR/a" "$TMPDIR/a/b" {out}/a; touch "$TMPDIR/a/b/c" {out}/a/b; chmod 0 "$TMPDIR/a/b"; chmod 555 "$TMPDIR/a" {out}/a'
+run b takes 1s
+main -- sh -c 'mkdir {scratch}/a; touch {scratch}/a/b; chmod 555 {scratch}/a'
+END
+    for memory in '' ram; do
+        expect 0 "${as[@]}" ssbatch ${memory:+--ram-folder "$PWD/$memory"} "study$memory" plan
+        says err "2 of 2 runs done"
+        expect 0 "${as[@]}" ssbatch ${memory:+--ram-folder "$PWD/$memory"} --redo a "study$memory" plan
+        ! grep warning err || fail "a warning"
+        [ -e "study$memory/a/a/b" ] || fail "no result"
+        [ -z "$(ls ram; ls -A "study$memory/.study/calls"; find "study$memory" -name '.*.part')" ] || fail "files are left"
+    done
+    [ ${#as[@]} -eq 0 ] || files_that_cannot_be_removed_are_named "${as[@]}"
+}
+
+# files_that_cannot_be_removed_are_named COMMAND...: fails unless they neither end the study nor make a run fail, unless
+# it would find them. COMMAND becomes another user.
+files_that_cannot_be_removed_are_named() {
+    local left=$PWD/left/.a.part/tmp/of-root
+    mkfifo -m 666 ready go
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo >ready; read line <go'" 'run b takes 1s' 'main -- true' >plan
+    { read -r < ready && mkdir "$left" && touch "$left/x" && echo >go; } &
+    expect 0 "$@" ssbatch left plan
+    says err "ssbatch: a: warning: cannot remove its temporary files: $left/x: Permission denied"
+    says err "2 of 2 runs done"
+    expect 0 "$@" ssbatch left plan
+    says err "ssbatch: a: warning: cannot remove its temporary files: $left/x: Permission denied"
+    expect 1 "$@" ssbatch --redo a,b --go-on left plan
+    says err "a: failed: cannot remove what an earlier attempt left: $left/x: Permission denied"
+    says err "1 of 2 runs done"
+    rm -r "$left"
+    expect 0 "$@" ssbatch left plan
+    [ ! -s err ] || ! grep warning err || fail "a warning"
+    [ ! -e left/.a.part ] || fail "the folder is left"
+}
+
 # Another user may guess the name of a folder in /dev/shm and create it first.
 # shellcheck disable=SC2016 # $$ is the pid that ssbatch then has
 folders_of_other_users_in_memory_are_refused() {
@@ -674,6 +724,7 @@ run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
+run_case read_only_folders_of_runs_are_removed
 run_case folders_of_other_users_in_memory_are_refused
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated

@@ -72,6 +72,13 @@ static void say_refused(struct batch *batch, const char *name, const char *why) 
     say(batch, name, text);
 }
 
+/* Says why files of a finished attempt remain. */
+static void say_left(struct batch *batch, const char *name, const char *why) {
+    char text[1200];
+    snprintf(text, sizeof text, "warning: cannot remove its temporary files: %s", why);
+    say(batch, name, text);
+}
+
 struct after_context {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_study *study;
@@ -272,8 +279,13 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         int known = has_result(batch, run, &batch->turns[i], error);
         if (known < 0)
             return -1;
-        if (known && ssbatch_study_tidy(&batch->study, run->name, error) < 0)
+        int tidied = known ? ssbatch_study_tidy(&batch->study, run->name, error) : 0;
+        if (tidied == SSBATCH_LEFT) {
+            say_left(batch, run->name, error->message);
+            *error = (struct ss_error){0};
+        } else if (tidied < 0) {
             return -1;
+        }
         if (known)
             continue;
         batch->turns[i] = TURN_PENDING;
@@ -313,6 +325,8 @@ static void report_attempt(
     } else if (attempt->status == SSBATCH_TO_COME && !attempt->signal) {
         say(batch, run->name, attempt->reason);
     }
+    if (attempt->left[0])
+        say_left(batch, run->name, attempt->left);
 }
 
 static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,

@@ -144,9 +144,12 @@ static int prepare(struct carried *carried, struct ss_error *error) {
         .judge = judge_record,
     };
     int reuse = choose_files(carried, error);
-    if (reuse < 0 || choose_folders(carried, error) < 0 ||
-        ssbatch_study_begin(carrier->study, run->name, (enum ssbatch_reuse)reuse, error) < 0 ||
-        ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, error) < 0)
+    if (reuse < 0 || choose_folders(carried, error) < 0)
+        return -1;
+    int begun = ssbatch_study_begin(carrier->study, run->name, (enum ssbatch_reuse)reuse, error);
+    if (begun < 0)
+        return begun;
+    if (ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, error) < 0)
         return -1;
     return make_memory(carried, error);
 }
@@ -210,10 +213,17 @@ static int collect(const struct carried *carried, struct ss_error *error) {
     return ssbatch_disk_copy_tree(carried->out, carried->result, error);
 }
 
+/* The attempt counts although files remain: only a warning names them. */
+static void note_left(struct ssbatch_attempt *attempt, struct ss_error *left) {
+    snprintf(attempt->left, sizeof attempt->left, "%s", left->message);
+    *left = (struct ss_error){0};
+}
+
 /* Removes the journal. Keeps it if an `after` failed, so that the next call tries it again. */
-static int forget(const struct carried *carried, struct ss_error *error) {
+static int forget(
+    const struct carried *carried, struct ssbatch_attempt *attempt, struct ss_error *error) {
     if (carried->carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
-        return -1;
+        note_left(attempt, error);
     return carried->stage.left
                ? 0
                : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
@@ -267,7 +277,7 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
 }
 
 /* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */
-static int keep(struct carried *carried, uint64_t number, const struct ssbatch_attempt *attempt,
+static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt *attempt,
     struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
     struct ssbatch_done done = {
@@ -279,13 +289,17 @@ static int keep(struct carried *carried, uint64_t number, const struct ssbatch_a
         .others = attempt->others,
         .attempts = number,
     };
-    if (collect(carried, error) < 0)
+    int status = collect(carried, error);
+    if (status == 0 && attempt->status != SSBATCH_TO_COME) {
+        status = write_document(carried, &done, error);
+        if (status == 0)
+            status = ssbatch_study_commit(carrier->study, carried->run->name, error);
+    }
+    if (status == SSBATCH_LEFT)
+        note_left(attempt, error);
+    else if (status < 0)
         return -1;
-    if (attempt->status != SSBATCH_TO_COME &&
-        (write_document(carried, &done, error) < 0 ||
-            ssbatch_study_commit(carrier->study, carried->run->name, error) < 0))
-        return -1;
-    return forget(carried, error);
+    return forget(carried, attempt, error);
 }
 
 /* Returns whether another call has carried out the run since this call last checked. */
@@ -318,6 +332,13 @@ static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssba
         return 0;
     }
     int status = prepare(&carried, error);
+    if (status == SSBATCH_LEFT) {
+        attempt->status = SSBATCH_FAILED;
+        snprintf(attempt->reason, sizeof attempt->reason,
+            "cannot remove what an earlier attempt left: %.900s", error->message);
+        *error = (struct ss_error){0};
+        return 0;
+    }
     if (status == 0 && run->reason) {
         attempt->status = SSBATCH_SKIPPED;
         snprintf(attempt->reason, sizeof attempt->reason, "%s", run->reason);

@@ -26,6 +26,7 @@ struct ssbatch_attempt {
     enum ssbatch_status
         status;        /* SSBATCH_TO_COME: interrupted, or another process carries it out */
     char reason[1024]; /* why it failed, or who carries it out; "" otherwise */
+    char left[1024];   /* why files of the attempt remain that were to be removed; "" otherwise */
     int signal;        /* the signal that interrupted the attempt; 0: none */
     int exit_status;   /* exit status of the first `main` that failed; 0: none did */
     double seconds;

@@ -132,28 +132,43 @@ int ssbatch_disk_write(
     return ssbatch_disk_rename(disk, temporary, path, error);
 }
 
-static int remove_entry(
-    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
-    (void)context;
-    if (S_ISDIR(status->st_mode))
-        return ssbatch_disk_remove_tree(path, error);
-    return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
-}
-
 bool ssbatch_disk_is_own(const char *path) {
     struct stat status;
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid();
 }
 
+/* Continues after a failure: the folder, which is then not empty, cannot be removed either. */
+static int remove_entry(
+    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
+    (void)context;
+    if (S_ISDIR(status->st_mode) && ssbatch_disk_remove_tree(path, error) < 0)
+        return 0;
+    if (!S_ISDIR(status->st_mode) && unlink(path) < 0 && errno != ENOENT)
+        fail(path, error);
+    return 0;
+}
+
+/* Root needs no permissions, but other users cannot empty a read-only folder, even their own. */
+static void permit_changes(const char *path, const struct stat *status) {
+    mode_t mode = status->st_mode & 07777;
+    if (status->st_uid == geteuid() && (mode & S_IRWXU) != S_IRWXU &&
+        fchmodat(AT_FDCWD, path, mode | S_IRWXU, AT_SYMLINK_NOFOLLOW) < 0)
+        return; /* the removal fails, and says why */
+}
+
 int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
     struct stat status;
+    struct ss_error first = {0};
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0 : fail(path, error);
     if (!S_ISDIR(status.st_mode))
-        return remove_entry(NULL, path, &status, error);
-    if (each_entry(path, remove_entry, NULL, error) < 0)
-        return -1;
-    return rmdir(path) < 0 ? fail(path, error) : 0;
+        return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
+    permit_changes(path, &status);
+    int visited = each_entry(path, remove_entry, NULL, &first);
+    if (rmdir(path) == 0)
+        return 0;
+    return visited < 0 || first.status ? ss_error_fail(error, "%s", first.message)
+                                       : fail(path, error);
 }
 
 static int copy_file(const char *from, const char *to, mode_t mode, struct ss_error *error) {
@@ -198,7 +213,8 @@ static int copy_entry(
         return copy_link(path, to, error);
     if (!S_ISDIR(status->st_mode))
         return 0; /* a pipe or a socket is useless without its processes */
-    if (mkdir(to, status->st_mode & 0777) < 0 && errno != EEXIST)
+    /* The files are yet to come, so the copy of a read-only folder is not read-only. */
+    if (mkdir(to, (status->st_mode | S_IRWXU) & 0777) < 0 && errno != EEXIST)
         return fail(to, error);
     return ssbatch_disk_copy_tree(path, to, error);
 }

@@ -57,7 +57,10 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
  */
 SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 
-/* Removes a tree, without a sync; succeeds if it does not exist. */
+/*
+ * Removes a tree, without a sync; succeeds if it does not exist. Removes what it can, also from
+ * read-only folders of this user; the error is that of the first file that remains.
+ */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
 /* Copies the contents of a folder into another one, which must exist, without a sync. */

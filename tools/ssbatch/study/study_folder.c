@@ -169,10 +169,10 @@ int ssbatch_study_begin(const struct ssbatch_study *study, const char *name,
     ssbatch_study_run_folder(study, name, false, result);
     if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0)
         return -1;
+    if (reuse == SSBATCH_REUSE_NOTHING && ssbatch_disk_remove_tree(hidden, error) < 0)
+        return SSBATCH_LEFT;
     if (reuse == SSBATCH_REUSE_NOTHING)
-        return ssbatch_disk_remove_tree(hidden, error) < 0 || make_folder(hidden, error) < 0
-                   ? -1
-                   : make_folder(inner, error);
+        return make_folder(hidden, error) < 0 ? -1 : make_folder(inner, error);
     if (ssbatch_disk_make_folder(study->disk, hidden, error) < 0)
         return -1;
     if (reuse == SSBATCH_REUSE_RESULT && !exists(inner) && exists(result))
@@ -211,6 +211,12 @@ static int displace(const struct ssbatch_study *study, const char *result, struc
     return 0;
 }
 
+/* Removes both trees, the second one even if the first one remains. */
+static int remove_both(const char *one, const char *other, struct ss_error *error) {
+    int status = ssbatch_disk_remove_tree(one, error) < 0 ? SSBATCH_LEFT : 0;
+    return ssbatch_disk_remove_tree(other, error) < 0 ? SSBATCH_LEFT : status;
+}
+
 int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH],
@@ -222,10 +228,9 @@ int ssbatch_study_commit(
     if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
         ssbatch_disk_sync_tree(study->disk, inner, error) < 0 ||
         displace(study, result, error) < 0 ||
-        ssbatch_disk_rename(study->disk, inner, result, error) < 0 ||
-        ssbatch_disk_remove_tree(old, error) < 0)
+        ssbatch_disk_rename(study->disk, inner, result, error) < 0)
         return -1;
-    return ssbatch_disk_remove_tree(hidden, error);
+    return remove_both(old, hidden, error);
 }
 
 int ssbatch_study_recover(
@@ -266,9 +271,7 @@ int ssbatch_study_tidy(
     int lock = ssbatch_study_lock_run(study, name, &holder, error);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
-    int status = ssbatch_disk_remove_tree(hidden, error);
-    if (ssbatch_disk_remove_tree(old, error) < 0)
-        status = -1;
+    int status = remove_both(hidden, old, error);
     ssbatch_study_unlock_run(study, name, lock);
     return status;
 }

@@ -84,9 +84,12 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_check_place(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
 
+/* Returned with the error set if files that were to be removed remain. */
+#define SSBATCH_LEFT (-3)
+
 /*
  * Removes what a call has left of a finished run if the call was killed between naming the result
- * and unlocking the run.
+ * and unlocking the run, or could not remove it. Returns SSBATCH_LEFT if it remains.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
@@ -101,14 +104,15 @@ enum ssbatch_reuse {
 /*
  * Makes the hidden folder of a run, with the folder of its result. If anything is to be reused,
  * syncs their names, so that files which a command syncs in them survive a power cut; otherwise
- * empties them.
+ * empties them, and returns SSBATCH_LEFT if that is impossible.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(const struct ssbatch_study *study,
     const char *name, enum ssbatch_reuse reuse, struct ss_error *error);
 
 /*
  * Gives the result its name, replacing an earlier one, and removes the hidden folder. The whole
- * result is on disk before it gets the name, and the name is on disk when this returns.
+ * result is on disk before it gets the name, and the name is on disk when this returns. Returns
+ * SSBATCH_LEFT if this succeeded, but files of the attempt or of the earlier result remain.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
