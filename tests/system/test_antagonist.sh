@@ -311,6 +311,53 @@ failed_requests_have_no_response_time() {
     awk -F, 'NR > 1 && ($4 > 0 || $5 != "") { exit 1 }' run/slots.csv || fail "a figure: $(cat run/slots.csv)"
 }
 
+# fails_with MESSAGE OPTION...: fails unless watch exits with 125 and this message.
+fails_with() {
+    local status=0
+    ssantagonist watch "${@:2}" --slots 2 --slot 1s run 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "${*:2}: status $status: $(cat err run/slots.csv)"
+    grep -qF -- "$1" err || fail "${*:2}: $(cat err)"
+}
+
+figures_without_a_logarithm_are_refused() {
+    needs_ssantagonist
+    mkdir run
+    fails_with 'the figure of the victim is 0 or negative in ' --victim "sh -c 'echo 7 ok 0 errors'"
+    fails_with ' slots, but must be above 0, because effects are ratios: see --iteration' --victim "sh -c 'echo -3.5'"
+}
+
+# An ssbatch that carries out nothing: each run is done, but has no results.
+write_idle_ssbatch() {
+    mkdir idle
+    ln -s "$build/bin/showstopper" idle
+    cat >idle/ssbatch <<'END'
+#!/usr/bin/env python3
+import json, os, shlex, sys
+for words in map(shlex.split, sys.stdin):
+    if words[0] == "run":
+        folder = os.path.join(sys.argv[-1], words[1])
+        os.makedirs(folder, exist_ok=True)
+        columns = dict(word.split("=", 1) for word in words if "=" in word)
+        with open(os.path.join(folder, "run.json"), "w") as file:
+            json.dump({"status": "done", "columns": columns}, file)
+END
+    chmod +x idle/ssbatch
+}
+
+a_study_without_an_estimate_ends_with_1() {
+    needs_ssantagonist
+    local status=0
+    write_idle_ssbatch
+    start sleep 1000
+    "$source/tools/experiments/antagonist" --bin "$PWD/idle" --victim true --suspects "$pid" --json answer.json >out 2>err ||
+        status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
+    [[ $(head -n 1 out) = 'The question is not answered: too few slots '* ]] || fail "$(cat out)"
+    grep -q '^Results: ' err || fail "no results: $(cat err)"
+    grep -q '"complete": false' answer.json || fail "$(cat answer.json)"
+    cmp out antagonist-results/report.md
+}
+
 # reads CONDITION OPTION...: fails unless the second slot of a victim meets this condition of awk. On a busy machine no
 # iteration may end in a short slot.
 reads() {
@@ -545,6 +592,8 @@ run_case suspects_of_a_group_are_its_topmost_processes
 run_case the_server_of_the_victim_url_is_not_a_suspect
 run_case the_generator_of_a_study_is_not_a_suspect
 run_case failed_requests_have_no_response_time
+run_case figures_without_a_logarithm_are_refused
+run_case a_study_without_an_estimate_ends_with_1
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case a_failing_victim_command_is_reported
 run_case victim_without_figures_is_reported_at_once

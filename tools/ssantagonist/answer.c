@@ -210,7 +210,8 @@ static void write_sentence(
     write_name(result, text);
     size_t used = strlen(text);
     if (!result->together) {
-        snprintf(text + used, SENTENCE - used, ": not measured yet");
+        snprintf(text + used, SENTENCE - used,
+            stages_are_done(stages) ? ": no estimate" : ": not measured yet");
         return;
     }
     snprintf(text + used, 3, ": ");
@@ -218,6 +219,11 @@ static void write_sentence(
     used = strlen(text);
     if (result->alone)
         write_alone(stages, result->alone, text + used, SENTENCE - used);
+}
+
+/* Suspects without an estimate come last. */
+static bool has_estimate(const struct result *results) {
+    return results[0].together != NULL;
 }
 
 /*
@@ -239,7 +245,13 @@ static void list_results(const struct stages *stages, const struct result *resul
         snprintf(noise, sizeof noise, "; the noise is %s %% per slot",
             digits_of(effects_percent(deviation)).text);
     if (is_none) {
-        snprintf(text, sizeof text, "No suspect was found to hurt the victim%s", noise);
+        snprintf(text, sizeof text, "%s%s",
+            has_estimate(results)     ? "No suspect was found to hurt the victim"
+            : stages_are_done(stages) ? "The question is not answered: too few slots have a figure "
+                                        "above 0 for an estimate"
+                                      : "The question is not answered yet: no suspect was "
+                                        "throttled so far",
+            noise);
         take(context, text);
     }
     for (size_t i = 0; i < stages->suspects->count; i++) {
@@ -312,8 +324,8 @@ static void list_warnings(
         const struct stage *stage = &stages->items[i];
         const struct effects *effects = &stage->effects;
         if (stage->done && !stage->estimated) {
-            snprintf(
-                text, sizeof text, "%s: too few slots with a figure for an estimate", stage->name);
+            snprintf(text, sizeof text, "%s: too few slots with a figure above 0 for an estimate",
+                stage->name);
             take(context, text);
         }
         if (stage->estimated && effects->ghost_found) {
@@ -337,6 +349,11 @@ static void list_warnings(
 
 static void print_sentence(void *context, const char *sentence) {
     fprintf(context, "%s\n", sentence);
+}
+
+bool answer_is_missing(const struct stages *stages) {
+    SS_OWNED(free) struct result *results = sort_results(stages);
+    return results && stages_are_done(stages) && !has_estimate(results);
 }
 
 void answer_print(const struct stages *stages, FILE *stream) {
@@ -477,7 +494,7 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
     ss_json_text(&json, "program", "ssantagonist");
     ss_json_number(&json, "schema", ANSWER_SCHEMA);
     ss_json_text(&json, "version", ss_version());
-    ss_json_bool(&json, "complete", stages_are_done(stages));
+    ss_json_bool(&json, "complete", stages_are_done(stages) && has_estimate(results));
     ss_json_bool(&json, "lower_is_better", is_lower_better(stages));
     ss_json_number(&json, "noise", noise_of(stages, results));
     ss_json_open(&json, "suspects", '[');

@@ -4,6 +4,7 @@
 
 /* Reports which suspects hurt the victim, as sentences, JSON, or a page with tables. */
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <showstopper/contract.h>
@@ -19,6 +20,9 @@
  * much CPU time it takes from suspects.
  */
 SS_NONNULL() void answer_print_forecast(const struct stages *stages, FILE *stream);
+
+/* Returns whether all runs are done, but there is no estimate for any suspect. */
+SS_NONNULL() bool answer_is_missing(const struct stages *stages);
 
 /* Prints a line for each suspect, the most harmful first, and warnings. */
 SS_NONNULL() void answer_print(const struct stages *stages, FILE *stream);

@@ -69,7 +69,8 @@ static int begin(const struct antagonist_options *options, struct stages_options
     return find_suspects(options, suspects, error);
 }
 
-static int study(const struct antagonist_options *options, struct ss_error *error) {
+static int study(
+    const struct antagonist_options *options, int *exit_status, struct ss_error *error) {
     struct stages_options what = antagonist_options_study(options);
     struct suspects suspects = {0};
     struct stages stages = {0};
@@ -88,6 +89,8 @@ static int study(const struct antagonist_options *options, struct ss_error *erro
     }
     if (status == 0 && options->page)
         status = answer_write_page(&stages, options->page, error);
+    if (options->command == ANTAGONIST_ANSWER && status == 0 && answer_is_missing(&stages))
+        *exit_status = 1;
     stages_close(&stages);
     suspects_free(&suspects);
     return status;
@@ -116,7 +119,8 @@ static int write_codes(const struct antagonist_options *options, struct ss_error
         &codes, options->folder, ss_time_seconds(options->slot), options->depth, error);
 }
 
-static int carry_out(const struct antagonist_options *options, struct ss_error *error) {
+static int carry_out(
+    const struct antagonist_options *options, int *exit_status, struct ss_error *error) {
     if (options->iteration && ss_pattern_check(options->iteration, error) < 0)
         return ss_error_wrap(error, "--iteration");
     switch (options->command) {
@@ -125,13 +129,12 @@ static int carry_out(const struct antagonist_options *options, struct ss_error *
     case ANTAGONIST_CODES:
         return write_codes(options, error);
     default:
-        return study(options, error);
+        return study(options, exit_status, error);
     }
 }
 
 static int run(char **argv, int *status, struct ss_error *error) {
     struct antagonist_options options;
-    (void)status;
     int result = antagonist_options_parse(&options, argv, error);
     if (result == 0)
         ss_option_store_print_warnings(stderr, "ssantagonist", &options.store);
@@ -140,7 +143,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     else if (result == 0 && options.version)
         ss_program_print_version("ssantagonist");
     else if (result == 0)
-        result = carry_out(&options, error);
+        result = carry_out(&options, status, error);
     ss_option_store_free(&options.store);
     return result;
 }

@@ -371,12 +371,20 @@ static int wait_until(struct watch *watch, double until, struct ss_error *error)
     return poller.revents ? read_lines(watch, error) : 0;
 }
 
-/* Fails if no slot has a figure. */
+/* Fails if no slot has a figure, or most figures have no logarithm, of which effects consist. */
 static int check_figures(const struct watch *watch, struct ss_error *error) {
+    size_t known = 0, positive = 0;
     for (size_t slot = 0; slot < watch->slots.count; slot++) {
-        if (isfinite(watch->slots.figure[slot]))
-            return 0;
+        known += isfinite(watch->slots.figure[slot]);
+        positive += watch->slots.figure[slot] > 0;
     }
+    if (known > 0 && 2 * positive >= known)
+        return 0;
+    if (known > 0)
+        return ss_error_fail(error,
+            "the figure of the victim is 0 or negative in %zu of %zu slots, but must be above 0, "
+            "because effects are ratios: see --iteration",
+            known - positive, known);
     if (watch->requests)
         return ss_error_fail(error, "no request to the victim succeeded");
     return fail_without_figures(watch, error);

@@ -3,6 +3,7 @@
 /* Tests of studies in a folder. The tests write the figures and CPU times. */
 
 #include <ftw.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -629,6 +630,55 @@ static void study_without_effects_says_so(void **state) {
     close_study();
 }
 
+/* Gives the last run this figure in one of 20 slots, and none in the others. */
+static void replace_figures(double figure) {
+    struct stages stages = read_study();
+    const struct stage *stage = &stages.items[stages.count - 1];
+    struct slots slots = {.count = stage->codes.slots, .begin = BEGIN, .length = stage->slot};
+    FILE *file = create(stage->name, "slots.csv");
+    slots_write_heading(file);
+    for (size_t slot = 0; slot < slots.count; slot++) {
+        slots.figure[slot] = slot % 20 == 0 ? figure : NAN;
+        slots.figures[slot] = slot % 20 == 0;
+        slots_write(file, &slots, slot);
+    }
+    fclose(file);
+    stages_close(&stages);
+}
+
+static void assert_missing(bool expected) {
+    struct stages stages = read_study();
+    assert_int_equal(answer_is_missing(&stages), expected);
+    stages_close(&stages);
+}
+
+static void study_without_an_estimate_does_not_acquit_suspects(void **state) {
+    static const double figures[] = {0, -3, 100};
+    (void)state;
+    reset();
+    open_study(2);
+    carry_out_next();
+    assert_memory_equal(
+        print(answer_print), "The question is not answered yet: no suspect was", 48);
+    assert_says(print(answer_print), "pid 100 (job0): not measured yet\n");
+    assert_missing(false);
+    carry_out_next();
+    assert_missing(false);
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        replace_figures(figures[i]);
+        const char *text = print(answer_print);
+        assert_memory_equal(text,
+            "The question is not answered: too few slots have a figure above 0 for an estimate; "
+            "the noise is ",
+            95);
+        assert_says(text, "pid 100 (job0): no estimate\n");
+        assert_says(text, "together-1: too few slots with a figure above 0 for an estimate\n");
+        assert_says(print(answer_print_json), "\"complete\": false");
+        assert_missing(true);
+    }
+    close_study();
+}
+
 static void shorter_iteration_times_count_as_an_improvement(void **state) {
     (void)state;
     reset();
@@ -725,6 +775,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(suspect_that_hurts_is_confirmed_alone),
     cmocka_unit_test(suspect_may_be_untestable_alone),
     cmocka_unit_test(suspect_may_be_needed_alone), cmocka_unit_test(study_without_effects_says_so),
+    cmocka_unit_test(study_without_an_estimate_does_not_acquit_suspects),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
     cmocka_unit_test(large_costs_are_not_printed_in_exponential_notation),
     cmocka_unit_test(groups_that_hurt_are_split),
