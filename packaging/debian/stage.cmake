@@ -39,3 +39,8 @@ endforeach()
 # Removes duplicates: the license is in `copyright`, the list of changes in `changelog`.
 file(REMOVE ${CPACK_TEMPORARY_DIRECTORY}/documents/usr/share/doc/showstopper/LICENSE
     ${CPACK_TEMPORARY_DIRECTORY}/documents/usr/share/doc/showstopper/CHANGELOG.md)
+# Debian's zsh looks for the completions of packages here, and in site-functions only below /usr/local.
+set(zsh ${CPACK_TEMPORARY_DIRECTORY}/programs/usr/share/zsh)
+if(EXISTS ${zsh}/site-functions)
+    file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
+endif()
