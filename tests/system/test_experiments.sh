@@ -393,6 +393,17 @@ other_load_limiters_are_measured() {
         "$scratch/others/table.csv" || fail "the load was not held: $(cat "$scratch/others/table.csv")"
 }
 
+# The locale changes how fast programs such as sort are. The scripts themselves need a decimal point.
+commands_run_in_the_locale_of_the_caller() {
+    needs_ssbatch || return 0
+    # shellcheck disable=SC2016 # for sh
+    local call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 1s
+        -- sh -c 'echo "${LC_ALL-unset}" >>"$0"; exec sleep 9' "$scratch/locale")
+    LC_ALL=C.UTF-8 experiment "${call[@]}"
+    (unset LC_ALL && experiment "${call[@]:0:1}" --output unset "${call[@]:1}")
+    [ "$(cat "$scratch/locale")" = $'C.UTF-8\nunset' ] || fail "other locales: $(cat "$scratch/locale")"
+}
+
 # A failed run is reported with its output and ends the study, unless --go-on is given.
 failed_runs_are_reported() {
     needs_ssbatch || return 0
@@ -989,6 +1000,7 @@ run_case quick_plans_take_less_than_five_minutes
 run_case an_interrupted_study_is_resumed
 run_case a_terminated_study_leaves_no_process
 run_case other_load_limiters_are_measured
+run_case commands_run_in_the_locale_of_the_caller
 run_case failed_runs_are_reported
 run_case commands_that_end_by_themselves_are_reported
 run_case a_study_that_measured_nothing_fails

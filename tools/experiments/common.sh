@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the experiments: parses options and checks their values.
 
-export LC_ALL=C # numbers have a point
+# The locale of the caller, as words of env(1): commands that are measured keep it. In the scripts, numbers have a point.
+caller_locale=(-u LC_ALL)
+# shellcheck disable=SC2034 # read by plan.sh
+[ -z "${LC_ALL+set}" ] || caller_locale=("LC_ALL=$LC_ALL")
+export LC_ALL=C
 tool=${0##*/}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

@@ -446,11 +446,11 @@ list_unknown() {
     done
 }
 
-# batch OPTION...: calls ssbatch. Passes signals on to it, and then ends by the same signal. Job control puts ssbatch
+# batch OPTION...: calls ssbatch in the locale of the caller. Passes signals on to it, and then ends by the same signal. Job control puts ssbatch
 # into a process group of its own, so that Ctrl-C reaches this shell only. If this script is killed, ssbatch ends, too.
 batch() {
-    local status caught='' pid words=(ssbatch)
-    ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM ssbatch)
+    local status caught='' pid words=(env "${caller_locale[@]}" ssbatch)
+    ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM "${words[@]}")
     set -m
     "${words[@]}" ${ram:+--ram-folder "$ram"} --others "$others%" ${go_on:+--go-on} \
         ${shuffle:+--shuffle "$shuffle"} "$@" &
