@@ -377,6 +377,8 @@ times_and_rates_of_iterations_are_read_from_a_log() {
     start ./writer
     mkdir run
     reads '$4 > 0 && $5 == 250' --victim log --iteration 'took ([0-9]+) ms'
+    reads '$4 > 0 && $5 == 250' --victim log --iteration 'took ([0-9]+) ms|other'
+    reads '$4 > 0 && $5 == 250' --victim log --iteration '(other|[0-9]+)( ms)?$'
     reads '$4 > 1 && $5 > 0 && $5 < 60' --victim log --iteration '^took'
 }
 

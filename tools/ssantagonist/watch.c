@@ -100,7 +100,13 @@ static double figure_of(struct watch *watch, const char *line) {
         return last_number(line);
     if (regexec(&watch->pattern, line, 2, groups, 0) != 0)
         return NAN;
-    return watch->counts ? 1 : strtod(line + groups[1].rm_so, NULL);
+    if (watch->counts)
+        return 1;
+    if (groups[1].rm_so < 0)
+        return NAN;
+    char *end;
+    double figure = strtod(line + groups[1].rm_so, &end);
+    return end > line + groups[1].rm_so ? figure : NAN;
 }
 
 static bool has_group(const char *pattern) {
