@@ -484,8 +484,14 @@ START_TEST(a_daemon_forked_at_sigterm_is_ended) {
 }
 END_TEST
 
+/* Options of unshare for a new PID namespace; only root needs no user namespace for it. */
+static const char *new_namespaces(void) {
+    return geteuid() == 0 ? "-mpf" : "-rmpf";
+}
+
 static bool namespaces_work(void) {
-    struct run *run = run_wait(run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "true")));
+    struct run *run =
+        run_wait(run_start(NULL, WORDS("unshare", new_namespaces(), "--mount-proc", "true")));
     bool work = run->status == 0;
     run_free(run);
     return work;
@@ -524,7 +530,8 @@ START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     snprintf(script, sizeof script,
         "sh -c '%s' & " SHOWSTOPPER " -v -f own -l 50%% --attach $!; exit $?",
         daemon_script(folder));
-    struct run *run = run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "sh", "-c", script));
+    struct run *run =
+        run_start(NULL, WORDS("unshare", new_namespaces(), "--mount-proc", "sh", "-c", script));
     run_wait_text(run, "instances run");
     pid_t master = run_find(run, "showstopper"), guardian = run_find(run, "ss-guardian");
     /* The guardian must not see the daemons before they are orphans. */

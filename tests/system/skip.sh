@@ -37,6 +37,15 @@ have_other_users() {
     setpriv --reuid 65534 --regid 65534 --clear-groups true 2>/dev/null
 }
 
+# unshared OPTIONS COMMAND...: runs the command in new namespaces, which a user needs a user namespace for.
+unshared() {
+    if [ "$(id -u)" -eq 0 ]; then
+        unshare "$@"
+    else
+        unshare -r "$@"
+    fi
+}
+
 # have_cpu_quota: succeeds if a quota keeps our control group, or one above it, from using all of our CPUs. In a
 # container, the path may name groups of the host, which are not visible; the root of the mount is then our group.
 have_cpu_quota() (

@@ -24,11 +24,6 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
-# without_network COMMAND...
-without_network() {
-    if [ "$(id -u)" -eq 0 ]; then unshare -n "$@"; else unshare -rn "$@"; fi
-}
-
 the_tarball_is_complete_and_builds() {
     cpack --config "$build/CPackSourceConfig.cmake" -B "$folder" >log 2>&1 || fail "$(cat log)"
     tar -xzf "showstopper-$version.tar.gz"
@@ -38,10 +33,10 @@ the_tarball_is_complete_and_builds() {
         [ -z "$(comm -23 expected found)" ] || fail "the tarball lacks $(comm -23 expected found)"
     fi
     [ -z "$(find "showstopper-$version" -maxdepth 1 -name 'build*')" ] || fail "the tarball has a build"
-    without_network true 2>/dev/null || skip "namespaces: cannot leave the network"
-    without_network cmake -S "showstopper-$version" -B built -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF >log 2>&1 ||
+    unshared -n true 2>/dev/null || skip "namespaces: cannot leave the network"
+    unshared -n cmake -S "showstopper-$version" -B built -DCMAKE_BUILD_TYPE=Debug -DBUILD_TESTING=OFF >log 2>&1 ||
         fail "$(cat log)"
-    without_network cmake --build built --parallel 2 --target showstopper >log 2>&1 || fail "$(tail log)"
+    unshared -n cmake --build built --parallel 2 --target showstopper >log 2>&1 || fail "$(tail log)"
     [ "$(built/bin/showstopper --version)" = "showstopper $version" ] || fail "the built version is not $version"
 }
 

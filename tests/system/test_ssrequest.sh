@@ -776,9 +776,9 @@ localhost_needs_no_hosts_file() {
     listen_to_requests
     : >hosts
     echo 'hosts: files' >nsswitch.conf
-    unshare --mount mount --bind hosts hosts 2>/dev/null || skip "mounts: a file cannot be replaced here"
+    unshared --mount mount --bind hosts hosts 2>/dev/null || skip "mounts: a file cannot be replaced here"
     # shellcheck disable=SC2016 # the inner shell expands it
-    unshare --mount sh -ec 'for file in hosts nsswitch.conf; do
+    unshared --mount sh -ec 'for file in hosts nsswitch.conf; do
             [ ! -e "/etc/$file" ] || mount --bind "$file" "/etc/$file"
         done; exec "$@"' sh \
         "$bin/ssrequest" "${patiently[@]}" --rate 1 --duration 1s "http://localhost:$port/here" >out 2>&1 ||

@@ -70,7 +70,9 @@ check_programs "$own"
 check_single_cpus
 
 # The programs run in a root that contains nothing else.
-if [ "$(id -u)" -ne 0 ] || ! unshare --mount true 2>/dev/null; then
+if [ "$(id -u)" -ne 0 ]; then
+    skip_part "root: only root can make a root folder of its own"
+elif ! unshare --mount true 2>/dev/null; then
     skip_part "mounts: cannot mount file systems"
 else
     mkdir -p root/bin root/proc root/dev/shm
