@@ -2,10 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every check that a change must pass, both for people and in CI.
 set -euo pipefail
+unset CDPATH OMP_NUM_THREADS OMP_THREAD_LIMIT # cd prints because of the first, nproc obeys the others
 cd "$(dirname "$0")/.."
 exec </dev/null # if it were closed, the next file opened would become standard input
 # shellcheck source=../tools/install-missing.sh
 . tools/install-missing.sh
+# shellcheck source=machine.sh
+. tests/machine.sh
+# shellcheck source=sources.sh
+. tests/sources.sh
 
 # Minimum percentages of lines that tests must run.
 src_bar=90 tools_bar=85 file_bar=75
@@ -13,8 +18,10 @@ src_bar=90 tools_bar=85 file_bar=75
 usage() {
     cat <<END
 Usage: tests/run.sh [--quick | --packages | --coverage] [--strict]
-Installs missing packages, builds in build*/, and runs all checks and tests except those of packages
-and those that need an idle machine. Lists the skipped tests with the features that this machine lacks.
+Installs missing packages if it may, builds in build*/, and runs all checks and tests except those of
+packages and those that need an idle machine. Lists the skipped tests with the features that this
+machine lacks. Without the right to install packages, it requires a C compiler, cmake, ninja or make,
+pkg-config, cmocka and Check; tests that need other packages are skipped.
 
   --quick   only the scripts, the release build, and its tests except those labeled long: studies,
             benches, guests, containers, the examples of the pages, and running out of memory
@@ -25,8 +32,9 @@ and those that need an idle machine. Lists the skipped tests with the features t
             only a build that counts the lines that run, and its tests; of those labeled long,
             only the tests of tools that no other test runs. Prints the share of lines that ran,
             and files below $file_bar %. Fails if there are such files, or if the share is below
-            $src_bar % in src and modules or $tools_bar % in tools
-  --strict  fail if a test was skipped although this machine has the feature that it needs
+            $src_bar % in src and modules or $tools_bar % in tools. Requires all packages
+  --strict  fail if a package cannot be installed, or if a test was skipped although this machine has
+            the feature that it needs
   --help    print this and end
 END
 }
@@ -40,29 +48,71 @@ stage() {
     printf '\n== %s\n' "$*"
 }
 
-# The version of clang-format that formats the tree.
+# The versions of clang-format and shellcheck for which the tree is written: others format or warn differently.
 clang_format=14
+shellcheck='0\.(9|10)'
 
-install_what_tests_need() {
-    install_missing gcc=cc libc6-dev=/usr/include/stdio.h cmake=cmake make=make ninja-build=ninja \
-        pkg-config=pkg-config libcmocka-dev=cmocka.pc check=check.pc shellcheck=shellcheck \
-        binutils=readelf libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc \
-        libgsl-dev=gsl.pc libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc \
-        gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
-        time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl \
-        slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
-        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc cmark=cmark \
-        bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3 \
-        python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema \
-        python3-prometheus-client=/usr/lib/python3/dist-packages/prometheus_client \
-        python3-yaml=/usr/lib/python3/dist-packages/yaml \
-        debootstrap=debootstrap
+# Options of modules, commands of shells and LD_PRELOAD get paths of the tree unquoted.
+check_path() {
+    [[ $PWD != *["$special"]* ]] ||
+        fail "the tests cannot run in '$PWD', because of a space or another special character: move the tree"
 }
 
-install_what_packaging_needs() {
-    install_missing dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg \
-        musl-tools=musl-gcc gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc \
-        libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static
+# find_folder: chooses the folder of temporary files.
+find_folder() {
+    local own=$PWD/build-tmp
+    mkdir -p "$own"
+    choose_folder ${TMPDIR:+"$TMPDIR"} /tmp /var/tmp "$own"
+    [ "${TMPDIR-}" = "$own" ] || rmdir --ignore-fail-on-non-empty "$own"
+}
+
+# Each package is followed by its probe, as for install_missing. Nothing is built or tested without these.
+compiler=${CC:-cc}
+required=("gcc=${compiler%% *}" cmake=cmake 'ninja-build=ninja|make' pkg-config=pkg-config libcmocka-dev=cmocka.pc
+    check=check.pc)
+
+# Without these libraries, cmake leaves parts out.
+libraries=(libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc libgsl-dev=gsl.pc
+    libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc)
+
+# Without these, the tests that need them are skipped.
+others=(make=make ninja-build=ninja shellcheck=shellcheck binutils=readelf gnuplot-nox=gnuplot xz-utils=xz zstd=zstd
+    clang-format=clang-format time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl
+    slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged
+    parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime mandoc=mandoc cmark=cmark
+    bash-completion=/usr/share/bash-completion/bash_completion zsh=zsh fish=fish python3=python3
+    python3-jsonschema=/usr/lib/python3/dist-packages/jsonschema
+    python3-prometheus-client=/usr/lib/python3/dist-packages/prometheus_client
+    python3-yaml=/usr/lib/python3/dist-packages/yaml debootstrap=debootstrap)
+
+packaging=(dpkg-dev=dpkg-shlibdeps lintian=lintian rpm=rpmspec makepkg=makepkg musl-tools=musl-gcc
+    gcc-aarch64-linux-gnu=aarch64-linux-gnu-gcc
+    libc6-dev-arm64-cross=/usr/aarch64-linux-gnu/include/linux/version.h qemu-user-static=qemu-aarch64-static)
+
+# missing_of PACKAGE=PROBE...: prints the packages that are not installed.
+missing_of() {
+    local pair
+    for pair; do
+        probe_finds "${pair#*=}" || echo "${pair%%=*}"
+    done
+}
+
+# install_packages: installs what is missing if we may, which takes a Debian. What --strict and --coverage promise takes
+# all packages. Sets `parts` to ON if no part of Showstopper is left out.
+install_packages() {
+    local missing
+    # shellcheck disable=SC2086 # a compiler and its options
+    echo '#include <stdio.h>' | $compiler -E - >/dev/null 2>&1 || required+=(libc6-dev=/usr/include/stdio.h)
+    [ -z "$packages" ] || others+=("${packaging[@]}")
+    if [ "$strict$coverage" ]; then
+        install_missing "${required[@]}" "${libraries[@]}" "${others[@]}"
+    elif ! may_install || ! install_missing "${required[@]}" "${libraries[@]}" "${others[@]}"; then
+        install_missing "${required[@]}"
+        missing=$(missing_of "${libraries[@]}" "${others[@]}")
+        [ -z "$missing" ] || printf '%s\n' "Not found; tests that need them are skipped:" "${missing//$'\n'/ }"
+    fi
+    parts=ON
+    [ -z "$(missing_of "${libraries[@]}")" ] || parts=OFF
 }
 
 # find_python: puts the real python3 first in PATH if python3 is a script that searches for it, such as pyenv's.
@@ -81,22 +131,22 @@ folder_of() {
 }
 
 # choose_generator FOLDER: sets `generator` to cmake's option for ninja, which needs half the CPU time of make. A
-# configured folder keeps its generator. build/ uses the generator of its preset, as in the README.
+# configured folder keeps its generator. build/ uses the generator of its preset, make, as in the README.
 choose_generator() {
     generator=()
     if [ -e "$1/CMakeCache.txt" ]; then
         generator=(-G "$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$1/CMakeCache.txt")")
-    elif [ "$1" != build ]; then
+    elif command -v ninja >/dev/null && { [ "$1" != build ] || ! command -v make >/dev/null; }; then
         generator=(-G Ninja)
     fi
 }
 
-# build PRESET TARGET [DEFINITION]...: builds all parts, with warnings as errors.
+# build PRESET TARGET [DEFINITION]...: builds all parts whose libraries are installed, with warnings as errors.
 build() {
     stage "$1: build"
     choose_generator "$(folder_of "$1")"
-    cmake --preset "$1" "${generator[@]}" -DSHOWSTOPPER_REQUIRE_ALL=ON -DSHOWSTOPPER_WERROR=ON "${@:3}"
-    cmake --build --preset "$1" --parallel "$(nproc)" --target "$2"
+    cmake --preset "$1" "${generator[@]}" -DSHOWSTOPPER_REQUIRE_ALL="$parts" -DSHOWSTOPPER_WERROR=ON "${@:3}"
+    cmake --build --preset "$1" --parallel "$build_jobs" --target "$2"
 }
 
 # run_tests PRESET JOBS [OPTION]...: runs ctest and prints its summary last.
@@ -128,26 +178,32 @@ find_fixed_layout() {
     fi
 }
 
+# Prints the scripts of the tree, but none of somebody's own.
 shell_scripts() {
-    find . \( -path './build*' -o -path ./.git \) -prune -o -type f \
-        -exec awk 'FNR == 1 && /^#!.*[\/ ](ba|da)?sh( |$)/ { print FILENAME }' {} +
+    local files
+    mapfile -t files < <(list_sources . | while read -r file; do [ ! -f "$file" ] || echo "$file"; done)
+    awk 'FNR == 1 { if (/^#!.*[\/ ](ba|da)?sh( |$)/) print FILENAME; nextfile }' "${files[@]}"
 }
 
 check_scripts() {
-    local scripts
+    local scripts version
     stage "scripts"
+    version=$(shellcheck --version 2>/dev/null | sed -n 's/^version: //p') || true
+    if [[ ! $version =~ ^$shellcheck(\.|$) ]]; then
+        echo "the scripts are not checked: that takes shellcheck 0.9 or 0.10, this is ${version:-none}"
+        return
+    fi
     mapfile -t scripts < <(shell_scripts)
-    printf '%s\0' "${scripts[@]}" | xargs -0 -n 8 -P "$(nproc)" shellcheck
+    printf '%s\0' "${scripts[@]}" | xargs -0 -n 8 -P "$build_jobs" shellcheck
     echo "shellcheck has nothing against ${#scripts[@]} scripts"
 }
 
-# Other versions format the same code differently.
 check_layout() {
     local version files
     stage "layout"
     tests/arrows
     tests/guards
-    version=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
+    version=$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p') || true
     if [ "$version" != "$clang_format" ]; then
         echo "the layout of C is not checked: that takes clang-format $clang_format," \
             "this is ${version:-none}"
@@ -171,7 +227,7 @@ check_minimal() {
     grep -q SHOWSTOPPER_REQUIRE_ALL "$log" || fail "cmake failed otherwise: $(cat "$log")"
     cmake "${bare[@]}" "${generator[@]}" -B build-minimal | tee "$log"
     grep -q '^-- Left out: unit tests' "$log" || fail "cmake left out the tests and did not say so"
-    cmake --build build-minimal --parallel "$(nproc)"
+    cmake --build build-minimal --parallel "$build_jobs"
     for program in showstopper ssload ssburn sstrace sssim; do
         [ -x "build-minimal/bin/$program" ] || fail "the minimal build has no $program"
     done
@@ -196,10 +252,10 @@ check_sanitized() {
         fused=
     fi
     build asan-ubsan all -DCMAKE_C_FLAGS="$fused"
-    run_tests asan-ubsan $((6 * $(nproc)))
+    run_tests asan-ubsan "$test_jobs"
     build tsan thread_tests
     find_fixed_layout
-    run_tests tsan "$(nproc)" -L threads
+    run_tests tsan "$build_jobs" -L threads
     fixed_layout=()
 }
 
@@ -235,7 +291,7 @@ check_coverage() {
     mapfile -t counts < <(find build-coverage -name '*.gcno' | sed 's/gcno$/gcda/')
     touch "${counts[@]}"
     chmod a+w "${counts[@]}"
-    (run_tests coverage $((6 * $(nproc)))) || failed=yes
+    (run_tests coverage "$test_jobs") || failed=yes
     stage "coverage: lines that ran"
     tests/line-counts build-coverage src modules tools >build-coverage/coverage.csv
     print_coverage <build-coverage/coverage.csv || low=yes
@@ -254,9 +310,11 @@ for word; do
     *) fail "$word: unknown option: see --help" ;;
     esac
 done
-install_what_tests_need
-[ -z "$packages" ] || install_what_packaging_needs
+check_path
+install_packages
 find_python
+find_jobs
+find_folder
 if [ -n "$coverage" ]; then
     check_coverage
     exit
@@ -264,7 +322,7 @@ fi
 # Without debug information the build is a tenth faster.
 build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
 if [ -n "$packages" ]; then
-    run_tests packages "$(nproc)"
+    run_tests packages "$build_jobs"
     exit
 fi
 check_scripts
@@ -274,4 +332,4 @@ if [ -z "$quick" ]; then
     check_sanitized
 fi
 # The summary of all tests comes last. Many tests run at a time, because most of them mainly wait.
-run_tests "${quick:-release}" $((6 * $(nproc)))
+run_tests "${quick:-release}" "$test_jobs"

@@ -9,6 +9,9 @@ skipped=0
 # In other locales, numbers may have a comma, and messages other words.
 export LC_ALL=C
 
+# nproc obeys these variables.
+unset OMP_NUM_THREADS OMP_THREAD_LIMIT
+
 # skip REASON: ends the test.
 skip() {
     echo "skipped: $1"

@@ -106,8 +106,12 @@ skipped: $missing" notrun
     has_line "skipped: passed $missing (the test passed)"
     log a.b.c "$missing" fail
     lists 0 --strict
-    echo SHOWSTOPPER_SANITIZE:STRING=thread >"$folder/build/CMakeCache.txt"
+    log a.b.c "left-out: built without ssreport" notrun
+    lists 0 --strict
+    echo SHOWSTOPPER_REQUIRE_ALL:BOOL=ON >"$folder/build/CMakeCache.txt"
+    ! "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a part is left out of a build of all parts"
     log a.b.c "$there" notrun
+    echo SHOWSTOPPER_SANITIZE:STRING=thread >"$folder/build/CMakeCache.txt"
     "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a skip for a sanitizer is unexpected in a sanitizer build"
 }
 
