@@ -181,7 +181,7 @@ find_fixed_layout() {
 # Prints the scripts of the tree, but none of somebody's own.
 shell_scripts() {
     local files
-    mapfile -t files < <(list_sources . | while read -r file; do [ ! -f "$file" ] || echo "$file"; done)
+    mapfile -t files < <(list_sources .)
     awk 'FNR == 1 { if (/^#!.*[\/ ](ba|da)?sh( |$)/) print FILENAME; nextfile }' "${files[@]}"
 }
 
