@@ -11,6 +11,8 @@ source=$(cd "$here/../.." && pwd)
 . "$here/skip.sh"
 # shellcheck source=cases.sh
 . "$here/cases.sh"
+# shellcheck source=../sources.sh
+. "$here/../sources.sh"
 # shellcheck source=examples.sh
 . "$here/examples.sh"
 export source
@@ -29,8 +31,9 @@ prefix=$folder/prefix
 
 # install_all: installs everything.
 install_all() {
-    cmake --install "$build" --prefix "$prefix" >"$folder/installed" 2>&1 ||
-        fail "cmake --install: $(tail -n 5 "$folder/installed")"
+    need cmake
+    "$here/install" "$build" "$prefix" >"$folder/installed" 2>&1 ||
+        fail "install: $(tail -n 5 "$folder/installed")"
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name showstopper.pc)")
     PATH=$prefix/bin:$PATH
     export PATH PKG_CONFIG_PATH
@@ -92,8 +95,7 @@ sssim_examples_run() { page tools/sssim/sssim.1; }
 sstrace_examples_run() { page tools/sstrace/sstrace.1; }
 
 all_pages() {
-    (cd "$source" && find . \( -name 'build*' -o -name '.?*' -o -path ./tests \) -prune -o \
-        \( -name '*.[1-9]' -o -name '*.md' \) -print) | sed 's,^\./,,' | sort
+    list_sources "$source" | grep -E '\.([1-9]|md)$' | grep -vE '(^|/)(build|\.)|^tests/'
 }
 
 every_page_has_a_case() {

@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install` installs everything that was built, and all documents. Argument: the build folder.
+# `cmake --install` installs everything that was built, and all documents. An installation can be moved. Argument: the
+# build folder.
 
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
+
+# shellcheck source=../sources.sh
+. "$here/../sources.sh"
 
 for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssactuate bin/ssbatch \
     bin/ssprofile bin/ssreport bin/ssrequest; do
     [ -x "$build/$program" ] || skip "left-out: built without $program"
 done
-cmake --install "$build" --prefix "$scratch/all" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
+need cmake cc pkg-config
+usual=$PATH
+"$here/install" "$build" "$scratch/all" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 
 # names FOLDER [EXPRESSION...]: prints the files below a folder, one per line, and marks executables.
 names() {
@@ -75,7 +81,8 @@ else
 fi
 
 {
-    (cd "$source" && ls ./*.md LICENSE traces/* tutorials/*) | sed 's,^\./,,'
+    list_sources "$source" | grep '^[^/]*\.md$'
+    (cd "$source" && ls LICENSE traces/* tutorials/*)
     (cd "$source/tools" && ls schemas/*)
     echo packaging/readme/replay.svg
 } | sort >"$scratch/expected"
@@ -85,7 +92,7 @@ same documents
 # The components, installed one by one, must add up to the complete installation.
 : >"$scratch/installed"
 for part in core tools sdk documents; do
-    cmake --install "$build" --component "$part" --prefix "$scratch/$part" >"$scratch/log" 2>&1 ||
+    "$here/install" "$build" "$scratch/$part" "$part" >"$scratch/log" 2>&1 ||
         fail "$part: $(tail -n 5 "$scratch/log")"
     names "$scratch/$part" >>"$scratch/installed"
 done
@@ -103,7 +110,7 @@ grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed
 # check_moved FOLDER: checks that an installed tree works at another path, which contains a space.
 check_moved() {
     local tree=$1 flags path cpu
-    env -i PATH=/usr/bin:/bin "$tree/bin/showstopper" --list-modules | diff "$scratch/listed" - >&2 ||
+    env -i PATH="$usual" "$tree/bin/showstopper" --list-modules | diff "$scratch/listed" - >&2 ||
         fail "moved: other modules"
     cd "$scratch"
     showstopper -n 1 -f own -l 50% --duration 300m --record record yes >output 2>&1 || fail "moved: $(<output)"
@@ -149,13 +156,18 @@ END
     showstopper --dry-run -l 50% -c ./made/libmine.so true >output 2>&1 || fail "moved: $(<output)"
 }
 
-# The tree works after a move: no text contains the build, source or installation folder.
-if grep -rIlF -e "$build" -e "$source" -e "$scratch" "$scratch/all" >&2; then
+# The tree works after a move: no text contains the build, source or installation folder. A path such as /work or /app
+# may be part of another.
+folders=(-e "$scratch")
+for folder in "$build" "$source"; do
+    [[ $folder != /*/* ]] || folders+=(-e "$folder")
+done
+if grep -rIlF "${folders[@]}" "$scratch/all" >&2; then
     fail "these files name a folder of this machine"
 fi
 mkdir "$scratch/moved here"
 mv "$scratch/all" "$scratch/moved here/tree"
-(PATH="$scratch/moved here/tree/bin:/usr/bin:/bin" && check_moved "$scratch/moved here/tree")
+(PATH="$scratch/moved here/tree/bin:$usual" && check_moved "$scratch/moved here/tree")
 
 # DESTDIR precedes the prefix, and the target `uninstall` removes only what was installed. A separate build folder is
 # used, because other tests install from $build at the same time.
