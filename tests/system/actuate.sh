@@ -94,10 +94,6 @@ is_stopped() {
     [ "$(awk '{ print $3 }' "/proc/$1/stat")" = T ]
 }
 
-has_exited() {
-    [ ! -e "/proc/$1" ]
-}
-
 # kill_run: kills the run and its keeper. Both are stopped first; but when one dies, the other is continued, and may act
 # before the second signal: see leave_values.
 kill_run() {

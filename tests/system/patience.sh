@@ -15,3 +15,9 @@ await() {
         sleep 0.05
     done
 }
+
+# is_gone PID: succeeds if the process has ended. The init process of a container may not reap orphans, which then remain
+# as zombies.
+is_gone() {
+    [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^([ZX].*)?$ ]]
+}

@@ -490,11 +490,6 @@ is_empty() {
     [ -z "$(ls "$1")" ]
 }
 
-# is_gone PID: succeeds if the process has ended, even if it has not been reaped.
-is_gone() {
-    [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^(Z.*)?$ ]]
-}
-
 an_interrupted_bench_leaves_nothing_behind() {
     local signal leader leaders pid
     mkdir "$scratch/control"

@@ -211,12 +211,12 @@ killed_containers_end() {
     open_place
     read -r first _ <"places/$place/place"
     kill_hold
-    await [ ! -d "/proc/$first" ]
+    await is_gone "$first"
     refuses "$place: not open" enter "$place" -- true
     open_place
     begin_entered -- sh -c 'echo up; sleep 1000'
     kill_hold
-    await [ ! -d "/proc/$entered" ]
+    await is_gone "$entered"
     wait "$entered" || true
     entered=
     "$env" close "$place"

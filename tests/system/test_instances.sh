@@ -60,10 +60,6 @@ refused() {
     ! served "$1"
 }
 
-has_exited() {
-    [ ! -e "/proc/$1" ]
-}
-
 # end_run: ends ssactuate with SIGTERM and sets `run_status`.
 end_run() {
     run_status=0
@@ -204,7 +200,7 @@ killed_run_leaves_no_instance() {
     kill -KILL "$run_pid"
     wait "$run_pid" 2>/dev/null || true
     for pid in "${instances[@]}"; do
-        await has_exited "$pid"
+        await is_gone "$pid"
     done
     kill -0 "${pids[0]}" || fail "another process was ended"
     kill -KILL "${pids[0]}"
@@ -226,7 +222,7 @@ second_signal_kills_all_instances() {
     kill -TERM "$run_pid"
     await has_exited_or_signal
     for pid in "${instances[@]}"; do
-        await has_exited "$pid"
+        await is_gone "$pid"
     done
 }
 

@@ -256,10 +256,6 @@ start_latency() {
     pid=$!
 }
 
-is_gone() {
-    ! kill -0 "$1" 2>/dev/null
-}
-
 an_interrupted_study_can_be_resumed() {
     begin
     local signal status generator

@@ -192,10 +192,6 @@ it_runs() {
     [ -s "$scratch/waits" ]
 }
 
-is_gone() {
-    ! kill -0 "$1" 2>/dev/null
-}
-
 # end_portability SIGNAL: sends the signal, waits until the waiting kernel has ended, too, and sets `status`.
 end_portability() {
     local kernel

@@ -428,8 +428,8 @@ a_killed_follow_is_restored() {
     kill -KILL "$run_pid"
     wait "$run_pid" 2>/dev/null || true
     run_pid=
-    await has_exited "$(cat "$folder/side")"
-    await has_exited "$(cat "$folder/command")"
+    await is_gone "$(cat "$folder/side")"
+    await is_gone "$(cat "$folder/command")"
     await is_unchanged
     await has_no_lock
     unchanged
@@ -903,7 +903,7 @@ a_killed_duty_throttle_leaves_no_process_stopped() {
     kill -KILL "$run_pid"
     wait "$run_pid" 2>/dev/null || true
     run_pid=
-    await has_exited "$(cat "$folder/command")"
+    await is_gone "$(cat "$folder/command")"
 }
 
 the_exit_status_of_the_command_is_returned() {

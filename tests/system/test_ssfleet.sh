@@ -327,7 +327,7 @@ cancel_ends_running_tasks() {
     expect 0 ssfleet cancel study
     wait "$pid" || status=$?
     [ "$status" -ne 0 ] || fail "a canceled study counts as done"
-    await has_ended "$command"
+    await is_gone "$command"
 }
 
 status_shows_which_run_of_a_task_is_carried_out() {
@@ -353,11 +353,6 @@ status_shows_which_run_of_a_task_is_carried_out() {
 # status_says LINE
 status_says() {
     ssfleet status study >running.out 2>/dev/null && grep -qx "$1" running.out
-}
-
-# has_ended PID
-has_ended() {
-    [ ! -e "/proc/$1" ]
 }
 
 cancel_ends_a_task_that_has_no_process_group_yet() {
