@@ -101,7 +101,7 @@ choose_folder() {
         folder=$(realpath -m -- "$folder")
         fault=$(fault_of "$folder")
         if [ -z "$fault" ]; then
-            export TMPDIR=$folder
+            [ "$folder" = "${TMPDIR:-/tmp}" ] || export TMPDIR=$folder
             return
         fi
         echo "no temporary files in $folder: $fault"

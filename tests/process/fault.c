@@ -14,12 +14,13 @@
 
 /* The path includes a time, because our pid is unique only in our PID namespace. */
 static const char *report_path(const struct fault *fault) {
-    static char path[128];
+    static char path[192];
     static struct timespec begin;
     if (begin.tv_sec == 0)
         clock_gettime(CLOCK_MONOTONIC, &begin);
-    snprintf(path, sizeof path, "/tmp/showstopper-test.%d.%lld.%09ld.%s.%lu.%lu", (int)getpid(),
-        (long long)begin.tv_sec, begin.tv_nsec, fault->kind, fault->first, fault->count);
+    snprintf(path, sizeof path, "%s/showstopper-test.%d.%lld.%09ld.%s.%lu.%lu", run_temporary(),
+        (int)getpid(), (long long)begin.tv_sec, begin.tv_nsec, fault->kind, fault->first,
+        fault->count);
     return path;
 }
 

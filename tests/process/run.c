@@ -334,10 +334,14 @@ void run_free_clean(struct run *run) {
     run_free(run);
 }
 
+const char *run_temporary(void) {
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
 const char *run_make_folder(void) {
-    char *path = strdup("/tmp/showstopper-test.XXXXXX");
-    ck_assert_ptr_nonnull(path);
-    ck_assert_ptr_nonnull(mkdtemp(path));
+    char *path = (char *)run_path(run_temporary(), "showstopper-test.XXXXXX");
+    ck_assert_msg(mkdtemp(path), "%s: %s", path, strerror(errno));
     chmod(path, 0755);
     return path;
 }

@@ -152,6 +152,9 @@ void run_expect_no_shared_memory(pid_t master);
 /* Fails the test if the run left a process or shared memory; frees `run`. */
 void run_free_clean(struct run *run);
 
+/* Returns the folder of temporary files. */
+const char *run_temporary(void);
+
 /* Makes an empty folder; run_remove_folder() removes it with its contents. */
 const char *run_make_folder(void);
 void run_remove_folder(const char *folder);

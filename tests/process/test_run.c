@@ -318,6 +318,7 @@ START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
     run_write_file(script, "#!/bin/sh\nrm \"$0\"\n");
     ck_assert_int_eq(chmod(script, 0755), 0);
     struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--repeat", script);
+    ck_assert_msg(!run_exists(script), "the command did not run: %s", run->err.bytes);
     ck_assert_msg(run->status >= 125 && run->status <= 127, "status %d", run->status);
     run_expect_text(&run->err, script);
     run_expect_nothing_left();
