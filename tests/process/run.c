@@ -45,6 +45,12 @@ const char *run_last_cpu(void) {
     return text;
 }
 
+int run_cpu_count(void) {
+    cpu_set_t set;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    return CPU_COUNT(&set);
+}
+
 double run_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

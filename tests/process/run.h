@@ -121,6 +121,9 @@ const char *run_first_cpu(void);
 
 const char *run_last_cpu(void);
 
+/* Returns the number of CPUs that this process may use, which are those of a run. */
+int run_cpu_count(void);
+
 double run_now(void);          /* in seconds, monotonic */
 void run_nap(struct run *run); /* for a few milliseconds */
 void run_give_up(const struct run *run, const char *file, int line, const char *condition);

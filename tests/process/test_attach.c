@@ -732,7 +732,7 @@ static double ended_cpu_time(void) {
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];
-    double cpus = (double)sysconf(_SC_NPROCESSORS_ONLN), share = 0.4 / cpus;
+    double cpus = run_cpu_count(), share = 0.4 / cpus;
     double load = INFINITY, counted = 0, used = INFINITY;
     snprintf(limit, sizeof limit, "%.6f", share);
     for (const char *const *length = WORDS("5s", "15s", "45s");

@@ -58,7 +58,7 @@ static double find_percent(const struct run *run, const char *words) {
 
 /* Starts two processes per CPU outside the run. */
 static void start_others(void) {
-    for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
+    for (int i = 0; i < 2 * run_cpu_count(); i++)
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));
 }
 

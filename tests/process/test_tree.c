@@ -36,13 +36,13 @@
  * runs.
  */
 static double share_max(size_t count) {
-    double unstopped = (double)sysconf(_SC_NPROCESSORS_ONLN) / (double)count;
+    double unstopped = run_cpu_count() / (double)count;
     return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
 /* Maximum sum of all shares: twice what two instances can use in their tenths. */
 static double sum_max(size_t count) {
-    return 0.4 * fmin((double)sysconf(_SC_NPROCESSORS_ONLN), (double)count);
+    return 0.4 * fmin(run_cpu_count(), (double)count);
 }
 
 static void wait_for_ready(struct run *run, size_t count) {

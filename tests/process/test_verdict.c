@@ -36,7 +36,7 @@ static void expect_verdict(const struct run *run, const char *verdict) {
 START_TEST(other_processes_make_a_run_invalid) {
     SKIP_IF_QUOTA();
     run_greedily();
-    for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
+    for (int i = 0; i < 2 * run_cpu_count(); i++)
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));
     struct run *run = RUN(SHORT, PAYLOAD, "spin", "");
     run_expect(run, 0);
