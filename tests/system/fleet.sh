@@ -32,7 +32,8 @@ administer() {
 # connects to it. Its shells have an empty home: a start-up file of the user's may be slow, print, or take a lock that a
 # killed shell leaves behind.
 open_ssh() {
-    local name=$1 ssh=$folder/ssh port
+    local name=$1 ssh=$folder/ssh port pam=no
+    ! is_root_locked || pam=yes
     shift
     if [ ! -d "$ssh" ]; then
         mkdir -p /run/sshd # sshd requires it
@@ -46,7 +47,7 @@ open_ssh() {
         port=$((port + 1))
     done
     printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $ssh/host" "AuthorizedKeysFile $ssh/key.pub" \
-        'UsePAM no' 'StrictModes no' 'PidFile none' 'PermitRootLogin yes' "SetEnv HOME=$ssh/home $*" >"$ssh/$name.conf"
+        "UsePAM $pam" 'StrictModes no' 'PidFile none' 'PermitRootLogin yes' "SetEnv HOME=$ssh/home $*" >"$ssh/$name.conf"
     printf '%s\n' "Host $name" '  HostName 127.0.0.1' "  Port $port" "  IdentityFile $ssh/key" \
         "  UserKnownHostsFile $ssh/known.$name" '  StrictHostKeyChecking accept-new' '  LogLevel ERROR' >>"$ssh/config"
     /usr/sbin/sshd -D -e -f "$ssh/$name.conf" >"$ssh/$name.log" 2>&1 &
@@ -72,10 +73,16 @@ need_slurm() {
     mountpoint -q /sys/fs/cgroup || skip "cgroup-pids: slurmd needs control groups"
 }
 
+# is_root_locked: succeeds if sshd refuses root even with a key. With PAM it does not: it leaves that to PAM.
+is_root_locked() {
+    [[ $(getent shadow root) == root:!* ]]
+}
+
 need_ssh() {
     need parallel ssh
     [ -x /usr/sbin/sshd ] || skip "sshd: not installed"
     [ "$(id -u)" -eq 0 ] || skip "root: an SSH server of one's own needs it"
+    ! is_root_locked || [ -e /etc/pam.d/sshd ] || skip "root-login: the account is locked, and sshd has no PAM"
 }
 
 # call_pids STUDY: prints the pids of local calls of ssbatch that carry out runs of the study: those that hold the locks
