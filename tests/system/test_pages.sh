@@ -162,12 +162,11 @@ check_experiment() {
     check "$script" "$part" "$folder/defaults"
 }
 
-# check_experiments PAGE BIN: checks all scripts of tools/experiments, and the table of common options.
+# check_experiments PAGE: checks all scripts of tools/experiments, and the table of common options.
 check_experiments() {
     local name names
     names=$(cd "$source/tools/experiments" &&
         find . services -maxdepth 1 -type f -perm -u+x ! -name '*.sh' | sed 's,^\./,,' | sort)
-    PATH=$(cd "$2" && pwd):$PATH # energy and idle find their program by that of showstopper
     section_of "$1" 'COMMON OPTIONS' >"$folder/common"
     awk -F '\t' '/^\\-\\-/ && NF > 2 { print $1 }' "$folder/common" | sed 's/\\-/-/g' | sort >"$folder/marked"
     tags_of "$folder/common" | diff "$folder/marked" - |
@@ -228,6 +227,8 @@ lint() {
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+PATH=$(cd "$1/bin" && pwd):$PATH
+: >"$folder/absent"
 {
     # Terminals that lack these characters omit them: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
@@ -240,19 +241,22 @@ trap 'rm -rf "$folder"' EXIT
         check_paths "$source/$document"
     done
     [ ! -x "$1/bin/ssbatch" ] || check_catalogue "$source/tools/ssbatch/showstopper-catalogue.5" "$1/bin"
-    ! "$1/bin/ssbatch" --version >"$folder/version" 2>&1 ||
-        (check_experiments "$source/tools/experiments/showstopper-experiments.7" "$1/bin")
+    [ ! -x "$1/bin/ssbatch" ] || (check_experiments "$source/tools/experiments/showstopper-experiments.7")
     while read -r page programs; do
         read -ra commands <<<"$programs"
-        programs=()
-        for command in "${commands[@]}"; do
-            programs+=("$1/bin/${command/:/ }")
-        done
+        # Programs whose libraries are missing are not built.
+        if [ ! -x "$1/bin/${commands[0]%%:*}" ]; then
+            echo "${commands[0]%%:*}" >>"$folder/absent"
+            continue
+        fi
+        programs=("${commands[@]/:/ }")
         : >"$folder/defaults"
         for command in "${programs[@]}"; do
-            # Programs whose libraries are missing are not built.
             # shellcheck disable=SC2086 # a program and its command
-            $command --help >"$folder/help" 2>&1 || continue 2
+            if ! $command --help >"$folder/help" 2>&1; then
+                echo "$command --help fails: $(tail -n 1 "$folder/help")"
+                continue 2
+            fi
             options_of "$command" | sed -n 's/ .*//p' >>"$folder/defaults"
         done
         for command in "${programs[@]}"; do
@@ -276,4 +280,6 @@ tools/sstrace/sstrace.1 sstrace
 END
 } >"$folder/found"
 [ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }
-command -v mandoc >/dev/null || skip "mandoc: not installed, so the pages were not checked by it"
+[ ! -s "$folder/absent" ] || skip_part "left-out: built without $(paste -sd ' ' "$folder/absent")"
+command -v mandoc >/dev/null || skip_part "mandoc: not installed, so the pages were not checked by it"
+exit "$skipped"
