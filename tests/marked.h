@@ -28,7 +28,7 @@ static inline size_t read_proc(pid_t pid, const char *name, char *buffer, size_t
 }
 
 static inline bool has_mark(pid_t pid, const char *mark) {
-    static char text[65536];
+    static char text[8 << 20]; /* the kernel limits arguments and environment to 6 MiB */
     size_t length = read_proc(pid, "environ", text, sizeof text);
     for (const char *at = text; at < text + length; at += strlen(at) + 1) {
         if (strcmp(at, mark) == 0)
