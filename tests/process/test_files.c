@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../full.h"
 #include "fault.h"
 #include "json_text.h"
 #include "process.h"
@@ -221,6 +222,7 @@ static void close_errors(void) {
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
 START_TEST(a_run_continues_if_its_messages_are_lost) {
+    SKIP_UNLESS_FULL();
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
     for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
@@ -243,6 +245,7 @@ START_TEST(a_run_continues_if_its_messages_are_lost) {
 END_TEST
 
 START_TEST(lost_output_is_reported) {
+    SKIP_UNLESS_FULL();
     struct run_setup setup = {.prepare = fill_output};
     struct run *run = run_wait(
         run_start(&setup, WORDS(VERBOSELY, "--iteration", "done", PAYLOAD, "lines", "30", "10")));
@@ -257,6 +260,7 @@ START_TEST(lost_output_is_reported) {
 END_TEST
 
 START_TEST(requested_text_that_cannot_be_written_is_an_error) {
+    SKIP_UNLESS_FULL();
     static const char *const questions[][9] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
@@ -339,6 +343,7 @@ END_TEST
 
 /* Devices and pipes are written to, not replaced by a file. */
 START_TEST(a_summary_is_written_to_a_device) {
+    SKIP_UNLESS_FULL();
     const char *folder = run_make_folder();
     const char *pipe = run_path(folder, "pipe");
     const char *full = run_path(folder, "full");

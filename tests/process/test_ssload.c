@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../full.h"
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
@@ -262,7 +263,7 @@ START_TEST(lost_output_is_an_error) {
 END_TEST
 
 START_TEST(a_full_disk_is_an_error) {
-    SKIP_UNLESS(access("/dev/full", W_OK) == 0, "dev-full: /dev/full is missing");
+    SKIP_UNLESS_FULL();
     struct run *run = LOAD("-i", "20m", "-o", "/dev/full");
     run_expect(run, 125);
     expect_one_line(run, "/dev/full: No space left");

@@ -74,6 +74,14 @@ have_cpu_quota() (
     return 1
 )
 
+# have_full: fails, after skipping the caller's part, unless writing to /dev/full fails as on a full disk. In some
+# containers it is a file.
+have_full() {
+    [ -c /dev/full ] && [ -w /dev/full ] && return
+    skip_part "dev-full: /dev/full is not a device"
+    return 1
+}
+
 # have_terminal: fails, after skipping the caller's part, if script(1) cannot create a terminal.
 have_terminal() {
     if ! (: <>/dev/ptmx) 2>/dev/null; then

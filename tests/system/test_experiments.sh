@@ -51,8 +51,10 @@ options_and_their_values_are_checked() {
 # Each option in --help is known, and requires a value if --help names one. Nothing starts.
 options_in_help_are_known() {
     local name option value options=()
-    ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
-    ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
+    if have_full; then
+        ! "$experiments/duet" --help >/dev/full 2>"$output" || fail "--help succeeds although its output is lost"
+        ! grep -q 'unknown option' "$output" || fail "--help is unknown if it cannot be printed"
+    fi
     for name in accuracy antagonist duet interference latency loadline portability replay throughput tradeoffs; do
         call "$name" --help || fail "$name --help: status $?"
         while read -r option value; do

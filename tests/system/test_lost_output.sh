@@ -5,7 +5,7 @@
 # shellcheck source=start.sh
 . "$(dirname "$0")/start.sh"
 cd "$scratch"
-[ -w /dev/full ] || skip "dev-full: /dev/full is missing"
+have_full || exit "$skipped"
 
 # loses STATUS PROGRAM ARGUMENT...: a line of its standard error reports the lost output.
 loses() {

@@ -400,8 +400,10 @@ invalid_options_are_refused() {
     expect_refusal 1 "--listen: $where: Address already in use" --work 0 --listen "$port"
     end_server TERM 0
     local status=0
+    have_full || return 0
     timeout "$patience" "$ssburn" serve --work 0 >/dev/full 2>no.err || status=$?
     [ "$status" -eq 1 ] || fail "full disk: status $status: $(cat no.err)"
+    grep -qx 'ssburn: standard output: No space left on device' no.err || fail "full disk: $(cat no.err)"
 }
 
 run_case a_connection_serves_several_requests

@@ -3,6 +3,8 @@
 # The output, options and exits of ssburn. Argument: the build folder.
 set -eu
 
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
 # shellcheck source=patience.sh
 . "$(dirname "$0")/patience.sh"
 
@@ -121,6 +123,7 @@ lost_output_ends_it() {
         )
         [ "$statuses" = 141 ] || fail "$class: closed pipe: status $statuses"
         [ ! -s err ] || fail "$class: closed pipe: unexpected message: $(cat err)"
+        have_full || continue
         statuses=0
         "$ssburn" "$class" --work 100000 >/dev/full 2>err || statuses=$?
         [ "$statuses" = 1 ] || fail "$class: full disk: status $statuses"
@@ -190,3 +193,4 @@ lost_output_ends_it
 no_child_outlives_its_parent_for_long
 children_of_others_are_left_alone
 parallel_waits_for_nobody
+exit "$skipped"

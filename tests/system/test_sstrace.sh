@@ -141,7 +141,7 @@ expect 0 --version
 no_error
 grep -Eq '^sstrace [0-9]+\.[0-9]+\.[0-9]+$' "$folder/out" || fail "version: $(cat "$folder/out")"
 
-if [ -w /dev/full ]; then
+if have_full; then
     status=0
     "$sstrace" --stat "$traces/saw.txt" 2>"$folder/err" >/dev/full || status=$?
     [ "$status" -eq 2 ] || fail "full disk: status $status"

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../full.h"
 #include "tree.h"
 
 static char target[4100];
@@ -53,6 +54,7 @@ static void symbolic_link_loops_are_refused(void **state) {
 
 static void full_disk_is_the_reason_of_an_earlier_failure(void **state) {
     (void)state;
+    SKIP_UNLESS_FULL();
     struct ss_whole_file file;
     assert_int_equal(ss_whole_file_open(&file, "/dev/full"), 0);
     for (int i = 0; i < 20000; i++)

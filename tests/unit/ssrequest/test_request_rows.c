@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../full.h"
 #include "folder.h"
 
 struct fixture {
@@ -303,7 +304,7 @@ static void request_record_never_replaces_an_existing_folder(void **state) {
 
 static void lost_request_lines_are_reported(void **state) {
     (void)state;
-    SKIP_UNLESS(access("/dev/full", W_OK) == 0, "dev-full: /dev/full is missing");
+    SKIP_UNLESS_FULL();
     struct fixture *it = open_it();
     struct ss_error error = {0};
     assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", NULL), 0);
