@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -259,9 +260,18 @@ START_TEST(a_module_that_crashes_ends_the_run) {
 }
 END_TEST
 
+/* Without a limit, an array of 64 MiB would fit. */
+static void limit_stack(void) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_STACK, &limit);
+    limit.rlim_cur = limit.rlim_max < 8 << 20 ? limit.rlim_max : 8 << 20;
+    setrlimit(RLIMIT_STACK, &limit);
+}
+
 static struct run *simulate(const char *flag) {
-    return run_wait(run_start(NULL, WORDS(run_path(prefix, "bin/sssim"), "-P", "1", "-l", "50%",
-                                        "--duration", "1s", "-c", compile(flag))));
+    struct run_setup setup = {.prepare = limit_stack};
+    return run_wait(run_start(&setup, WORDS(run_path(prefix, "bin/sssim"), "-P", "1", "-l", "50%",
+                                          "--duration", "1s", "-c", compile(flag))));
 }
 
 START_TEST(the_simulator_names_a_faulty_module) {
