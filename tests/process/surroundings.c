@@ -67,10 +67,14 @@ bool surroundings_have_mounts(void) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-void surroundings_mount_small(const char *folder, const char *size) {
+bool surroundings_can_mount_small(const char *folder, const char *size) {
     char options[64];
     snprintf(options, sizeof options, "size=%s,mode=1777", size);
-    if (mount("none", folder, "tmpfs", 0, options) < 0)
+    return mount("none", folder, "tmpfs", 0, options) == 0;
+}
+
+void surroundings_mount_small(const char *folder, const char *size) {
+    if (!surroundings_can_mount_small(folder, size))
         _exit(SURROUNDINGS_MISSING);
 }
 

@@ -48,7 +48,10 @@ bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
  */
 void surroundings_leave_mounts(void);
 
-/* Mounts a tmpfs of this size (such as "64k"). */
+/* Mounts a tmpfs of this size (such as "64k"). Returns false if not permitted. */
+bool surroundings_can_mount_small(const char *folder, const char *size);
+
+/* The same for run_setup.prepare. */
 void surroundings_mount_small(const char *folder, const char *size);
 
 /* Fills the file system of a folder. */
