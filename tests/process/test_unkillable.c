@@ -123,14 +123,18 @@ END_TEST
  */
 START_TEST(an_attached_process_that_ends_slowly_is_waited_for) {
     struct control_group group;
-    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-v1: cannot create a cpu group");
+    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: cannot create a group");
     char pid[16];
     struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin-with-mb", "256"));
     run_wait_text(target, "ready");
     snprintf(pid, sizeof pid, "%d", (int)target->pid);
     set(&group, "cgroup.procs", pid);
-    set(&group, "cpu.cfs_period_us", "1000000");
-    set(&group, "cpu.cfs_quota_us", "1000");
+    if (group.unified) {
+        set(&group, "cpu.max", "1000 1000000");
+    } else {
+        set(&group, "cpu.cfs_period_us", "1000000");
+        set(&group, "cpu.cfs_quota_us", "1000");
+    }
     struct run *run = RUN("-l", "50%", "-c", "fixed", "--grace", "100m", "--duration", "100m",
         "--end", "--attach", pid);
     run_expect(run, 0);
