@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "platform/platform.h"
 #include "process.h"
 #include "run.h"
 
@@ -45,15 +46,19 @@ static struct run *start_endless(void) {
     return run;
 }
 
-/* Returns the parent of the command of `main`, which was started last. */
+/* Returns the parent of the command of `main`, the only shell that runs. It may just have forked.
+ */
 static pid_t find_minder_of_main(void) {
-    pid_t pids[RUN_PIDS_MAX];
-    size_t count = run_named("ssbatch-minder", pids);
-    ck_assert_uint_eq(count, 3);
-    pid_t latest = 0;
-    for (size_t i = 0; i < count; i++)
-        latest = pids[i] > latest ? pids[i] : latest;
-    return latest;
+    pid_t shells[RUN_PIDS_MAX], minders[RUN_PIDS_MAX];
+    struct ss_process shell;
+    ck_assert_uint_eq(run_named("ssbatch-minder", minders), 3);
+    size_t count = run_named("sh", shells);
+    for (size_t i = 0; i < 3 * count; i++) {
+        if (ss_platform_process_look(shells[i / 3], &shell) && shell.parent == minders[i % 3])
+            return shell.parent;
+    }
+    ck_abort_msg("none of %zu shells is the command of a minder", count);
+    return 0;
 }
 
 /* Completes the study of start_endless(). */
