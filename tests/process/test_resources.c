@@ -82,6 +82,18 @@ static const struct {
 
 #define CHANGES (sizeof changes / sizeof *changes)
 
+/* Linux 6.11 executes files that are open for writing. Returns how many changes prevent an exec. */
+static size_t count_changes(void) {
+    const char *folder = run_make_folder(), *path = run_path(folder, "written");
+    be_written(path);
+    struct run *run = run_wait(run_start(NULL, WORDS(path, "exit", "0")));
+    size_t count = run->status == 0 ? CHANGES - 1 : CHANGES;
+    ck_assert_ptr_eq(changes[CHANGES - 1].change, be_written);
+    run_free(run);
+    run_remove_folder(folder);
+    return count;
+}
+
 static const char *make_script(const char *folder, const char *name, const char *text) {
     const char *path = run_path(folder, name);
     run_write_file(path, text);
@@ -99,23 +111,23 @@ static double wall_clock(void) {
  * Changes the commands after the plan is made, `lead` seconds before instances start. Returns false
  * if that was too late.
  */
-static bool change_before_start(const char *folder, int lead) {
+static bool change_before_start(const char *folder, int lead, size_t count) {
     struct run *runs[CHANGES];
     const char *paths[CHANGES];
     pid_t pids[RUN_PIDS_MAX];
     char at[32];
     double start = wall_clock() + lead;
     snprintf(at, sizeof at, "@%.0f", start);
-    for (size_t i = 0; i < CHANGES; i++) {
+    for (size_t i = 0; i < count; i++) {
         paths[i] = make_script(folder, changes[i].name, "#!/bin/sh\n");
         runs[i] = START("-q", "-n", "3", "-l", "50%", "--start-at", at, paths[i]);
     }
-    RUN_UNTIL(NULL, run_named("ss-guardian", pids) == CHANGES || wall_clock() > start);
-    for (size_t i = 0; i < CHANGES; i++)
+    RUN_UNTIL(NULL, run_named("ss-guardian", pids) == count || wall_clock() > start);
+    for (size_t i = 0; i < count; i++)
         changes[i].change(paths[i]);
     /* Instances are forked at most half a second before the start. */
     bool early = wall_clock() < start - 1;
-    for (size_t i = 0; i < CHANGES; i++) {
+    for (size_t i = 0; i < count; i++) {
         run_wait(runs[i]);
         if (early) {
             fault_expect_refusal(runs[i], changes[i].status);
@@ -129,10 +141,11 @@ static bool change_before_start(const char *folder, int lead) {
 
 START_TEST(command_changed_before_exec_is_refused) {
     bool early = false;
+    size_t count = count_changes();
     for (int lead = 4; !early; lead *= 2) {
         const char *folder = run_make_folder();
         ck_assert_msg(lead < 64, "this machine is too slow");
-        early = change_before_start(folder, lead);
+        early = change_before_start(folder, lead, count);
         run_remove_folder(folder);
     }
 }
@@ -140,7 +153,8 @@ END_TEST
 
 /* All commands restart repeatedly; each in turn fails once. */
 START_TEST(command_changed_between_iterations_ends_the_run) {
-    for (size_t i = 0; i < CHANGES; i++) {
+    size_t count = count_changes();
+    for (size_t i = 0; i < count; i++) {
         const char *folder = run_make_folder();
         const char *path = run_path(folder, changes[i].name);
         run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, path))), 0);
