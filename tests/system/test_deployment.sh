@@ -74,10 +74,11 @@ assert pod["spec"]["shareProcessNamespace"] is True
 assert sidecar["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 print("\n".join(sidecar["args"]))
 END
-    # The name is unique among all processes.
+    # The name is unique among all processes. A copy of `sleep` may be a program that finds out by its name what to do.
     mapfile -t words < <(sed "s/^app\$/app.$$/" args)
-    cp "$(command -v sleep)" "app.$$"
-    "./app.$$" 1000 &
+    cp "$BASH" "app.$$"
+    mkfifo never
+    "./app.$$" -c 'read -r _ <>never' &
     pid=$!
     await showstopper --dry-run "${words[@]}" >out 2>err || fail "$(cat err)"
     grep -qx "command     --attach $pid" out || fail "$(cat out)"

@@ -244,7 +244,7 @@ END
     says study/a/run.json '"size": "2 3"'
     says study/a/run.json '"record": "fg",'
     says study/a/run.json '"load": "40"'
-    says study/a/run.json "\"host\": \"$(hostname)\","
+    says study/a/run.json "\"host\": \"$(uname -n)\","
     expect 0 ssbatch --list --csv study
     says out "run,role,status,reason,begin,end,host,version,record,takes,seconds,others,limit,place,size,load,cpus"
     says out ",here,2 3,,0"

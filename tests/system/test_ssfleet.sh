@@ -321,7 +321,7 @@ cancel_ends_running_tasks() {
     sed -i "s|sleep|echo \$\$ >$folder/shell; sleep|" plan
     ssfleet run --engine local --pack 1s study plan 2>err &
     pid=$!
-    await is_running study "$(hostname)"
+    await is_running study "$(uname -n)"
     await test -s shell
     read -r command <shell
     expect 0 ssfleet cancel study
@@ -363,7 +363,7 @@ cancel_ends_a_task_that_has_no_process_group_yet() {
     sleep 1000 >/dev/null 2>&1 &
     pid=$!
     echo r1 >study/.fleet/jobs/early
-    echo "$(hostname) $pid $(started_at "$pid")" >study/.fleet/jobs/early.pid
+    echo "$(uname -n) $pid $(started_at "$pid")" >study/.fleet/jobs/early.pid
     timeout "$patience" ssfleet cancel study || { kill "$pid" && fail "the task was not canceled"; }
     wait "$pid" || true
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
