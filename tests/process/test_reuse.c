@@ -243,7 +243,21 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
     run_free(run);
 }
 
+static bool may_trace(void) {
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    bool may = ptrace(PTRACE_SEIZE, child, NULL, NULL) == 0;
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return may;
+}
+
 static void try_a_reused_pid_of_any_process_is_not_signaled(void) {
+    SKIP_UNLESS(may_trace(), "ptrace: not permitted");
     for (size_t i = 0; i < KERNELS; i++)
         take_over_with_strangers(i, false);
 }
@@ -251,6 +265,7 @@ static void try_a_reused_pid_of_any_process_is_not_signaled(void) {
 REUSE_TEST(a_reused_pid_of_any_process_is_not_signaled)
 
 static void try_a_reused_group_of_any_process_is_not_signaled(void) {
+    SKIP_UNLESS(may_trace(), "ptrace: not permitted");
     for (size_t i = 0; i < KERNELS; i++)
         take_over_with_strangers(i, true);
 }
