@@ -336,14 +336,22 @@ a_unix_socket_is_removed_at_the_end() {
     [ "$(cat socket)" = other ] || fail "removed a foreign file"
 }
 
-a_backlog_limited_by_the_system_is_reported() {
+# serve_with_backlog LIMIT: starts a server for which the system limits the number of waiting connections.
+serve_with_backlog() {
     [ "$(id -u)" -eq 0 ] || skip "root: only root can change a limit of the network"
     unshare -n true 2>/dev/null || skip "namespaces: cannot create a network namespace"
     # shellcheck disable=SC2016
-    unshare -n bash -c 'echo 100 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
-        "$ssburn" >out 2>err &
+    [ "$(unshare -n bash -c 'echo "$1" >"$2" && cat "$2"' - "$1" /proc/sys/net/core/somaxconn 2>/dev/null)" = "$1" ] ||
+        skip "proc-sys: the limit of the network cannot be changed"
+    # shellcheck disable=SC2016
+    unshare -n bash -c 'echo "$1" >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
+        "$ssburn" "$1" >out 2>err &
     server=$!
-    until grep -q listening out; do sleep 0.01; done
+    await grep -q listening out
+}
+
+a_backlog_limited_by_the_system_is_reported() {
+    serve_with_backlog 100
     kill "$server"
     wait "$server" || fail "status $?"
     server=''
@@ -353,13 +361,7 @@ a_backlog_limited_by_the_system_is_reported() {
 # A stopped server accepts no connection, so all of them wait in the kernel's backlog.
 the_backlog_is_as_large_as_the_system_permits() {
     need python3
-    [ "$(id -u)" -eq 0 ] || skip "root: only root can change a limit of the network"
-    unshare -n true 2>/dev/null || skip "namespaces: cannot create a network namespace"
-    # shellcheck disable=SC2016
-    unshare -n bash -c 'echo 6000 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
-        "$ssburn" >out 2>err &
-    server=$!
-    until grep -q listening out; do sleep 0.01; done
+    serve_with_backlog 6000
     kill -STOP "$server"
     local status=0
     python3 - <<'END' || status=$?

@@ -878,6 +878,7 @@ affinity_pins_without_privilege_or_runtime_folder() {
     [ "$(id -u)" = 0 ] || skip "root: only root can become another user"
     have_other_users || skip "another-user: root cannot become it"
     chmod 755 "$folder"
+    "${user[@]}" test -x "$folder" || skip "another-user: the folder of temporary files is closed to it"
     cp "$build/bin/ssactuate" "$folder/ssactuate"
     expect 0 env -u XDG_RUNTIME_DIR "${user[@]}" "$folder/ssactuate" run pin=first:1 -- \
         sh -c 'taskset -cp $$ | sed "s/.*: //"'
