@@ -359,10 +359,11 @@ START_TEST(record_decisions_limits_the_recorded_decisions) {
 }
 END_TEST
 
-START_TEST(decisions_match_the_target_without_gaps) {
+/* Returns the duty of an instance with a planned duty of 0.3. */
+static double measure_duty(const char *duration) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "1", "-l", "30%", "-c", "fixed", "--duration",
-        "4s", "--record", record, PAYLOAD, "spin"));
+        duration, "--record", record, PAYLOAD, "spin"));
     run_expect(run, 0);
     struct run_text text = read_record(record, "decisions.csv");
     double running = 0, stopped = 0, last_end = -1;
@@ -379,22 +380,27 @@ START_TEST(decisions_match_the_target_without_gaps) {
         last_end = begin + real;
         *(strcmp(state, "running") == 0 ? &running : &stopped) += real;
     }
-    /* On a busy machine late switches make both shares more equal. */
-    ck_assert_double_eq_tol(running / (running + stopped), 0.3, 0.3);
     run_free(run);
+    return running / (running + stopped);
+}
+
+/* On a busy machine late switches make both shares more equal, and may last for seconds. */
+START_TEST(decisions_match_the_target_without_gaps) {
+    double duty = 1;
+    for (const char *const *duration = WORDS("4s", "12s", "36s");
+         *duration && fabs(duty - 0.3) > 0.3; duration++)
+        duty = measure_duty(*duration);
+    ck_assert_double_eq_tol(duty, 0.3, 0.3);
 }
 END_TEST
 
-/*
- * The mean duty is the same in summary, samples and decisions, although samples end within
- * decisions.
- */
-START_TEST(duty_agrees_in_summary_samples_and_decisions) {
+/* Returns the difference of the mean duties in the summary and in the decisions of a run. */
+static double compare_duties(const char *duration) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
     run_write_file(trace, "0 10%\n20ms 10%\n20ms 90%\n400ms 90%\n400ms 10%\n500ms 10%\n");
     struct run *run = run_wait(START("-q", "-n", "2", "-t", "file", "-T", trace, "-c", "fixed",
-        "-D", "20m", "--duration", "4s", "--record", record, PAYLOAD, "spin"));
+        "-D", "20m", "--duration", duration, "--record", record, PAYLOAD, "spin"));
     run_expect(run, 0);
     struct run_text text = read_record(record, "samples.csv");
     double sum = 0, count = 0, running = 0, all = 0;
@@ -418,10 +424,21 @@ START_TEST(duty_agrees_in_summary_samples_and_decisions) {
     struct run_text summary = read_record(record, "summary.json");
     double duty = json_number(summary.bytes, "duty_mean");
     ck_assert_double_eq_tol(duty, sum / count, 1e-6);
-    /* Late switches change the planned duty of 0.7; the last decisions end after the run. */
-    ck_assert_double_eq_tol(duty, running / all, 0.3);
     ck_assert_double_ge(duty, 0.2);
     run_free(run);
+    return fabs(duty - running / all);
+}
+
+/*
+ * The mean duty is the same in summary, samples and decisions, although samples end within
+ * decisions. Late switches change the planned duty of 0.7; the last decisions end after the run.
+ */
+START_TEST(duty_agrees_in_summary_samples_and_decisions) {
+    double difference = 1;
+    for (const char *const *duration = WORDS("4s", "12s", "36s"); *duration && difference > 0.3;
+         duration++)
+        difference = compare_duties(*duration);
+    ck_assert_double_le(difference, 0.3);
 }
 END_TEST
 
