@@ -153,7 +153,8 @@ inside() {
         return
     fi
     in_root tools/demo.sh
-    in_root tests/run.sh
+    in_root tests/run.sh | tee "$work/output"
+    ! grep -q '^Not found; ' "$work/output" || { echo "tests/fresh-root.sh: packages were not installed" >&2; return 1; }
 }
 
 # However the test ends, the mounts end with the mount namespace, and the processes with the PID namespace. Job control
