@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Volatile, because a signal handler reads it. */
-static const char *volatile module;
+/* Volatile, because a handler reads it: that runs in the thread that crashed. */
+static _Thread_local const char *volatile module;
 
 void ss_module_call_begin(const char *path) {
     module = path;

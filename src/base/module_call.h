@@ -4,7 +4,7 @@
 
 #include <showstopper/contract.h>
 
-/* The module whose function this process is calling, for a handler of crashes. */
+/* The module whose function this thread is calling, for a handler of crashes. */
 
 /* Begins a call. `path` must live until its end. */
 SS_NONNULL() void ss_module_call_begin(const char *path);
