@@ -345,7 +345,7 @@ END
     chmod +x idle/ssbatch
 }
 
-a_study_without_an_estimate_ends_with_1() {
+a_study_without_an_estimate_fails() {
     needs_ssantagonist
     local status=0
     write_idle_ssbatch
@@ -596,7 +596,7 @@ run_case the_server_of_the_victim_url_is_not_a_suspect
 run_case the_generator_of_a_study_is_not_a_suspect
 run_case failed_requests_have_no_response_time
 run_case figures_without_a_logarithm_are_refused
-run_case a_study_without_an_estimate_ends_with_1
+run_case a_study_without_an_estimate_fails
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case a_failing_victim_command_is_reported
 run_case victim_without_figures_is_reported_at_once
