@@ -51,7 +51,10 @@ static void mark_child(struct ss_process_usage *processes, size_t count, pid_t m
         process->owner = owner;
 }
 
-/* Marks what belongs to an instance though its parent does not: a daemon of an attached program. */
+/*
+ * Marks what belongs to an instance though its parent does not: a daemon of an attached program.
+ * The guardian soon removes what has ended from the board, so a reused pid is not worth a look.
+ */
 static void mark_branches(
     struct ss_board *board, struct ss_process_usage *processes, size_t count) {
     for (uint32_t slot = 0; slot < SS_BOARD_BRANCHES; slot++) {
@@ -60,7 +63,7 @@ static void mark_branches(
             continue;
         pid_t pid = atomic_load(&branch->pid);
         struct ss_process_usage *process = find(processes, count, pid);
-        if (process && process->times.started == atomic_load(&branch->started))
+        if (process)
             process->owner = SS_OWNER_INSTANCE;
         for (size_t i = 0; atomic_load(&branch->group) && i < count; i++) {
             if (processes[i].times.group == pid)

@@ -337,9 +337,8 @@ struct ss_process_times {
     pid_t pid;
     pid_t parent;
     pid_t group;
-    uint64_t started; /* see ss_platform_process_started() */
-    uint64_t used;    /* CPU time of all its threads */
-    uint64_t waited;  /* CPU time of children that it has waited for, and of their children */
+    uint64_t used;   /* CPU time of all its threads */
+    uint64_t waited; /* CPU time of children that it has waited for, and of their children */
 };
 
 /* Gets the CPU times of a process. Returns false if it does not exist. */

@@ -25,12 +25,12 @@ static const char *read_stat(pid_t pid, char *text, size_t size) {
 
 bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     char text[1024];
-    uint64_t fields[23] = {0};
+    uint64_t fields[18] = {0};
     const char *at = pid > 0 ? read_stat(pid, text, sizeof text) : NULL;
     if (!at)
         return false;
     at += 2; /* skips the state, which is field 3 */
-    for (int field = 4; field <= 22; field++) {
+    for (int field = 4; field <= 17; field++) {
         at += strspn(at, " ");
         at += *at == '-'; /* skips the sign: fields that may be negative are not used */
         at = ss_linux_read_number(at, &fields[field]);
@@ -40,7 +40,6 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
         .pid = pid,
         .parent = (pid_t)fields[4],
         .group = (pid_t)fields[5],
-        .started = fields[22],
         .used = (fields[14] + fields[15]) * tick,
         .waited = (fields[16] + fields[17]) * tick,
     };

@@ -86,21 +86,18 @@ static void attached_trees_include_what_has_left_them(void **state) {
     board->attached = true;
     atomic_store(&board->rows[0].leader, 40);
     branches[0].pid = 42;
-    branches[0].started = 7;
     branches[0].owner = 1;
-    branches[9].pid = 43;
-    branches[9].started = 7;
-    branches[9].owner = 1;
+    branches[9].pid = 43; /* the slot is free */
     branches[4095].pid = 50;
     branches[4095].group = 1;
     branches[4095].owner = 1;
     struct ss_process_usage processes[] = {{.times = {.pid = 10, .parent = 1}},
         {.times = {.pid = 40, .parent = 2, .used = 1}},
         {.times = {.pid = 41, .parent = 40, .used = 2}},
-        {.times = {.pid = 42, .parent = 1, .started = 7, .used = 4}},
+        {.times = {.pid = 42, .parent = 1, .used = 4}},
         {.times = {.pid = 44, .parent = 42, .used = 8}},
         {.times = {.pid = 51, .parent = 1, .group = 50, .used = 16}},
-        {.times = {.pid = 43, .parent = 1, .started = 8, .used = 1000}}};
+        {.times = {.pid = 43, .parent = 1, .used = 1000}}};
     struct ss_usage_tree tree =
         ss_usage_add_up(board, 10, processes, sizeof processes / sizeof *processes);
     assert_int_equal(tree.instances, 1 + 2 + 4 + 8 + 16);
