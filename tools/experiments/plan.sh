@@ -446,8 +446,9 @@ list_unknown() {
     done
 }
 
-# batch OPTION...: calls ssbatch in the locale of the caller. Passes signals on to it, and then ends by the same signal. Job control puts ssbatch
-# into a process group of its own, so that Ctrl-C reaches this shell only. If this script is killed, ssbatch ends, too.
+# batch OPTION...: calls ssbatch in the locale of the caller. Passes signals on to it, and then ends by the same signal.
+# Job control puts ssbatch into a process group of its own, so that Ctrl-C reaches this shell only. If this script is
+# killed, ssbatch ends, too.
 batch() {
     local status caught='' pid words=(env "${caller_locale[@]}" ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM "${words[@]}")
