@@ -94,7 +94,7 @@ fault_of() {
 }
 
 # choose_folder FOLDER...: exports TMPDIR: the first of these folders in which tests can have their temporary files. If
-# there is none, it leaves TMPDIR as it is.
+# each has a fault, it leaves TMPDIR as it is.
 choose_folder() {
     local folder fault
     for folder; do

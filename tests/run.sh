@@ -178,7 +178,7 @@ find_fixed_layout() {
     fi
 }
 
-# Prints the scripts of the tree, but none of somebody's own.
+# Prints the scripts of the tree, without the user's own.
 shell_scripts() {
     local files
     mapfile -t files < <(list_sources .)

@@ -24,7 +24,7 @@ SS_NONNULL() void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other
 SS_NONNULL() void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other);
 SS_NONNULL() uint32_t ss_cpus_count(const struct ss_cpus *cpus);
 
-/* Returns the largest CPU number; 0 if there is none. */
+/* Returns the largest CPU number; 0 if the set is empty. */
 SS_NONNULL() uint32_t ss_cpus_last(const struct ss_cpus *cpus);
 
 /* Returns the first CPU of `cpus` that is not in `allowed`; SS_CPUS_MAX if all are. */

@@ -100,7 +100,7 @@ paths_with_special_characters_are_refused() {
     done
 }
 
-# Other versions of shellcheck warn about other things, and files of the user's own are none of the project's.
+# Other versions of shellcheck have other warnings, and the user's own files are not checked.
 scripts_of_the_tree_are_checked_by_known_versions() {
     need git
     make_tree
