@@ -277,8 +277,8 @@ has_no_calls() {
     ! has_calls "$1"
 }
 
-# kill_calls STUDY: kills the calls of ssbatch that carry out runs of a study, and their keepers, so that nothing cleans
-# up.
+# kill_calls STUDY [PID]: kills the calls of ssbatch that carry out runs of a study, and their keepers, so that nothing
+# cleans up. PID is their ssfleet, whose death would make them clean up: it is killed while they are stopped.
 kill_calls() {
     local calls victim keepers=() others=()
     await has_calls "$1"
@@ -293,6 +293,7 @@ kill_calls() {
     done
     # All are stopped first, and keepers die first: a keeper cleans up once its call has died, which also continues it.
     kill -STOP "${others[@]}" "${keepers[@]}" 2>/dev/null || true
+    [ $# -lt 2 ] || kill -KILL "$2"
     kill -KILL "${keepers[@]}" 2>/dev/null || true
     kill -KILL "${others[@]}" 2>/dev/null || true
 }
@@ -304,9 +305,8 @@ a_node_with_a_local_disk_undoes_journals_of_killed_tasks() {
     ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan 2>err &
     pid=$!
     await test -e begun
-    kill -KILL "$pid"
+    kill_calls disk/a "$pid"
     wait "$pid" 2>/dev/null || true
-    kill_calls disk/a
     [ ! -e undone ] || fail "the killed task has undone its work"
     # The other node carries out the run; ssbatch on it undoes only its own changes.
     expect 0 ssfleet run --engine local --nodes b,a --scratch "$folder/disk" study
