@@ -99,18 +99,20 @@ void fake_put_number(const char *folder, const char *name, long number) {
 
 /* The rules of the kernel. Each returns 0 or an errno. */
 
+/* At no moment, scaling_setspeed has a number without the governor userspace. */
 static int set_governor(const char *folder, const char *name, const char *text) {
     char known[300], padded[310], word[310];
+    bool is_userspace = strcmp(text, "userspace") == 0;
     fake_get(folder, "scaling_available_governors", known);
     snprintf(padded, sizeof padded, " %s ", known);
     snprintf(word, sizeof word, " %s ", text);
     if (!strstr(padded, word))
         return EINVAL;
-    if (strcmp(text, "userspace") == 0)
-        fake_put_number(folder, "scaling_setspeed", fake_get_number(folder, "scaling_cur_freq"));
-    fake_put(folder, name, text);
-    if (strcmp(text, "userspace") != 0)
+    if (!is_userspace)
         fake_put(folder, "scaling_setspeed", "<unsupported>");
+    fake_put(folder, name, text);
+    if (is_userspace)
+        fake_put_number(folder, "scaling_setspeed", fake_get_number(folder, "scaling_cur_freq"));
     return 0;
 }
 
