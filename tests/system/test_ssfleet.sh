@@ -464,6 +464,19 @@ all_nodes_may_follow_one_trace() {
     refuses '--traces: nowhere does not exist' replay --engine local --traces nowhere --record replay -- true
 }
 
+# The locale changes how fast programs such as sort are.
+commands_run_in_the_locale_of_the_caller() {
+    write_traces
+    # shellcheck disable=SC2016 # expanded by the script
+    printf 'echo "${LC_ALL-unset}" >>%q\nexec sleep "$1"\n' "$folder/locale" >tell
+    printf 'run r takes 1s limit 5M\nmain -- sh %q 0\n' "$folder/tell" >plan
+    LC_ALL=C.UTF-8 expect 0 ssfleet run --engine local --nodes a study plan
+    (unset LC_ALL && expect 0 ssfleet run --engine local --nodes a unset plan)
+    LC_ALL=C.UTF-8 expect 0 ssfleet replay --engine local --nodes a --traces traces --record replay --margin 5s -- \
+        -n 1 -f own --duration 500m sh tell 9
+    [ "$(paste -sd ' ' locale)" = 'C.UTF-8 unset C.UTF-8' ] || fail "other locales: $(cat locale)"
+}
+
 signals_end_a_study() {
     local pid signal number status
     write_plan 1 1000
@@ -992,6 +1005,7 @@ run_case invalid_calls_are_refused
 run_case options_without_effect_are_refused
 run_case options_of_showstopper_are_checked_before_a_replay
 run_case all_nodes_may_follow_one_trace
+run_case commands_run_in_the_locale_of_the_caller
 run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue

@@ -3,13 +3,12 @@
 # Runs on each node of a replay, with the node's name as $1. replay.sh describes the protocol, and prepends definitions
 # of `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/NODE.
 
-export LC_ALL=C
 node=$1
 
 # clock_state: prints what synchronizes the clock, and its maximum error in seconds (empty if unknown).
 clock_state() {
     local bound
-    if chronyc -c tracking 2>/dev/null | awk -F , '$3 > 0 && $3 < 16 {
+    if chronyc -c tracking 2>/dev/null | LC_ALL=C awk -F , '$3 > 0 && $3 < 16 {
         print "chrony", ($5 < 0 ? -$5 : $5) + $11 / 2 + $12; found = 1 } END { exit !found }'; then
         return
     elif bound=$("${showstopper%/*}/../libexec/showstopper/showstopper-clock" 2>/dev/null); then
@@ -42,7 +41,7 @@ while read -r what who when file; do
     case $what in
     # Use date instead of EPOCHREALTIME: a library may be preloaded that shifts the clock of programs, but not of this
     # shell.
-    clock) echo "clock $node $when $(date +%s.%N)" ;;
+    clock) echo "clock $node $when $(LC_ALL=C date +%s.%N)" ;;
     start) replay "$when" "$file"; exit ;;
     esac
 done

@@ -314,8 +314,8 @@ fetch_records() {
 # run_nodes NODE...: lets these nodes follow their traces.
 run_nodes() {
     local node script
-    script=$(printf 'cd %q || exit\nPATH=%q:$PATH\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$record" \
-        "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
+    script=$(printf 'cd %q || exit\nPATH=%q:$PATH\n%s\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$set_locale" \
+        "$record" "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
     mkfifo "$record/.in" "$record/.out"
     { node_list=("$@") && engine_each "$script"; } <"$record/.in" >"$record/.out" &
     exec 7>"$record/.in" 6<"$record/.out"

@@ -21,7 +21,7 @@ job_ids() {
 task_script() {
     local options
     options=$(printf '%q ' --quiet --go-on "${command[@]}")
-    printf 'cd %q || exit; PATH=%q:$PATH\n' "$PWD" "$bin"
+    printf 'cd %q || exit; PATH=%q:$PATH; %s\n' "$PWD" "$bin" "$set_locale"
     printf 'export SSFLEET_NODE="%s"\n' "$1" # node_of reads it
     if [ -n "$scratch" ]; then
         scratch_check make
