@@ -153,6 +153,16 @@ collect_fails_if_a_node_cannot_be_visited() {
     says err '1 runs collected'
 }
 
+failed_runs_are_collected_once() {
+    printf '%s\n' 'run bad takes 1s' 'main -- false' >plan
+    expect 1 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    expect 0 ssfleet collect study
+    says err '0 runs collected'
+    rm -r study/bad
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+}
+
 # A task may begin much later, on a node that has removed its temporary files in the meantime.
 tasks_check_the_scratch_folder_again() {
     write_plan 2 0
@@ -161,7 +171,7 @@ tasks_check_the_scratch_folder_again() {
     {
         sed -n '/^scratch_check() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
         sed -n '/^task_script() {/,/^}/p' "$source/tools/ssfleet/study.sh"
-        echo 'command=() && task_script a r1'
+        echo 'command=() set_locale=true && task_script a r1'
     } >>script
     bash script >task
     expect 0 bash task
@@ -986,6 +996,7 @@ run_case runs_of_a_study_are_distributed_to_local_nodes
 run_case a_scratch_folder_that_others_can_change_is_refused
 run_case incomplete_copies_of_runs_stay_out_of_the_study
 run_case collect_fails_if_a_node_cannot_be_visited
+run_case failed_runs_are_collected_once
 run_case tasks_check_the_scratch_folder_again
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus

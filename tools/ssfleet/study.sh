@@ -336,12 +336,19 @@ run_study() {
     exit 1
 }
 
-# list_finished NODE: prints the finished runs of a node, with "end" as the last line.
+# list_finished NODE: prints "CHECKSUM SIZE RUN/run.json" for each finished run of a node, with "end" as the last line.
 list_finished() {
     local part script
     part=$(printf %q "$scratch/$1")
-    script=$(scratch_check && echo "{ cd $part && ls -d -- */run.json; } 2>/dev/null; echo end")
+    script=$(scratch_check && echo "{ cd $part && cksum -- */run.json; } 2>/dev/null; echo end")
     engine_on "$1" "$script" </dev/null
+}
+
+# has_result RUN CHECKSUM SIZE: succeeds if the study has a result of the run that is final, or is this one, which failed.
+has_result() {
+    local file=$study/$1/run.json
+    [ -e "$file" ] || return
+    grep -q '"status": "done"' "$file" || [ "$(cksum <"$file")" = "$2 $3" ]
 }
 
 # fetch_runs NODE NAME...: copies runs of a node to $fleet/incoming. The node's plan is the last file of the stream: if
@@ -363,14 +370,13 @@ fetch_runs() {
 # complete. Fails if the node does not answer, or its answer is incomplete. Each step is checked, because bash ignores
 # errexit in a function that is called before ||.
 collect_node() {
-    local node=$1 incoming=$fleet/incoming finished list=() name
+    local node=$1 incoming=$fleet/incoming finished list=() checksum size name
     finished=$(list_finished "$node") || return
     [[ $'\n'$finished = *$'\n'end ]] || return
-    for name in $finished; do
-        [ "$name" != end ] || break
+    while read -r checksum size name; do
         name=${name%/run.json}
-        grep -qs '"status": "done"' "$study/$name/run.json" || list+=("$name")
-    done
+        [ -z "$name" ] || has_result "$name" "$checksum" "$size" || list+=("$name")
+    done <<<"$finished"
     [ ${#list[@]} -gt 0 ] || return 0
     fetch_runs "$node" "${list[@]}" || { rm -rf "$incoming"; return 1; }
     for name in "${list[@]}"; do
