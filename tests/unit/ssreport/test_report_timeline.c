@@ -118,6 +118,21 @@ static void states_without_a_time_are_left_out(void **state) {
     ssreport_report_free(&report);
 }
 
+static void unknown_states_are_left_out(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/decisions.csv", "elapsed_seconds,executor,state,real_seconds\n"
+                                    "1.000000,0,running,0.25\n"
+                                    "1.250000,0,waiting,0.25\n");
+    struct ssreport_report report = make_report(folder_file("a"));
+    const struct json_object *events = write_timeline(&report);
+    assert_int_equal(add_up(events, "X", "running", 2).count, 1);
+    assert_int_equal(add_up(events, "X", "stopped", 2).count, 0);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
 static void instance_that_is_left_running_has_a_mark(void **state) {
     (void)state;
     folder_open();
@@ -163,14 +178,20 @@ static void requests_are_counted_per_second(void **state) {
     ssreport_report_free(&report);
 }
 
+static struct ssreport_report gather_two_records(void) {
+    static const char *const names[] = {"a", "b"};
+    folder_open();
+    struct ssreport_report report = begin_report();
+    for (size_t i = 0; i < 2; i++) {
+        folder_write_record(names[i]);
+        assert_int_equal(ssreport_gather(&report, folder_file(names[i]), 0), 0);
+    }
+    return report;
+}
+
 static void processes_and_threads_have_different_ids(void **state) {
     (void)state;
-    folder_open();
-    folder_write_record("a");
-    folder_write_record("b");
-    struct ssreport_report report = begin_report();
-    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
-    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    struct ssreport_report report = gather_two_records();
     finish_report(&report);
     const struct json_object *events = write_timeline(&report);
     static const double ids[][2] = {{1, 1}, {1, 2}, {1, 3}, {4, 4}, {4, 5}, {4, 6}};
@@ -192,12 +213,7 @@ static void processes_and_threads_have_different_ids(void **state) {
 /* 2026-11-20T10:00:00Z is the start of the record; the origin is a whole second. */
 static void timeline_keeps_the_time_between_records(void **state) {
     (void)state;
-    folder_open();
-    folder_write_record("a");
-    folder_write_record("b");
-    struct ssreport_report report = begin_report();
-    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
-    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    struct ssreport_report report = gather_two_records();
     report.runs[1].record.wall = report.runs[0].record.wall + 7;
     finish_report(&report);
     const struct json_object *events = write_timeline(&report);
@@ -247,6 +263,7 @@ UNIT_MAIN(
     cmocka_unit_test(timeline_contains_load_states_and_iterations),
     cmocka_unit_test(states_of_an_instance_do_not_overlap),
     cmocka_unit_test(states_without_a_time_are_left_out),
+    cmocka_unit_test(unknown_states_are_left_out),
     cmocka_unit_test(instance_that_is_left_running_has_a_mark),
     cmocka_unit_test(requests_are_counted_per_second),
     cmocka_unit_test(processes_and_threads_have_different_ids),

@@ -159,8 +159,10 @@ static bool extend_instances(struct timeline *timeline, size_t count) {
 static bool take_state(void *context, const struct sstrace_field *fields) {
     struct timeline *timeline = context;
     double begin, instance, length;
+    bool running = sstrace_field_is(&fields[2], "running");
     if (!ssreport_csv_number(&fields[1], &instance) ||
         !(instance >= 0 && instance < INSTANCES_MAX) || !ssreport_csv_number(&fields[3], &length) ||
+        !(running || sstrace_field_is(&fields[2], "stopped")) ||
         !sstrace_field_number(&fields[0], false, &begin) ||
         !extend_instances(timeline, (size_t)instance + 1))
         return false;
@@ -173,8 +175,7 @@ static bool take_state(void *context, const struct sstrace_field *fields) {
     double *end = &timeline->state_end[(size_t)instance];
     double from = fmax(timeline->start + begin, *end);
     *end = fmax(timeline->start + begin + length, from);
-    write_slice(timeline, INSTANCE_OF(instance), from, *end,
-        sstrace_field_is(&fields[2], "running") ? "running" : "stopped");
+    write_slice(timeline, INSTANCE_OF(instance), from, *end, running ? "running" : "stopped");
     return true;
 }
 
