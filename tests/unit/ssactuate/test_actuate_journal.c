@@ -118,14 +118,20 @@ static struct ssactuate_dead restore_dead(void) {
     return dead;
 }
 
-static void values_of_a_dead_run_are_restored(void **state) {
-    (void)state;
+/* Begins a run that sets sys/a to 150 and sys/b to 250. Returns the number of sys/a. */
+static size_t begin_run_of_two_files(void) {
     open_state();
     create();
     size_t a = add("sys/a", "one"), b = add("sys/b", "two");
     arm();
     set(a, "150");
     set(b, "250");
+    return a;
+}
+
+static void values_of_a_dead_run_are_restored(void **state) {
+    (void)state;
+    size_t a = begin_run_of_two_files();
     set(a, "170");
     assert_file("sys/a", "170");
     assert_that(restore_dead().restored, ==, 1);
@@ -159,12 +165,7 @@ static void some_files_are_restored_during_a_run(void **state) {
     const bool kept[] = {false, true};
     struct ss_error error = {0};
     (void)state;
-    open_state();
-    create();
-    size_t a = add("sys/a", "one"), b = add("sys/b", "two");
-    arm();
-    set(a, "150");
-    set(b, "250");
+    begin_run_of_two_files();
     check(ssactuate_journal_restore_others(&journal, kept, &error), &error);
     assert_file("sys/a", "100");
     assert_file("sys/b", "250");
