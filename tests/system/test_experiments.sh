@@ -657,6 +657,8 @@ loadline_plans_levels_and_bursts() {
     refuses "--bursts has no effect without --predict" loadline --bursts 5s
     refuses "--bursts has no effect without --highest" loadline --bursts 5s --predict 90%
     refuses "--full has no effect without --service" loadline --full 40
+    refuses "--hold: 1.5 seconds: requests are counted by the second" loadline --service http://localhost:1/ --full 40 \
+        --hold 1500m
     refuses "--tau has no effect with --service" loadline --service serve --full 40 --tau 50m
     refuses "--method: quota: not one of independent stagger" loadline --method quota
 }
