@@ -96,6 +96,8 @@ struct ss_row {
                                   the guardian of stops */
     _Atomic uint32_t frozen;   /* guardian and executor: number of processes put into the row's
                                   freezer so far */
+    _Atomic uint32_t freezer;  /* guardian and executor: whether the row may have a freezer, even if
+                                  no process got into it */
     _Atomic uint32_t left;     /* number of processes of an attached instance that survived
                                   SIGKILL; rescuer, too */
     _Atomic uint32_t failure;  /* enum ss_failure; guardian: SS_FAILURE_STUCK */

@@ -465,8 +465,12 @@ static void note_beyond(struct ss_census *census, struct ss_census_member *membe
     if (row >= UNKNOWN)
         return;
     member->beyond = true;
-    ss_freezer_name(board, row, name);
-    if (!board->attached && census->source->freezer(name, member->pid, process.started)) {
+    bool frozen = false;
+    if (!board->attached) {
+        ss_freezer_prepare(board, row, name);
+        frozen = census->source->freezer(name, member->pid, process.started);
+    }
+    if (frozen) {
         atomic_fetch_add(&board->rows[row].frozen, 1);
         ss_branches_tell(board, row);
     } else {

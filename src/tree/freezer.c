@@ -18,20 +18,25 @@ void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FR
     snprintf(name, SS_FREEZER_NAME, SS_BOARD_PREFIX "%s.%u", board->mark, row);
 }
 
-static bool has_freezer(const struct ss_board *board, uint32_t row) {
+void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
+    atomic_store(&board->rows[row].freezer, 1);
+    ss_freezer_name(board, row, name);
+}
+
+static bool was_entered(const struct ss_board *board, uint32_t row) {
     return atomic_load(&board->rows[row].frozen) > 0;
 }
 
 int ss_freezer_open(const struct ss_board *board, uint32_t row) {
     char name[SS_FREEZER_NAME];
     ss_freezer_name(board, row, name);
-    return has_freezer(board, row) ? ss_platform_freezer_open(name) : -1;
+    return was_entered(board, row) ? ss_platform_freezer_open(name) : -1;
 }
 
 void ss_freezer_kill(const struct ss_board *board, uint32_t row) {
     char name[SS_FREEZER_NAME];
     ss_freezer_name(board, row, name);
-    if (has_freezer(board, row))
+    if (was_entered(board, row))
         ss_platform_freezer_kill(name);
 }
 
@@ -64,7 +69,7 @@ static void remove_freezer(const struct ss_board *board, uint32_t row, ss_time d
 void ss_freezers_remove(const struct ss_board *board) {
     ss_time deadline = ss_platform_now() + (board->keep ? KEPT_PATIENCE : KILLED_PATIENCE);
     for (uint32_t row = 0; row < board->instances; row++) {
-        if (has_freezer(board, row))
+        if (atomic_load(&board->rows[row].freezer))
             remove_freezer(board, row, deadline);
     }
     remove_freezer(board, board->instances, deadline); /* see ss_freezer_kill_stray() */

@@ -13,6 +13,12 @@
 
 void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]);
 
+/*
+ * Names the freezer of a row for ss_platform_freezer_put(), which may leave an empty one: the
+ * process may end meanwhile. ss_freezers_remove() removes that, too.
+ */
+void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]);
+
 /* Returns a descriptor for ss_platform_freezer_freeze(); -1 if the row has no freezer. */
 int ss_freezer_open(const struct ss_board *board, uint32_t row);
 

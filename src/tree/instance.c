@@ -292,7 +292,7 @@ static void kill_child(void *context, pid_t pid) {
     search->found = true;
     if (kill(pid, SIGKILL) == 0 || errno != EPERM)
         return;
-    ss_freezer_name(instance->board, instance->row, name);
+    ss_freezer_prepare(instance->board, instance->row, name);
     if (ss_platform_freezer_put(name, pid, process.started))
         atomic_fetch_add(&instance->board->rows[instance->row].frozen, 1);
 }

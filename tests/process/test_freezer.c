@@ -338,6 +338,25 @@ static pid_t start_root(void) {
     return is_ready ? child : -1;
 }
 
+/* The process ends just after its freezer was made; here, another one seems to have got its pid. */
+START_TEST(a_freezer_that_no_process_entered_is_removed) {
+    char name[SS_FREEZER_NAME];
+    const char *own = yard_find_own_group();
+    SKIP_UNLESS(own, "cgroup-v2: no group can be made");
+    struct run *run = run_start(NULL, WORDS(PAYLOAD, "spin"));
+    board = ss_board_allocate(1, 0);
+    ss_freezer_prepare(board, 0, name);
+    ck_assert(!ss_platform_freezer_put(name, run->pid, ss_platform_process_started(run->pid) + 1));
+    bool made = run_exists(run_path(own, name));
+    ss_freezers_remove(board);
+    bool left = run_exists(run_path(own, name));
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    SKIP_UNLESS(made, "cgroup-v2: no group can be made");
+    ck_assert(!left);
+}
+END_TEST
+
 static bool has_ended(pid_t pid, uint64_t started) {
     double deadline = run_now() + RUN_CLEAN_PATIENCE;
     while (ss_platform_process_lives(pid, started)) {
@@ -581,6 +600,7 @@ PROCESS_MAIN(
     SS_CASE(another_process_that_has_got_the_pid_is_not_frozen),
     SS_CASE(another_users_process_is_frozen_with_the_instance),
     SS_CASE(a_freezer_that_becomes_empty_late_is_removed),
+    SS_CASE(a_freezer_that_no_process_entered_is_removed),
     SS_CASE(a_signal_while_a_freezer_is_removed_ends_the_run),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_process_ends_after_the_grace_period),

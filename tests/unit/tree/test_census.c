@@ -500,6 +500,16 @@ static void unsignalable_process_is_counted_once(void **state) {
     assert_int_equal(world.board->rows[0].frozen, 0);
 }
 
+/* A process may end just after a freezer was made for it. */
+static void freezer_that_no_process_entered_will_be_removed(void **state) {
+    (void)state;
+    world_at(world_fork(world_leader(1)))->foreign = true;
+    world_pass(5 * SS_SECOND);
+    assert_int_equal(world.board->rows[1].frozen, 0);
+    assert_int_equal(world.board->rows[1].freezer, 1);
+    assert_int_equal(world.board->rows[0].freezer, 0);
+}
+
 static void frozen_process_is_not_counted_as_unsignalable(void **state) {
     (void)state;
     world.freezers = true;
@@ -557,5 +567,6 @@ WORLD_MAIN(
     cmocka_unit_test(reused_group_id_is_a_different_group),
     cmocka_unit_test(new_process_with_reused_pid_is_found),
     cmocka_unit_test(unsignalable_process_is_counted_once),
+    cmocka_unit_test(freezer_that_no_process_entered_will_be_removed),
     cmocka_unit_test(frozen_process_is_not_counted_as_unsignalable),
     cmocka_unit_test(foreign_unsignalable_processes_are_not_counted_or_frozen))
