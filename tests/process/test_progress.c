@@ -587,9 +587,15 @@ START_TEST(block_disappears_during_the_grace_period) {
 END_TEST
 
 START_TEST(messages_start_on_a_new_line_after_partial_output) {
-    char number[32];
-    struct terminal *terminal = start("exec showstopper -v -n 1 -l 50% -c fixed "
-                                      "sh -c 'printf half; exec payload spin'");
+    char number[32], line[512];
+    const char *drawn = run_path(run_make_folder(), "drawn");
+    snprintf(line, sizeof line,
+        "exec showstopper -v -n 1 -l 50%% -c fixed "
+        "sh -c 'until [ -e %s ]; do sleep 0.02; done; printf half; exec payload spin'",
+        drawn);
+    struct terminal *terminal = start(line);
+    wait_drawings(terminal, 1);
+    run_write_file(drawn, "");
     terminal_wait(terminal, "half");
     wait_drawings(terminal, 2);
     snprintf(number, sizeof number, "%d", (int)terminal->run->pid);

@@ -88,7 +88,8 @@ START_TEST(duty_is_enforced) {
     ck_assert_msg(share > 0 && share < 45, "%f %%", share);
     struct run *run = RUN("-q", "-n", "1", "-l", "100%", "-c", "fixed", PAYLOAD, "stops", "1000");
     run_expect(run, 0);
-    run_expect_text(&run->out, "\"continued\": 0");
+    /* The instance is stopped at its start if it begins before all others are ready. */
+    ck_assert_int_le((int)json_number(run->out.bytes, "continued"), 1);
     run = RUN("-q", "-n", "1", "-l", "50%", "-c", "fixed", PAYLOAD, "stops", "100000", "2");
     run_expect(run, 0);
     run_expect_text(&run->out, "\"continued\": 2");
