@@ -96,11 +96,10 @@ struct ss_row {
                                   the guardian of stops */
     _Atomic uint32_t frozen;   /* guardian and executor: number of processes put into the row's
                                   freezer so far */
-    _Atomic uint32_t freezer;  /* guardian and executor: whether the row may have a freezer, even if
-                                  no process got into it */
-    _Atomic uint32_t left;     /* number of processes of an attached instance that survived
-                                  SIGKILL; rescuer, too */
-    _Atomic uint32_t failure;  /* enum ss_failure; guardian: SS_FAILURE_STUCK */
+    _Atomic uint32_t may_have_freezer; /* guardian and executor: even if no process is in it */
+    _Atomic uint32_t left;             /* number of processes of an attached instance that survived
+                                          SIGKILL; rescuer, too */
+    _Atomic uint32_t failure;          /* enum ss_failure; guardian: SS_FAILURE_STUCK */
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* with --counters: number of each event so far,
                                                 doubles */
     _Atomic uint32_t counts_unknown; /* a bit for each event that could not be read last time */

@@ -19,7 +19,7 @@ void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FR
 }
 
 void ss_freezer_prepare(struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
-    atomic_store(&board->rows[row].freezer, 1);
+    atomic_store(&board->rows[row].may_have_freezer, 1);
     ss_freezer_name(board, row, name);
 }
 
@@ -69,7 +69,7 @@ static void remove_freezer(const struct ss_board *board, uint32_t row, ss_time d
 void ss_freezers_remove(const struct ss_board *board) {
     ss_time deadline = ss_platform_now() + (board->keep ? KEPT_PATIENCE : KILLED_PATIENCE);
     for (uint32_t row = 0; row < board->instances; row++) {
-        if (atomic_load(&board->rows[row].freezer))
+        if (atomic_load(&board->rows[row].may_have_freezer))
             remove_freezer(board, row, deadline);
     }
     remove_freezer(board, board->instances, deadline); /* see ss_freezer_kill_stray() */

@@ -102,32 +102,19 @@ static void states_of_an_instance_do_not_overlap(void **state) {
 }
 
 /* Times are unknown during the warm-up. */
-static void states_without_a_time_are_left_out(void **state) {
+static void states_without_a_time_or_a_known_name_are_left_out(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
     folder_write("a/decisions.csv", "elapsed_seconds,executor,state,real_seconds\n"
                                     ",0,running,0.5\n"
-                                    "1.000000,0,running,0.25\n");
+                                    "1.000000,0,running,0.25\n"
+                                    "1.250000,0,waiting,0.25\n");
     struct ssreport_report report = make_report(folder_file("a"));
     const struct json_object *events = write_timeline(&report);
     struct sum running = add_up(events, "X", "running", 2);
     assert_int_equal(running.count, 1);
     assert_near(running.length, 0.25e6, 1);
-    json_object_put(document);
-    ssreport_report_free(&report);
-}
-
-static void unknown_states_are_left_out(void **state) {
-    (void)state;
-    folder_open();
-    folder_write_record("a");
-    folder_write("a/decisions.csv", "elapsed_seconds,executor,state,real_seconds\n"
-                                    "1.000000,0,running,0.25\n"
-                                    "1.250000,0,waiting,0.25\n");
-    struct ssreport_report report = make_report(folder_file("a"));
-    const struct json_object *events = write_timeline(&report);
-    assert_int_equal(add_up(events, "X", "running", 2).count, 1);
     assert_int_equal(add_up(events, "X", "stopped", 2).count, 0);
     json_object_put(document);
     ssreport_report_free(&report);
@@ -262,8 +249,7 @@ static void names_are_quoted(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(timeline_contains_load_states_and_iterations),
     cmocka_unit_test(states_of_an_instance_do_not_overlap),
-    cmocka_unit_test(states_without_a_time_are_left_out),
-    cmocka_unit_test(unknown_states_are_left_out),
+    cmocka_unit_test(states_without_a_time_or_a_known_name_are_left_out),
     cmocka_unit_test(instance_that_is_left_running_has_a_mark),
     cmocka_unit_test(requests_are_counted_per_second),
     cmocka_unit_test(processes_and_threads_have_different_ids),

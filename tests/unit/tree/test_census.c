@@ -506,8 +506,8 @@ static void freezer_that_no_process_entered_will_be_removed(void **state) {
     world_at(world_fork(world_leader(1)))->foreign = true;
     world_pass(5 * SS_SECOND);
     assert_int_equal(world.board->rows[1].frozen, 0);
-    assert_int_equal(world.board->rows[1].freezer, 1);
-    assert_int_equal(world.board->rows[0].freezer, 0);
+    assert_int_equal(world.board->rows[1].may_have_freezer, 1);
+    assert_int_equal(world.board->rows[0].may_have_freezer, 0);
 }
 
 static void frozen_process_is_not_counted_as_unsignalable(void **state) {
