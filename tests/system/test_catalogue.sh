@@ -188,7 +188,7 @@ instances_of_a_workload_have_separate_folders() {
 
 # unfinished NAME OPTION...: calls an experiment whose runs are too short for an iteration.
 unfinished() {
-    call "$@" || grep -q "no iteration ended in any run" "$output" || fail "$*: status $?"
+    call "$@" || grep -q "no iteration of any run could be timed" "$output" || fail "$*: status $?"
     nothing_is_left
 }
 

@@ -454,7 +454,7 @@ has_iterations() {
     for seconds in 2 20 100; do
         ! call throughput --methods nbench --targets 1% --warmup 0 --settle 0 --seconds "$seconds" \
             --output "$@" || break
-        grep -q 'no iteration ended in any run' "$output" || fail "$*: no throughput"
+        grep -q 'no iteration of any run could be timed' "$output" || fail "$*: no throughput"
         rm -r "${scratch:?}/$1"
     done
     [ -e "$scratch/$1" ] || fail "$*: no iteration ended"
@@ -468,7 +468,7 @@ measures() {
     for seconds in 4 20 60; do
         rm -rf "${scratch:?}/$1"
         call "${@:2}" --warmup 0 --settle 0 --seconds "$seconds" --output "$1" ||
-            grep -q 'no iteration ended in any run' "$output" || fail "$*: status $?"
+            grep -q 'no iteration of any run could be timed' "$output" || fail "$*: status $?"
         grep -Eq '"iterations(_per_second)?": (0|null),' "$scratch/$1/"*/record/summary.json || break
     done
     nothing_is_left
@@ -508,7 +508,7 @@ commands_that_end_by_themselves_are_reported() {
 a_study_that_measured_nothing_fails() {
     needs_ssbatch || return 0
     [ -x "$build/bin/ssreport" ] || { skip_part "left-out: built without ssreport" && return; }
-    local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration ended in any run, so there is no throughput"
+    local short=(--warmup 0 --settle 0 --seconds 1) why="no iteration of any run could be timed, so there is no throughput"
     # The rate of a command that is longer than its run is unknown.
     refuses "throughput: $why" throughput --methods nbench --targets 1% "${short[@]}" -- sleep 99
     reports "\\| sleep \\| nbench \\| 1 \\| 1 \\| $number \\| $number \\|  \\|"

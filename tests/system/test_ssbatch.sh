@@ -689,7 +689,9 @@ END
     expect 1 ssbatch --list study
     says out "4 failed"
     # Attached processes are not restarted.
-    sh -c 'until [ -s study/.gone.part/result/record/samples.csv ]; do sleep 0.1; done; sleep 1' &
+    sh -c 'until [ "$(tail -n +2 study/.gone.part/result/record/samples.csv 2>/dev/null | wc -l)" -gt 2 ]; do
+        sleep 0.1
+    done' &
     printf '%s\n' 'run gone takes 999s' \
         "main -- showstopper --attach $! -f own -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=500s" >plan
     expect 1 ssbatch study plan

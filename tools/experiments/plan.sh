@@ -191,7 +191,7 @@ check_names() {
 # require_throughput TABLE COLUMN: fails if the column, a throughput, is empty in the report of the study.
 require_throughput() {
     ! command -v ssreport >/dev/null || ssreport --table "$1" --column "$2" "$output" >/dev/null 2>&1 ||
-        fail "no iteration ended in any run, so there is no throughput: give the runs more time, or see --iteration"
+        fail "no iteration of any run could be timed, so there is no throughput: give the runs more time, or see --iteration"
 }
 
 # check_url OPTION URL: fails unless requests to the service succeed.
