@@ -8,6 +8,7 @@
 
 #include "base/bell.h"
 #include "platform/platform.h"
+#include "tree/descendants.h"
 #include "tree/freezer.h"
 
 /* How long executors may take to end their own instances once the master is dead. */
@@ -129,25 +130,48 @@ static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * Ends the processes that a dead executor is known to have left, or continues them with --keep.
- * Parents are continued last, so that no shell sees its children stopped.
+ * Lists the known processes of an instance and their descendants. An attached instance needs no
+ * list: only branches of it are ever stopped.
+ */
+static void list_processes(
+    const struct ss_rescue *rescue, uint32_t index, struct ss_descendants *list) {
+    const struct ss_charge *charge = &rescue->charges[index];
+    if (rescue->board->attached)
+        return;
+    ss_descendants_add(list, charge->leader_pid, charge->leader_started);
+    for (uint32_t i = 0; i < rescue->holds->count; i++) {
+        const struct ss_hold *hold = &rescue->holds->list[i];
+        if (hold->row == index)
+            ss_descendants_add(list, hold->pid, hold->started);
+    }
+    ss_descendants_find(list, !rescue->board->keep);
+}
+
+/*
+ * Ends the processes that a dead executor has left, or continues them with --keep. Parents are
+ * continued last, so that no shell sees its children stopped.
  */
 static void clear(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
+    struct ss_descendants list = {0};
     if (ss_row_is_settled(row))
         return;
     atomic_fetch_add(&rescue->board->losses, 1);
     hold_leader(rescue, index);
     ss_rescue_refresh_holds(rescue);
+    list_processes(rescue, index, &list);
     if (!rescue->board->keep) {
         signal_instance(rescue, index, SIGKILL);
         ss_holds_signal(rescue->holds, 0, index, SIGKILL);
         ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGKILL);
+        ss_descendants_signal(&list, SIGKILL);
     }
     ss_freezer_release(rescue->board, index);
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
     ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
+    ss_descendants_signal(&list, SIGCONT);
     signal_instance(rescue, index, SIGCONT);
+    ss_descendants_close(&list);
     if (rescue->board->attached && !rescue->board->keep)
         count_survivors(rescue, index);
     atomic_store(&row->stopped, 0);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree/descendants.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "platform/platform.h"
+
+void ss_descendants_add(struct ss_descendants *list, pid_t pid, uint64_t started) {
+    if (pid <= 1 || started == 0)
+        return;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].pid == pid && list->items[i].started == started)
+            return;
+    }
+    if (SS_GROW(list->items, list->count + 1, list->room))
+        list->items[list->count++] = (struct ss_descendant){pid, started};
+}
+
+struct parent {
+    struct ss_descendants *list;
+    struct ss_descendant is;
+};
+
+/* The parent must still live after its child has named it: its pid might have been reused. */
+static void add_child(void *context, pid_t pid) {
+    struct parent *parent = context;
+    struct ss_process child;
+    if (ss_platform_process_look(pid, &child) && child.parent == parent->is.pid &&
+        ss_platform_process_started(parent->is.pid) == parent->is.started)
+        ss_descendants_add(parent->list, pid, child.started);
+}
+
+void ss_descendants_find(struct ss_descendants *list, bool stop) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        struct parent parent = {list, list->items[i]};
+        if (stop)
+            ss_platform_process_signal_once(parent.is.pid, parent.is.started, SIGSTOP);
+        ss_platform_process_children(parent.is.pid, add_child, &parent);
+    }
+}
+
+void ss_descendants_signal(const struct ss_descendants *list, int signal) {
+    for (uint32_t i = list->count; i-- > 0;)
+        ss_platform_process_signal_once(list->items[i].pid, list->items[i].started, signal);
+}
+
+void ss_descendants_close(struct ss_descendants *list) {
+    free(list->items);
+    *list = (struct ss_descendants){0};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_TREE_DESCENDANTS_H
+#define SHOWSTOPPER_TREE_DESCENDANTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Processes and all their descendants, as long as the processes in between live. A rescuer lists
+ * them before it kills anything: a child that was about to leave its group when the executor
+ * stopped the group has stopped outside it, and may not be a branch yet. Once its parent is dead,
+ * nothing shows whose it is.
+ *
+ * Begin with a list of zeros.
+ */
+
+struct ss_descendant {
+    pid_t pid;
+    uint64_t started; /* see ss_platform_process_started() */
+};
+
+struct ss_descendants {
+    struct ss_descendant *items; /* parents before their children */
+    uint32_t count;
+    uint32_t room;
+};
+
+/* Adds a process, unless it is in the list or `started` is 0. */
+void ss_descendants_add(struct ss_descendants *list, pid_t pid, uint64_t started);
+
+/*
+ * Adds the descendants of the processes in the list. With `stop`, stops each process before it
+ * lists its children, so that the process cannot start any afterwards.
+ */
+void ss_descendants_find(struct ss_descendants *list, bool stop);
+
+/* Signals all processes in the list, children before their parents. */
+void ss_descendants_signal(const struct ss_descendants *list, int signal);
+
+void ss_descendants_close(struct ss_descendants *list);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A rescue finds processes of a dead executor that are not on the board. */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kin.h"
+#include "platform/platform.h"
+#include "tree/rescue.h"
+
+/* A child of the leader, and the child of that one: each is stopped, in a session of its own. */
+static struct shared {
+    pid_t pids[2];
+} *shared;
+
+/* Returns the pid of a new process that outlives its parent. */
+static pid_t fork_stopped(void (*act)(void)) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        setsid();
+        if (act)
+            act();
+        close(kin_gate[1]); /* kin_start() waits until all have */
+        raise(SIGSTOP);
+        for (;;)
+            pause();
+    }
+    return pid;
+}
+
+static void have_a_child(void) {
+    shared->pids[1] = fork_stopped(NULL);
+}
+
+static void have_descendants(void) {
+    setpgid(0, 0);
+    shared->pids[0] = fork_stopped(have_a_child);
+}
+
+static pid_t start_leader(uint64_t started[2]) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    pid_t leader = kin_start(have_descendants);
+    RUN_UNTIL(NULL, kin_is_stopped(shared->pids[0]) && kin_is_stopped(shared->pids[1]));
+    for (int i = 0; i < 2; i++)
+        started[i] = ss_platform_process_started(shared->pids[i]);
+    return leader;
+}
+
+/* Lets a rescue find that the executor of this instance is dead. */
+static void rescue(pid_t leader, bool keep) {
+    struct ss_board *board = ss_board_allocate(1, 0);
+    struct ss_rescue rescue;
+    ck_assert_ptr_nonnull(board);
+    strcpy(board->mark, "none");
+    board->keep = keep;
+    pid_t executor = kin_start(NULL);
+    struct ss_row *row = &board->rows[0];
+    atomic_store(&row->executor, executor);
+    atomic_store(&row->executor_started, ss_platform_process_started(executor));
+    atomic_store(&row->leader, leader);
+    atomic_store(&row->leader_started, ss_platform_process_started(leader));
+    ss_board_join(board, 0);
+    kin_end(executor);
+    ck_assert_int_eq(ss_rescue_open(&rescue, board, getpid(), -1, -1), 0);
+    ck_assert_uint_eq(ss_rescue_look(&rescue, 0), 0);
+    ck_assert_uint_eq(atomic_load(&row->life), SS_LIFE_CLEARED);
+    free(board);
+}
+
+static bool has_ended(pid_t pid) {
+    char state = run_state(pid);
+    return !state || state == 'Z';
+}
+
+/* Waits until both descendants are in this state, and ends them. Returns whether they were. */
+static bool come_to(bool (*is_so)(pid_t pid), const uint64_t started[2]) {
+    bool both = false;
+    for (double end = run_now() + RUN_PATIENCE; !both && run_now() < end; run_nap(NULL))
+        both = is_so(shared->pids[0]) && is_so(shared->pids[1]);
+    for (int i = 0; i < 2; i++)
+        ss_platform_process_signal_once(shared->pids[i], started[i], SIGKILL);
+    return both;
+}
+
+START_TEST(descendants_that_have_stopped_outside_the_group_are_ended) {
+    uint64_t started[2];
+    pid_t leader = start_leader(started);
+    rescue(leader, false);
+    kin_reap(leader);
+    ck_assert(come_to(has_ended, started));
+}
+END_TEST
+
+START_TEST(descendants_that_have_stopped_outside_the_group_are_continued_if_kept) {
+    uint64_t started[2];
+    pid_t leader = start_leader(started);
+    rescue(leader, true);
+    RUN_UNTIL(NULL, kin_waits(leader));
+    ck_assert(come_to(kin_waits, started));
+    kin_end(leader);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(descendants_that_have_stopped_outside_the_group_are_ended),
+    SS_CASE(descendants_that_have_stopped_outside_the_group_are_continued_if_kept))
+/* clang-format on */
