@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs tests whose calls of the system are delayed at random, to find those that need a fast machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=build odds=20 longest=30 jobs=14
+
+usage() {
+    cat <<END
+Usage: tests/late.sh [OPTION]... [PATTERN]
+Runs the process and system tests while one call in --odds to open, write, fork, kill, rename and others is late by up
+to --longest milliseconds, in the tests and in all programs that they start. It finds in minutes what a busy machine
+shows once in a hundred runs. Calls differ from run to run: repeat it. PATTERN selects tests like ctest -R.
+
+  --build DIR   a build with all tests; default $build
+  --odds N      default $odds
+  --longest MS  default $longest
+  --jobs N      tests at a time; default $jobs
+  --help        print this and end
+END
+}
+
+# These measure the order or the rate of the delayed calls themselves.
+unfit='^(process\.hold\.signals_are_sent_in_order|system\.experiments\.load_of_other_processes_is_reported)$'
+
+refuse() {
+    echo "tests/late.sh: $*: see --help" >&2
+    exit 2
+}
+
+pattern=''
+while [ $# -gt 0 ]; do
+    case $1 in
+    --help) usage && exit ;;
+    --build)
+        [ $# -gt 1 ] || refuse "$1 requires a folder"
+        build=$2
+        shift
+        ;;
+    --odds | --longest | --jobs)
+        [[ ${2-} =~ ^[1-9][0-9]*$ ]] || refuse "$1 requires a positive number"
+        printf -v "${1#--}" %s "$2"
+        shift
+        ;;
+    -*) refuse "$1: unknown option" ;;
+    *)
+        [ -z "$pattern" ] || refuse "$1: only one pattern"
+        pattern=$1
+        ;;
+    esac
+    shift
+done
+shim=$(realpath -m "$build")/tests/libshim_delay.so
+[ -e "$shim" ] || refuse "$shim: missing: build first"
+LD_PRELOAD=$shim SS_TEST_DELAY=$odds:$longest exec ctest --test-dir "$build" -j "$jobs" -R "${pattern:-^(process|system)\.}" -E "$unfit" \
+    -LE timing --output-on-failure
