@@ -20,6 +20,26 @@ int ss_lines_open(struct ss_lines *lines, int folder, const char *name) {
     return lines->file < 0 ? -errno : 0;
 }
 
+/*
+ * Cuts the file after the last whole line that was written. Returns how many lines of the buffer
+ * are in the file.
+ */
+static uint64_t keep_whole_lines(struct ss_lines *lines) {
+    off_t end = lseek(lines->file, 0, SEEK_CUR);
+    uint64_t kept = 0;
+    size_t length = 0;
+    for (size_t i = 0; i < lines->used && (off_t)i < end - lines->size; i++) {
+        if (lines->bytes[i] != '\n')
+            continue;
+        length = i + 1;
+        kept++;
+    }
+    lines->size += (off_t)length;
+    if (ftruncate(lines->file, lines->size) == 0)
+        lseek(lines->file, lines->size, SEEK_SET);
+    return kept;
+}
+
 void ss_lines_flush(struct ss_lines *lines) {
     if (lines->file < 0 || lines->used == 0)
         return;
@@ -28,9 +48,7 @@ void ss_lines_flush(struct ss_lines *lines) {
     } else {
         if (!lines->why)
             lines->why = errno;
-        lines->lost += lines->waiting;
-        if (ftruncate(lines->file, lines->size) == 0)
-            lseek(lines->file, lines->size, SEEK_SET);
+        lines->lost += lines->waiting - keep_whole_lines(lines);
     }
     lines->used = 0;
     lines->waiting = 0;

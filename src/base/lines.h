@@ -12,8 +12,8 @@
 
 /*
  * A file that always ends with a whole line. Lines are buffered and written together. If the disk
- * has room for only a part of them, that part is removed again. All of these lines count as lost,
- * but later lines are still attempted.
+ * has room for only a part of them, the whole lines in that part are kept, and the others count as
+ * lost. Later lines are still attempted.
  */
 struct ss_lines {
     int file;               /* -1: not open, and lines are dropped */
@@ -32,7 +32,7 @@ SS_NONNULL() void ss_lines_adopt(struct ss_lines *lines, int file);
 
 /*
  * Returns where to write the next line, with room for `size` bytes, at most SS_LINES_ROOM. After
- * writing, pass the end of the line, after the line feed, to ss_lines_end().
+ * writing, pass the end of the line, after its only line feed, to ss_lines_end().
  */
 SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);
 SS_NONNULL() void ss_lines_end(struct ss_lines *lines, const char *end);
