@@ -20,12 +20,23 @@ int64_t ss_platform_wallclock(void) {
     return read_clock(CLOCK_REALTIME);
 }
 
+/* A delay between two readings is an error of an offset: take the attempt with the shortest one. */
+#define ATTEMPTS 10
+
 struct ss_clock_offsets ss_platform_clock_offsets(void) {
-    int64_t monotonic = read_clock(CLOCK_MONOTONIC);
-    return (struct ss_clock_offsets){
-        .wall = read_clock(CLOCK_REALTIME) - monotonic,
-        .boot = read_clock(CLOCK_BOOTTIME) - monotonic,
-    };
+    struct ss_clock_offsets offsets = {0};
+    int64_t shortest = INT64_MAX;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        int64_t begin = read_clock(CLOCK_MONOTONIC);
+        int64_t wall = read_clock(CLOCK_REALTIME);
+        int64_t boot = read_clock(CLOCK_BOOTTIME);
+        int64_t length = read_clock(CLOCK_MONOTONIC) - begin;
+        if (length >= shortest)
+            continue;
+        shortest = length;
+        offsets = (struct ss_clock_offsets){.wall = wall - begin, .boot = boot - begin};
+    }
+    return offsets;
 }
 
 /*

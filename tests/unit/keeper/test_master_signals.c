@@ -50,6 +50,8 @@ static void dispositions_of_the_caller_are_restored(void **state) {
     (void)state;
     static const int restored[] = {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGCHLD};
     signal(SIGHUP, SIG_IGN); /* as nohup does */
+    for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
+        signal(restored[i], SIG_DFL);
     open_signals();
     for (size_t i = 0; i < sizeof restored / sizeof *restored; i++)
         assert_ptr_not_equal(handler_of(restored[i]), SIG_DFL);

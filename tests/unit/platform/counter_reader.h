@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_TESTS_COUNTER_READER_H
 #define SHOWSTOPPER_TESTS_COUNTER_READER_H
 
+#include <sys/sysinfo.h>
+
 #include "platform/platform.h"
 #include "tree.h"
 
@@ -21,10 +23,16 @@ static inline struct ss_cpus cpus_of(const char *list) {
 static inline const char *all_cpus(void) {
     static char list[4096];
     FILE *file = fopen("/sys/devices/system/cpu/online", "re");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%4095s", list), 1);
-    fclose(file);
+    if (!file || fscanf(file, "%4095s", list) != 1)
+        snprintf(list, sizeof list, "0-%d", get_nprocs() - 1);
+    if (file)
+        fclose(file);
     return list;
+}
+
+static inline uint32_t count_all_cpus(void) {
+    struct ss_cpus cpus = cpus_of(all_cpus());
+    return ss_cpus_count(&cpus);
 }
 
 static inline int try_to_open(

@@ -15,7 +15,7 @@
 #include "unit.h"
 
 /* A drain that does not return is killed after this many seconds. */
-#define HANG 60
+#define HANG 240
 
 static struct ss_output output;
 static int writer;
