@@ -180,12 +180,12 @@ void ss_iterations_add_evenly(
     }
 }
 
-void ss_iterations_read(
-    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now, double duty) {
+void ss_iterations_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
+    ss_time now, ss_time late, double duty) {
     struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
     if (!share || share->since == SS_TIME_NEVER)
         return;
-    ss_time silence = ss_time_since(now, move_up(iterations, share->since));
+    ss_time silence = ss_time_since(ss_time_since(now, move_up(iterations, share->since)), late);
     uint32_t before = 0;
     if (silence > SS_BURST_SILENCE && (double)silence * duty > (double)SS_BURST_RUNNING)
         share->burst_from = now;

@@ -126,13 +126,13 @@ void ss_iterations_add_evenly(
  * instance had this duty. Two or more ends are a burst if they are read within SS_BURST_LENGTH
  * after SS_BURST_SILENCE without any: the program buffers its output, so the times of the ends are
  * unknown. A program also prints a lot at once after a long stop, so it must have run for
- * SS_BURST_RUNNING of that silence.
+ * SS_BURST_RUNNING of that silence. The time by which the reader was `late` is not silence.
  */
 #define SS_BURST_SILENCE (250 * SS_MILLISECOND)
 #define SS_BURST_RUNNING (100 * SS_MILLISECOND)
 #define SS_BURST_LENGTH  (5 * SS_MILLISECOND)
-void ss_iterations_read(
-    struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now, double duty);
+void ss_iterations_read(struct ss_iterations *iterations, uint32_t instance, uint32_t count,
+    ss_time now, ss_time late, double duty);
 
 /*
  * Returns the number of iterations that ended in bursts in `count` instances starting with `first`.

@@ -334,6 +334,7 @@ static int open_master(struct ss_master *master) {
         .pattern = plan->has_iteration ? &plan->iteration : NULL,
         .iterations = &master->iterations,
         .board = master->board,
+        .own_wait = ss_platform_own_wait,
     };
     if (ss_plan_pipes_output(plan) && ss_output_open(&master->output, error) < 0)
         return -1;

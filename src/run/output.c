@@ -115,6 +115,30 @@ static bool read_length(const char *text, ss_time *length) {
     return end > text && end[strspn(end, BLANKS)] == '\0' && isfinite(ms) && ms >= 0;
 }
 
+/* Our own wait for CPUs is read at most at this interval. */
+#define WAIT_INTERVAL (50 * SS_MILLISECOND)
+
+/*
+ * Adds the time for which we were waiting for a CPU instead of reading. Lines that were printed in
+ * that time are read together, as if the program had buffered them.
+ */
+static void add_own_wait(struct ss_output *output, struct ss_stream *stream, ss_time now) {
+    if (output->own_wait && now >= output->waited_at + WAIT_INTERVAL) {
+        ss_time waited = output->own_wait();
+        output->waited = waited == SS_TIME_NEVER ? 0 : waited;
+        output->waited_at = now;
+    }
+    stream->late += output->waited - stream->waited;
+    stream->waited = output->waited;
+}
+
+static void tell_of_read(
+    struct ss_output *output, struct ss_stream *stream, uint32_t count, ss_time now) {
+    ss_iterations_read(output->iterations, stream->instance, count, now, stream->late,
+        duty_of(output, stream->instance));
+    stream->late = 0;
+}
+
 static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
     stream->line[stream->length] = '\0';
@@ -135,16 +159,14 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
         stream->matches++;
         return;
     }
-    ss_iterations_read(
-        output->iterations, stream->instance, 1, now, duty_of(output, stream->instance));
+    tell_of_read(output, stream, 1, now);
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
 }
 
 /* Adds the iterations that ended in one read. */
 static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (stream->matches > 0) {
-        ss_iterations_read(output->iterations, stream->instance, stream->matches, now,
-            duty_of(output, stream->instance));
+        tell_of_read(output, stream, stream->matches, now);
         ss_iterations_add_evenly(output->iterations, stream->instance, stream->matches, now);
     }
     stream->matches = 0;
@@ -204,6 +226,9 @@ static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
     if (stream->from < 0)
         return 0;
     bool room = output->failed || ss_streams_has_room(stream->to);
+    if (stream->full)
+        stream->late += ss_time_since(now, stream->full_since);
+    stream->full_since = now;
     wait_for(output, index, !room);
     if (!room)
         return 0;
@@ -220,8 +245,10 @@ static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
         return 0;
     }
     write_all(output, stream->to, text, (size_t)length);
-    if (stream->line)
-        find_lines(output, stream, text, (size_t)length, now);
+    if (!stream->line)
+        return (size_t)length;
+    add_own_wait(output, stream, now);
+    find_lines(output, stream, text, (size_t)length, now);
     return (size_t)length;
 }
 

@@ -34,6 +34,9 @@ struct ss_stream {
     int to;    /* where the output goes, unchanged */
     bool own;  /* `to` is a file that we opened */
     bool full; /* `to` accepts no more; reading pauses until there is room */
+    ss_time full_since;
+    ss_time waited; /* `waited` of the output at the last read */
+    ss_time late;   /* how late lines were read, since the last one that ended an iteration */
     uint32_t instance;
     uint32_t matches; /* number of lines of the current read that ended an iteration of unknown
                          length */
@@ -54,13 +57,15 @@ struct ss_output {
     const regex_t *pattern;           /* NULL: lines are not matched */
     struct ss_iterations *iterations; /* receive the matches of `pattern`, per instance */
     const struct ss_board *board;     /* the board, for the duties of instances */
+    ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL: unknown */
+    ss_time waited, waited_at;        /* the last own wait, and when it was read */
     bool failed;                      /* some output could not be written */
     int why;                          /* errno of the first failure */
 };
 
 /*
  * Opens the output. The caller must have set `instances`, `folder`, `out`, `tty`, `errors`,
- * `pattern`, `iterations` and `board`. Creates `folder` if it does not exist. Fails if no
+ * `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist. Fails if no
  * pseudo-terminal can be created.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);

@@ -569,7 +569,7 @@ static void ended_instance_has_no_unfinished_iteration(void **state) {
 
 static void read_with_duty(
     struct ss_iterations *iterations, uint32_t count, ss_time ms, double duty) {
-    ss_iterations_read(iterations, 0, count, ms * SS_MILLISECOND, duty);
+    ss_iterations_read(iterations, 0, count, ms * SS_MILLISECOND, 0, duty);
     ss_iterations_add_evenly(iterations, 0, count, ms * SS_MILLISECOND);
 }
 

@@ -38,7 +38,7 @@ static void tear_down(void) {
 }
 
 static void read_at(uint32_t instance, uint32_t count, ss_time ms) {
-    ss_iterations_read(&iterations, instance, count, ms * SS_MILLISECOND, 1);
+    ss_iterations_read(&iterations, instance, count, ms * SS_MILLISECOND, 0, 1);
     ss_iterations_add_evenly(&iterations, instance, count, ms * SS_MILLISECOND);
 }
 

@@ -2,6 +2,7 @@
 
 /* Tests of the lines of output that end iterations. */
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -24,14 +25,22 @@ static void keep_latest(void *context, const struct ss_iteration *iteration) {
     latest = *iteration;
 }
 
-/* The instance starts at 1000 s. */
+static ss_time own_wait;
+
+static ss_time read_own_wait(void) {
+    return own_wait;
+}
+
+/* The instance starts at 1000 s, and runs all the time. */
 static void open_output(const char *expression) {
     struct ss_error error = {0};
     int ends[2] = {-1, -1};
     now = 1000 * SS_SECOND;
+    own_wait = 0;
     board = ss_board_allocate(1, 0);
     target = tmpfile();
     assert_true(board && target);
+    atomic_store(&board->rows[0].local_duty, ss_word_from_double(1));
     assert_int_equal(regcomp(&pattern, expression, REG_EXTENDED), 0);
     iterations = (struct ss_iterations){.to = SS_TIME_NEVER, .tell = keep_latest};
     assert_int_equal(ss_iterations_keep_apart(&iterations, 1, 1), 0);
@@ -43,6 +52,7 @@ static void open_output(const char *expression) {
         .pattern = &pattern,
         .iterations = &iterations,
         .board = board,
+        .own_wait = read_own_wait,
     };
     assert_int_equal(ss_output_open(&output, &error), 0);
     assert_int_equal(ss_output_add(&output, "0", ends, &error), 0);
@@ -110,9 +120,58 @@ static void group_that_is_absent_leaves_the_time_from_line_to_line(void **state)
     close_output();
 }
 
+/* Reads three lines at once, a second after the previous ones. Returns how many are in bursts. */
+static uint64_t read_three(void) {
+    uint64_t before = ss_iterations_in_bursts(&iterations, 0, 1);
+    now += SS_SECOND;
+    assert_int_equal(write(writer, "x\nx\nx\n", 6), 6);
+    ss_output_move(&output, 0, now);
+    return ss_iterations_in_bursts(&iterations, 0, 1) - before;
+}
+
+static void lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst(void **state) {
+    (void)state;
+    open_output("^x");
+    assert_int_equal(read_three(), 3);
+    own_wait += 800 * SS_MILLISECOND;
+    assert_int_equal(read_three(), 0);
+    own_wait += 700 * SS_MILLISECOND;
+    assert_int_equal(read_three(), 3);
+    own_wait = SS_TIME_NEVER; /* the kernel does not count it */
+    assert_int_equal(read_three(), 3);
+    assert_int_equal(read_three(), 3);
+    close_output();
+}
+
+static void lines_read_together_because_the_target_was_full_are_no_burst(void **state) {
+    (void)state;
+    static char chunk[65536];
+    int ends[2];
+    open_output("^x");
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    output.streams[0].to = ends[1];
+    while (write(ends[1], chunk, sizeof chunk) > 0) {
+    }
+    ss_output_move(&output, 0, now);
+    now += SS_SECOND;
+    ss_output_move(&output, 0, now); /* still no room */
+    assert_int_equal(iterations.seen, 0);
+    while (read(ends[0], chunk, sizeof chunk) > 0) {
+    }
+    assert_int_equal(read_three(), 0);
+    assert_int_equal(iterations.seen, 3);
+    assert_int_equal(read_three(), 3);
+    output.streams[0].to = fileno(target);
+    close(ends[0]);
+    close(ends[1]);
+    close_output();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(iteration_lasts_as_long_as_its_line_says),
     cmocka_unit_test(time_ends_with_its_group),
     cmocka_unit_test(group_that_is_not_a_time_leaves_the_time_from_line_to_line),
-    cmocka_unit_test(group_that_is_absent_leaves_the_time_from_line_to_line))
+    cmocka_unit_test(group_that_is_absent_leaves_the_time_from_line_to_line),
+    cmocka_unit_test(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst),
+    cmocka_unit_test(lines_read_together_because_the_target_was_full_are_no_burst))
