@@ -125,10 +125,11 @@ static bool read_length(const char *text, ss_time *length) {
 static void add_own_wait(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (output->own_wait && now >= output->waited_at + WAIT_INTERVAL) {
         ss_time waited = output->own_wait();
-        output->waited = waited == SS_TIME_NEVER ? 0 : waited;
+        if (waited != SS_TIME_NEVER)
+            output->waited = waited;
         output->waited_at = now;
     }
-    stream->late += output->waited - stream->waited;
+    stream->late += ss_time_since(output->waited, stream->waited);
     stream->waited = output->waited;
 }
 

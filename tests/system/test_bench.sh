@@ -186,6 +186,7 @@ requests_bench_compares_generators() {
     local lateness="( \| $number){5}"
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
     "$build/bin/ssburn" serve --help >"$output" 2>&1 || skip "left-out: $(cat "$output")"
+    have_first_cpus $(($(nproc) - 1)) || skip "cpus: the first ones may not be used"
     bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
         --caps 5 --minutes 0.02 --output "$scratch/requests"
     prints "\| 50 \| 50 \| [0-9]+$lateness \|"
@@ -508,6 +509,10 @@ an_interrupted_bench_leaves_nothing_behind() {
     done
 }
 
+leads_its_session() {
+    [ "$(cut -d ' ' -f 6 "/proc/$1/stat")" = "$1" ]
+}
+
 # After all processes of a program have ended, its number may be that of a stranger.
 only_programs_of_the_bench_are_ended() (
     # shellcheck disable=SC2030,SC2031 # launched.sh reads it
@@ -515,6 +520,7 @@ only_programs_of_the_bench_are_ended() (
     # shellcheck source=../bench/launched.sh
     . "$benches/launched.sh"
     stranger=$(setsid sleep 1000 >/dev/null & echo $!)
+    await leads_its_session "$stranger"
     launched=("$stranger")
     starts[$stranger]=1
     end_launched

@@ -399,7 +399,7 @@ other_load_limiters_are_measured() {
 commands_run_in_the_locale_of_the_caller() {
     needs_ssbatch || return 0
     # shellcheck disable=SC2016 # for sh
-    local call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 1s
+    local call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 4s
         -- sh -c 'echo "${LC_ALL-unset}" >>"$0"; exec sleep 9' "$scratch/locale")
     LC_ALL=C.UTF-8 experiment "${call[@]}"
     (unset LC_ALL && experiment "${call[@]:0:1}" --output unset "${call[@]:1}")
@@ -527,9 +527,15 @@ the_readme_example_of_a_study_runs() {
     needs_ssbatch || return 0
     local readme=$experiments/README.md line words record
     mkdir -p "$scratch/stub"
+    # Lines before the beginning do not count, nor do iterations that end together after a silence.
     cat >"$scratch/stub/java" <<END
 #!/bin/sh
-mkdir "\$7/in use" && cat '$checkout/tests/data/experiments/dacapo.txt' >&2 && exec sleep 60
+mkdir "\$7/in use" && sleep 1 || exit
+while IFS= read -r line; do
+    printf '%s\n' "\$line" >&2
+    case \$line in =*msec*) sleep 0.3 ;; esac
+done <'$checkout/tests/data/experiments/dacapo.txt'
+exec sleep 60
 END
     chmod +x "$scratch/stub/java"
     line=$(sed -n '/--iteration/{ N; s/\\\n//; s/.*throughput //p; }' "$readme")

@@ -37,9 +37,9 @@ fi
 # serve SOCKET: runs until SIGTERM, which its child ignores.
 serve() {
     [ ! -e "$scratch/broken-\$name" ] || { echo "\$name has no luck" >&2 && exit 1; }
-    touch "\$1"
     (trap '' TERM && echo \$BASHPID >>"$scratch/children" && read -rt 100 <> <(:)) &
     trap 'exit 0' TERM
+    touch "\$1"
     while :; do
         read -rt 1 <> <(:) || true
     done
