@@ -22,7 +22,7 @@ END
 }
 
 # These measure the order or the rate of the delayed calls themselves.
-unfit='^(process\.hold\.signals_are_sent_in_order|system\.experiments\.load_of_other_processes_is_reported)$'
+unfit='^(process\.hold\.signals_are_sent_in_order_and_in_reverse|system\.experiments\.load_of_other_processes_is_reported)$'
 
 refuse() {
     echo "tests/late.sh: $*: see --help" >&2

@@ -213,7 +213,7 @@ START_TEST(background_run_outlives_its_shell) {
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
     struct terminal *terminal = terminal_open_shell();
-    snprintf(line, sizeof line, "%s --duration 3s --json %s payload spin &", TWO, summary);
+    snprintf(line, sizeof line, "%s --duration 10s --json %s payload spin &", TWO, summary);
     pid_t master = terminal_start_run(terminal, line);
     terminal_type(terminal, "exit\n");
     run_wait(terminal->run);

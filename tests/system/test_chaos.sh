@@ -79,14 +79,14 @@ signaled_unrelated_processes_are_reported() {
     local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
         awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
     pretend "$children" 'kill -CONT $(children $$)'
-    one_fault 1 'chaos: bystander .*, a child from before, was continued'
+    one_fault 1 'chaos: bystander .*, a child from before, was continued' --patience 60
     pretend "$children" 'kill -KILL $(children $$)'
-    one_fault 1 'chaos: bystander .*, a child from before, was ended'
+    one_fault 1 'chaos: bystander .*, a child from before, was ended' --patience 60
     pretend "$children" 'kill -STOP $(children $PPID)'
-    one_fault 1 'chaos: bystander .*, a sibling of the run, is stopped'
+    one_fault 1 'chaos: bystander .*, a sibling of the run, is stopped' --patience 60
     pretend "$children" 'kill -STOP $(children $PPID)' \
         'kill -CONT $(children $PPID)'
-    one_fault 1 'chaos: bystander .*, a sibling of the run, was continued'
+    one_fault 1 'chaos: bystander .*, a sibling of the run, was continued' --patience 60
 }
 
 # start_marked: starts a program with this test's mark and sets `pid`.
@@ -106,7 +106,7 @@ harmed_attached_programs_are_reported() {
     one_fault 1 'chaos: 1 attached processes are left stopped' --attached "$mark" --living "$pid"
     start_marked
     pretend "kill -KILL $pid"
-    one_fault 1 "chaos: attached process $pid was killed" --attached "$mark" --living "$pid"
+    one_fault 1 "chaos: attached process $pid was killed" --patience 60 --attached "$mark" --living "$pid"
     start_marked
     pretend 'exit 0'
     one_fault 1 'chaos: 1 attached processes are still alive' --attached "$mark" --ended
