@@ -31,7 +31,7 @@ void ss_freezer_kill(const struct ss_board *board, uint32_t row);
 void ss_freezer_release(const struct ss_board *board, uint32_t row);
 
 /*
- * Kills a process that may not be signaled, if the system allows to freeze it. The row of a process
+ * Kills a process that may not be signaled, if the system allows freezing it. The row of a process
  * that a dead executor has left is not known, so these processes have a freezer of their own, which
  * no process leaves alive. Returns whether it has killed the process.
  */

@@ -97,7 +97,7 @@ struct ssactuate_journal {
     size_t lock_count, lock_room;
 };
 
-/* Creates the journal of this process. ssactuate_journal_arm() brings it to disk. */
+/* Creates the journal of this process. ssactuate_journal_arm() writes it to disk. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_create(
     struct ssactuate_journal *journal, const struct ssactuate_state *state, struct ss_error *error);
 
