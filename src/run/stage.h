@@ -25,7 +25,7 @@ enum ss_event {
     SS_EVENTS,
 };
 
-enum ss_action {
+enum ss_stage_action {
     SS_ACTION_NONE,
     SS_ACTION_START,
     SS_ACTION_WARM_UP,
@@ -43,7 +43,7 @@ enum ss_action {
 
 /* The action for an event in a stage. */
 struct ss_step {
-    enum ss_action action;
+    enum ss_stage_action action;
     enum ss_stage next;
 };
 

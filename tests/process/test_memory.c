@@ -88,7 +88,7 @@ START_TEST(persistent_allocation_failure_leaves_nothing_behind) {
 }
 END_TEST
 
-static void expect_told(const struct run *run) {
+static void expect_reported(const struct run *run) {
     const char *last = run->err.bytes;
     for (const char *line = last; *line; line += strcspn(line, "\n") + 1)
         last = line;
@@ -115,7 +115,7 @@ static bool run_or_refuse(struct run *run) {
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
     } else {
-        expect_told(run);
+        expect_reported(run);
     }
     run_free_clean(run);
     return runs;

@@ -199,7 +199,7 @@ static void hold_still(pid_t pid) {
 }
 
 /* Kills all processes but the guardian, which is stopped meanwhile. */
-static void kill_behind_the_guardian(struct run *run, pid_t guardian) {
+static void kill_unseen_by_guardian(struct run *run, pid_t guardian) {
     kill(run->pid, SIGSTOP);
     RUN_UNTIL(run, run_state(run->pid) == 'T');
     hold_still(guardian);
@@ -232,7 +232,7 @@ static void take_over_with_strangers(size_t kernel, bool only_groups) {
     ck_assert_uint_eq(executors.count, 3);
     ck_assert_uint_eq(instances.count, 6);
     pid_t master = run->pid;
-    kill_behind_the_guardian(run, guardian);
+    kill_unseen_by_guardian(run, guardian);
     family_signal(&instances, SIGKILL);
     take_all(run, &executors, only_groups);
     take_all(run, &instances, only_groups);

@@ -164,7 +164,7 @@ static struct run *run_with_death(
     return run_wait(run);
 }
 
-static void expect_death_told(const char *script, const char *repeat, int status, const char *how) {
+static void expect_death_reported(const char *script, const char *repeat, int status, const char *how) {
     const char *folder = run_make_folder();
     char event[128], line[128];
     int seconds = 5;
@@ -199,11 +199,11 @@ static void expect_death_told(const char *script, const char *repeat, int status
 }
 
 START_TEST(an_instance_that_ended_early_is_reported) {
-    expect_death_told(
+    expect_death_reported(
         ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
-    expect_death_told(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
+    expect_death_reported(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
         "--repeat", 128 + 11, "killed by SIGSEGV");
-    expect_death_told(
+    expect_death_reported(
         ONCE_CONTROLLED "[ % = 0 ] && exec sleep 1000; exit 7", "--", 7, "exit status 7");
 }
 END_TEST

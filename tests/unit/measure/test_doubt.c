@@ -29,7 +29,7 @@ static const struct ss_doubt above = {
     .cpus = 4,
 };
 
-static void assert_told(
+static void assert_reported(
     const struct ss_doubt *doubt, enum ss_doubt_cause cause, const char *expected) {
     char text[256];
     assert_int_equal(ss_doubt_cause(doubt), cause);
@@ -42,11 +42,11 @@ static void assert_told(
 static void low_load_with_idle_cpus_suggests_more_instances(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
-    assert_told(&doubt, SS_DOUBT_FEW,
+    assert_reported(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
               "instances");
     doubt.attached = true;
-    assert_told(&doubt, SS_DOUBT_FEW,
+    assert_reported(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; attach "
               "more programs, or lower the target");
     /* If CPUs are idle, other processes take none from the instances. */
@@ -61,7 +61,7 @@ static void low_load_without_idle_cpus_is_blamed_on_other_processes(void **state
     doubt.instances_use = 0.4;
     doubt.others_use = 0.58;
     doubt.idle = 0.02;
-    assert_told(&doubt, SS_DOUBT_BUSY,
+    assert_reported(&doubt, SS_DOUBT_BUSY,
         BELOW "the instances, always running, used 40 % of the CPUs, other processes 58 %; no CPU "
               "was idle");
 }
@@ -71,7 +71,7 @@ static void low_load_is_blamed_on_ended_instances(void **state) {
     struct ss_doubt doubt = below;
     doubt.running = 1;
     doubt.instances_use = 0.25;
-    assert_told(&doubt, SS_DOUBT_ENDED,
+    assert_reported(&doubt, SS_DOUBT_ENDED,
         BELOW "the rest, always running, used 25 % of the CPUs, other processes 1 %; 1 of 2 "
               "instances had ended");
     doubt.open_loop = "fixed";
@@ -85,7 +85,7 @@ static void low_load_is_blamed_on_open_loop_control(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.open_loop = "fixed";
-    assert_told(&doubt, SS_DOUBT_OPEN_LOOP,
+    assert_reported(&doubt, SS_DOUBT_OPEN_LOOP,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; the "
               "control module 'fixed' does not follow the load");
 }
@@ -97,7 +97,7 @@ static void low_load_is_blamed_on_an_exhausted_quota(void **state) {
     doubt.throttled = 0.97;
     doubt.instances_use = 0.125;
     doubt.running = 1;
-    assert_told(&doubt, SS_DOUBT_QUOTA,
+    assert_reported(&doubt, SS_DOUBT_QUOTA,
         BELOW "the instances, always running, used 12 % of the CPUs, other processes 1 %; a CPU "
               "quota limits their control group to 0.5 of 4 CPUs: raise it");
     doubt.running = 2;
@@ -112,18 +112,18 @@ static void unknown_shares_are_omitted_from_the_text(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
-    assert_told(
+    assert_reported(
         &doubt, SS_DOUBT_FEW, BELOW "the instances were always running; run more instances");
     doubt = above;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
-    assert_told(&doubt, SS_DOUBT_OTHERS,
+    assert_reported(&doubt, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances "
         "stayed stopped");
 }
 
 static void high_load_is_blamed_on_other_processes(void **state) {
     (void)state;
-    assert_told(&above, SS_DOUBT_OTHERS,
+    assert_reported(&above, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances "
         "stayed stopped and used 1 % of the CPUs, other processes 98 %");
 }
@@ -133,7 +133,7 @@ static void high_load_is_blamed_on_unstoppable_instances(void **state) {
     struct ss_doubt doubt = above;
     doubt.instances_use = 0.6;
     doubt.others_use = 0.05;
-    assert_told(&doubt, SS_DOUBT_ESCAPED,
+    assert_reported(&doubt, SS_DOUBT_ESCAPED,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
         "processes of the instances that cannot be stopped used 60 % of the CPUs, other processes "
         "5 %");
@@ -149,7 +149,7 @@ static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
     struct ss_doubt doubt = above;
     doubt.own_use = 0.7;
     doubt.others_use = 0.3;
-    assert_told(&doubt, SS_DOUBT_OWN,
+    assert_reported(&doubt, SS_DOUBT_OWN,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
         "Showstopper itself used 70 % of the CPUs, other processes 30 %; use a longer "
         "round (-D) to reduce it");
@@ -162,7 +162,7 @@ static void high_load_is_blamed_on_cpu_time_of_showstopper(void **state) {
     doubt.own_use = 0.58;
     doubt.instances_use = 0.4;
     doubt.idle = 0.01;
-    assert_told(&doubt, SS_DOUBT_OWN,
+    assert_reported(&doubt, SS_DOUBT_OWN,
         BELOW "the instances, always running, used 40 % of the CPUs, other processes 1 %; "
               "Showstopper itself used 58 %: use a longer round (-D) to reduce it");
     doubt.idle = 0.2;

@@ -9,7 +9,7 @@
 struct expected {
     enum ss_stage stage;
     enum ss_event event;
-    enum ss_action action;
+    enum ss_stage_action action;
     enum ss_stage next;
 };
 

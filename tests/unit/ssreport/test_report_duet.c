@@ -443,7 +443,7 @@ static void each_pair_of_processes_is_one_value(void **state) {
     end();
 }
 
-static void single_pair_answers_about_its_processes(void **state) {
+static void a_single_pair_answer_is_limited_to_its_processes(void **state) {
     (void)state;
     add_pair("aa", 1, "1", 0);
     judge();
@@ -517,7 +517,7 @@ static void background_may_differ_by_chance(void **state) {
 }
 
 /* An iteration of the background takes longer than a run. */
-static void background_without_iterations_is_not_called_the_same(void **state) {
+static void background_without_iterations_is_not_compared(void **state) {
     (void)state;
     char text[DUET_TEXT];
     settings.beside = "serial@60%";
@@ -833,11 +833,11 @@ UNIT_MAIN(
     cmocka_unit_test(background_that_differs_between_commands_is_doubtful),
     cmocka_unit_test(only_iterations_inside_a_turn_count),
     cmocka_unit_test(each_pair_of_processes_is_one_value),
-    cmocka_unit_test(single_pair_answers_about_its_processes),
+    cmocka_unit_test(a_single_pair_answer_is_limited_to_its_processes),
     cmocka_unit_test(process_without_iterations_has_no_answer),
     cmocka_unit_test(background_is_compared_by_turns),
     cmocka_unit_test(background_may_differ_by_chance),
-    cmocka_unit_test(background_without_iterations_is_not_called_the_same),
+    cmocka_unit_test(background_without_iterations_is_not_compared),
     cmocka_unit_test(side_by_side_commands_have_blocks_of_two_runs),
     cmocka_unit_test(response_times_are_compared),
     cmocka_unit_test(percentiles_need_two_hundred_answers),

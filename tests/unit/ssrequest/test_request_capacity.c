@@ -28,7 +28,7 @@ static void capacity_criteria_are_parsed(void **state) {
     }
 }
 
-static void end_so_many(
+static void end_count(
     struct ssrequest_tally *tally, unsigned count, ss_time length, enum ssrequest_outcome outcome) {
     for (unsigned i = 0; i < count; i++) {
         struct ssrequest_ended ended = {0, length / 2, length, outcome, 0, 0};
@@ -46,22 +46,22 @@ static void capacity_criteria_count_all_intended_requests(void **state) {
     struct ssrequest_criterion p90 = {.share = 0.9, .limit = 1001 * SS_MILLISECOND};
     assert_int_equal(ssrequest_tally_open(&tally, SS_SECOND, &error), 0);
     assert_false(ssrequest_criterion_holds(&mean, &tally)); /* no request yet */
-    end_so_many(&tally, 900, SS_SECOND, SSREQUEST_SUCCESS);
+    end_count(&tally, 900, SS_SECOND, SSREQUEST_SUCCESS);
     assert_true(ssrequest_criterion_holds(
         &mean, &tally)); /* exactly at the limit, from the intended time */
     assert_true(ssrequest_criterion_holds(&p90, &tally));
-    end_so_many(&tally, 90, SS_SECOND * 3 / 2, SSREQUEST_SUCCESS);
+    end_count(&tally, 90, SS_SECOND * 3 / 2, SSREQUEST_SUCCESS);
     assert_false(ssrequest_criterion_holds(&mean, &tally));
     assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 900 of 990 */
-    end_so_many(&tally, 10, 10, SSREQUEST_CONNECTION_REFUSED);
+    end_count(&tally, 10, 10, SSREQUEST_CONNECTION_REFUSED);
     assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 99 % */
     /* Quick failures do not improve the mean. */
     assert_that(ssrequest_criterion_figure(&mean, &tally), >, 1.045);
     ssrequest_tally_due(&tally); /* a waiting request is not a success */
     assert_false(ssrequest_criterion_holds(&p90, &tally));
     ssrequest_tally_clear(&tally);
-    end_so_many(&tally, 995, SS_SECOND / 2, SSREQUEST_SUCCESS);
-    end_so_many(&tally, 5, 1000 * SS_SECOND, SSREQUEST_TIMEOUT);
+    end_count(&tally, 995, SS_SECOND / 2, SSREQUEST_SUCCESS);
+    end_count(&tally, 5, 1000 * SS_SECOND, SSREQUEST_TIMEOUT);
     assert_false(ssrequest_criterion_holds(&mean, &tally)); /* slow failures worsen the mean */
     ssrequest_tally_close(&tally);
 }

@@ -447,7 +447,7 @@ static void queueing_laws_hold_for_random_settings(void **state) {
     }
 }
 
-static void no_more_than_the_requested_requests_are_sent(void **state) {
+static void at_most_the_requested_number_is_sent(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -533,7 +533,7 @@ UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(round_robin_alternates_between_servers),
     cmocka_unit_test(excluding_timeouts_makes_least_connections_look_worse),
     cmocka_unit_test(queueing_laws_hold_for_random_settings),
-    cmocka_unit_test(no_more_than_the_requested_requests_are_sent),
+    cmocka_unit_test(at_most_the_requested_number_is_sent),
     cmocka_unit_test(exactly_the_requested_number_of_requests_is_sent),
     cmocka_unit_test(closed_loop_clients_send_the_requested_number_of_requests),
     cmocka_unit_test(queue_results_depend_on_the_seed))
