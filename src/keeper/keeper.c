@@ -69,7 +69,7 @@ pid_t ss_keeper_start(struct ss_keeper *keeper) {
     return pid;
 }
 
-/* Waits for the keeper to exit. Returns false if there was no keeper or if it was killed. */
+/* Waits for the keeper to exit. Returns false if there was none, if it failed or was killed. */
 static bool await_child(struct ss_keeper *keeper) {
     int status = 0;
     if (keeper->pid <= 0)
@@ -77,7 +77,7 @@ static bool await_child(struct ss_keeper *keeper) {
     kill(keeper->pid, SIGCONT); /* the keeper may be stopped */
     ss_platform_reap(keeper->pid, &status, 0);
     keeper->pid = 0;
-    return WIFEXITED(status);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 bool ss_keeper_dismiss(struct ss_keeper *keeper) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,10 +114,28 @@ static void unstop(const struct ss_crew *crew, pid_t pid) {
         kill(pid, SIGCONT);
 }
 
+/*
+ * Returns the pid of a child that has ended or stopped; 0 if there is none. If it is the sensor,
+ * ends the rest of its group, whose number may be that of another group once the sensor has been
+ * reaped.
+ */
+static pid_t next_child(struct ss_crew *crew) {
+    siginfo_t child = {0};
+    if (waitid(P_ALL, 0, &child, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) < 0 || child.si_pid <= 0)
+        return 0;
+    if (child.si_pid == atomic_load(&crew->board->sensor) && child.si_code != CLD_STOPPED &&
+        child.si_code != CLD_TRAPPED) {
+        kill(-child.si_pid, SIGKILL);
+        atomic_store(&crew->board->sensor, 0);
+    }
+    return child.si_pid;
+}
+
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status) {
     *who = SS_CREW_OTHER;
     pid_t pid;
-    while ((pid = ss_platform_reap(-1, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
+    while ((pid = next_child(crew)) > 0 &&
+           (pid = ss_platform_reap(pid, status, WNOHANG | WUNTRACED)) > 0 && WIFSTOPPED(*status))
         unstop(crew, pid);
     if (pid <= 0)
         return 0;

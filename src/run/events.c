@@ -46,6 +46,7 @@ void ss_master_read_sensor(struct ss_master *master, ss_time now) {
     if (ss_sensor_read(sensor, now, master->error) < 0 ||
         ss_sensor_check(sensor, now, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
+    atomic_store(&master->board->sensor, sensor->pid);
     atomic_store(&master->board->sensor_value, ss_word_from_double(sensor->value));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/executor.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -230,8 +231,7 @@ _Noreturn static void leave_start_failed(struct executor *executor) {
 
 /* Continues what is left of the instance, which outlives us. */
 static void release_instance(struct executor *executor) {
-    ss_instance_follow(&executor->instance, 0);
-    ss_instance_continue(&executor->instance);
+    ss_instance_release(&executor->instance);
     ss_perf_counts_end(&executor->perf_counts);
     atomic_store(&executor->row->leader, 0);
     atomic_store(&executor->row->stopped, 0);
@@ -390,7 +390,14 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     executor.instance.row = setup->index;
     wake_word = &executor.row->wake;
     ss_signals_adopt(on_signal, wanted);
-    atomic_store(&executor.row->executor_started, ss_platform_process_started(getpid()));
+    errno = 0;
+    uint64_t started = ss_platform_process_started(getpid());
+    atomic_store(&executor.row->executor_started, started);
+    if (started == 0) { /* no rescuer could tell whether this process lives */
+        atomic_store(&executor.row->start_error, errno ? errno : ESRCH);
+        atomic_store(&executor.row->fork_failed, 1);
+        leave_start_failed(&executor);
+    }
     /* This signal takes effect even if the process has been stopped. */
     if (ss_platform_die_with(setup->master, SIGCONT) < 0)
         leave_start_failed(&executor);

@@ -199,7 +199,7 @@ static int open_crew(struct ss_master *master) {
         await_guardian(master->board);
     if (plan->source.source != SS_SOURCE_SENSOR)
         return 0;
-    struct ss_sensor_caller caller = {&master->signals, master->scheduling};
+    struct ss_sensor_caller caller = {&master->signals, master->scheduling, master->board->mark};
     int status =
         ss_sensor_start(&master->sensor, plan->source.argument, &caller, ss_platform_now(), error);
     atomic_store(&master->board->sensor, master->sensor.pid);

@@ -65,8 +65,8 @@ struct ss_output {
 
 /*
  * Opens the output. The caller must have set `instances`, `folder`, `out`, `tty`, `errors`,
- * `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist. Fails if no
- * pseudo-terminal can be created.
+ * `pattern`, `iterations`, `board` and `own_wait`. Creates `folder` if it does not exist. Fails if
+ * no pseudo-terminal can be created.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include "base/words.h"
 #include "platform/platform.h"
 #include "record/ends.h"
+#include "tree/sweep.h"
 
 #define END_LOOK  5000000 /* nanoseconds between looks for the end of the program */
 #define END_LOOKS 20
@@ -29,6 +31,7 @@ static void exec_sensor(
     dup2(output, STDOUT_FILENO);
     ss_platform_scheduling_restore(caller->scheduling, NULL);
     ss_signals_restore(caller->signals, false);
+    setenv(SS_SWEEP_MARK, caller->mark, 1);
     execvp(words[0], words);
     dprintf(STDERR_FILENO, "showstopper: sensor '%s': %s\n", words[0], strerror(errno));
     _exit(SS_ERROR_NOT_EXECUTABLE);
@@ -81,8 +84,13 @@ static void learn_status(struct ss_sensor *sensor) {
     for (int i = 0; i < END_LOOKS && sensor->pid > 0; i++) {
         if (i > 0)
             nanosleep(&pause, NULL);
-        if (waitpid(sensor->pid, &sensor->status, WNOHANG) == sensor->pid)
-            sensor->pid = 0;
+        siginfo_t end = {0};
+        if (waitid(P_PID, (id_t)sensor->pid, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+            end.si_pid != sensor->pid)
+            continue;
+        kill(-sensor->pid, SIGKILL); /* the number is the group's until the sensor is reaped */
+        waitpid(sensor->pid, &sensor->status, 0);
+        sensor->pid = 0;
     }
 }
 

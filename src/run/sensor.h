@@ -27,10 +27,11 @@ struct ss_sensor {
 
 struct ss_scheduling;
 
-/* The settings of the program's caller, which the sensor gets back. */
+/* The settings of the program's caller, which the sensor gets back, and the mark of the run. */
 struct ss_sensor_caller {
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
+    const char *mark; /* see SS_SWEEP_MARK */
 };
 
 SS_MUST_USE int ss_sensor_start(struct ss_sensor *sensor, const char *command,
@@ -46,6 +47,7 @@ SS_MUST_USE int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_
 SS_MUST_USE int ss_sensor_check(
     const struct ss_sensor *sensor, ss_time now, struct ss_error *error);
 
+/* Kills the sensor and its process group. */
 void ss_sensor_end(struct ss_sensor *sensor);
 
 #endif

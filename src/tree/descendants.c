@@ -18,6 +18,14 @@ void ss_descendants_add(struct ss_descendants *list, pid_t pid, uint64_t started
         list->items[list->count++] = (struct ss_descendant){pid, started};
 }
 
+void ss_descendants_add_branches(
+    struct ss_descendants *list, const struct ss_holds *holds, uint32_t row) {
+    for (uint32_t i = 0; i < holds->count; i++) {
+        if (holds->list[i].row == row)
+            ss_descendants_add(list, holds->list[i].pid, holds->list[i].started);
+    }
+}
+
 struct parent {
     struct ss_descendants *list;
     struct ss_descendant is;
@@ -32,13 +40,23 @@ static void add_child(void *context, pid_t pid) {
         ss_descendants_add(parent->list, pid, child.started);
 }
 
+void ss_descendants_add_children(struct ss_descendants *list, pid_t pid, uint64_t started) {
+    struct parent parent = {list, {pid, started}};
+    ss_platform_process_children(pid, add_child, &parent);
+}
+
 void ss_descendants_find(struct ss_descendants *list, bool stop) {
-    for (uint32_t i = 0; i < list->count; i++) {
-        struct parent parent = {list, list->items[i]};
-        if (stop)
-            ss_platform_process_signal_once(parent.is.pid, parent.is.started, SIGSTOP);
-        ss_platform_process_children(parent.is.pid, add_child, &parent);
-    }
+    uint32_t before;
+    do {
+        before = list->count;
+        for (uint32_t i = 0; i < list->count; i++) {
+            struct ss_descendant item = list->items[i]; /* the array may move */
+            if (stop)
+                ss_platform_process_signal_once(item.pid, item.started, SIGSTOP);
+            ss_descendants_add_children(list, item.pid, item.started);
+        }
+        /* A process may have been in fork() when it was told to stop. */
+    } while (stop && list->count > before);
 }
 
 void ss_descendants_signal(const struct ss_descendants *list, int signal) {

@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "tree/branches.h"
+
 /*
- * Processes and all their descendants, as long as the processes in between live. A rescuer lists
- * them before it kills anything: a child that was about to leave its group when the executor
- * stopped the group has stopped outside it, and may not be a branch yet. Once its parent is dead,
- * nothing shows whose it is.
+ * Processes and all their descendants, as long as the processes in between live: also those that
+ * are not on the board yet. A process that is leaving its group at the moment when the group is
+ * stopped stops outside of it. Nobody continues it before the census has found it, and once its
+ * parent is dead, nothing shows whose it is.
  *
  * Begin with a list of zeros.
  */
@@ -29,9 +31,16 @@ struct ss_descendants {
 /* Adds a process, unless it is in the list or `started` is 0. */
 void ss_descendants_add(struct ss_descendants *list, pid_t pid, uint64_t started);
 
+/* Adds the children of a process, but not the process. */
+void ss_descendants_add_children(struct ss_descendants *list, pid_t pid, uint64_t started);
+
+/* Adds the known branches of a row. */
+void ss_descendants_add_branches(
+    struct ss_descendants *list, const struct ss_holds *holds, uint32_t row);
+
 /*
  * Adds the descendants of the processes in the list. With `stop`, stops each process before it
- * lists its children, so that the process cannot start any afterwards.
+ * lists its children, and looks again until no process has new ones.
  */
 void ss_descendants_find(struct ss_descendants *list, bool stop);
 

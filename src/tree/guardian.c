@@ -164,6 +164,7 @@ static void close_guardian(void *context) {
     if (guardian->census.listening || guardian->records)
         ss_platform_fork_events_listen(guardian->forks, false);
     ss_census_close(&guardian->census);
+    ss_terminal_close(setup->terminal); /* the master may die before it does so */
     ss_freezers_remove(guardian->board);
 }
 
@@ -183,9 +184,10 @@ void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
     struct ss_rescue rescue;
     ss_keeper_await(
         atomic_load(&board->guardian), atomic_load(&board->guardian_started), GUARDIAN_PATIENCE);
-    if (atomic_load(&board->over) ||
-        ss_rescue_open(&rescue, board, setup->master, -1, setup->master_bell) < 0)
-        return;
-    take_over(setup, &rescue);
+    if (!atomic_load(&board->over) &&
+        ss_rescue_open(&rescue, board, setup->master, -1, setup->master_bell) == 0)
+        take_over(setup, &rescue);
+    /* A guardian that has taken over may have been killed before it had done these. */
+    ss_terminal_close(setup->terminal);
     ss_freezers_remove(board);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/streams.h"
+#include "tree/descendants.h"
 #include "tree/freezer.h"
 #include "tree/sweep.h"
 
@@ -222,9 +223,26 @@ void ss_instance_follow(struct ss_instance *instance, int signal) {
         return;
     if (signal)
         ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, signal);
+    /* It may have been stopped with the group that it was leaving. */
+    if (signal != SIGSTOP)
+        ss_holds_signal(&instance->holds, fresh, SS_HOLDS_ALL, SIGCONT);
     if (instance->freezer <= 0)
         instance->freezer = ss_freezer_open(instance->board, instance->row);
     freeze(instance, signal == SIGSTOP);
+}
+
+void ss_instance_release(struct ss_instance *instance) {
+    struct ss_descendants list = {0};
+    ss_instance_follow(instance, 0);
+    if (instance->attached)
+        ss_descendants_add(&list, instance->root.pid, instance->root.started);
+    else
+        ss_descendants_add_children(&list, getpid(), ss_platform_process_started(getpid()));
+    ss_descendants_add_branches(&list, &instance->holds, instance->row);
+    ss_descendants_find(&list, false);
+    ss_descendants_signal(&list, SIGCONT);
+    ss_descendants_close(&list);
+    ss_instance_continue(instance);
 }
 
 void ss_instance_unstop(struct ss_instance *instance) {

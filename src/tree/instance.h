@@ -71,8 +71,16 @@ void ss_instance_stop(struct ss_instance *instance);
 void ss_instance_continue(struct ss_instance *instance);
 void ss_instance_signal(struct ss_instance *instance, int signal);
 
-/* Updates the branches; sends the signal, if it is not 0, to new ones. */
+/*
+ * Updates the branches; sends the signal, if it is not 0, to new ones, and continues them unless it
+ * is SIGSTOP.
+ */
 void ss_instance_follow(struct ss_instance *instance, int signal);
+
+/*
+ * Continues all processes of an instance that outlives us, also those that are not branches yet.
+ */
+void ss_instance_release(struct ss_instance *instance);
 
 /* Continues the leader if another process has stopped it. */
 void ss_instance_unstop(struct ss_instance *instance);

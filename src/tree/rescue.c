@@ -130,46 +130,47 @@ static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * Lists the known processes of an instance and their descendants. An attached instance needs no
- * list: only branches of it are ever stopped.
+ * Lists the known processes of an instance and their descendants. Those to be killed are stopped
+ * first, groups at once, so that they cannot start others meanwhile.
  */
 static void list_processes(
-    const struct ss_rescue *rescue, uint32_t index, struct ss_descendants *list) {
+    const struct ss_rescue *rescue, uint32_t index, bool stop, struct ss_descendants *list) {
     const struct ss_charge *charge = &rescue->charges[index];
-    if (rescue->board->attached)
-        return;
-    ss_descendants_add(list, charge->leader_pid, charge->leader_started);
-    for (uint32_t i = 0; i < rescue->holds->count; i++) {
-        const struct ss_hold *hold = &rescue->holds->list[i];
-        if (hold->row == index)
-            ss_descendants_add(list, hold->pid, hold->started);
+    if (stop) {
+        signal_instance(rescue, index, SIGSTOP);
+        ss_holds_signal(rescue->holds, 0, index, SIGSTOP);
     }
-    ss_descendants_find(list, !rescue->board->keep);
+    ss_descendants_add(list, charge->leader_pid, charge->leader_started);
+    ss_descendants_add_branches(list, rescue->holds, index);
+    ss_descendants_find(list, stop);
 }
 
 /*
- * Ends the processes that a dead executor has left, or continues them with --keep. Parents are
- * continued last, so that no shell sees its children stopped.
+ * Ends the processes that a dead executor has left, or continues them with --keep. Of an attached
+ * instance, only the processes on the board are ended. Parents are continued last, so that no shell
+ * sees its children stopped.
  */
 static void clear(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
+    bool ends_all = !rescue->board->keep && !rescue->board->attached;
     struct ss_descendants list = {0};
     if (ss_row_is_settled(row))
         return;
     atomic_fetch_add(&rescue->board->losses, 1);
     hold_leader(rescue, index);
     ss_rescue_refresh_holds(rescue);
-    list_processes(rescue, index, &list);
+    list_processes(rescue, index, ends_all, &list);
     if (!rescue->board->keep) {
         signal_instance(rescue, index, SIGKILL);
         ss_holds_signal(rescue->holds, 0, index, SIGKILL);
         ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGKILL);
-        ss_descendants_signal(&list, SIGKILL);
     }
+    if (ends_all)
+        ss_descendants_signal(&list, SIGKILL);
     ss_freezer_release(rescue->board, index);
+    ss_descendants_signal(&list, SIGCONT);
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
     ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
-    ss_descendants_signal(&list, SIGCONT);
     signal_instance(rescue, index, SIGCONT);
     ss_descendants_close(&list);
     if (rescue->board->attached && !rescue->board->keep)
@@ -296,6 +297,9 @@ void ss_rescue_take_over(struct ss_rescue *rescue) {
         kill_executor(rescue, i);
         clear(rescue, i);
     }
+    /* The sensor dies with the master, but its children do not. */
+    if (atomic_exchange(&rescue->board->sensor, 0) > 0)
+        atomic_fetch_add(&rescue->board->losses, 1);
     sweep_for_losses(rescue);
     atomic_store(&rescue->board->over, 1);
 }

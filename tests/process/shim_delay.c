@@ -46,6 +46,7 @@ static void delay(unsigned one_in) {
 }
 
 /* Type, name, parameters and arguments of the functions that are delayed. */
+/* clang-format off */
 #define DELAYED(wrap)                                                                              \
     wrap(int, kill, (pid_t pid, int signal), (pid, signal))                                        \
     wrap(int, rename, (const char *from, const char *to), (from, to))                              \
@@ -57,6 +58,7 @@ static void delay(unsigned one_in) {
     wrap(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))            \
     wrap(FILE *, fopen, (const char *path, const char *mode), (path, mode))                        \
     wrap(int, fclose, (FILE *file), (file))
+/* clang-format on */
 
 #define DECLARE(type, name, parameters, arguments) static type(*next_##name) parameters;
 #define LOOK_UP(type, name, parameters, arguments)                                                 \

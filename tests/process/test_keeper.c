@@ -209,6 +209,17 @@ START_TEST(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
 }
 END_TEST
 
+START_TEST(a_keeper_whose_successors_cannot_be_set_up_has_not_finished) {
+    open_log();
+    start_keeper();
+    expect_events("o");
+    open_status = -1;
+    ck_assert_int_eq(kill(keeper.pid, SIGKILL), 0);
+    ck_assert(!ss_keeper_dismiss(&keeper));
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
 START_TEST(awaiting_a_stopped_keeper_continues_it) {
     stops_when_orphaned = true;
     pid_t parent = start_parent();
@@ -258,6 +269,7 @@ PROCESS_MAIN(
     SS_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed),
     SS_CASE(a_stopped_keeper_can_be_dismissed),
     SS_CASE(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up),
+    SS_CASE(a_keeper_whose_successors_cannot_be_set_up_has_not_finished),
     SS_CASE(awaiting_a_stopped_keeper_continues_it),
     SS_CASE(a_keeper_exits_when_its_turn_function_says_so))
 /* clang-format on */

@@ -164,7 +164,8 @@ static struct run *run_with_death(
     return run_wait(run);
 }
 
-static void expect_death_reported(const char *script, const char *repeat, int status, const char *how) {
+static void expect_death_reported(
+    const char *script, const char *repeat, int status, const char *how) {
     const char *folder = run_make_folder();
     char event[128], line[128];
     int seconds = 5;
@@ -201,7 +202,8 @@ static void expect_death_reported(const char *script, const char *repeat, int st
 START_TEST(an_instance_that_ended_early_is_reported) {
     expect_death_reported(
         ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
-    expect_death_reported(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
+    expect_death_reported(ONCE_CONTROLLED
+        "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
         "--repeat", 128 + 11, "killed by SIGSEGV");
     expect_death_reported(
         ONCE_CONTROLLED "[ % = 0 ] && exec sleep 1000; exit 7", "--", 7, "exit status 7");
@@ -377,8 +379,8 @@ START_TEST(iterations_are_matched_in_output_lines) {
     run_expect(run, 0);
     expect_between(run->out.bytes, "iterations", 6, 6);
     expect_lengths(record, 0, 0, 15);
-    run = FIGURES("-n", "1", "-l", "100%", "--record", timed, "--iteration", "took ([0-9]+) ms", "sh",
-        "-c", six_steps(timed));
+    run = FIGURES("-n", "1", "-l", "100%", "--record", timed, "--iteration", "took ([0-9]+) ms",
+        "sh", "-c", six_steps(timed));
     run_expect(run, 0);
     expect_between(run->out.bytes, "iterations", 6, 6);
     expect_lengths(timed, 0, 20 - 1e-3, 20 + 1e-3);
@@ -402,8 +404,8 @@ static struct run *repeat_six_times(const char *record, const char *pattern, con
     char script[1024];
     snprintf(script, sizeof script, "%s; sleep 0.1; echo took 5 ms; exec \"$0\" count \"$1\" 6",
         await_counting(record));
-    return RUN("-n", "1", "-l", "100%", "--record", record, "--iteration", pattern, "--repeat", "sh",
-        "-c", script, PAYLOAD, file);
+    return RUN("-n", "1", "-l", "100%", "--record", record, "--iteration", pattern, "--repeat",
+        "sh", "-c", script, PAYLOAD, file);
 }
 
 /* With both options, an end of the program is not an iteration. */

@@ -343,6 +343,25 @@ START_TEST(sensor_that_fails_ends_the_run) {
 }
 END_TEST
 
+START_TEST(children_of_a_sensor_end_with_it) {
+    expect_sensor_error("sh -c '" PAYLOAD " ignore-term >/dev/null & echo 0.5; exit 1'",
+        "the sensor ended (exit status 1)");
+}
+END_TEST
+
+START_TEST(children_of_a_sensor_end_with_the_master) {
+    struct run *run = START("-q", "-v", "-n", "1", "-l", "50%", "-f", "command", "-F",
+        "sh -c '" PAYLOAD " ignore-term >/dev/null & while :; do echo 0.5; sleep 0.1; done'",
+        PAYLOAD, "spin");
+    run_wait_text(run, "instances run");
+    RUN_UNTIL(run, family_find("payload").count == 2);
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    run_expect_nothing_left();
+    run_free(run);
+}
+END_TEST
+
 START_TEST(sensor_that_is_silent_ends_the_run) {
     expect_sensor_error("sleep 1000", "printed nothing");
 }
@@ -379,6 +398,8 @@ PROCESS_MAIN(
     SS_CASE(duty_follows_the_load_of_a_sensor),
     SS_CASE(sensor_has_the_limits_of_the_caller),
     SS_CASE(sensor_that_fails_ends_the_run),
+    SS_CASE(children_of_a_sensor_end_with_it),
+    SS_CASE(children_of_a_sensor_end_with_the_master),
     SS_CASE(sensor_that_is_silent_ends_the_run),
     SS_CASE(load_of_a_control_group_is_measured))
 /* clang-format on */

@@ -15,7 +15,9 @@ static struct ss_crew crew;
 
 static void set_up(void) {
     plan.instances = 2;
-    crew = (struct ss_crew){.plan = &plan, .executors = executors, .running = 2};
+    crew = (struct ss_crew){
+        .plan = &plan, .board = ss_board_allocate(2, 0), .executors = executors, .running = 2};
+    assert_non_null(crew.board);
 }
 
 /* Starts a child that has exited with this status when this function returns. */
@@ -51,6 +53,7 @@ static void each_child_is_recognized(void **state) {
     assert_int_equal(crew.guardian.pid, 0);
     expect_reaped(start(3), SS_CREW_OTHER, 3);
     assert_int_equal(ss_crew_reap(&crew, &who, &status), 0);
+    free(crew.board);
 }
 
 /* The guardian could not be replaced, so the run is ending when an orphan exits. */
@@ -71,6 +74,7 @@ static void orphan_is_not_taken_for_the_guardian(void **state) {
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assert_string_equal(error.message, "");
     free(master);
+    free(crew.board);
 }
 
 // clang-format off

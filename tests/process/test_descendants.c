@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A rescue finds processes of a dead executor that are not on the board. */
+/*
+ * Processes that have stopped outside the group of their instance, and are not on the board yet: a
+ * process that is leaving its group when the group is stopped stops in its new one.
+ */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -9,12 +12,11 @@
 
 #include "kin.h"
 #include "platform/platform.h"
+#include "tree/instance.h"
 #include "tree/rescue.h"
 
 /* A child of the leader, and the child of that one: each is stopped, in a session of its own. */
-static struct shared {
-    pid_t pids[2];
-} *shared;
+static struct shared { pid_t pids[2]; } * shared;
 
 /* Returns the pid of a new process that outlives its parent. */
 static pid_t fork_stopped(void (*act)(void)) {
@@ -50,13 +52,16 @@ static pid_t start_leader(uint64_t started[2]) {
     return leader;
 }
 
-/* Lets a rescue find that the executor of this instance is dead. */
-static void rescue(pid_t leader, bool keep) {
+static struct ss_board *make_board(void) {
     struct ss_board *board = ss_board_allocate(1, 0);
-    struct ss_rescue rescue;
     ck_assert_ptr_nonnull(board);
     strcpy(board->mark, "none");
-    board->keep = keep;
+    return board;
+}
+
+/* Lets a rescue find that the executor of this instance is dead. */
+static void rescue(struct ss_board *board, pid_t leader) {
+    struct ss_rescue rescue;
     pid_t executor = kin_start(NULL);
     struct ss_row *row = &board->rows[0];
     atomic_store(&row->executor, executor);
@@ -68,7 +73,6 @@ static void rescue(pid_t leader, bool keep) {
     ck_assert_int_eq(ss_rescue_open(&rescue, board, getpid(), -1, -1), 0);
     ck_assert_uint_eq(ss_rescue_look(&rescue, 0), 0);
     ck_assert_uint_eq(atomic_load(&row->life), SS_LIFE_CLEARED);
-    free(board);
 }
 
 static bool has_ended(pid_t pid) {
@@ -86,20 +90,64 @@ static bool come_to(bool (*is_so)(pid_t pid), const uint64_t started[2]) {
     return both;
 }
 
-START_TEST(descendants_that_have_stopped_outside_the_group_are_ended) {
+START_TEST(they_are_ended_if_the_executor_is_dead) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
-    rescue(leader, false);
+    rescue(make_board(), leader);
     kin_reap(leader);
     ck_assert(come_to(has_ended, started));
 }
 END_TEST
 
-START_TEST(descendants_that_have_stopped_outside_the_group_are_continued_if_kept) {
+static void expect_rescue_continues(bool attached) {
     uint64_t started[2];
     pid_t leader = start_leader(started);
-    rescue(leader, true);
+    struct ss_board *board = make_board();
+    board->keep = 1;
+    board->attached = attached;
+    rescue(board, leader);
     RUN_UNTIL(NULL, kin_waits(leader));
+    ck_assert(come_to(kin_waits, started));
+    kin_end(leader);
+}
+
+START_TEST(they_are_continued_if_the_executor_of_a_kept_instance_is_dead) {
+    expect_rescue_continues(false);
+}
+END_TEST
+
+START_TEST(they_are_continued_if_the_executor_of_an_attached_instance_is_dead) {
+    expect_rescue_continues(true);
+}
+END_TEST
+
+static struct ss_instance instance; /* too large for the stack */
+
+START_TEST(they_are_continued_when_their_instance_is_released) {
+    for (int attached = 0; attached < 2; attached++) {
+        uint64_t started[2];
+        pid_t leader = start_leader(started);
+        instance = (struct ss_instance){.board = make_board()};
+        if (attached)
+            ss_instance_attach(&instance, leader, ss_platform_process_started(leader));
+        else
+            instance.leader = leader;
+        ss_instance_release(&instance);
+        ck_assert_msg(come_to(kin_waits, started), "attached: %d", attached);
+        kin_end(leader);
+    }
+}
+END_TEST
+
+/* An instance that runs for hours is continued only once. */
+START_TEST(they_are_continued_when_they_become_branches) {
+    uint64_t started[2];
+    pid_t leader = start_leader(started);
+    instance = (struct ss_instance){.board = make_board(), .leader = leader};
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_lt(ss_branch_claim(instance.board, 0, shared->pids[i], started[i], true),
+            SS_BOARD_BRANCHES);
+    ss_instance_follow(&instance, 0);
     ck_assert(come_to(kin_waits, started));
     kin_end(leader);
 }
@@ -107,6 +155,9 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(descendants_that_have_stopped_outside_the_group_are_ended),
-    SS_CASE(descendants_that_have_stopped_outside_the_group_are_continued_if_kept))
+    SS_CASE(they_are_ended_if_the_executor_is_dead),
+    SS_CASE(they_are_continued_if_the_executor_of_a_kept_instance_is_dead),
+    SS_CASE(they_are_continued_if_the_executor_of_an_attached_instance_is_dead),
+    SS_CASE(they_are_continued_when_their_instance_is_released),
+    SS_CASE(they_are_continued_when_they_become_branches))
 /* clang-format on */
