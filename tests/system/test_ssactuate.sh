@@ -896,6 +896,11 @@ the_duty_knob_throttles_by_showstopper() {
     says out " -D 30000u,jitter=0 "
 }
 
+with_duty_percent_signs_stay_as_they_are() {
+    expect 0 ssactuate run duty=50% -- echo +%s 100%
+    is out '+%s 100%'
+}
+
 a_killed_duty_throttle_leaves_no_process_stopped() {
     "$build/bin/ssactuate" run duty=1%,tau=1s -- sh -c 'echo $$ >"$1/command"; exec sleep 1000' - "$folder" &
     run_pid=$!
@@ -981,6 +986,7 @@ run_case each_thread_is_bound_to_one_cpu
 run_case crowded_threads_cause_one_warning
 run_case affinity_pins_without_privilege_or_runtime_folder
 run_case the_duty_knob_throttles_by_showstopper
+run_case with_duty_percent_signs_stay_as_they_are
 run_case a_killed_duty_throttle_leaves_no_process_stopped
 run_case the_exit_status_of_the_command_is_returned
 run_case with_duty_the_status_after_a_signal_is_that_of_the_signal

@@ -37,11 +37,14 @@ struct run {
     bool warned;                    /* that threads share CPUs */
 };
 
-/* Prepends showstopper and its options to the command. Returns NULL if memory is exhausted. */
+/*
+ * Prepends showstopper and its options to the command. The empty placeholder keeps showstopper from
+ * replacing % in the command. Returns NULL if memory is exhausted.
+ */
 static char **throttle_words(const struct run *run, const char *program) {
     static char duty[32], round[64];
-    const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-l", duty, "-f",
-        "exact", "-d", "stagger", "-D", round, "-c", "fixed", "--"};
+    const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-p", "", "-l",
+        duty, "-f", "exact", "-d", "stagger", "-D", round, "-c", "fixed", "--"};
     size_t count = 0, own = sizeof before / sizeof *before;
     char *const *command = run->options->command;
     while (command[count])
