@@ -164,6 +164,19 @@ scaling_max_freq scaling_max_freq scaling_min_freq no_turbo constraint_0_power_l
     unchanged
 }
 
+the_knob_of_a_target_replaces_the_general_one() {
+    local zones policies
+    unpack intel-pstate
+    zones=$tree/sys/class/powercap policies=$tree/sys/devices/system/cpu/cpufreq
+    cp -r "$zones/intel-rapl:0" "$zones/intel-rapl:1"
+    remember
+    expect 0 actuate run power=80W power@intel-rapl:0=60W frequency=2GHz frequency@1=3GHz -- cat \
+        "$zones"/intel-rapl:[01]/constraint_0_power_limit_uw "$policies"/policy[01]/scaling_m*_freq
+    is out $'60000000\n80000000\n2000000\n2000000\n3000000\n3000000'
+    is err ''
+    unchanged
+}
+
 rounded_power_is_accepted_and_reported() {
     unpack intel-pstate
     expect 0 actuate run power=60.1W --record "$folder/record" -- cat \
@@ -947,6 +960,7 @@ run_case knobs_are_set_while_the_command_runs
 run_case a_frequency_outside_of_the_limits_widens_them
 run_case frequency_limits_are_set_in_the_order_that_the_kernel_accepts
 run_case knobs_are_restored_in_reverse_order
+run_case the_knob_of_a_target_replaces_the_general_one
 run_case rounded_power_is_accepted_and_reported
 run_case values_changed_or_refused_by_the_kernel_are_reported
 run_case values_are_written_again_if_they_differ

@@ -133,6 +133,21 @@ static void power_is_set_for_each_package(void **state) {
     close_machine();
 }
 
+static void each_file_is_set_by_the_last_knob_that_names_it(void **state) {
+    (void)state;
+    open_machine("intel-pstate");
+    PLAN("power=80W", "power@intel-rapl:0=60W");
+    assert_that(plan.count, ==, 1);
+    assert_string_equal(plan.settings[0].value, "60000000");
+    PLAN("frequency=2GHz", "frequency@1=3GHz");
+    assert_that(plan.count, ==, 8);
+    expect_setting(1, "cpufreq/policy0/scaling_max_freq 2000000");
+    expect_setting(2, "cpufreq/policy2/scaling_min_freq 2000000");
+    expect_setting(6, "cpufreq/policy1/scaling_min_freq 3000000");
+    expect_setting(7, "cpufreq/policy1/scaling_max_freq 3000000");
+    close_machine();
+}
+
 static void pin_to_all_cpus_means_free(void **state) {
     (void)state;
     open_machine("shared");
@@ -231,6 +246,7 @@ UNIT_MAIN(
     cmocka_unit_test(boost_of_each_policy_is_switched),
     cmocka_unit_test(knob_with_unwritable_files_is_absent),
     cmocka_unit_test(power_is_set_for_each_package),
+    cmocka_unit_test(each_file_is_set_by_the_last_knob_that_names_it),
     cmocka_unit_test(pin_to_all_cpus_means_free),
     cmocka_unit_test(size_sets_cpus_quota_and_memory),
     cmocka_unit_test(quota_and_memory_have_limits),

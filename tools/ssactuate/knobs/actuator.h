@@ -49,6 +49,7 @@ struct ssactuate_plan {
     char instance_url[SSACTUATE_URL]; /* URL of a copy, with {port} */
 };
 
+/* Adds a setting. It replaces the one of the same file, if any. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error);
 SS_NONNULL() void ssactuate_plan_free(struct ssactuate_plan *plan);

@@ -6,8 +6,23 @@
 #include "base/grow.h"
 #include "base/words.h"
 
+/* Removes the setting of a file, if any. */
+static void remove_path(struct ssactuate_plan *plan, const char *path) {
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->settings[i].path, path) != 0)
+            plan->settings[kept++] = plan->settings[i];
+    }
+    plan->count = kept;
+}
+
+/*
+ * A journal compares a file with the only value that a run gives it. The new setting comes last,
+ * because actuators choose the order of files by the values that these have before the run.
+ */
 int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error) {
+    remove_path(plan, setting->path);
     if (!SS_GROW(plan->settings, plan->count + 1, plan->room))
         return ss_error_memory(error);
     plan->settings[plan->count++] = *setting;
