@@ -187,6 +187,10 @@ dry_run_prints_the_plan_and_its_duration() {
     prints "sleep-50-default-own-1: 6 min 01 s"
     experiment accuracy --dry-run --methods default --targets 50 --name nap --iteration=x -- sleep 1
     prints "nap-50-default-own-1: 6 min 01 s"
+    # The load of one instance is unknown.
+    experiment throughput --dry-run --methods nbench-fit --targets 50 --name nap -- sleep 1
+    prints "nap-nbench-fit-50-1: 6 min 11 s"
+    [ ! -e "$scratch/throughput-results" ] || fail "--dry-run created a folder"
 }
 
 # Times and loads have the units of showstopper, whose warnings are shown.

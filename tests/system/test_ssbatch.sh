@@ -426,6 +426,23 @@ a_planned_run_is_printed_as_a_whole() {
     is out ''
 }
 
+nbench_fit_requires_the_load_of_one_instance() {
+    begin
+    local call=(ssbatch --define own --command 'sleep 1' --workload own --method nbench-fit --target 75%)
+    expect 125 "${call[@]}"
+    says err "--method: nbench-fit requires the load of one instance: add --one 50%"
+    expect 125 "${call[@]}" --one study
+    says err "--one: 'study' is not a load, nor a study that has found the value \`one\`: carry out that study first"
+    printf '%s\n' 'once one match=(.*) -- echo 0.25' 'run a takes 1s' 'main -- true' >plan
+    expect 0 ssbatch study plan
+    expect 0 "${call[@]}" --one study
+    says out " -n 3 "
+    expect 0 "${call[@]}" --one 15%
+    says out " -n 5 "
+    expect 0 ssbatch --workload serial --method nbench-fit --target 75% --machine-cpus 4
+    says out " -n 3 "
+}
+
 failed_runs_are_repeated() {
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan
@@ -728,6 +745,7 @@ run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case read_only_folders_of_runs_are_removed
 run_case folders_of_other_users_in_memory_are_refused
+run_case nbench_fit_requires_the_load_of_one_instance
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
 run_case a_run_is_not_disturbed_by_its_own_cpu_time

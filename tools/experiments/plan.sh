@@ -405,6 +405,8 @@ plan_method() {
     if [ "$3" = nbench-fit ]; then
         [ -n "${studies_of_one[$4]-}" ] || studies_of_one[$4]=$(study_of_one "$4") || exit 1
         one=${studies_of_one[$4]}
+        # A dry run measures nothing, and does not show the number of instances.
+        [ -z "$dry_run" ] || [ -e "$one/.study/values" ] || one=100%
     fi
     run=$(ask --workload "$4" --method "$3" --run "$1" --takes "$2s" --round "$5" --target "$6%" ${tau:+--tau "$tau"} \
         --instances "$instances" --machine-cpus "$cpus" ${one:+--one "$one"} "${pinning[@]}" \

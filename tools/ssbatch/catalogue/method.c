@@ -67,7 +67,7 @@ uint64_t ssbatch_control_instances(const struct ssbatch_control *control) {
     case SSBATCH_COPIES_WHOLE:
         return round_copies(control->target * (double)control->cpus + ROUNDING);
     case SSBATCH_COPIES_MEASURED:
-        return control->one > 0 ? round_copies(control->target / control->one) : 1;
+        return round_copies(control->target / control->one);
     case SSBATCH_COPIES_GIVEN:
         break;
     }
@@ -79,7 +79,7 @@ double ssbatch_control_stands_for(const struct ssbatch_control *control) {
     if (control->method->copies == SSBATCH_COPIES_WHOLE)
         return instances / (double)control->cpus;
     if (control->method->copies == SSBATCH_COPIES_MEASURED)
-        return isnan(control->one) ? NAN : fmin(instances * control->one, 1);
+        return fmin(instances * control->one, 1);
     return NAN;
 }
 

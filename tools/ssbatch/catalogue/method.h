@@ -43,7 +43,7 @@ struct ssbatch_control {
     double target;        /* the load, from 0 to 1 */
     uint64_t cpus;        /* number of CPUs that together are a load of 1 */
     uint64_t instances;   /* unless the method sets the number */
-    double one;           /* load of one instance; NaN: unknown */
+    double one;           /* load of one instance, above 0, if the number depends on it */
 };
 
 /* Returns the method of this name. If unknown, returns NULL and sets the error. */

@@ -130,8 +130,7 @@ static const struct ss_argument rows[] = {
         .max = INSTANCES_MAX, .help = "number of CPUs that are a load of 100 %"}},
     {0, "LOAD", {"one", SS_OPTION_TEXT, AT(one),
         .help = "the load of one instance, for nbench-fit, or the folder of a study that found "
-                "it as its value `one`; replaced for serial and parallel, which use one CPU and "
-                "all"}},
+                "it as its value `one`; known for serial and parallel, which use one CPU and all"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(run.pinned), .help = "run on these CPUs"}},
     {0, "WORDS", {"feedback", SS_OPTION_TEXT, AT(control.feedback),
         .help = "options in place of the feedback of the method"}},
@@ -283,22 +282,33 @@ static double read_found(const char *study) {
     return found;
 }
 
-/* Sets the load of one instance, which is known, given, or found by a study. */
+/*
+ * Sets the load of one instance, which is known, given, or found by a study. Fails if the method
+ * requires it and it is unknown.
+ */
 static int read_one(const struct request *request, const struct ssbatch_workload *workload,
     struct ssbatch_control *control, struct ss_error *error) {
+    double cpus = (double)control->cpus;
     control->one = NAN;
-    if (!request->one)
-        return 0;
     if (strcmp(workload->name, "serial") == 0)
-        control->one = 1 / (double)control->cpus;
+        control->one = 1 / cpus;
     else if (strcmp(workload->name, "parallel") == 0)
         control->one = 1;
-    else if (ss_units_number(request->one, &control->one, NULL) < 0)
+    else if (request->one && ss_units_load(request->one, cpus, &control->one, NULL) < 0)
         control->one = read_found(request->one);
-    return control->one <= 0
-               ? ss_error_fail(
-                     error, "--one: the load of one instance of %s must be above 0", workload->name)
-               : 0;
+    if (control->one <= 0)
+        return ss_error_fail(
+            error, "--one: the load of one instance of %s must be above 0", workload->name);
+    if (!isnan(control->one) || control->method->copies != SSBATCH_COPIES_MEASURED)
+        return 0;
+    return request->one
+               ? ss_error_fail(error,
+                     "--one: '%s' is not a load, nor a study that has found the value `one`: "
+                     "carry out that study first",
+                     ss_words_show(request->one).text)
+               : ss_error_fail(error,
+                     "--method: %s requires the load of one instance: add --one 50%%",
+                     request->method);
 }
 
 static int print_planned(FILE *stream, const struct request *request,
@@ -307,11 +317,11 @@ static int print_planned(FILE *stream, const struct request *request,
     struct ssbatch_control control = request->control;
     struct ssbatch_planned_run run = request->run;
     control.instances = request->instances;
-    if (read_one(request, workload, &control, error) < 0)
-        return -1;
     control.method = ssbatch_method_find(request->method, error);
     if (!control.method)
         return ss_error_wrap(error, "--method");
+    if (read_one(request, workload, &control, error) < 0)
+        return -1;
     if (ssbatch_method_has_rounds(control.method) && !control.tau)
         return ss_error_fail(
             error, "--method: %s requires a length of rounds: add --tau 107m", request->method);
