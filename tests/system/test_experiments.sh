@@ -215,6 +215,13 @@ options_accept_the_units_of_showstopper() {
     prints "accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
 }
 
+numbers_with_leading_zeros_are_decimal() {
+    needs_ssbatch || return 0
+    experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 010 --settle 0 \
+        --seconds 08 --rounds 010
+    prints "serial-50-default-own-10: 19 s"
+}
+
 quick_plans_take_less_than_five_minutes() {
     needs_ssbatch || return 0
     local name
@@ -1010,6 +1017,7 @@ run_case folders_that_do_not_exist_are_refused
 run_case studies_without_a_possible_run_fail
 run_case dry_run_prints_the_plan_and_its_duration
 run_case options_accept_the_units_of_showstopper
+run_case numbers_with_leading_zeros_are_decimal
 run_case quick_plans_take_less_than_five_minutes
 run_case an_interrupted_study_is_resumed
 run_case a_terminated_study_leaves_no_process

@@ -31,6 +31,13 @@ static bool is_decimal(const char *text) {
     return text[1] && !text[1 + strspn(text + 1, "0123456789")];
 }
 
+/* Writes a number without leading zeros, after which shells and gawk read octal digits. */
+static void put_decimal(FILE *stream, const char *text) {
+    while (text[0] == '0' && text[1] >= '0' && text[1] <= '9')
+        text++;
+    fprintf(stream, "%s", text);
+}
+
 /*
  * Reads a time with a unit. Warns if it is in `m` and below `sensible`: the user probably meant
  * minutes.
@@ -51,7 +58,7 @@ static int print_seconds(FILE *stream, const struct ssbatch_option_value *value,
     ss_time time;
     if (is_decimal(text)) {
         *seconds = strtod(text, NULL);
-        fprintf(stream, "%s", text);
+        put_decimal(stream, text);
         return 0;
     }
     if (read_time(value, text, sensible, &time, error) < 0)
@@ -132,7 +139,7 @@ static int read_percent(const char *text, double *percent, struct ss_error *erro
  */
 static void put_percent(FILE *stream, const char *text, double percent, bool as_written) {
     if (as_written || is_bare_percent(text))
-        fprintf(stream, "%s", text);
+        put_decimal(stream, text);
     else
         fprintf(stream, "%.15g", percent);
 }
@@ -201,7 +208,7 @@ static int print_whole(FILE *stream, const struct ssbatch_option_value *value, c
     (void)value;
     if (!*text || text[strspn(text, "0123456789")])
         return refuse_whole(text, error);
-    fprintf(stream, "%s", text);
+    put_decimal(stream, text);
     return 0;
 }
 
@@ -223,7 +230,7 @@ static int print_percent(FILE *stream, const struct ssbatch_option_value *value,
     snprintf(number, sizeof number, "%.*s", (int)length, text);
     if (!is_decimal(number) || (text[length] && text[length + 1]))
         return refuse_number(text, error);
-    fprintf(stream, "%s", number);
+    put_decimal(stream, number);
     return 0;
 }
 
