@@ -85,6 +85,7 @@ exit 1
 END
 cat >"$scratch/bin/ssburn" <<END
 #!/bin/bash
+[[ \$* != *" --help" ]] || exec "$build/bin/ssburn" "\$@"
 echo "ssburn \$*" >>"$scratch/calls"
 [ "\$1" = serve ] || { echo "# work 12345" && exit; }
 [ ! -e "$scratch/no-service" ] || { echo "ssburn: no memory" >&2 && exit 125; }
@@ -128,6 +129,7 @@ options_and_their_values_are_checked() {
     refuses "--seconds has no effect with --steps" latency --steps 140:5:2s --seconds 9
     refuses "--cap: '0' is too small: write at least 1" latency --cap 0
     refuses "--workers: '0' is too small: write at least 1" latency --workers 0
+    refuses "latency: --work: '10' has no unit: write 10s, 10m (milliseconds)" latency --dry-run --work 10
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x

@@ -66,6 +66,7 @@ options_are_checked() {
     refuses "--knobs: instances=65: write a number of instances from 1 to 64" tradeoffs --knobs instances=65
     refuses "--knobs: instances=2: busy has no service" tradeoffs busy --knobs instances=2
     refuses "--workers: '5000' is too large: write at most 4096" tradeoffs --workers 5000
+    refuses "tradeoffs: --work: '0' is too small: write at least 1n" tradeoffs --dry-run --work 0
     refuses "--knobs: workers: '5000' is too large" tradeoffs --knobs 'instances=1+workers=5000'
     refuses "quiet: unknown argument: busy, neighbours or cap" tradeoffs quiet
     refuses "unexpected command" tradeoffs -- true

@@ -141,7 +141,7 @@ check_answer() {
 
 # check_service_values: checks the other options of service and requests. Call this after defaults are set.
 check_service_values() {
-    local program
+    local program reason
     for program in ssrequest ssburn ssload; do
         command -v "$program" >/dev/null ||
             fail "$program not found: build it (see README.md), or use --bin"
@@ -151,6 +151,7 @@ check_service_values() {
         check count workers
         check_workers workers "$workers"
     fi
+    reason=$(ssburn serial --iteration "$work" --help 2>&1 >/dev/null) || fail "--work: ${reason#ssburn: --iteration: }"
     check_words when-full "delay drop" "$when_full"
     check_words spread "constant exponential" "$spread"
     [ -z "$own_cpu" ] || value_of cpus own-cpu "$own_cpu" >/dev/null || exit 1
