@@ -128,13 +128,14 @@ static void write_name(const struct result *result, char text[100]) {
 static void write_hurt(const struct stages *stages, const struct effects_one *one, char *text) {
     bool lower = is_lower_better(stages);
     snprintf(text, SENTENCE / 2,
-        "withholding %.0f %% of its CPU time gives %s %% (%s to %s) %s; all of it %s about %s "
-        "%%%s, by extrapolation",
-        100 * one->withheld, digits_of(gain_percent(stages, one->now.value)).text,
+        "withholding %.0f %% of its CPU time %s %s %% (%s to %s) %s; all of it %s about %s %%%s, "
+        "by extrapolation",
+        100 * one->withheld, lower ? "makes the victim's times" : "gives",
+        digits_of(gain_percent(stages, one->now.value)).text,
         digits_of(gain_percent(stages, one->now.interval.low)).text,
-        digits_of(gain_percent(stages, one->now.interval.high)).text,
-        lower ? "shorter times" : "more", lower ? "makes them" : "costs",
-        digits_of(cost_percent(stages, one->cost.value)).text, lower ? " longer" : "");
+        digits_of(gain_percent(stages, one->now.interval.high)).text, lower ? "shorter" : "more",
+        lower ? "makes them" : "costs", digits_of(cost_percent(stages, one->cost.value)).text,
+        lower ? " longer" : "");
 }
 
 static void write_verdict(const struct stages *stages, const struct effects_one *one, char *text) {

@@ -688,8 +688,10 @@ static void shorter_iteration_times_count_as_an_improvement(void **state) {
     carry_out_next();
     carry_out_next();
     const char *text = print(answer_print);
-    assert_says(text, "pid 100 (job0): withholding 20 % of its CPU time gives 3");
-    assert_says(text, " shorter times; all of it makes them about 2");
+    assert_says(
+        text, "pid 100 (job0): withholding 20 % of its CPU time makes the victim's times 3");
+    assert_says(text, ") shorter; all of it makes them about 2");
+    assert_says(text, " % longer, by extrapolation");
     close_study();
 }
 
