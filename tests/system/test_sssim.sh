@@ -400,6 +400,15 @@ expect fleet --nodes 1 --traces gaps --record gap -- -P 1 --duration 40s
 40.000000,0.900000,1' ] || fail "wrong samples around a free section: $(cat gap/n0/samples.csv)"
 awk -F , '$15 == 1 && ($3 > 0.95 || $4 > 0.95 || $4 < 0.85) { exit 1 }' gap/n0/samples.csv ||
     fail "wrong loads around a free section: $(cat gap/n0/samples.csv)"
+# The last sample of a record is shorter if the run ends before it is complete.
+for seconds in 5 25; do
+    expect fleet --nodes 2 --record "rest$seconds" -- -P 1 -l 40% --duration "${seconds}s"
+done
+[ "$(tail -n +2 rest5/n1/samples.csv | cut -d , -f 2,3,15)" = 5.000000,0.400000,1 ] ||
+    fail "wrong sample of a short run: $(cat rest5/n1/samples.csv)"
+[ "$(tail -n +2 rest25/n1/samples.csv | cut -d , -f 2,3,15)" = '10.000000,0.400000,1
+20.000000,0.400000,1
+25.000000,0.400000,1' ] || fail "wrong last sample: $(cat rest25/n1/samples.csv)"
 refused '--record: one: File exists' fleet --record one
 refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record invalid -- --nonsense
 [ ! -e invalid ] || fail "an invalid option leaves a folder"
@@ -416,6 +425,8 @@ refused 'node n0: options after -- must not contain -t or -T' \
 if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"
+    "$1/bin/ssreport" --table fleet rest5 >fleet.csv || fail "a fleet with a short run cannot be reported"
+    [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = 2,0 ] || fail "nodes of a short run failed: $(cat fleet.csv)"
     "$1/bin/ssreport" one >answer || fail "the fleet cannot be reported"
     "$1/bin/ssreport" --check one/ >checks 2>err || [ $? -eq 3 ] || fail "records of nodes cannot be checked"
     [ "$(grep -cE '^one/n[0-9]+: (valid|doubtful|invalid): ' checks)" -eq 40 ] || fail "wrong checks: $(cat checks)"

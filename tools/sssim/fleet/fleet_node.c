@@ -64,6 +64,12 @@ static void write_sample(struct recording *recording, double end) {
     recording->load = recording->target = 0;
 }
 
+/* Writes the time up to `end` that is in no row yet. */
+static void write_rest(struct recording *recording, double end) {
+    if (recording->stream && end - recording->begin > ROUNDING)
+        write_sample(recording, end);
+}
+
 static void take_sample(void *context, const struct trial_sample *sample) {
     struct recording *recording = context;
     struct fleet_node *node = recording->node;
@@ -78,8 +84,8 @@ static void take_sample(void *context, const struct trial_sample *sample) {
         return;
     }
     /* A row is either free or not: readers would take free time as time at the target. */
-    if (recording->stream && is_free != recording->is_free && start - recording->begin > ROUNDING)
-        write_sample(recording, start);
+    if (is_free != recording->is_free)
+        write_rest(recording, start);
     recording->is_free = is_free;
     recording->load += length * sample->load;
     if (!is_free) {
@@ -184,6 +190,8 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     int status = folder ? open_record(recording, folder, simulation->cpus, error) : 0;
     if (status == 0)
         status = trial_advance(&trial, length, error);
+    if (status == 0)
+        write_rest(recording, recording->last);
     trial_close(&trial);
     if (recording->stream && fclose(recording->stream) != 0 && status == 0)
         status = ss_error_fail(error, "%s: %s", folder, strerror(errno));
