@@ -409,6 +409,13 @@ done
 [ "$(tail -n +2 rest25/n1/samples.csv | cut -d , -f 2,3,15)" = '10.000000,0.400000,1
 20.000000,0.400000,1
 25.000000,0.400000,1' ] || fail "wrong last sample: $(cat rest25/n1/samples.csv)"
+# Nothing is measured without a complete window under control.
+refused 'nothing was measured: no node was under control for a whole --window' \
+    fleet --nodes 2 --record nothing -- -P 1 -l 50% --duration 0.1s
+[ ! -e nothing ] || fail "a simulation without results leaves a folder"
+# One of these nodes fails before it is measured. A quarter of the drawn fleets have no other node.
+expect fleet --nodes 2 --failures 50% --seed 11 -- -P 1 -l 40% --duration 1s
+! grep -q nan out || fail "a node without samples makes the interval invalid: $(cat out)"
 refused '--record: one: File exists' fleet --record one
 refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record invalid -- --nonsense
 [ ! -e invalid ] || fail "an invalid option leaves a folder"

@@ -183,20 +183,24 @@ static int compare(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/*
- * Finds the 90 % bootstrap interval of the fleet's mean error: nodes are drawn from the simulated
- * ones.
- */
+/* Returns the mean error of a fleet of this size whose nodes are drawn from the simulated ones. */
+static double draw_error(const struct fleet *fleet, uint64_t *state) {
+    double count = (double)fleet->options->nodes;
+    struct sum sum;
+    do { /* a fleet without measured nodes has no error */
+        sum = (struct sum){0};
+        for (uint64_t i = 0; i < fleet->options->nodes; i++)
+            add(&sum, &fleet->nodes[(uint64_t)(ss_random_next(state) * count)]);
+    } while (!(sum.time > 0));
+    return error_of(&sum);
+}
+
+/* Finds the 90 % bootstrap interval of the fleet's mean error. */
 static void find_interval(const struct fleet *fleet, double interval[2]) {
     static double errors[DRAWS];
     uint64_t state = ss_random_hash(fleet->options->seed);
-    for (size_t i = 0; i < DRAWS; i++) {
-        struct sum sum = {0};
-        for (uint64_t k = 0; k < fleet->options->nodes; k++)
-            add(&sum,
-                &fleet->nodes[(uint64_t)(ss_random_next(&state) * (double)fleet->options->nodes)]);
-        errors[i] = error_of(&sum);
-    }
+    for (size_t i = 0; i < DRAWS; i++)
+        errors[i] = draw_error(fleet, &state);
     qsort(errors, DRAWS, sizeof *errors, compare);
     interval[0] = errors[DRAWS / 20];
     interval[1] = errors[DRAWS - 1 - DRAWS / 20];
@@ -221,6 +225,15 @@ static void print_whole(FILE *stream, const struct fleet *fleet) {
         100 * error_of(&sum), 100 * interval[0], 100 * interval[1]);
 }
 
+static int check_measured(const struct fleet *fleet, struct ss_error *error) {
+    for (uint64_t i = 0; i < fleet->options->nodes; i++) {
+        if (fleet->nodes[i].covered > 0)
+            return 0;
+    }
+    return ss_error_fail(error, "nothing was measured: no node was under control for a whole "
+                                "--window: give a longer --duration after --");
+}
+
 static int remove_one(const char *path, const struct stat *state, int type, struct FTW *where) {
     (void)state, (void)type, (void)where;
     return remove(path);
@@ -240,7 +253,8 @@ static int run(struct fleet *fleet, FILE *stream, struct ss_error *error) {
             error, "--record: %s: %s", ss_words_show(options->record).text, strerror(errno));
     for (uint64_t i = 0; i < options->nodes; i++)
         fleet_node_draw(&fleet->nodes[i], options, i);
-    if (run_nodes(fleet, error) < 0 || (options->record && write_table(fleet, error) < 0)) {
+    if (run_nodes(fleet, error) < 0 || check_measured(fleet, error) < 0 ||
+        (options->record && write_table(fleet, error) < 0)) {
         if (options->record)
             remove_record(options->record);
         return -1;
