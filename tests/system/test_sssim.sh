@@ -259,6 +259,15 @@ for loop in '--rate 50 --arrival even' '--closed 1'; do
     grep -q '^- verdict: valid: nothing found in ' out || fail "queue $loop: wrong verdict: $(cat out)"
 done
 
+# Without a time of sending, the intended rate is that of the profile, and the means of the machine are unknown.
+for words in '--rate 10 --requests 1' '--rate 10 --arrival concurrent --requests 5' '--closed 4 --requests 4'; do
+    # shellcheck disable=SC2086 # words, not one
+    expect queue $words
+    ! grep -qE 'nan|^busy' out || fail "queue $words: figures of an empty time: $(cat out)"
+    [[ $words == --closed* ]] || grep -q ' 10 requests per second were intended' out ||
+        fail "queue $words: wrong rate: $(cat out)"
+done
+
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
 # The short options of ssrequest are accepted.
 expect queue --rate 80 "${queue[@]}"
@@ -307,6 +316,8 @@ machine=(--rate 80 --frequency 1.4GHz --base 2100MHz --power watts --json)
 expect queue --rate 80 --power watts --json
 awk '/"watts"/ { ok = $2 + 0 > 115.999 && $2 + 0 < 116.001 } END { exit !ok }' out ||
     fail "80 % of one CPU of 120 W, and 100 W when idle, are not 116 W: $(cat out)"
+expect queue --rate 80 --requests 1 --power watts --json
+[ "$(member watts)/$(member joules_per_success)" = null/null ] || fail "power of an empty time: $(cat out)"
 expect queue "${machine[@]}" --workers 4
 cp out before
 for words in '--frequency 1.5GHz' '--base 2.2GHz' '--beta 50%' '--contention servers:0.1,0' '--contention workers:0.1,0' \

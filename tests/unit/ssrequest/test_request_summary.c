@@ -122,6 +122,26 @@ static void summary_shows_the_mean_rate_after_a_change(void **state) {
     made_up_close(&it);
 }
 
+/* In a simulation, --requests may end sending at the beginning. */
+static void summary_of_requests_due_at_once_shows_the_rate_and_no_means(void **state) {
+    (void)state;
+    struct made_up it;
+    struct ssrequest_machine machine = {
+        .active = NAN, .idle = NAN, .watts = NAN, .speed = 0.5, .contention = {NAN, NAN}};
+    made_up_open(&it);
+    it.account.asked = 0;
+    it.account.machine = &machine;
+    made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
+    char *text = print(&it);
+    assert_says(text, "An open loop: 100 requests per second were intended (constant, even), 1 was "
+                      "due in 0 s;");
+    assert_does_not_say(text, "busy");
+    assert_does_not_say(text, "nan");
+    assert_says(text, "speed                        0.5  of each server");
+    free(text);
+    made_up_close(&it);
+}
+
 static void summary_reports_a_closed_loop(void **state) {
     (void)state;
     struct made_up it;
@@ -327,6 +347,7 @@ UNIT_MAIN(
     cmocka_unit_test(summary_lists_failures_by_cause),
     cmocka_unit_test(summary_reports_unsent_and_unanswered_requests),
     cmocka_unit_test(summary_shows_the_mean_rate_after_a_change),
+    cmocka_unit_test(summary_of_requests_due_at_once_shows_the_rate_and_no_means),
     cmocka_unit_test(summary_reports_a_closed_loop),
     cmocka_unit_test(summary_shows_the_status_of_failures),
     cmocka_unit_test(summary_names_the_cause_of_the_limit),

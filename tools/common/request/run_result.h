@@ -22,7 +22,10 @@ enum ssrequest_shape {
     SSREQUEST_TRACE,
 };
 
-/* A simulated machine under the service. Values are NaN if they were not simulated. */
+/*
+ * A simulated machine under the service. Values are NaN if they were not simulated, and means also
+ * if all requests were sent at once.
+ */
 struct ssrequest_machine {
     double active;             /* mean part of the CPUs that are busy, 0 to 1 */
     double idle;               /* part of the time in which no CPU is busy */

@@ -106,8 +106,10 @@ static void tell_closed(FILE *stream, const struct ssrequest_account *account) {
 static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double seconds = ss_time_seconds(account->asked);
+    /* If all requests were due at the beginning, this is the rate at that moment. */
+    ss_time end = account->asked > 0 ? account->asked : 1;
     double offered = account->turned ? (double)tally->intended / seconds
-                                     : ssrequest_mean_rate(account->profile, 0, account->asked);
+                                     : ssrequest_mean_rate(account->profile, 0, end);
     bool mean = account->turned || account->shape != SSREQUEST_CONSTANT;
     say(stream,
         "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
@@ -335,10 +337,12 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
 
 static void print_machine(FILE *stream, const struct ssrequest_machine *machine) {
     char value[32], what[80];
-    snprintf(value, sizeof value, "%.1f %%", 100 * machine->active);
-    snprintf(what, sizeof what, "of the CPUs, on average; none for %.1f %% of the time",
-        100 * machine->idle);
-    print_figure(stream, "busy", value, what);
+    if (!isnan(machine->active)) {
+        snprintf(value, sizeof value, "%.1f %%", 100 * machine->active);
+        snprintf(what, sizeof what, "of the CPUs, on average; none for %.1f %% of the time",
+            100 * machine->idle);
+        print_figure(stream, "busy", value, what);
+    }
     if (machine->speed != 1) {
         snprintf(value, sizeof value, "%.4g", machine->speed);
         snprintf(what, sizeof what, "of each server");

@@ -58,11 +58,13 @@ static struct ssrequest_machine make_machine(const struct queue_options *options
     const struct queue_meter *meter = &end->meter;
     double successes = (double)tally->outcomes[SSREQUEST_SUCCESS];
     double cpus = (double)queue_service_workers(&run->service);
+    /* Power is averaged over the time of sending, which is empty if requests are sent at once. */
+    bool has_power = run->power && meter->seconds > 0;
     return (struct ssrequest_machine){
         .active = meter->busy_seconds / meter->seconds / cpus,
         .idle = meter->idle_seconds / meter->seconds,
-        .watts = run->power ? meter->joules / meter->seconds : NAN,
-        .joules_per_success = run->power && successes > 0 ? meter->joules / successes : NAN,
+        .watts = has_power ? meter->joules / meter->seconds : NAN,
+        .joules_per_success = has_power && successes > 0 ? meter->joules / successes : NAN,
         .speed = options->factor,
         .contention = {options->fitted.a, options->fitted.b},
     };
