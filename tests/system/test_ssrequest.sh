@@ -606,6 +606,21 @@ a_signal_ends_ssrequest() {
     end_server
 }
 
+# At 0.5 requests per second, no concurrent request is due in the first second.
+run_without_requests_is_not_a_success() {
+    local words
+    printf '0 free\n200m free\n' >load.txt
+    serve well
+    for words in '--rate 0.5 --arrival concurrent --duration 200m' '--trace load.txt --rate 100'; do
+        # shellcheck disable=SC2086 # words, not one
+        ask 1 $words "$url"
+        expect intended 0
+        grep -q '^- No request was sent\.$' out || fail "ssrequest $words: $(cat out)"
+    done
+    end_server
+    [ "$requests" -eq 0 ] || fail "the server got $requests requests"
+}
+
 two_signals_end_ssrequest_at_once() {
     local status=0
     serve never-answer
@@ -1103,6 +1118,7 @@ run_case http_two_works_without_tls
 run_case unchanged_urls_keep_their_connections
 run_case ssrequest_runs_on_the_given_cpus
 run_case a_signal_ends_ssrequest
+run_case run_without_requests_is_not_a_success
 run_case two_signals_end_ssrequest_at_once
 run_case invalid_options_are_refused
 run_case dry_run_prints_the_send_times_of_requests

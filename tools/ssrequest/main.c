@@ -157,8 +157,9 @@ static void close_all(struct run *run) {
     ssrequest_profile_free(&run->profile);
 }
 
+/* A run in which no request was due tested nothing, and is not a success. */
 static bool all_succeeded(const struct ssrequest_tally *tally) {
-    return tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
+    return tally->intended > 0 && tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
 }
 
 static void warn_of_older(const struct run *run) {
