@@ -32,6 +32,12 @@
 /* How long clients may take to read outstanding answers at the end of the run. */
 #define FAREWELL SS_SECOND
 
+/*
+ * How often clients are served at the end of the run even if this process is late: often enough for
+ * a full socket buffer of lines. There must be a limit, because a client may send lines forever.
+ */
+#define FAREWELL_ROUNDS 512
+
 struct client {
     int connection;  /* -1: no client */
     uint32_t events; /* events set in epoll; 0: not registered */
@@ -318,7 +324,7 @@ static bool is_busy(const struct ssrequest_listener *listener) {
 
 /* Answers outstanding lines of clients that still read. */
 static void say_farewell(struct ssrequest_listener *listener) {
-    ss_time until = ss_platform_now() + FAREWELL;
+    ss_time until = ss_platform_now() + FAREWELL, left = FAREWELL;
     struct epoll_event events[CLIENTS];
     listener->obey = refuse_all;
     epoll_ctl(listener->events, EPOLL_CTL_DEL, listener->door.file, NULL);
@@ -327,9 +333,16 @@ static void say_farewell(struct ssrequest_listener *listener) {
         if (listener->clients[i].connection >= 0)
             serve(listener, &listener->clients[i]);
     }
-    for (ss_time now; is_busy(listener) && (now = ss_platform_now()) < until;) {
+    for (int round = 0; is_busy(listener); round++) {
+        ss_time begin = ss_platform_now();
+        if (round >= FAREWELL_ROUNDS && begin >= until)
+            break;
         int count = epoll_wait(
-            listener->events, events, CLIENTS, 1 + (int)((until - now) / SS_MILLISECOND));
+            listener->events, events, CLIENTS, (int)((left + SS_MILLISECOND - 1) / SS_MILLISECOND));
+        if (count == 0)
+            break;
+        /* Count only the time of waiting, because this process itself may be late. */
+        left = ss_time_since(left, ss_time_since(ss_platform_now(), begin));
         for (int i = 0; i < count; i++) {
             if (events[i].data.u32 < CLIENTS)
                 serve(listener, &listener->clients[events[i].data.u32]);

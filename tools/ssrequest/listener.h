@@ -30,8 +30,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_listener_open(struct ssrequest_lis
     const char *path, ssrequest_obey *obey, void *context, struct ss_error *error);
 
 /*
- * Removes the socket. Answers outstanding lines with an error, because the run is over, and gives
- * clients up to a second to read their answers.
+ * Removes the socket. Answers outstanding lines with an error, because the run is over, and waits
+ * up to a second for clients to read their answers.
  */
 void ssrequest_listener_close(struct ssrequest_listener *listener);
 

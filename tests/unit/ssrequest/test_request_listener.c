@@ -11,6 +11,32 @@
 
 #include "listener.h"
 
+static ss_time lateness;      /* added to the clock whenever it is read */
+static int chatterbox = -1;   /* a client that then reads its answers and sends lines; -1: none */
+static unsigned chatter_left; /* how many times it still does so */
+
+static void chatter(void) {
+    char answers[8192], lines[7 * 100];
+    for (size_t i = 0; i < sizeof lines; i += 7)
+        memcpy(lines + i, "status\n", 7);
+    while (recv(chatterbox, answers, sizeof answers, MSG_DONTWAIT) > 0)
+        continue;
+    send(chatterbox, lines, sizeof lines, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* The linker replaces ss_platform_now() by this function in the listener. */
+ss_time __real_ss_platform_now(void);
+ss_time __wrap_ss_platform_now(void);
+ss_time __wrap_ss_platform_now(void) {
+    static ss_time late;
+    late += lateness;
+    if (chatterbox >= 0 && chatter_left > 0) {
+        chatter_left--;
+        chatter();
+    }
+    return __real_ss_platform_now() + late;
+}
+
 static int asked;
 
 static int obey(void *context, const struct ssrequest_control *control,
@@ -285,8 +311,7 @@ static void burst_of_control_lines_is_answered_in_parts(void **state) {
     close_it(listener);
 }
 
-static void pending_control_lines_are_answered_at_the_end(void **state) {
-    (void)state;
+static void assert_answered_at_the_end(void) {
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
     for (int i = 0; i < 100; i++)
@@ -299,6 +324,32 @@ static void pending_control_lines_are_answered_at_the_end(void **state) {
     assert_int_equal(used, 100 * strlen("error: the run is over\n"));
     assert_int_equal(asked, 0);
     close(connection);
+}
+
+static void pending_control_lines_are_answered_at_the_end(void **state) {
+    (void)state;
+    assert_answered_at_the_end();
+}
+
+static void pending_control_lines_are_answered_by_a_late_process(void **state) {
+    (void)state;
+    lateness = 2 * SS_SECOND;
+    assert_answered_at_the_end();
+    lateness = 0;
+}
+
+static void client_that_sends_forever_cannot_prevent_the_end(void **state) {
+    (void)state;
+    struct ssrequest_listener *listener = open_it();
+    chatterbox = connect_to(listener);
+    lateness = 2 * SS_SECOND;
+    chatter_left = 100000;
+    chatter();
+    close_it(listener);
+    assert_in_range(chatter_left, 90000, 99900);
+    lateness = 0;
+    close(chatterbox);
+    chatterbox = -1;
 }
 
 static void number_of_control_clients_is_limited(void **state) {
@@ -429,6 +480,8 @@ UNIT_MAIN(
     cmocka_unit_test(burst_of_control_lines_is_answered_in_order),
     cmocka_unit_test(burst_of_control_lines_is_answered_in_parts),
     cmocka_unit_test(pending_control_lines_are_answered_at_the_end),
+    cmocka_unit_test(pending_control_lines_are_answered_by_a_late_process),
+    cmocka_unit_test(client_that_sends_forever_cannot_prevent_the_end),
     cmocka_unit_test(number_of_control_clients_is_limited),
     cmocka_unit_test(clients_that_do_not_read_are_not_served),
     cmocka_unit_test(control_socket_is_only_accessible_to_its_user),
