@@ -877,6 +877,14 @@ tasks_unknown_to_slurm_are_not_active() {
     [ "$(cat out)" = 'done: 1' ] || fail "wrong status: $(cat out)"
 }
 
+a_study_that_is_done_does_not_wait() {
+    write_plan 1 0
+    expect 0 ssfleet run --engine local study plan
+    stand_in sbatch squeue scancel sinfo scontrol srun
+    expect 0 ssfleet run --engine slurm --no-wait study
+    [ ! -s err ] || fail "$(cat err)"
+}
+
 # cancel_during PROGRAM: lets this program of Slurm do what `ssfleet cancel` does, before it has an effect.
 cancel_during() {
     stand_in sbatch squeue scancel sinfo scontrol srun
@@ -1036,6 +1044,7 @@ run_case wrong_clocks_of_nodes_are_measured_and_corrected
 run_case a_port_taken_by_another_program_is_replaced
 run_case a_replay_without_nodes_is_refused
 run_case tasks_unknown_to_slurm_are_not_active
+run_case a_study_that_is_done_does_not_wait
 run_case runs_are_distributed_over_slurm
 run_case tasks_wait_for_room_in_a_full_queue
 run_case each_run_is_done_once_despite_kills_in_slurm

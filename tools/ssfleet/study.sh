@@ -220,6 +220,7 @@ await_tasks() {
 # carry_out: submits runs, and waits until none is left that can be carried out.
 carry_out() {
     local pause=0.2 stuck=0 before=-1 active_before=-1 name queue_full='' said=''
+    refused='' # if no task has to be submitted
     declare -gA ghost_since=()
     declare -gA tried=()
     while :; do
