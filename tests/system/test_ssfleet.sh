@@ -566,6 +566,13 @@ a_failed_node_is_named_and_the_others_continue() {
     says err 'has no line for node c'
 }
 
+the_last_line_of_an_assignment_may_lack_its_end() {
+    write_traces
+    printf 'a m3.txt\nb m4.txt' >assigned
+    refuses "assigned: no trace 'm4.txt' for node b" \
+        replay --engine local --nodes a,b --traces traces --assign assigned --record replay -- true
+}
+
 # Node a would report at once if it were started, node b does so later.
 nodes_without_a_trace_are_not_started() {
     local mkdir
@@ -1028,6 +1035,7 @@ run_case commands_run_in_the_locale_of_the_caller
 run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
+run_case the_last_line_of_an_assignment_may_lack_its_end
 run_case nodes_without_a_trace_are_not_started
 run_case records_stay_on_their_nodes_until_they_are_copied
 run_case names_of_traces_may_have_commas_and_quotes

@@ -115,7 +115,7 @@ assign_traces() {
         ;;
     *)
         [ -f "$assign" ] || fail "--assign: '$assign' is neither round-robin, hash nor a file"
-        while read -r node trace _; do
+        while read -r node trace _ || [ -n "$node" ]; do
             [[ -z $node || $node = '#'* ]] && continue
             for file in "${files[@]}"; do
                 [ "${file##*/}" != "$trace" ] && [ "${file##*/}" != "$trace.trace" ] || trace_of[$node]=$file
