@@ -180,6 +180,25 @@ tasks_check_the_scratch_folder_again() {
     says err 'can be changed by other users'
 }
 
+# Lines of a column, or of the reason for a skip, look like rows of runs.
+columns_may_have_several_lines() {
+    cat >plan <<'END'
+run r1 takes 1s note=$'"one"\nr2,,done,'
+main -- true
+run r2 takes 1s
+main -- true
+skip r3 reason=$'one\nr4,,done,'
+run r4 takes 1s
+main -- true
+END
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    [ "$(ssbatch --list study | tail -n 1)" = '3 done, 0 failed, 1 skipped, 0 to come' ] ||
+        fail "incomplete: $(ssbatch --list study)"
+    rm -r study/r2 disk/a/r2
+    expect 0 ssfleet status study
+    says out 'to come: 1'
+}
+
 # By default tasks of a minute are made, which here would be one.
 short_runs_are_spread_over_all_nodes() {
     local node
@@ -1013,6 +1032,7 @@ run_case incomplete_copies_of_runs_stay_out_of_the_study
 run_case collect_fails_if_a_node_cannot_be_visited
 run_case failed_runs_are_collected_once
 run_case tasks_check_the_scratch_folder_again
+run_case columns_may_have_several_lines
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus
 run_case absent_cpus_are_refused

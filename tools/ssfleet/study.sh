@@ -33,13 +33,18 @@ task_script() {
     fi
 }
 
+# plain_rows: prints the rows of the table of ssbatch on standard input without quoted fields, which may contain commas
+# and line breaks, and are not needed.
+plain_rows() {
+    sed -e 1d -e ':more' -e 's/"[^"]*"//g' -e '/"/{' -e 'N; b more' -e '}'
+}
+
 # list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_reason`, `run_takes` and `run_limit`.
 list_runs() {
     local table name status reason takes limit
     run_names=()
     declare -gA run_status=() run_reason=() run_takes=() run_limit=()
     table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit # 1: some runs failed
-    # Drop quoted fields, which may contain commas and are not needed.
     while IFS=, read -r name _ status reason _ _ _ _ _ takes _ _ limit _; do
         [ -z "${run_status[$name]-}" ] || continue
         run_names+=("$name")
@@ -47,7 +52,7 @@ list_runs() {
         run_reason[$name]=$reason
         run_takes[$name]=$takes
         run_limit[$name]=$limit
-    done < <(sed '1d; s/"[^"]*"//g' <<<"$table")
+    done < <(plain_rows <<<"$table")
 }
 
 # find_active: sets `run_where` by name to "NODE STATE", for runs of waiting or running tasks. Fails if the engine does
@@ -432,7 +437,7 @@ ask_nodes() {
             'to come/running') run_status[$name]=running run_where[$name]="$node R" ;;
             'to come/done' | 'to come/failed') run_status[$name]='to collect' ;;
             esac
-        done <<<"$table"
+        done < <(plain_rows <<<"$table")
     done
 }
 
