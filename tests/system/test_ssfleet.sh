@@ -398,6 +398,29 @@ cancel_ends_a_task_that_has_no_process_group_yet() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
 
+# Only the name of the host distinguishes the process from one of this host.
+cancel_is_refused_on_another_host() {
+    local file
+    write_plan 1 0
+    expect 0 ssfleet run --engine local study plan
+    echo r1 >study/.fleet/jobs/early
+    for file in turn jobs/early.pid; do
+        echo "elsewhere $$ $(started_at $$)" >"study/.fleet/$file"
+        cp -r study study.before
+        expect 125 ssfleet cancel study
+        says err "process $$ on elsewhere is carrying out $folder/study: call ssfleet cancel there"
+        diff -r study study.before || fail "the study has changed"
+        rm -r "study/.fleet/$file" study.before
+    done
+    expect 0 ssfleet cancel study
+    [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
+    # Slurm ends tasks of all hosts.
+    stand_in sbatch squeue scancel sinfo scontrol srun
+    sed -i 's/^engine=.*/engine=slurm/' study/.fleet/settings
+    echo "elsewhere $$ $(started_at $$)" >study/.fleet/turn
+    expect 0 ssfleet cancel study
+}
+
 runs_without_a_result_are_explained() {
     write_plan 1 0
     # Shortens the pauses of ssfleet between its attempts.
@@ -1044,6 +1067,7 @@ run_case a_node_with_a_local_disk_undoes_journals_of_killed_tasks
 run_case cancel_ends_running_tasks
 run_case status_shows_which_run_of_a_task_is_carried_out
 run_case cancel_ends_a_task_that_has_no_process_group_yet
+run_case cancel_is_refused_on_another_host
 run_case cancel_ends_tasks_that_are_being_submitted
 run_case no_task_is_submitted_after_a_cancel
 run_case runs_without_a_result_are_explained

@@ -29,6 +29,12 @@ is_alive() {
     [ "$host" = "$(hostname)" ] && [ -n "$start" ] && [ "$(started_at "$pid")" = "$start" ]
 }
 
+# is_elsewhere FILE: succeeds if the process in the file (host, pid, start time) is of another host, and can be neither
+# checked nor ended from here. Sets `host` and `pid`.
+is_elsewhere() {
+    [ -e "$1" ] && read -r host pid _ <"$1" && [ "$host" != "$(hostname)" ]
+}
+
 # child_lives ID: succeeds if the process is still running.
 child_lives() {
     is_alive "$fleet/jobs/$1.pid"
@@ -42,7 +48,7 @@ take_turn() {
     flock 8
     if is_alive "$fleet/turn"; then
         fail "another call of ssfleet is carrying out $study: see ssfleet status"
-    elif [ -e "$fleet/turn" ] && read -r host pid _ <"$fleet/turn" && [ "$host" != "$(hostname)" ]; then
+    elif is_elsewhere "$fleet/turn"; then
         fail "process $pid on $host is carrying out $study; if it has exited, remove $fleet/turn"
     fi
     echo "$(hostname) $$ $(started_at "$$")" >"$fleet/turn"

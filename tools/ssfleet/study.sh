@@ -497,7 +497,18 @@ print_status() {
     print_time_left
 }
 
+# check_hosts: fails if another host may have processes of this study, unless the engine ends tasks from any host.
+check_hosts() {
+    local file host pid
+    [ "$engine_detaches" = no ] || return 0
+    for file in "$fleet/turn" "$fleet"/jobs/*.pid; do
+        ! is_elsewhere "$file" || fail "process $pid on $host is carrying out $study: call ssfleet cancel there;" \
+            "if it has exited, remove $file"
+    done
+}
+
 cancel_all() {
+    check_hosts
     touch "$fleet/canceled" # makes a `run` that waits for the tasks exit
     engine_cancel
     # A `run` in progress needs the files to end tasks that it has just submitted, and removes them itself.
