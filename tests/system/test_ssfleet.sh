@@ -484,6 +484,23 @@ options_without_effect_are_refused() {
     says err '--engine has no effect on status, which uses the options of run'
 }
 
+options_of_ssbatch_are_checked_before_a_study() {
+    local word
+    write_plan 1 0
+    for word in --redo=r1 --only=r1 --list --add --clean --dry-run; do
+        refuses "${word%=*} is not allowed after --: " run --engine local study plan -- --quiet "$word"
+    done
+    refuses '--redo is not allowed after --: ' run --engine local study plan -- --redo r1
+    # A run without a folder is carried out again, also if the plan has changed it.
+    expect 0 ssfleet run --engine local study plan
+    sed -i 's/r1 >>/again >>/' plan
+    expect 1 ssfleet run --engine local study plan
+    says err 'ssfleet: to carry out a run again, remove its folder from STUDY'
+    rm -r study/r1
+    expect 0 ssfleet run --engine local study plan
+    [ "$(paste -sd ' ' log)" = 'r1 again' ] || fail "other runs: $(cat log)"
+}
+
 options_of_showstopper_are_checked_before_a_replay() {
     local word replay=(replay --engine local --traces traces --record replay)
     write_traces
@@ -1073,6 +1090,7 @@ run_case no_task_is_submitted_after_a_cancel
 run_case runs_without_a_result_are_explained
 run_case invalid_calls_are_refused
 run_case options_without_effect_are_refused
+run_case options_of_ssbatch_are_checked_before_a_study
 run_case options_of_showstopper_are_checked_before_a_replay
 run_case all_nodes_may_follow_one_trace
 run_case commands_run_in_the_locale_of_the_caller

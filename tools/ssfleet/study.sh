@@ -16,6 +16,23 @@ job_ids() {
     done
 }
 
+how_to_repeat="to carry out a run again, remove its folder from STUDY and, with --scratch, from the nodes"
+
+# check_task_options WORD...: fails if ssbatch may not get one of these options from the user.
+check_task_options() {
+    local word
+    for word; do
+        word=${word%%=*}
+        case $word in
+        --redo) fail "--redo is not allowed after --: $how_to_repeat" ;;
+        --only) fail "--only is not allowed after --: all runs of STUDY are carried out: remove it" ;;
+        --list | --add | --clean | --dry-run)
+            fail "$word is not allowed after --: ssbatch would carry out no run: remove it, or call ssbatch yourself"
+            ;;
+        esac
+    done
+}
+
 # task_script NODE RUNS: prints a script that carries out runs on a node. The shell that runs the script expands both
 # words, so they may be variables.
 task_script() {
@@ -315,6 +332,7 @@ add_plan() {
     local status=0
     ssbatch --add "$study" "$1" || status=$?
     [ "$status" -ne 0 ] || return 0
+    [ "$status" -ne 1 ] || say "$how_to_repeat" # runs are refused because they are done
     [ ${#made[@]} -eq 0 ] || { rm "$fleet/turn" "$fleet/guard" && rmdir "${made[@]}"; }
     exit "$status"
 }
