@@ -124,7 +124,7 @@ incomplete_copies_of_runs_stay_out_of_the_study() {
     local cut runs
     write_plan 2 0
     expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
-    runs=$(($(tar -b 1 -C disk/a -cf - r1 r2 | wc -c) - 1024)) # without the end of an archive
+    runs=$(($(tar -b 1 -C disk/*/a -cf - r1 r2 | wc -c) - 1024)) # without the end of an archive
     rm -r study/r1
     sed -i 's/"status": "done"/"status": "failed"/' study/r2/run.json
     cp -r study study.before
@@ -138,7 +138,7 @@ incomplete_copies_of_runs_stay_out_of_the_study() {
     expect 0 ssfleet collect study
     says err '2 runs collected'
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
-    diff -r --exclude='.*' study disk/a || fail "the copies differ"
+    diff -r --exclude='.*' study disk/*/a || fail "the copies differ"
 }
 
 collect_fails_if_a_node_cannot_be_visited() {
@@ -167,7 +167,7 @@ failed_runs_are_collected_once() {
 tasks_check_the_scratch_folder_again() {
     write_plan 2 0
     expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
-    printf 'scratch=%q bin=%q\n' "$folder/disk" "$(dirname "$(command -v ssbatch)")" >script
+    printf 'scratch=%q study_id=%q bin=%q\n' "$folder/disk" "$(ls disk)" "$(dirname "$(command -v ssbatch)")" >script
     {
         sed -n '/^scratch_check() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
         sed -n '/^task_script() {/,/^}/p' "$source/tools/ssfleet/study.sh"
@@ -178,6 +178,37 @@ tasks_check_the_scratch_folder_again() {
     chmod 777 disk
     expect 125 bash task
     says err 'can be changed by other users'
+}
+
+studies_and_replays_with_one_scratch_folder_are_separate() {
+    local study
+    write_plan 1 0
+    write_traces
+    for study in one two; do
+        sed -i "s/echo [a-z0-9]*/echo $study/" plan
+        expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" "$study" plan
+        is_complete "$study" 1 || fail "incomplete: $(ssbatch --list "$study")"
+    done
+    [ "$(paste -sd ' ' log)" = 'one two' ] || fail "other runs: $(cat log)"
+    rm -r one/r1
+    expect 0 ssfleet replay --engine local --nodes a --scratch "$folder/disk" --traces traces --record replay \
+        --margin 5s -- -f own --duration 200m ssburn serial
+    expect 0 ssfleet collect one
+    says err '1 runs collected'
+    grep -q 'echo one' one/r1/run.json || fail "the result of another study"
+}
+
+studies_of_version_one_find_their_results_on_nodes() {
+    write_plan 2 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    sed -i '/^study_id=/d' study/.fleet/settings
+    mv disk/*/a disk/
+    rm -r study/r1
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+    rm -r study/r2
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study
+    each_ran_once 2
 }
 
 # Lines of a column, or of the reason for a skip, look like rows of runs.
@@ -194,7 +225,7 @@ END
     expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
     [ "$(ssbatch --list study | tail -n 1)" = '3 done, 0 failed, 1 skipped, 0 to come' ] ||
         fail "incomplete: $(ssbatch --list study)"
-    rm -r study/r2 disk/a/r2
+    rm -r study/r2 disk/*/a/r2
     expect 0 ssfleet status study
     says out 'to come: 1'
 }
@@ -206,7 +237,8 @@ short_runs_are_spread_over_all_nodes() {
     expect 0 ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan
     is_complete study 6 || fail "incomplete: $(ssbatch --list study)"
     for node in a b; do
-        [ "$(find "disk/$node" -name run.json | wc -l)" -eq 3 ] || fail "not half of the runs on $node: $(ls disk/*)"
+        [ "$(find disk/*/"$node" -name run.json | wc -l)" -eq 3 ] ||
+            fail "not half of the runs on $node: $(ls disk/*/*)"
     done
 }
 
@@ -334,14 +366,14 @@ a_node_with_a_local_disk_undoes_journals_of_killed_tasks() {
     ssfleet run --engine local --nodes a,b --scratch "$folder/disk" study plan 2>err &
     pid=$!
     await test -e begun
-    kill_calls disk/a "$pid"
+    kill_calls disk/*/a "$pid"
     wait "$pid" 2>/dev/null || true
     [ ! -e undone ] || fail "the killed task has undone its work"
     # The other node carries out the run; ssbatch on it undoes only its own changes.
     expect 0 ssfleet run --engine local --nodes b,a --scratch "$folder/disk" study
     is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
     [ "$(wc -l <undone)" -eq 2 ] || fail "undone $(wc -l <undone) times instead of once by each node"
-    [ -z "$(find disk/*/.study/calls -type f)" ] || fail "calls are left to undo: $(ls disk/*/.study/calls)"
+    [ -z "$(find disk/*/*/.study/calls -type f)" ] || fail "calls are left to undo: $(ls disk/*/*/.study/calls)"
 }
 
 cancel_ends_running_tasks() {
@@ -640,7 +672,7 @@ nodes_without_a_trace_are_not_started() {
     stand_in mkdir chronyc
     cat >>stand-ins/mkdir <<END
 case "\$* " in
-*"/disk/a ") exit 1 ;;
+*"/disk/replay/a ") exit 1 ;;
 esac
 exec '$mkdir' "\$@"
 END
@@ -650,9 +682,10 @@ exit 1
 END
     expect 1 ssfleet replay --engine local --nodes a,b --scratch "$folder/disk" --traces traces --record replay \
         --margin 5s -- -f own --duration 500m ssburn serial
-    says err "a: cannot copy its trace to $folder/disk/a"
+    says err "a: cannot copy its trace to $folder/disk/replay/a"
     says err '1 of 2 nodes have replayed their traces'
-    [ "$(cut -d , -f 1-5 replay/fleet.csv | tail -n 2)" = "a,a,m1.txt,failed,cannot copy its trace to $folder/disk/a
+    [ "$(tail -n 2 replay/fleet.csv | cut -d , -f 1-5)" = "\
+a,a,m1.txt,failed,cannot copy its trace to $folder/disk/replay/a
 b,b,m2.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
     [ "$(ls -A replay)" = $'b\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
 }
@@ -672,13 +705,13 @@ exec '$tar' "\$@"
 END
     expect 1 ssfleet replay --engine local --nodes a,b,c --scratch "$folder/disk" --traces traces --record replay \
         --margin 5s -- -f own --duration 500m ssburn serial
-    [[ -s disk/a/record/samples.csv && -s disk/b/record/samples.csv ]] || fail "a record was removed"
-    says err "a: cannot copy its record, which stays in $folder/disk/a until the next replay"
-    says err "b: cannot copy its record, which stays in $folder/disk/b until the next replay"
+    [[ -s disk/replay/a/record/samples.csv && -s disk/replay/b/record/samples.csv ]] || fail "a record was removed"
+    says err "a: cannot copy its record, which stays in $folder/disk/replay/a until the next replay"
+    says err "b: cannot copy its record, which stays in $folder/disk/replay/b until the next replay"
     [ "$(cut -d , -f 1-4 replay/fleet.csv | tail -n 3)" = "a,a,m1.txt,failed
 b,b,m2.txt,failed
 c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
-    [ ! -e disk/c ] || fail "a copied record was not removed"
+    [ ! -e disk/replay/c ] || fail "a copied record was not removed"
     [ "$(ls -A replay)" = $'c\nfleet.csv' ] || fail "wrong files: $(ls -A replay)"
 }
 
@@ -820,7 +853,7 @@ runs_are_distributed_over_ssh() {
         --scratch "$folder/scratch" copied plan
     is_complete copied 4 || fail "incomplete: $(ssbatch --list copied)"
     each_ran_once 4
-    ls scratch/h1/*/run.json scratch/h2/*/run.json >/dev/null || fail "one node carried out all runs"
+    ls scratch/*/h1/*/run.json scratch/*/h2/*/run.json >/dev/null || fail "one node carried out all runs"
     expect 0 ssfleet collect copied
     says err '0 runs collected'
 }
@@ -835,7 +868,7 @@ nodes_may_be_given_with_a_user() {
         study plan
     is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
     each_ran_once 2
-    [ "$(ls -d disk/*/r1)" = "disk/$node/r1" ] || fail "wrong folders: $(ls -d disk/*)"
+    [[ $(ls -d disk/*/*/r1) = disk/*/"$node/r1" ]] || fail "wrong folders: $(ls -d disk/*/*)"
 }
 
 status_names_ssh_servers() {
@@ -859,7 +892,7 @@ status_names_ssh_servers() {
 
 # nothing_sleeps: succeeds if no run of this test is being carried out.
 nothing_sleeps() {
-    has_no_calls study && has_no_calls disk/h1
+    has_no_calls study && has_no_calls disk/*/h1
 }
 
 runs_of_a_dead_server_move_to_another_one() {
@@ -1072,6 +1105,8 @@ run_case incomplete_copies_of_runs_stay_out_of_the_study
 run_case collect_fails_if_a_node_cannot_be_visited
 run_case failed_runs_are_collected_once
 run_case tasks_check_the_scratch_folder_again
+run_case studies_and_replays_with_one_scratch_folder_are_separate
+run_case studies_of_version_one_find_their_results_on_nodes
 run_case columns_may_have_several_lines
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus

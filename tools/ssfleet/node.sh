@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2154 # replay.sh prepends definitions of variables
 # Runs on each node of a replay, with the node's name as $1. replay.sh describes the protocol, and prepends definitions
-# of `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/NODE.
+# of `record`, `scratch` and `command`. If `scratch` is not empty, the trace is in $scratch/replay/NODE.
 
 node=$1
 
@@ -21,7 +21,7 @@ clock_state() {
 # replay TIME TRACE: runs showstopper from TIME on, and terminates it if standard input ends.
 replay() {
     local folder=$record/$node log=$record/$node.stderr pid watcher status=0
-    [ -z "$scratch" ] || folder=$scratch/$node/record log=$scratch/$node/stderr
+    [ -z "$scratch" ] || folder=$scratch/replay/$node/record log=$scratch/replay/$node/stderr
     showstopper --quiet -t file -T "${2//,/\\,}" --start-at "@$1" --record "$folder" "${command[@]}" \
         </dev/null >/dev/null 2>"$log" &
     pid=$!

@@ -216,7 +216,7 @@ start_nodes() {
     for node in "${!offset_of[@]}"; do
         printf '%s %s ' "$node" "${offset_of[$node]}"
         if [ -n "$scratch" ]; then
-            echo "$scratch/$node/trace"
+            echo "$scratch/replay/$node/trace"
         else
             echo "${trace_of[$node]}"
         fi
@@ -278,10 +278,10 @@ write_table() {
 send_traces() {
     local node part script
     for node in "${node_list[@]}"; do
-        part=$(printf %q "$scratch/$node")
+        part=$(printf %q "$scratch/replay/$node")
         script=$(scratch_check make && echo "rm -rf $part && mkdir -p $part && cat >$part/trace")
         engine_on "$node" "$script" <"${trace_of[$node]}" ||
-            note_failure "$node" "cannot copy its trace to $scratch/$node"
+            note_failure "$node" "cannot copy its trace to $scratch/replay/$node"
     done
 }
 
@@ -289,7 +289,7 @@ send_traces() {
 # last file of the stream, by its name: if it has arrived, so has everything before.
 fetch_record() {
     local node=$1 part
-    part=$(printf %q "$scratch/$node")
+    part=$(printf %q "$scratch/replay/$node")
     engine_on "$node" "cd $part && tar -cf - *" </dev/null |
         tar --warning=no-timestamp -C "$record" --transform "s|^record|$node|" \
             --transform "s|^stderr\$|$node.stderr|" --transform "s|^trace\$|.$node.trace|" -xf - || return
@@ -302,11 +302,11 @@ fetch_records() {
     local node
     for node in "${!offset_of[@]}"; do
         if fetch_record "$node"; then
-            engine_on "$node" "rm -r $(printf %q "$scratch/$node")" </dev/null ||
-                say "$node: cannot remove $scratch/$node"
+            engine_on "$node" "rm -r $(printf %q "$scratch/replay/$node")" </dev/null ||
+                say "$node: cannot remove $scratch/replay/$node"
         else
             rm -rf "${record:?}/$node" "$record/$node.stderr" "$record/.$node.trace"
-            note_failure "$node" "cannot copy its record, which stays in $scratch/$node until the next replay"
+            note_failure "$node" "cannot copy its record, which stays in $scratch/replay/$node until the next replay"
         fi
     done
 }

@@ -33,6 +33,11 @@ check_task_options() {
     done
 }
 
+# part_of NODE: prints the folder on the node's own disk for its part of the study.
+part_of() {
+    echo "$scratch${study_id:+/$study_id}/$1"
+}
+
 # task_script NODE RUNS: prints a script that carries out runs on a node. The shell that runs the script expands both
 # words, so they may be variables.
 task_script() {
@@ -42,7 +47,7 @@ task_script() {
     printf 'export SSFLEET_NODE="%s"\n' "$1" # node_of reads it
     if [ -n "$scratch" ]; then
         scratch_check make
-        printf 'part=%q/%s\n' "$scratch" "$1"
+        printf 'part=%q/%s\n' "$scratch${study_id:+/$study_id}" "$1"
         printf 'ssbatch --add "$part" "$part.plan" || exit\n'
         printf 'ssbatch %s --only "%s" "$part"' "$options" "$2"
     else
@@ -190,7 +195,7 @@ progress() {
 send_plan() {
     local node part script status
     for node in $(engine_nodes); do
-        part=$(printf %q "$scratch/$node")
+        part=$(printf %q "$(part_of "$node")")
         script=$(scratch_check make && echo "mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
         status=0
         engine_on "$node" "$script" <"$study/.study/plan" || status=$?
@@ -296,7 +301,7 @@ clean_nodes() {
     local node script check='' folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
     for node in $(engine_nodes); do
-        [ -z "$scratch" ] || folder=$scratch/$node check=$(scratch_check)
+        [ -z "$scratch" ] || folder=$(part_of "$node") check=$(scratch_check)
         script=$(printf '%s\nPATH=%q:$PATH folder=%q; ' "$check" "$bin" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
         engine_on "$node" "$script" </dev/null ||
@@ -344,6 +349,7 @@ run_study() {
     make_folders
     take_turn
     [ -z "$1" ] || add_plan "$1"
+    set_study_id
     keep_settings
     [ "$engine_detaches" = yes ] || on_signals engine_cancel
     rm -f "$fleet/canceled"
@@ -363,7 +369,7 @@ run_study() {
 # list_finished NODE: prints "CHECKSUM SIZE RUN/run.json" for each finished run of a node, with "end" as the last line.
 list_finished() {
     local part script
-    part=$(printf %q "$scratch/$1")
+    part=$(printf %q "$(part_of "$1")")
     script=$(scratch_check && echo "{ cd $part && cksum -- */run.json; } 2>/dev/null; echo end")
     engine_on "$1" "$script" </dev/null
 }
@@ -380,7 +386,7 @@ has_result() {
 fetch_runs() {
     local node=$1 part name incoming=$fleet/incoming
     shift
-    part=$(printf %q "$scratch/$node")
+    part=$(printf %q "$(part_of "$node")")
     rm -rf "$incoming" && mkdir "$incoming" || return
     engine_on "$node" "cd $part && tar -cf - -- $(printf '%q ' "$@").study/plan" </dev/null |
         tar --warning=no-timestamp -C "$incoming" -xf - || return
@@ -446,7 +452,7 @@ node_of() {
 ask_nodes() {
     local node part script table name status
     for node in $(engine_nodes); do
-        part=$(printf %q "$scratch/$node")
+        part=$(printf %q "$(part_of "$node")")
         script=$(scratch_check &&
             echo "[ ! -d $part/.study ] || $(printf %q "$bin/ssbatch") --list --csv $part || [ \$? -eq 1 ]")
         table=$(engine_on "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
