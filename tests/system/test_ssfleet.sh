@@ -976,6 +976,29 @@ tasks_unknown_to_slurm_are_not_active() {
     [ "$(cat out)" = 'done: 1' ] || fail "wrong status: $(cat out)"
 }
 
+# No run is in progress while lines above the first one are carried out.
+tasks_before_their_first_run_are_not_ended() {
+    local call=study/.study/calls/n1.example:boot:1:1
+    {
+        sed -n -e '/^has_running() {/,/^}/p' -e '/^end_ghosts() {/,/^}/p' "$source/tools/ssfleet/study.sh"
+        cat <<'END'
+GHOST_SECONDS=0 engine=slurm scratch='' study=study run_names=(r1 r2)
+declare -A run_status=([r1]='to come' [r2]='to come') run_where=([r1]='n1 R' [r2]='n10 R') ghost_since=()
+say() { :; }
+engine_end() { echo "$1"; }
+end_ghosts
+end_ghosts
+END
+    } >script
+    mkdir -p "$call"
+    touch "$call/.study.undo"
+    expect 0 flock "$call/lock" bash -eu script
+    [ "$(cat out)" = r2 ] || fail "ended: $(cat out)"
+    # The call has died: its lock is free.
+    expect 0 bash -eu script
+    [ "$(cat out)" = $'r1\nr2' ] || fail "ended: $(cat out)"
+}
+
 a_study_that_is_done_does_not_wait() {
     write_plan 1 0
     expect 0 ssfleet run --engine local study plan
@@ -1149,6 +1172,7 @@ run_case wrong_clocks_of_nodes_are_measured_and_corrected
 run_case a_port_taken_by_another_program_is_replaced
 run_case a_replay_without_nodes_is_refused
 run_case tasks_unknown_to_slurm_are_not_active
+run_case tasks_before_their_first_run_are_not_ended
 run_case a_study_that_is_done_does_not_wait
 run_case runs_are_distributed_over_slurm
 run_case tasks_wait_for_room_in_a_full_queue

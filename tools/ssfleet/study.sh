@@ -3,7 +3,7 @@
 # Sourced by ssfleet: the commands run, status, collect and cancel. The study's folder alone, not the engine, determines
 # which runs are done: a lost task is submitted again, and a task that starts twice finds its runs locked or done.
 
-GHOST_SECONDS=60 # a task that the engine reports as running must begin a run within this time
+GHOST_SECONDS=60 # a task that the engine reports as running must carry out something within this time
 
 # job_ids: prints the IDs of submissions that may have unfinished tasks.
 job_ids() {
@@ -204,16 +204,21 @@ send_plan() {
     done
 }
 
-# has_running NODE: succeeds if the study shows that this node is carrying out a run.
+# has_running NODE: succeeds if the study shows that this node is carrying out a run, or that a call of ssbatch on the
+# host of this name is alive and has a journal: for lines above the first run, or for those of a dead call to undo.
 has_running() {
-    local name
+    local name journal
     for name in "${!run_where[@]}"; do
         [[ ${run_where[$name]% *} != "$1" || ${run_status[$name]} != running ]] || return 0
+    done
+    for journal in "$study/.study/calls/$1"[.:]*/{.study,*}.undo; do
+        # A call locks its folder before it writes a journal.
+        [ ! -e "$journal" ] || flock -n -s "${journal%/*}/lock" true || return 0
     done
     return 1
 }
 
-# end_ghosts: ends tasks that the engine reports as running although their nodes carry out no run. Slurm keeps such
+# end_ghosts: ends tasks that the engine reports as running although their nodes carry out nothing. Slurm keeps such
 # tasks for hours if a node's daemon and the controller were killed.
 end_ghosts() {
     local name
