@@ -538,6 +538,29 @@ concurrent_calls_share_the_runs() {
     says out "30 done, 0 failed, 0 skipped, 0 to come"
 }
 
+# Run c needs a, which the other call carries out.
+needed_runs_may_be_carried_out_by_another_call() {
+    local other
+    begin
+    cat >plan <<'END'
+run a takes 1s
+main -- sh -c 'touch a; until [ -e b ]; do sleep 0.02; done'
+run b takes 1s
+main -- sh -c 'touch b; until [ -e over ]; do sleep 0.02; done'
+run c takes 1s needs=a
+main -- true
+END
+    { timeout "$patience" ssbatch study plan 2>messages && touch over; } &
+    other=$!
+    await test -e a
+    expect 0 ssbatch study plan
+    wait "$other" || fail "the other call failed: $(cat messages)"
+    says err "a: it is being carried out on "
+    says err "2 of 3 runs done, 1 carried out by other calls"
+    expect 0 ssbatch --list study
+    says out "3 done, 0 failed, 0 skipped, 0 to come"
+}
+
 equal_seeds_give_the_same_order_of_runs() {
     begin
     for i in 1 2 3 4 5 6 7 8; do
@@ -751,6 +774,7 @@ run_case disturbed_runs_are_reported_and_repeated
 run_case a_run_is_not_disturbed_by_its_own_cpu_time
 run_case runs_are_not_disturbed_by_the_cpu_time_of_the_study
 run_case concurrent_calls_share_the_runs
+run_case needed_runs_may_be_carried_out_by_another_call
 run_case equal_seeds_give_the_same_order_of_runs
 run_case values_are_computed_once_and_needed_runs_come_first
 run_case values_are_found_again_if_the_study_changes_before_a_run_is_done

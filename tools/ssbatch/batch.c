@@ -27,7 +27,7 @@
 #define MEMORY "/dev/shm"
 
 /* The state of a run in this call. */
-enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_SKIPPED, TURN_FAILED };
+enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE };
 
 struct batch {
     const struct ssbatch_options *options;
@@ -359,16 +359,17 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
             continue; /* the value of a `once` line, which has run before */
         while (j < batch->count && batch->runs[j] != needed)
             j++;
-        if (j == batch->count) { /* the need is not a run of this call */
+        if (j < batch->count) {
+            if (carry_needed(batch, j, error) < 0)
+                return -1;
+            turn = batch->turns[j];
+        }
+        if (j == batch->count || turn == TURN_ELSEWHERE) { /* another call may have finished it */
             int known = has_result(batch, needed, &turn, error);
             if (known < 0)
                 return -1;
             if (!known)
                 turn = TURN_FAILED;
-        } else {
-            if (carry_needed(batch, j, error) < 0)
-                return -1;
-            turn = batch->turns[j];
         }
         if (turn == TURN_DONE || turn == TURN_SKIPPED)
             continue;
@@ -441,6 +442,7 @@ static int carry_needed(struct batch *batch, size_t index, struct ss_error *erro
         batch->failed++;
         batch->stop = !batch->options->go_on;
     } else if (!attempt.signal) {
+        batch->turns[index] = TURN_ELSEWHERE;
         batch->elsewhere++;
     }
     return 0;
