@@ -305,6 +305,16 @@ static void a_failed_before_prevents_mains_but_not_afters(void **state) {
         usual, "+serve +broken -serve +close", "before ended with status 3: no disk");
 }
 
+static void the_reason_has_the_beginning_of_a_long_error(void **state) {
+    char error[300], why[300];
+    const struct script scripts[] = {
+        {"broken", .lasts = SS_SECOND, .status = 1, .complains = error}, {0}};
+    (void)state;
+    snprintf(error, sizeof error, "disk %0250d\n\n", 7);
+    snprintf(why, sizeof why, "main ended with status 1: %.199s", error);
+    expect("run a takes 1s\nmain -- broken\n", scripts, "+broken", why);
+}
+
 static void a_failed_main_ends_the_other_mains(void **state) {
     (void)state;
     expect("run a takes 1s\nmain x -- hung\nmain y -- broken\n", usual, "+hung +broken -hung",
@@ -569,6 +579,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(adjacent_mains_run_simultaneously, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(mains_separated_by_other_lines_run_one_after_another, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(the_reason_has_the_beginning_of_a_long_error, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_main_without_a_result_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_missing_program_fails_the_run, make_scratch, remove_scratch),

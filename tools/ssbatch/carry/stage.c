@@ -158,20 +158,23 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     return 0;
 }
 
-/* Reads the last non-empty line that a command wrote to standard error. */
+/* Reads the beginning of the last non-empty line that a command wrote to standard error. */
 static void read_last_error(
     const struct ssbatch_stage *stage, const struct ssbatch_act *act, char text[200]) {
-    char path[PATH_ROOM], line[200];
+    char path[PATH_ROOM];
+    char *line = NULL;
+    size_t room = 0;
     text[0] = '\0';
     snprintf(path, sizeof path, "%s/%s.stderr", stage->out, act->base);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
         rewind(file); /* the file is shorter than that */
-    while (file && fgets(line, sizeof line, file)) {
+    while (file && getline(&line, &room, file) > 0) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0])
-            memcpy(text, line, sizeof line);
+            snprintf(text, 200, "%s", line);
     }
+    free(line);
 }
 
 static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *act) {
