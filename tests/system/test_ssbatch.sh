@@ -343,6 +343,22 @@ records_are_written_to_the_folder_in_memory() {
     says err "--ram-folder: 'ram' is relative: give an absolute path"
 }
 
+kept_files_in_memory_survive_a_kill() {
+    begin
+    mkdir ram
+    cat >plan <<'END'
+run a takes 1s keep
+main -- sh -c 'echo x >>{out}/tries; [ -e begun ] || { touch begun; exec sleep 1000; }'
+END
+    ssbatch --quiet --ram-folder "$PWD/ram" study plan &
+    await test -e begun
+    kill -KILL $!
+    wait $! || true
+    expect 0 ssbatch --ram-folder "$PWD/ram" study plan
+    is study/a/tries "$(printf 'x\nx')"
+    [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
+}
+
 # Root could remove everything.
 read_only_folders_of_runs_are_removed() {
     local as=() memory
@@ -766,6 +782,7 @@ run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
+run_case kept_files_in_memory_survive_a_kill
 run_case read_only_folders_of_runs_are_removed
 run_case folders_of_other_users_in_memory_are_refused
 run_case nbench_fit_requires_the_load_of_one_instance

@@ -55,8 +55,11 @@ static bool has_after(const struct ssbatch_lines *lines) {
     return false;
 }
 
-/* Writes the journal to disk, before any command starts. */
-static int note_journal(const struct carried *carried, struct ss_error *error) {
+/*
+ * Writes the journal to disk, before any command starts. With `copies`, it says that the result is
+ * to be copied out of memory.
+ */
+static int note_journal(const struct carried *carried, bool copies, struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
     char *text = NULL;
     size_t size;
@@ -72,6 +75,10 @@ static int note_journal(const struct carried *carried, struct ss_error *error) {
     if (carried->carrier->memory) {
         fputs("remove ", stream);
         ss_words_quote_line(stream, carried->scratch);
+        if (copies) {
+            fputc(' ', stream);
+            ss_words_quote_line(stream, carried->result);
+        }
         fputc('\n', stream);
     }
     int status = fclose(stream) == EOF
@@ -149,9 +156,11 @@ static int prepare(struct carried *carried, struct ss_error *error) {
     int begun = ssbatch_study_begin(carrier->study, run->name, (enum ssbatch_reuse)reuse, error);
     if (begun < 0)
         return begun;
-    if (ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, error) < 0)
+    if (ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, false, error) < 0 ||
+        make_memory(carried, error) < 0)
         return -1;
-    return make_memory(carried, error);
+    /* Until now the folder in memory lacked files of the attempt that this one continues. */
+    return carrier->memory && run->keep ? note_journal(carried, true, error) : 0;
 }
 
 static const char *record_of(const struct ssbatch_stage *stage, const struct ssbatch_act *act) {

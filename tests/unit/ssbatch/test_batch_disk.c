@@ -391,6 +391,61 @@ static void journals_of_a_dead_call_are_undone(void **state) {
     assert_false(exists(path));
 }
 
+/* Leaves a call that was killed while it carried out run a, whose files are in memory. */
+static void leave_files(struct ssbatch_call *call) {
+    char journal[200];
+    make_folder("ram");
+    make_folder("ram/result");
+    write_text("ram/result/half", "x");
+    snprintf(journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", root, root);
+    leave_call(call, journal);
+}
+
+static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state) {
+    struct ssbatch_call call;
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    (void)state;
+    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+    leave_files(&call);
+    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    write_text("study/.study/runs/a", "elsewhere 1\n");
+    assert_int_equal(clear_calls(NULL, &error), -1);
+    assert_string_equal(error.message, "a: it is being carried out on elsewhere by process 1");
+    assert_false(exists("study/.a.part/result/half"));
+    assert_true(exists("ram/result/half"));
+    ssbatch_study_unlock_run(&study, "a", lock);
+    error = (struct ss_error){0};
+    lock = ssbatch_study_lock_run(&study, "a", &holder, &error); /* as the next attempt does */
+    assert_int_equal(clear_calls("a", &error), 0);
+    ssbatch_study_unlock_run(&study, "a", lock);
+    assert_true(exists("study/.a.part/result/half"));
+    assert_false(exists("ram"));
+}
+
+static void the_result_of_a_finished_run_is_not_copied_again(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    leave_files(&call);
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_false(exists("ram"));
+    assert_false(exists("study/.a.part"));
+}
+
+/* In a folder that is not in memory, files remain, but may be damaged. */
+static void results_from_before_a_reboot_are_not_copied(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+    leave_files(&call);
+    strcpy(study.boot, "87654321-9");
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_false(exists("ram"));
+    assert_false(exists("study/.a.part/result/half"));
+}
+
 static void journals_of_a_living_call_are_left_alone(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
@@ -480,6 +535,9 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(results_from_before_a_reboot_are_not_copied, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_folder_of_a_call_without_a_lock_is_not_removed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_another_host_are_left_alone, make_study, remove_study),

@@ -99,11 +99,49 @@ void ssbatch_call_close(struct ssbatch_call *call) {
 }
 
 struct undoing {
+    const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
+    char name[256];            /* name of the run */
+    bool copies;               /* false after a restart of the host: unsynced files are damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
     struct ss_error *error;
     bool failed;
 };
+
+/*
+ * Copies the result of an attempt out of memory. The lock excludes other attempts; this call may
+ * already hold it. Once the run has been finished, there is no folder to copy to.
+ */
+static int copy_result(const struct undoing *undoing, const char *scratch, const char *result,
+    struct ss_error *error) {
+    const struct ssbatch_study *study = undoing->study;
+    struct ssbatch_holder holder;
+    char kept[SSBATCH_PATH];
+    if (ssbatch_disk_path(kept, scratch, SSBATCH_RESULT, error) < 0)
+        return -1;
+    int lock = ssbatch_study_lock_run(study, undoing->name, &holder, error);
+    if (lock == SSBATCH_HELD && (holder.pid != getpid() || strcmp(holder.host, study->host) != 0))
+        return ss_error_fail(
+            error, "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
+    if (lock < 0 && lock != SSBATCH_HELD)
+        return -1;
+    int status = ssbatch_disk_is_own(kept) && ssbatch_disk_is_own(result)
+                     ? ssbatch_disk_copy_tree(kept, result, error)
+                     : 0;
+    if (lock >= 0)
+        ssbatch_study_unlock_run(study, undoing->name, lock);
+    return status;
+}
+
+/* Removes a folder in memory. Unless `result` is NULL, first copies the result to there. */
+static int remove_scratch(const struct undoing *undoing, const char *scratch, const char *result,
+    struct ss_error *error) {
+    if (!ssbatch_disk_is_own(scratch))
+        return 0;
+    if (result && undoing->copies && copy_result(undoing, scratch, result, error) < 0)
+        return -1;
+    return ssbatch_disk_remove_tree(scratch, error);
+}
 
 static void undo_line(struct undoing *undoing, const char *line) {
     struct ss_error error = {0};
@@ -112,8 +150,8 @@ static void undo_line(struct undoing *undoing, const char *line) {
     SS_OWNED(free) char **words = ss_words_split(line, &count, &error);
     if (words && count == 2 && strcmp(words[0], "folder") == 0)
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
-    else if (words && count == 2 && strcmp(words[0], "remove") == 0)
-        status = ssbatch_disk_is_own(words[1]) ? ssbatch_disk_remove_tree(words[1], &error) : 0;
+    else if (words && (count == 2 || count == 3) && strcmp(words[0], "remove") == 0)
+        status = remove_scratch(undoing, words[1], words[2], &error);
     else if (words && count >= 2 && strcmp(words[0], "after") == 0)
         status =
             undoing->undoer->after(undoing->undoer->context, words + 1, undoing->folder, &error);
@@ -124,52 +162,16 @@ static void undo_line(struct undoing *undoing, const char *line) {
 }
 
 /* Carries out all lines, even after one has failed. */
-static int undo_journal(
-    const char *path, const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    struct undoing undoing = {.undoer = undoer, .folder = "/", .error = error};
+static int undo_journal(const char *path, struct undoing *undoing) {
     char *line = NULL;
     size_t room = 0;
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (!file)
-        return errno == ENOENT ? 0 : fail(path, error);
+        return errno == ENOENT ? 0 : fail(path, undoing->error);
     while (getline(&line, &room, file) > 0)
-        undo_line(&undoing, line);
+        undo_line(undoing, line);
     free(line);
-    return undoing.failed ? -1 : 0;
-}
-
-/*
- * Undoes the journals of the runs or, with `of_study`, the journal of the study. Undo the study
- * last.
- */
-static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
-    const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
-    int status = 0;
-    call_file(study, mark, "", folder);
-    SS_OWNED(closedir) DIR *entries = opendir(folder);
-    for (struct dirent *entry; entries && (entry = readdir(entries));) {
-        struct ss_error failure = {0};
-        if (!is_journal(entry->d_name) || (strcmp(entry->d_name, STUDY_JOURNAL) == 0) != of_study)
-            continue;
-        call_file(study, mark, entry->d_name, path);
-        if (undo_journal(path, undoer, &failure) == 0 &&
-            ssbatch_disk_unlink(study->disk, path, &failure) == 0)
-            continue;
-        int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
-        status = ss_error_fail(error, "%.*s: %s", of_study ? 9 : length,
-            of_study ? "the study" : entry->d_name, failure.message);
-    }
-    return status;
-}
-
-int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
-    const struct ssbatch_undoer *undoer, struct ss_error *error) {
-    int status = undo_journals(study, mark, false, undoer, error);
-    if (undo_journals(study, mark, true, undoer, error) < 0)
-        status = -1;
-    remove_folder(study, mark);
-    return status;
+    return undoing->failed ? -1 : 0;
 }
 
 struct owner {
@@ -189,15 +191,59 @@ static bool read_mark(const struct ssbatch_study *study, const char *mark, struc
     return true;
 }
 
+static bool is_this_boot(const struct ssbatch_study *study, const struct owner *owner) {
+    return strncmp(owner->boot, study->boot, 8) == 0;
+}
+
+/*
+ * Undoes the journals of the runs or, with `of_study`, the journal of the study. Undo the study
+ * last.
+ */
+static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
+    struct owner owner;
+    bool copies = read_mark(study, mark, &owner) && is_this_boot(study, &owner);
+    int status = 0;
+    call_file(study, mark, "", folder);
+    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        struct ss_error failure = {0};
+        struct undoing undoing = {
+            .study = study,
+            .undoer = undoer,
+            .copies = copies,
+            .folder = "/",
+            .error = &failure,
+        };
+        if (!is_journal(entry->d_name) || (strcmp(entry->d_name, STUDY_JOURNAL) == 0) != of_study)
+            continue;
+        int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
+        snprintf(undoing.name, sizeof undoing.name, "%.*s", length, entry->d_name);
+        call_file(study, mark, entry->d_name, path);
+        if (undo_journal(path, &undoing) == 0 &&
+            ssbatch_disk_unlink(study->disk, path, &failure) == 0)
+            continue;
+        status =
+            ss_error_fail(error, "%s: %s", of_study ? "the study" : undoing.name, failure.message);
+    }
+    return status;
+}
+
+int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    int status = undo_journals(study, mark, false, undoer, error);
+    if (undo_journals(study, mark, true, undoer, error) < 0)
+        status = -1;
+    remove_folder(study, mark);
+    return status;
+}
+
 static bool has_journal(const struct ssbatch_study *study, const char *mark, const char *name) {
     char path[SSBATCH_PATH];
     struct stat status;
     journal_path(study, mark, name, path);
     return stat(path, &status) == 0;
-}
-
-static bool is_this_boot(const struct ssbatch_study *study, const struct owner *owner) {
-    return strncmp(owner->boot, study->boot, 8) == 0;
 }
 
 /*
