@@ -288,6 +288,22 @@ a_plan_can_be_added_without_carrying_out_a_run() {
     expect 125 ssbatch --add --only a study
 }
 
+# A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
+only_locked_runs_are_listed_as_running() {
+    begin
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'ssbatch --list study >during'" >plan
+    expect 0 ssbatch --add study plan
+    echo "$(uname -n) 1" >study/.study/runs/a
+    expect 0 ssbatch --list --csv study
+    says out "a,,to come,,"
+    echo "elsewhere 1" >study/.study/runs/a
+    expect 0 ssbatch --list --csv study
+    says out "a,,running,on elsewhere by process 1,"
+    expect 0 ssbatch study plan
+    says during "running"
+    says during "on $(uname -n) by process "
+}
+
 options_select_runs() {
     begin
     for i in 1 2 3 4; do
@@ -780,6 +796,7 @@ run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
 run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
+run_case only_locked_runs_are_listed_as_running
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case kept_files_in_memory_survive_a_kill

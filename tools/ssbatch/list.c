@@ -2,15 +2,12 @@
 
 /* Prints the table of all runs, from the plan that the study keeps and from each run.json. */
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "base/owned.h"
 #include "base/words.h"
 #include "batch.h"
 #include "merge.h"
@@ -35,20 +32,6 @@ struct table {
 /* Returns whether a line has a row: each `main`, and each `beside` with columns. */
 static bool has_row(const struct ssbatch_line *line) {
     return line->kind == SSBATCH_MAIN || (line->kind == SSBATCH_BESIDE && line->columns.count > 0);
-}
-
-/* Finds the process that is carrying out the run. Returns false if there is none. */
-static bool is_running(const struct ssbatch_study *study, const char *name, char who[128]) {
-    char inner[300], path[SSBATCH_PATH], host[65];
-    int pid;
-    snprintf(inner, sizeof inner, "runs/%s", name);
-    ssbatch_study_file(study, inner, path);
-    SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    if (!file || fscanf(file, "%64s %d", host, &pid) != 2 ||
-        (strcmp(host, study->host) == 0 && kill(pid, 0) < 0 && errno == ESRCH))
-        return false;
-    snprintf(who, 128, "on %s by process %d", host, pid);
-    return true;
 }
 
 static const char *record_of(const struct json_object *document, size_t index) {
@@ -239,11 +222,13 @@ static void print_rows(
 static int print_run(struct table *table, const struct ssbatch_study *study,
     const struct ssbatch_run *run, print_row *print, struct ss_error *error) {
     char who[128];
+    struct ssbatch_holder holder;
     struct json_object *document = ssbatch_run_document_read(study, run->name, error);
     if (error->status)
         return -1;
     struct row row = read_row(run, document);
-    if (!document && is_running(study, run->name, who)) {
+    if (!document && ssbatch_study_is_locked(study, run->name, &holder)) {
+        snprintf(who, sizeof who, "on %s by process %d", holder.host, (int)holder.pid);
         row.status = "running";
         row.reason = who;
     }

@@ -6,9 +6,12 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "calls.h"
@@ -287,6 +290,46 @@ static void a_locked_run_names_its_holder(void **state) {
     close(copy);
 }
 
+static void the_lock_of_a_killed_process_is_not_held(void **state) {
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    (void)state;
+    assert_false(ssbatch_study_is_locked(&study, "a", &holder));
+    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    assert_true(ssbatch_study_is_locked(&study, "a", &holder));
+    assert_string_equal(holder.host, "here");
+    assert_int_equal(holder.pid, getpid());
+    close(lock); /* as if the process had been killed */
+    assert_true(exists("study/.study/runs/a"));
+    assert_false(ssbatch_study_is_locked(&study, "a", &holder));
+    strcpy(study.host, "elsewhere");
+    assert_true(ssbatch_study_is_locked(&study, "a", &holder));
+}
+
+static int reader;
+
+static void close_reader(int number) {
+    (void)number;
+    close(reader);
+}
+
+static void a_process_that_looks_at_a_lock_only_delays_a_call(void **state) {
+    const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    char path[100];
+    (void)state;
+    write_text("study/.study/runs/a", "here 1\n");
+    snprintf(path, sizeof path, "%s/study/.study/runs/a", root);
+    reader = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(reader, LOCK_SH), 0);
+    signal(SIGALRM, close_reader);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    assert_that(lock, >=, 0);
+    ssbatch_study_unlock_run(&study, "a", lock);
+}
+
 static char undone[500];
 static bool fails;
 static bool lives;
@@ -533,6 +576,8 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(leftovers_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_lock_of_a_killed_process_is_not_held, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),

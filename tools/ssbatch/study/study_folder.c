@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -13,6 +14,9 @@
 
 /* Room for the longest name of a file in the folder. */
 #define NAME_ROOM 500
+
+/* Polling interval in milliseconds for a reader that looks whether a run is locked. */
+#define READER_INTERVAL 1
 
 static void read_boot(char boot[40]) {
     SS_OWNED(fclose) FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -124,6 +128,14 @@ static bool has_name(int lock, const char *path) {
            ours.st_dev == named.st_dev;
 }
 
+/* Returns whether only ssbatch_study_is_locked() holds the lock, for a moment. */
+static bool is_read(int lock) {
+    if (flock(lock, LOCK_SH | LOCK_NB) < 0)
+        return false;
+    flock(lock, LOCK_UN);
+    return true;
+}
+
 int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
     struct ssbatch_holder *holder, struct ss_error *error) {
     char inner[NAME_ROOM], path[SSBATCH_PATH], text[128];
@@ -136,6 +148,10 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
         if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
             if (errno != EWOULDBLOCK)
                 return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+            if (is_read(lock)) {
+                poll(NULL, 0, READER_INTERVAL);
+                continue;
+            }
             read_holder(lock, holder);
             return SSBATCH_HELD;
         }
@@ -146,6 +162,20 @@ int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
             return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
         return ss_owned_take(&lock);
     }
+}
+
+bool ssbatch_study_is_locked(
+    const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder) {
+    char inner[NAME_ROOM], path[SSBATCH_PATH];
+    snprintf(inner, sizeof inner, "runs/%s", name);
+    ssbatch_study_file(study, inner, path);
+    SS_OWNED(close) int lock = open(path, O_RDONLY | O_CLOEXEC);
+    if (lock < 0)
+        return false;
+    read_holder(lock, holder);
+    if (holder->pid == 0 || strcmp(holder->host, study->host) != 0)
+        return holder->pid != 0;
+    return flock(lock, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {

@@ -66,6 +66,14 @@ struct ssbatch_holder {
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_lock_run(const struct ssbatch_study *study,
     const char *name, struct ssbatch_holder *holder, struct ss_error *error);
 
+/*
+ * Returns whether a process carries out a run, and which one. A call that locks the run meanwhile
+ * succeeds. A process on another host counts even if it was killed, because not all file systems
+ * show the locks of other hosts.
+ */
+SS_MUST_USE SS_NONNULL() bool ssbatch_study_is_locked(
+    const struct ssbatch_study *study, const char *name, struct ssbatch_holder *holder);
+
 /* Unlocks a run, even if processes that were forked since still live. */
 SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
