@@ -288,6 +288,31 @@ a_plan_can_be_added_without_carrying_out_a_run() {
     expect 125 ssbatch --add --only a study
 }
 
+# Runs that are needed or refused do not change this.
+the_order_of_a_dry_run_is_that_of_the_call() {
+    local i seed
+    begin
+    for i in 1 2 3 4; do
+        printf '%s\n' "run r$i takes 1s size=1" "main -- sh -c 'echo {run} >>log'" \
+            "run s$i takes 1s needs=r$i" "main -- sh -c 'echo {run} >>log'"
+    done >plan
+    for seed in 1 2 3 4; do
+        rm -f log
+        expect 0 ssbatch --dry-run --shuffle "$seed" "study$seed" plan
+        sed -n 's/^\([rs][1-4]\): .*/\1/p' out >order
+        expect 0 ssbatch --shuffle "$seed" "study$seed" plan
+        is log "$(cat order)"
+    done
+    expect 0 ssbatch --add study plan
+    expect 0 ssbatch --only r2 study
+    sed 's/^run r2 .*/run r2 takes 1s size=2/' plan >changed
+    rm log
+    expect 1 ssbatch --dry-run --shuffle 3 study changed
+    sed -n '/refused/d; s/^\([rs][1-4]\): .*/\1/p' out >order
+    expect 1 ssbatch --go-on --shuffle 3 study changed
+    is log "$(cat order)"
+}
+
 # A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
 only_locked_runs_are_listed_as_running() {
     begin
@@ -320,10 +345,15 @@ options_select_runs() {
     printf '%s\n' 'run r0 takes 1s' 'main -- false' | cat - plan >failing
     expect 1 ssbatch study failing
     [ ! -e log ] || fail "a run was carried out after a failed one"
+    expect 0 ssbatch --dry-run --only r3,r1 study
+    is out "$(printf 'r3: 1 s\nr1: 1 s\nto come: 2 s')"
     expect 0 ssbatch --only r3,r1 study
     is log "$(printf 'r3\nr1')"
-    expect 125 ssbatch --only nothing study
-    says err "--only: the study has no run 'nothing'"
+    local option
+    for option in '' --dry-run; do
+        expect 125 ssbatch ${option:+"$option"} --only nothing study
+        says err "--only: the study has no run 'nothing'"
+    done
     expect 1 ssbatch --go-on study failing
     is log "$(printf 'r3\nr1\nr2\nr4')"
     expect 0 ssbatch --dry-run study failing
@@ -796,6 +826,7 @@ run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
 run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
+run_case the_order_of_a_dry_run_is_that_of_the_call
 run_case only_locked_runs_are_listed_as_running
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory

@@ -27,7 +27,7 @@
 #define MEMORY "/dev/shm"
 
 /* The state of a run in this call. */
-enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE };
+enum turn { TURN_PENDING, TURN_DONE, TURN_SKIPPED, TURN_FAILED, TURN_ELSEWHERE };
 
 struct batch {
     const struct ssbatch_options *options;
@@ -116,15 +116,6 @@ static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
         return;
 }
 
-static int add_run(struct batch *batch, const char *name, struct ss_error *error) {
-    const struct ssbatch_run *run = ssbatch_plan_find(&batch->plan, name);
-    if (!run)
-        return ss_error_fail(
-            error, "--only: the study has no run '%s': see --list", ss_words_show(name).text);
-    batch->runs[batch->count++] = run;
-    return 0;
-}
-
 static bool is_refused(const struct batch *batch, const char *name) {
     for (size_t i = 0; i < batch->refusals.count; i++) {
         if (strcmp(batch->refusals.names[i], name) == 0)
@@ -133,32 +124,13 @@ static bool is_refused(const struct batch *batch, const char *name) {
     return false;
 }
 
-static int choose_given(
-    struct batch *batch, const struct ssbatch_plan *given, struct ss_error *error) {
-    for (size_t i = 0; i < given->run_count; i++) {
-        if (!is_refused(batch, given->runs[i].name) &&
-            add_run(batch, given->runs[i].name, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static bool is_chosen(const struct batch *batch, const char *name) {
+static void drop_refused(struct batch *batch) {
+    size_t count = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        if (strcmp(batch->runs[i]->name, name) == 0)
-            return true;
+        if (!is_refused(batch, batch->runs[i]->name))
+            batch->runs[count++] = batch->runs[i];
     }
-    return false;
-}
-
-/* A run that is listed twice is chosen once. */
-static int choose_only(struct batch *batch, struct ss_error *error) {
-    SS_OWNED(free) char **names = ss_words_split_list(batch->options->only, NULL, error);
-    for (char **name = names; name && *name; name++) {
-        if (!is_chosen(batch, *name) && add_run(batch, *name, error) < 0)
-            return -1;
-    }
-    return names ? 0 : -1;
+    batch->count = count;
 }
 
 /* Also allocates `runs` and `turns` for all runs of the plan. */
@@ -202,7 +174,9 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     if (status == 0)
         status = read_kept(batch, error);
     if (status == 0)
-        status = choose_given(batch, &given, error);
+        status =
+            ssbatch_choose_runs(options, &batch->plan, &given, batch->runs, &batch->count, error);
+    drop_refused(batch); /* after the choice, so that a seed gives the order of --dry-run */
     ssbatch_plan_free(&given);
     return status;
 }
@@ -225,12 +199,12 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     if (!options->only) {
         if (merge_given(batch, error) < 0)
             return -1;
-    } else if (open_kept(batch, error) < 0 || choose_only(batch, error) < 0 ||
+    } else if (open_kept(batch, error) < 0 ||
+               ssbatch_choose_runs(
+                   options, &batch->plan, &batch->plan, batch->runs, &batch->count, error) < 0 ||
                ssbatch_check_runs(&batch->study, &batch->plan, options->redo, error) < 0) {
         return -1;
     }
-    if (options->shuffles)
-        ssbatch_shuffle(batch->runs, batch->count, options->seed);
     for (size_t i = 0; i < batch->refusals.count; i++)
         say_refused(
             batch, batch->refusals.names[i], "its columns or commands are different in this plan");
@@ -343,11 +317,9 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     return 0;
 }
 
-static int carry_needed(struct batch *batch, size_t index, struct ss_error *error);
-
 /*
- * Carries out the runs that this one needs. Returns 1 if all of them are done or skipped, 0 if not,
- * -1 with the error set.
+ * Returns 1 if all runs that this one needs are done or skipped, 0 if not, -1 with the error set.
+ * Those of this call come before it.
  */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     char text[400];
@@ -359,11 +331,8 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
             continue; /* the value of a `once` line, which has run before */
         while (j < batch->count && batch->runs[j] != needed)
             j++;
-        if (j < batch->count) {
-            if (carry_needed(batch, j, error) < 0)
-                return -1;
+        if (j < batch->count)
             turn = batch->turns[j];
-        }
         if (j == batch->count || turn == TURN_ELSEWHERE) { /* another call may have finished it */
             int known = has_result(batch, needed, &turn, error);
             if (known < 0)
@@ -373,11 +342,9 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
         }
         if (turn == TURN_DONE || turn == TURN_SKIPPED)
             continue;
-        if (!batch->signal && !batch->stop) {
-            snprintf(
-                text, sizeof text, "not carried out: it needs %s, which is not done", needed->name);
-            say(batch, run->name, text);
-        }
+        snprintf(
+            text, sizeof text, "not carried out: it needs %s, which is not done", needed->name);
+        say(batch, run->name, text);
         return 0;
     }
     return 1;
@@ -406,17 +373,14 @@ static void report_needing(struct batch *batch, const struct ssbatch_run *redone
     }
 }
 
-static int carry_needed(struct batch *batch, size_t index, struct ss_error *error) {
+static int carry_turn(struct batch *batch, size_t index, struct ss_error *error) {
     const struct ssbatch_run *run = batch->runs[index];
     struct ssbatch_attempt attempt = {0};
     if (batch->turns[index] != TURN_PENDING || batch->signal || batch->stop)
         return 0;
-    batch->turns[index] = TURN_BEGUN;
     int ready = check_needs(batch, run, error);
     if (ready < 0)
         return -1;
-    if (batch->signal || batch->stop)
-        return 0;
     batch->turns[index] = TURN_FAILED;
     if (!ready) {
         batch->failed++;
@@ -546,7 +510,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         return 0;
     int status = begin_study(batch, error);
     for (size_t i = 0; status == 0 && i < batch->count; i++)
-        status = carry_needed(batch, i, error);
+        status = carry_turn(batch, i, error);
     if (end_study(batch, error) < 0)
         status = -1;
     return status;

@@ -82,23 +82,12 @@ static int print_run(
     return 0;
 }
 
-static int choose_runs(struct preview *preview, struct ss_error *error) {
-    const struct ssbatch_options *options = preview->options;
+static int print_preview(struct preview *preview, struct ss_error *error) {
     preview->runs = calloc(preview->plan.run_count + 1, sizeof *preview->runs);
     if (!preview->runs)
         return ss_error_memory(error);
-    for (size_t i = 0; i < preview->plan.run_count; i++) {
-        const struct ssbatch_run *run = &preview->plan.runs[i];
-        if (!options->only || ssbatch_is_listed(options->only, run->name))
-            preview->runs[preview->count++] = run;
-    }
-    if (options->shuffles)
-        ssbatch_shuffle(preview->runs, preview->count, options->seed);
-    return 0;
-}
-
-static int print_preview(struct preview *preview, struct ss_error *error) {
-    if (choose_runs(preview, error) < 0)
+    if (ssbatch_choose_runs(preview->options, &preview->plan, &preview->plan, preview->runs,
+            &preview->count, error) < 0)
         return -1;
     ssbatch_programs_missing(&preview->plan.study, report_missing, &preview->missing);
     for (size_t i = 0; i < preview->count; i++) {

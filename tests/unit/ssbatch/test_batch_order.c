@@ -76,6 +76,43 @@ static void equal_seeds_give_equal_orders(void **state) {
     assert_string_not_equal(first, other);
 }
 
+static const char chain[] = "run a takes 1s\nmain -- true\n"
+                            "run b takes 1s needs=a\nmain -- true\n"
+                            "run c takes 1s\nmain -- true\n"
+                            "run d takes 1s needs=c,b\nmain -- true\n";
+
+static void needed_runs_are_moved_before_those_that_need_them(void **state) {
+    char order[500];
+    (void)state;
+    read_plan(chain);
+    ssbatch_order_needs(&plan, runs, plan.run_count);
+    print_order(order);
+    assert_string_equal(order, "a b c d ");
+    for (size_t i = 0; i < plan.run_count; i++)
+        runs[i] = &plan.runs[plan.run_count - 1 - i];
+    ssbatch_order_needs(&plan, runs, plan.run_count);
+    print_order(order);
+    assert_string_equal(order, "c a b d ");
+    ssbatch_plan_free(&plan);
+}
+
+static void a_list_of_runs_selects_each_of_them_once(void **state) {
+    struct ssbatch_options options = {.only = "d,a,d,c"};
+    struct ss_error error = {0};
+    size_t count;
+    (void)state;
+    read_plan(chain);
+    assert_int_equal(ssbatch_choose_runs(&options, &plan, &plan, runs, &count, &error), 0);
+    assert_int_equal(count, 3);
+    assert_string_equal(runs[0]->name, "c"); /* d needs it */
+    assert_string_equal(runs[1]->name, "d");
+    assert_string_equal(runs[2]->name, "a");
+    options.only = "a,x";
+    assert_int_equal(ssbatch_choose_runs(&options, &plan, &plan, runs, &count, &error), -1);
+    assert_string_equal(error.message, "--only: the study has no run 'x': see --list");
+    ssbatch_plan_free(&plan);
+}
+
 static void the_time_left_is_scaled_by_the_times_of_earlier_runs(void **state) {
     struct ssbatch_progress progress = {.runs = 3, .left = 300};
     (void)state;
@@ -91,4 +128,6 @@ UNIT_MAIN(
     cmocka_unit_test(shuffled_runs_stay_in_their_rounds),
     cmocka_unit_test(a_shuffle_loses_no_run),
     cmocka_unit_test(equal_seeds_give_equal_orders),
+    cmocka_unit_test(needed_runs_are_moved_before_those_that_need_them),
+    cmocka_unit_test(a_list_of_runs_selects_each_of_them_once),
     cmocka_unit_test(the_time_left_is_scaled_by_the_times_of_earlier_runs))
