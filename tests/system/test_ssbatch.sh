@@ -75,6 +75,17 @@ END
     says out "4 done, 0 failed, 0 skipped, 0 to come"
 }
 
+skipped_runs_get_the_reason_of_the_latest_plan() {
+    local reason
+    begin
+    for reason in 'no disk' 'no network'; do
+        echo "skip a reason='$reason'" >plan
+        expect 0 ssbatch study plan
+        expect 0 ssbatch --list --csv study
+        says out "a,,skipped,$reason,"
+    done
+}
+
 changed_runs_are_refused_without_redo() {
     begin
     printf '%s\n' '#!/bin/sh' 'echo one >>log' >program
@@ -815,6 +826,7 @@ killed_studies_are_completed() {
 
 run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
+run_case skipped_runs_get_the_reason_of_the_latest_plan
 run_case changed_runs_are_refused_without_redo
 run_case programs_in_other_folders_are_compared
 run_case the_old_result_survives_a_kill_during_its_replacement

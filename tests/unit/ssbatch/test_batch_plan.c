@@ -220,6 +220,13 @@ static void identity_of_a_run_excludes_its_times(void **state) {
     ssbatch_plan_free(plan);
 }
 
+static void identity_of_a_skipped_run_includes_its_reason(void **state) {
+    (void)state;
+    struct ssbatch_plan *plan = parse("skip a reason='not here' b=1 a=2\n");
+    assert_printed(ssbatch_plan_print_identity, plan, "a", "run a reason='not here' a=2 b=1\n");
+    ssbatch_plan_free(plan);
+}
+
 static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
     (void)state;
     struct ssbatch_plan *plan = parse("run a takes 2m limit 6m\nmain -- x\n");
@@ -430,6 +437,7 @@ UNIT_MAIN(
     cmocka_unit_test(backslashes_comments_and_quotes_work_as_in_a_shell),
     cmocka_unit_test(printed_plan_reads_back_as_the_same),
     cmocka_unit_test(identity_of_a_run_excludes_its_times),
+    cmocka_unit_test(identity_of_a_skipped_run_includes_its_reason),
     cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
     cmocka_unit_test(ten_thousand_runs_are_found_by_name),
     cmocka_unit_test(lines_that_cannot_be_read_are_refused),

@@ -196,6 +196,8 @@ static bool uses_value(const struct ssbatch_run *run, const char *value) {
 void ssbatch_plan_print_identity(
     FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run) {
     fprintf(stream, "run %s", run->name);
+    if (run->reason)
+        print_pair(stream, "reason", run->reason);
     print_sorted(stream, &run->columns);
     fputc('\n', stream);
     for (size_t i = 0; i < run->lines.count; i++)
