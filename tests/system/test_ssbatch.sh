@@ -299,6 +299,30 @@ a_plan_can_be_added_without_carrying_out_a_run() {
     expect 125 ssbatch --add --only a study
 }
 
+options_that_would_be_ignored_are_refused() {
+    local action option
+    begin
+    printf '%s\n' 'run a takes 1s' 'main -- true' >plan
+    expect 0 ssbatch --quiet --add --redo a study plan
+    for action in --list --clean --add; do
+        for option in '--retries 2' --go-on '--shuffle 1' --ram "--ram-folder $PWD" '--others 2%' '--joblog x' \
+            '--retry-disturbed'; do
+            # shellcheck disable=SC2086 # option and value
+            expect 125 ssbatch "$action" $option study
+            is err "ssbatch: ${option%% *} has no effect with $action: remove it"
+        done
+    done
+    for action in --list --clean; do
+        for option in --only --redo; do
+            expect 125 ssbatch "$action" "$option" a study
+            is err "ssbatch: $option has no effect with $action: remove it"
+        done
+        expect 0 ssbatch --quiet "$action" study
+    done
+    # These are options of the call that --dry-run precedes.
+    expect 0 ssbatch --dry-run --retries 2 --go-on --ram --joblog x study plan
+}
+
 # Runs that are needed or refused do not change this.
 the_order_of_a_dry_run_is_that_of_the_call() {
     local i seed
@@ -838,6 +862,7 @@ run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
 run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
+run_case options_that_would_be_ignored_are_refused
 run_case the_order_of_a_dry_run_is_that_of_the_call
 run_case only_locked_runs_are_listed_as_running
 run_case options_select_runs

@@ -90,6 +90,35 @@ void ssbatch_options_print_help(void) {
            "if something else failed.\n");
 }
 
+/* Fails if an option is given that --list, --clean or --add would ignore. */
+static int refuse_ignored(const struct ssbatch_options *options, struct ss_error *error) {
+    const char *action = options->list    ? "list"
+                         : options->clean ? "clean"
+                         : options->add   ? "add"
+                                          : NULL;
+    const struct {
+        const char *name;
+        bool given;
+    } ignored[] = {
+        {"only", options->only != NULL},
+        {"redo", options->redo && !options->add},
+        {"retries", options->retries > 0},
+        {"retry-disturbed", options->retries_disturbed},
+        {"go-on", options->go_on},
+        {"shuffle", options->shuffles},
+        {"ram", options->in_memory},
+        {"ram-folder", options->memory != NULL},
+        {"others", !isnan(options->others)},
+        {"joblog", options->joblog != NULL},
+    };
+    for (size_t i = 0; action && i < sizeof ignored / sizeof *ignored; i++) {
+        if (ignored[i].given)
+            return ss_error_fail(
+                error, "--%s has no effect with --%s: remove it", ignored[i].name, action);
+    }
+    return 0;
+}
+
 static int check(const struct ssbatch_options *options, struct ss_error *error) {
     if (!options->study)
         return ss_error_fail(
@@ -109,6 +138,8 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
             error, "--list, --clean, --add and --dry-run cannot be combined: choose one");
     if (options->add && options->only)
         return ss_error_fail(error, "--add adds a whole plan: remove --only");
+    if (refuse_ignored(options, error) < 0)
+        return -1;
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);
