@@ -413,6 +413,7 @@ options_select_runs() {
 }
 
 records_are_written_to_the_folder_in_memory() {
+    local ram
     begin
     mkdir ram
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo {record} >where; mkdir {record}; echo x >{record}/data'" >plan
@@ -422,6 +423,11 @@ records_are_written_to_the_folder_in_memory() {
     [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
     expect 125 ssbatch --ram-folder ram study plan
     says err "--ram-folder: 'ram' is relative: give an absolute path"
+    mkdir 'ram%' 'ram{'
+    for ram in 'ram%' 'ram{'; do
+        expect 125 ssbatch --ram-folder "$PWD/$ram" study plan
+        says err "--ram-folder: $PWD/$ram: commands would treat % or { as a placeholder: use another folder"
+    done
 }
 
 kept_files_in_memory_survive_a_kill() {

@@ -143,6 +143,10 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);
+    if (options->memory && strpbrk(options->memory, "%{"))
+        return ss_error_fail(error,
+            "--ram-folder: %s: commands would treat %% or { as a placeholder: use another folder",
+            ss_words_show(options->memory).text);
     if (options->memory && access(options->memory, W_OK | X_OK) < 0)
         return ss_error_fail(
             error, "--ram-folder: %s: %s", ss_words_show(options->memory).text, strerror(errno));
