@@ -184,6 +184,73 @@ static void foreground_counters_are_split_at_background_steps(void **state) {
     ssreport_report_free(&report);
 }
 
+/*
+ * Writes a record of 30 s with stairs that paused after 15 s for a minute. The row after the pause
+ * has 12 runnable threads, all others 2.
+ */
+static void write_paused(const char *name) {
+    char path[64], from[64], to[64], *text;
+    size_t size;
+    folder_write_stairs(name);
+    snprintf(path, sizeof path, "%s/events.jsonl", name);
+    folder_write(path, "{\"elapsed_seconds\":15,\"event\":\"paused\"}\n"
+                       "{\"elapsed_seconds\":75,\"event\":\"continued\"}\n"
+                       "{\"elapsed_seconds\":90,\"event\":\"ending\"}\n");
+    snprintf(path, sizeof path, "%s/samples.csv", name);
+    for (int i = 60; i > 30; i--) {
+        snprintf(from, sizeof from, "Z,%.6f,", i * 0.5);
+        snprintf(to, sizeof to, "Z,%.6f,", i * 0.5 + 60);
+        folder_change(path, from, to);
+    }
+    FILE *stream = open_memstream(&text, &size);
+    fputs("elapsed_seconds,runnable,instructions,task_clock_seconds\n", stream);
+    for (int i = 1; i <= 30; i++)
+        fprintf(stream, "%d,%d,1000,0.6\n", i <= 15 ? i : i + 60, i == 16 ? 12 : 2);
+    fclose(stream);
+    snprintf(path, sizeof path, "%s/counters.csv", name);
+    folder_write(path, text);
+    free(text);
+}
+
+static void pauses_are_excluded_from_counted_seconds(void **state) {
+    (void)state;
+    folder_open();
+    write_paused("a");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, "counters", 0, "seconds", 30);
+    assert_cell(&report, "counters", 0, "instructions", 30 * 1000);
+    assert_cell(&report, "counters", 0, "instructions_per_second", 1000);
+    assert_cell(&report, "counters", 0, "cpus_used", 0.6);
+    assert_cell(&report, "counters", 0, "runnable_mean", (29 * 2 + 12) / 30.0);
+    /* The pause is in the middle of the second step. */
+    assert_rows(&report, "counters-steps", 3);
+    assert_cell(&report, "counters-steps", 1, "seconds", 6);
+    assert_cell(&report, "counters-steps", 1, "instructions_per_second", 1000);
+    assert_cell(&report, "counters-steps", 1, "runnable_mean", (5 * 2 + 12) / 6.0);
+    assert_cell(&report, "counters-steps", 2, "seconds", 6);
+    struct text text =
+        write_plot(&report.runs[0], "Runnable threads over time; dashed: number of CPUs");
+    assert_has(&text, "\n15 2\n16 12\n17 2\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* The background did not pause: its third step falls into the pause of the foreground. */
+static void foreground_pauses_are_excluded_from_background_steps(void **state) {
+    (void)state;
+    folder_open();
+    write_paused("front");
+    folder_write_stairs("back");
+    struct ssreport_report report =
+        gather_rows("front,interference,x,uncontrolled,foreground,g,per-core,,,,1,\n"
+                    "back,interference,y,default,background,g,per-core,,,,1,\n");
+    assert_rows(&report, "counters-steps", 3);
+    assert_cell(&report, "counters-steps", 1, "seconds", 3);
+    assert_cell(&report, "counters-steps", 1, "instructions_per_second", 1000);
+    assert_cell(&report, "counters-steps", 2, "seconds", NAN);
+    ssreport_report_free(&report);
+}
+
 static struct text write_profile(const char *path) {
     struct ssreport_report report = make_report(folder_file(path));
     struct text text;
@@ -248,4 +315,6 @@ UNIT_MAIN(
     cmocka_unit_test(runnable_threads_are_drawn_over_time),
     cmocka_unit_test(missing_counters_are_empty_and_not_zero),
     cmocka_unit_test(foreground_counters_are_split_at_background_steps),
+    cmocka_unit_test(pauses_are_excluded_from_counted_seconds),
+    cmocka_unit_test(foreground_pauses_are_excluded_from_background_steps),
     cmocka_unit_test(memory_profile_describes_one_running_instance))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "csv.h"
+#include "record.h"
 
 /* Seconds that the first row covers; other rows cover the time since the previous row. */
 #define USUAL_LENGTH 1.0
@@ -15,8 +16,9 @@
 enum { ELAPSED, RUNNABLE, FIRST };
 
 struct reader {
-    struct ssreport_counters *counters;
-    double last; /* elapsed time at the end of the previous row; NaN if none */
+    struct ssreport_record *record;
+    double elapsed; /* elapsed time of the previous row; NaN if none */
+    double last;    /* end of the previous row */
 
     /* End of the last row that has the counter: its next value covers the time since then. */
     double since[SSREPORT_COUNTERS];
@@ -24,9 +26,10 @@ struct reader {
 
 static bool take_second(void *context, const struct sstrace_field *fields) {
     struct reader *reader = context;
-    struct ssreport_counters *counters = reader->counters;
+    struct ssreport_counters *counters = &reader->record->counters;
     struct ssreport_second second;
-    if (!sstrace_field_number(&fields[ELAPSED], false, &second.end) ||
+    double elapsed;
+    if (!sstrace_field_number(&fields[ELAPSED], false, &elapsed) || isinf(elapsed) ||
         !sstrace_field_number(&fields[RUNNABLE], false, &second.runnable))
         return false;
     for (int i = 0; i < SSREPORT_COUNTERS; i++) {
@@ -34,11 +37,14 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
         if (!sstrace_field_number(&fields[FIRST + i], false, count) || *count < 0 || isinf(*count))
             return false;
     }
-    if (isnan(second.end))
+    if (isnan(elapsed))
         return true; /* the row belongs to the warm-up */
-    bool is_first = isnan(reader->last);
-    if (second.end <= reader->last)
+    bool is_first = isnan(reader->elapsed);
+    if (elapsed <= reader->elapsed)
         return false;
+    reader->elapsed = elapsed;
+    /* Nothing is counted in a pause, so it does not lengthen the row that spans it. */
+    second.end = ssreport_record_run_time(reader->record, elapsed);
     second.begin = is_first ? second.end - USUAL_LENGTH : reader->last;
     reader->last = second.end;
     for (int i = 0; i < SSREPORT_COUNTERS; i++) {
@@ -52,21 +58,20 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-int ssreport_counters_read(struct ssreport_counters *counters, const char *folder,
-    struct ssreport_notes *notes, struct ss_error *error) {
+int ssreport_counters_read(struct ssreport_record *record, struct ss_error *error) {
     static const char *const columns[] = {"elapsed_seconds", "runnable", "instructions", "cycles",
         "stalled_frontend", "stalled_backend", "l1d_references", "l1d_misses", "cache_references",
         "cache_misses", "page_faults", "context_switches", "migrations", "task_clock_seconds",
         "l2_references", "l2_misses", NULL};
     _Static_assert(sizeof columns / sizeof *columns - 1 == FIRST + SSREPORT_COUNTERS,
         "a counter has no column");
-    struct reader reader = {.counters = counters, .last = NAN};
+    struct reader reader = {.record = record, .elapsed = NAN};
     struct ssreport_csv csv = {.name = "counters.csv",
         .columns = columns,
         .optional = ~1U,
         .take = take_second,
         .context = &reader};
-    return ssreport_csv_read(folder, &csv, notes, error);
+    return ssreport_csv_read(record->path, &csv, &record->notes, error);
 }
 
 void ssreport_counters_free(struct ssreport_counters *counters) {

@@ -8,8 +8,6 @@
 
 #include <showstopper/error.h>
 
-#include "record_warnings.h"
-
 enum ssreport_counter {
     SSREPORT_INSTRUCTIONS,
     SSREPORT_CYCLES,
@@ -29,7 +27,7 @@ enum ssreport_counter {
 };
 
 struct ssreport_second {
-    double begin, end;                /* elapsed seconds */
+    double begin, end;                /* seconds on the run's clock */
     double runnable;                  /* runnable threads on the machine; NaN if unknown */
     double counts[SSREPORT_COUNTERS]; /* sum over all instances; NaN if not counted */
 
@@ -45,16 +43,20 @@ struct ssreport_counters {
     size_t count, capacity;
 };
 
-/* Reads counters.csv in a folder. Returns -1 with the error set if it is missing or unreadable. */
-int ssreport_counters_read(struct ssreport_counters *counters, const char *folder,
-    struct ssreport_notes *notes, struct ss_error *error);
+struct ssreport_record;
+
+/*
+ * Reads counters.csv of a record whose events have been read. Returns -1 with the error set if it
+ * is missing or unreadable.
+ */
+int ssreport_counters_read(struct ssreport_record *record, struct ss_error *error);
 
 void ssreport_counters_free(struct ssreport_counters *counters);
 
-/* Sums of the rows between two elapsed times. */
+/* Sums of the rows between two times on the run's clock. */
 struct ssreport_counted {
     size_t rows;
-    double seconds;                 /* time that the rows cover */
+    double seconds;                 /* time that the rows cover, without pauses */
     double runnable;                /* mean number of runnable threads; NaN if unknown */
     double sums[SSREPORT_COUNTERS]; /* NaN if no row has the counter */
 

@@ -286,7 +286,6 @@ void ssreport_record_read_counters(struct ssreport_record *record) {
     char path[4200];
     struct ss_error error = {0};
     snprintf(path, sizeof path, "%.4000s/counters.csv", record->path);
-    if (access(path, F_OK) == 0 &&
-        ssreport_counters_read(&record->counters, record->path, &record->notes, &error) < 0)
+    if (access(path, F_OK) == 0 && ssreport_counters_read(record, &error) < 0)
         ssreport_notes_add(&record->notes, "counters are unknown: %s", error.message);
 }

@@ -87,9 +87,8 @@ static void add_sums(struct table_sheet *sheet, const struct ssreport_counted *c
 static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct table_sheet *sheet = ssreport_table(report, "counters");
     const struct ssreport_record *record = &run->record;
-    struct ssreport_counted counted = ssreport_counters_between(&record->counters,
-        ssreport_record_elapsed(record, record->counted_from),
-        ssreport_record_elapsed(record, ssreport_record_counted_to(record)));
+    struct ssreport_counted counted = ssreport_counters_between(
+        &record->counters, record->counted_from, ssreport_record_counted_to(record));
     TABLE_ROW(sheet, CELL("record", record->name));
     add_sums(sheet, &counted);
     add_rates(sheet, &counted);
@@ -105,9 +104,11 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
     double shift = background ? background->record.wall - run->record.wall : 0;
     for (size_t i = 0; i < of->steps.count; i++) {
         const struct ssreport_step *step = &of->steps.items[i];
+        double from = ssreport_record_elapsed(&of->record, step->from) + shift;
+        double to = ssreport_record_elapsed(&of->record, step->to) + shift;
         struct ssreport_counted counted = ssreport_counters_between(&run->record.counters,
-            ssreport_record_elapsed(&of->record, step->from) + shift,
-            ssreport_record_elapsed(&of->record, step->to) + shift);
+            ssreport_record_run_time(&run->record, from),
+            ssreport_record_run_time(&run->record, to));
         TABLE_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
             CELL("load", step->load.mean), CELL("steps_of", of->record.name),

@@ -116,10 +116,9 @@ static size_t write_seconds(struct writer *writer, const struct ssreport_record 
     writer->knows_memory = isfinite(last.accesses);
     for (size_t i = 0; i < record->counters.count; i++) {
         const struct ssreport_second *second = &record->counters.seconds[i];
-        double begin = ssreport_record_run_time(record, second->begin);
-        double end = ssreport_record_run_time(record, second->end);
-        double seconds = permitted(record, begin, end);
-        if (!(begin >= from - SLACK) || !(end <= to + SLACK) || !(seconds >= PERMITTED_MIN))
+        double seconds = permitted(record, second->begin, second->end);
+        if (!(second->begin >= from - SLACK) || !(second->end <= to + SLACK) ||
+            !(seconds >= PERMITTED_MIN))
             continue;
         struct use use = use_of(record, second, seconds, &last);
         if (!(use.threads >= 0) || use.threads > THREADS_MAX)

@@ -265,9 +265,7 @@ static void write_runnable(FILE *script, const struct ssreport_run *run) {
         struct ssreport_counted counted = ssreport_counters_between(
             counters, counters->seconds[i].begin, counters->seconds[last].end);
         if (isfinite(counted.runnable))
-            fprintf(script, "%.9g %.6g\n",
-                ssreport_record_run_time(&run->record, counters->seconds[last].end) /
-                    time_unit(run),
+            fprintf(script, "%.9g %.6g\n", counters->seconds[last].end / time_unit(run),
                 counted.runnable);
     }
     fputs("END\n", script);
