@@ -145,6 +145,30 @@ static void load_of_all_nodes_is_compared_with_the_sum_of_targets(void **state) 
     ssreport_fleet_free(&fleet);
 }
 
+/* Node a pauses after 1.5 s for ten seconds. */
+static void pauses_of_a_node_are_not_covered(void **state) {
+    (void)state;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\n");
+    write_plan("a/plan.json", 1);
+    folder_write("a/events.jsonl", "{\"elapsed_seconds\":1.5,\"event\":\"paused\"}\n"
+                                   "{\"elapsed_seconds\":11.5,\"event\":\"continued\"}\n");
+    folder_write("a/samples.csv",
+        HEADING "2026-11-24T00:00:01.000Z,1.000000,0.500000,0.500000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:12.500Z,12.500000,0.500000,0.100000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:13.500Z,13.500000,0.500000,0.300000,,,,,,,,,,,1\n");
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_near(fleet.nodes[0].covered, 3, 1e-9);
+    assert_near(fleet.nodes[0].ended, 13.5, 1e-9);
+    assert_near(fleet.nodes[0].load, 0.3, 1e-9);
+    assert_near(fleet.bins[5].cpu, 0, 0);
+    assert_near(fleet.bins[11].cpu, 0.5, 1e-9);
+    assert_near(fleet.bins[11].load, 0.05, 1e-9);
+    ssreport_fleet_free(&fleet);
+}
+
 /* Each time that the bins are full, their width doubles, and no CPU second is lost. */
 static void long_records_widen_the_bins(void **state) {
     (void)state;
@@ -362,6 +386,7 @@ UNIT_MAIN(
     cmocka_unit_test(only_the_node_without_a_record_has_failed),
         cmocka_unit_test(node_whose_record_is_missing_fails_with_the_path),
     cmocka_unit_test(load_of_all_nodes_is_compared_with_the_sum_of_targets),
+    cmocka_unit_test(pauses_of_a_node_are_not_covered),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),
     cmocka_unit_test(errors_are_predicted_from_nineteen_nodes_with_the_same_trace),

@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "csv.h"
 #include "json_document.h"
+#include "record_tables.h"
 
 #define TABLE "fleet.csv"
 /*
@@ -79,6 +80,7 @@ enum { TIME, ELAPSED, TARGET, LOAD, COUNTED };
 struct reader {
     struct ssreport_fleet *fleet;
     struct ssreport_fleet_node *node;
+    struct ssreport_record record;  /* only the events of the record */
     struct ssreport_fleet_sum *row; /* row of the map */
     struct ssreport_fleet_sum span; /* sums over the current span */
     double last;                    /* end of the previous sample */
@@ -131,6 +133,17 @@ static void end_span(struct reader *reader) {
     reader->span = (struct ssreport_fleet_sum){0};
 }
 
+/* Returns when a sample began: at the end of the previous sample or of a later pause. */
+static double find_begin(const struct reader *reader, double end) {
+    double begin = reader->last;
+    for (size_t i = 0; i < reader->record.pause_count; i++) {
+        double at = reader->record.pauses[i].end;
+        if (at > begin && at < end)
+            begin = at;
+    }
+    return begin;
+}
+
 static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct reader *reader = context;
     struct ssreport_fleet_node *node = reader->node;
@@ -139,7 +152,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
         !ssreport_csv_number(&fields[LOAD], &load) ||
         !ssreport_csv_number(&fields[COUNTED], &counted))
         return false;
-    double begin = reader->last;
+    double begin = find_begin(reader, end);
     reader->last = end;
     if (counted == 0 || isnan(target) || end <= begin)
         return true;
@@ -148,6 +161,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     if (node->covered == 0)
         reader->shift = isnan(node->late) ? 0 : node->late;
     double length = end - begin, from = begin + reader->shift, to = end + reader->shift;
+    node->ended = to;
     node->covered += length;
     node->load += length * load; /* sums, until finish_node() */
     node->target += length * target;
@@ -201,11 +215,14 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
     struct ssreport_notes notes = {0};
     snprintf(path, sizeof path, "%.4000s/%.4000s", folder, node->record);
     node->cpus = read_cpus(path, &error);
+    reader.record.path = path;
+    ssreport_record_read_events(&reader.record);
     if (isnan(node->cpus) || ssreport_csv_read(path, &csv, &notes, &error) < 0)
         fail_node(node,
             error.status ? error.message : "its record does not say how many CPUs the node has");
     else if (node->covered == 0)
         fail_node(node, "its record has no counted sample");
+    ssreport_record_free(&reader.record);
     end_span(&reader);
     finish_node(node);
     return node->reason ? 0 : -1;

@@ -34,8 +34,9 @@ struct ssreport_fleet_node {
     double clock_error;          /* maximum error that `clock` reports */
     double late;                 /* time from the planned start to the start of the trace */
     double cpus;
-    double covered;          /* total length of the counted samples */
-    double load, target;     /* means over that time */
+    double covered;          /* total length of the counted samples, without pauses */
+    double ended;            /* time from the planned start to the end of the last of them */
+    double load, target;     /* means over the covered time */
     double error, error_abs; /* mean of target - load, and of its absolute value */
     double apart; /* mean absolute error over spans of SSREPORT_FLEET_SPAN, independent of the
                      length of samples */

@@ -132,8 +132,7 @@ static size_t write_ends(FILE *script, const struct ssreport_fleet *fleet, doubl
         const struct ssreport_fleet_node *node = &fleet->nodes[i];
         if (!node->failed)
             continue;
-        double end = node->covered + (isnan(node->late) ? 0 : node->late);
-        fprintf(script, "%.6g %.6g\n", end / unit, (double)i + 0.5);
+        fprintf(script, "%.6g %.6g\n", node->ended / unit, (double)i + 0.5);
         count++;
     }
     fputs("END\n", script);
