@@ -10,9 +10,9 @@
 #include "base/json.h"
 #include "base/owned.h"
 #include "base/version.h"
+#include "base/whole_file.h"
 #include "base/words.h"
 #include "html_page.h"
-#include "output_file.h"
 #include "sheet.h"
 
 #define SENTENCE 600
@@ -547,17 +547,34 @@ static void print_page(const struct stages *stages, const struct result *results
     page_end(page, "ssantagonist");
 }
 
-static int write_tables(
+static int cannot_write(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}
+
+static int write_table(
+    const struct table_sheet *sheet, const char *folder, struct ss_error *error) {
+    struct ss_whole_file file;
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s.csv", folder, sheet->name);
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    table_print_csv(file.stream, sheet);
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
+}
+
+static int write_files(const struct stages *stages, const struct result *results,
     const struct table_sheet sheets[2], const char *folder, struct ss_error *error) {
-    for (int i = 0; i < 2; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.csv", sheets[i].name);
-        SS_OWNED(fclose) FILE *file = output_file_create(folder, name, error);
-        if (!file)
-            return -1;
-        table_print_csv(file, &sheets[i]);
-    }
-    return 0;
+    struct ss_whole_file file;
+    char path[4200];
+    if (sheets[0].failed || sheets[1].failed)
+        return ss_error_memory(error);
+    if (write_table(&sheets[0], folder, error) < 0 || write_table(&sheets[1], folder, error) < 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    if (ss_whole_file_open(&file, path) < 0)
+        return cannot_write(path, error);
+    print_page(stages, results, sheets, file.stream);
+    return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 
 int answer_write_page(const struct stages *stages, const char *folder, struct ss_error *error) {
@@ -569,16 +586,12 @@ int answer_write_page(const struct stages *stages, const char *folder, struct ss
     if (!results)
         return ss_error_memory(error);
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-        return ss_error_fail(error, "%s: %s", ss_words_show(folder).text, strerror(errno));
-    SS_OWNED(fclose) FILE *page = output_file_create(folder, "report.html", error);
-    if (!page)
-        return -1;
+        return cannot_write(folder, error);
     for (size_t i = 0; i < stages->suspects->count; i++)
         add_suspect(&sheets[0], &results[i]);
     for (size_t i = 1; i < stages->count; i++)
         add_crossed(&sheets[1], stages, &stages->items[i]);
-    print_page(stages, results, sheets, page);
-    int status = write_tables(sheets, folder, error);
+    int status = write_files(stages, results, sheets, folder, error);
     table_free(&sheets[0]);
     table_free(&sheets[1]);
     return status;

@@ -4,10 +4,13 @@
 
 #include <ftw.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../full.h"
 #include "answer.h"
 #include "antagonist_stages.h"
 #include "base/json.h"
@@ -731,6 +734,13 @@ static void groups_that_hurt_are_split(void **state) {
     close_study();
 }
 
+static int write_page(const char *page, struct ss_error *error) {
+    struct stages stages = read_study();
+    int status = answer_write_page(&stages, page, error);
+    stages_close(&stages);
+    return status;
+}
+
 static void page_has_the_question_and_the_answer(void **state) {
     (void)state;
     reset();
@@ -740,10 +750,8 @@ static void page_has_the_question_and_the_answer(void **state) {
     carry_out_next();
     char page[80], path[100], text[20000];
     struct ss_error error = {0};
-    struct stages stages = read_study();
     snprintf(page, sizeof page, "%s/report", folder);
-    assert_int_equal(answer_write_page(&stages, page, &error), 0);
-    stages_close(&stages);
+    assert_int_equal(write_page(page, &error), 0);
     snprintf(path, sizeof path, "%s/report.html", page);
     FILE *file = fopen(path, "re");
     assert_non_null(file);
@@ -755,6 +763,57 @@ static void page_has_the_question_and_the_answer(void **state) {
     assert_true(answer < strstr(text, "pid 101"));
     snprintf(path, sizeof path, "%s/suspects.csv", page);
     assert_int_equal(access(path, R_OK), 0);
+    close_study();
+}
+
+static void page_that_does_not_fit_on_the_disk_is_reported(void **state) {
+    static const char *const names[] = {"suspects.csv", "crossed.csv", "report.html"};
+    (void)state;
+    SKIP_UNLESS_FULL();
+    reset();
+    open_study(2);
+    carry_out_next();
+    carry_out_next();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char page[96], path[120], message[160];
+        struct ss_error error = {0};
+        snprintf(page, sizeof page, "%s/page%zu", folder, i);
+        snprintf(path, sizeof path, "%s/%s", page, names[i]);
+        snprintf(message, sizeof message, "%s: No space left on device", path);
+        mkdir(page, 0777);
+        assert_int_equal(symlink("/dev/full", path), 0);
+        assert_int_equal(write_page(page, &error), -1);
+        assert_string_equal(error.message, message);
+    }
+    close_study();
+}
+
+static void page_that_cannot_be_replaced_is_kept(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    struct rlimit before, none;
+    struct stat old, now;
+    char page[80], path[100];
+    reset();
+    open_study(2);
+    carry_out_next();
+    carry_out_next();
+    snprintf(page, sizeof page, "%s/report", folder);
+    snprintf(path, sizeof path, "%s/suspects.csv", page);
+    assert_int_equal(write_page(page, &error), 0);
+    assert_int_equal(stat(path, &old), 0);
+    getrlimit(RLIMIT_FSIZE, &before);
+    none = before;
+    none.rlim_cur = 0;
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
+    int status = write_page(page, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(status, -1);
+    assert_says(error.message, "suspects.csv: File too large");
+    assert_int_equal(stat(path, &now), 0);
+    assert_int_equal(now.st_size, old.st_size);
     close_study();
 }
 
@@ -781,4 +840,6 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
     cmocka_unit_test(large_costs_are_not_printed_in_exponential_notation),
     cmocka_unit_test(groups_that_hurt_are_split),
-    cmocka_unit_test(page_has_the_question_and_the_answer))
+    cmocka_unit_test(page_has_the_question_and_the_answer),
+    cmocka_unit_test(page_that_does_not_fit_on_the_disk_is_reported),
+    cmocka_unit_test(page_that_cannot_be_replaced_is_kept))
