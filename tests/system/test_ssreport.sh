@@ -961,7 +961,7 @@ make_requests() {
         for (second = 1; second <= 8; second++) {
             asked = second > 4 ? 2 * rate : rate
             failed = second > 4 ? asked / 4 : 0
-            printf "%d,%d,%d,%d,%d,0,0,0,%d,%d,%d,99,0.001", 1795168800 + second, second, asked, asked, asked,
+            printf "%d.123457,%d,%d,%d,%d,0,0,0,%d,%d,%d,99,0.001", 1795168800 + second, second, asked, asked, asked,
                 asked - failed, failed, failed
             print ",0.02,0.02,0.05,0.06,0.07,0.01,0.01,0.02,0.03,0.04"
         }
@@ -977,6 +977,9 @@ response_times_of_a_service_are_reported() {
     [ "$(value requests-rates.csv 2 rate)" = 40 ] || fail "the second rate is not 40"
     [ "$(value requests-rates.csv 2 success_ratio)" = 0.75 ] || fail "success ratio is not 0.75"
     [ "$(value requests-seconds.csv 8 completed)" = 30 ] || fail "the last second is missing"
+    [ "$(value requests-seconds.csv 8 epoch_seconds)" = 1795168808.123457 ] || fail "moments are rounded in the table"
+    report 0 --table requests-seconds --column epoch_seconds "$folder/requests"
+    [ "$(tail -n 1 "$folder/out")" = 1795168808.123457 ] || fail "moments are rounded: $(cat "$folder/out")"
     if command -v gnuplot >/dev/null; then
         grep -q '<figcaption>Response time against rate' "$folder/report/report.html" || fail "no picture of response time against rate"
         grep -q '<figcaption>Requests over time' "$folder/report/report.html" || fail "no picture of requests over time"

@@ -178,7 +178,7 @@ static int print_column(
         if (is_known && cell->text)
             printf("%s\n", cell->text);
         else if (is_known)
-            printf("%.12g\n", cell->number);
+            printf("%.*g\n", table_digits(&table->columns[at]), cell->number);
         known += is_known;
     }
     return known > 0 ? 0

@@ -60,6 +60,10 @@ const struct table_cell *table_cell_at(
     return &sheet->cells[row * sheet->column_count + find_column(sheet, name, 0)];
 }
 
+int table_digits(const struct table_column *column) {
+    return column->digits > 0 ? column->digits : TABLE_DIGITS;
+}
+
 bool table_shows(const struct table_sheet *sheet, size_t column) {
     if (!sheet->columns[column].heading)
         return false;

@@ -19,7 +19,7 @@ void table_print_csv(FILE *stream, const struct table_sheet *sheet) {
         if (cell->text)
             ss_words_quote_csv(stream, cell->text);
         else if (isfinite(cell->number))
-            fprintf(stream, "%.12g", cell->number);
+            fprintf(stream, "%.*g", table_digits(&sheet->columns[column]), cell->number);
         if (column + 1 == sheet->column_count)
             fputc('\n', stream);
     }
@@ -30,15 +30,15 @@ void table_print_json(FILE *stream, const struct table_sheet *sheet) {
     ss_json_open(&json, NULL, '[');
     for (size_t i = 0; i < sheet->count; i++) {
         const struct table_cell *cell = &sheet->cells[i];
-        const char *name = sheet->columns[i % sheet->column_count].name;
+        const struct table_column *column = &sheet->columns[i % sheet->column_count];
         char digits[32];
         if (i % sheet->column_count == 0)
             ss_json_open(&json, NULL, '{');
-        snprintf(digits, sizeof digits, "%.12g", cell->number);
+        snprintf(digits, sizeof digits, "%.*g", table_digits(column), cell->number);
         if (!cell->text && isfinite(cell->number))
-            ss_json_digits(&json, name, digits);
+            ss_json_digits(&json, column->name, digits);
         else
-            ss_json_text(&json, name, cell->text && *cell->text ? cell->text : NULL);
+            ss_json_text(&json, column->name, cell->text && *cell->text ? cell->text : NULL);
         if ((i + 1) % sheet->column_count == 0)
             ss_json_close(&json, '}');
     }
@@ -77,7 +77,7 @@ static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, s
     else if (isfinite(number) && column->heading)
         fprintf(stream, "%.*f", column->decimals, number);
     else if (isfinite(number))
-        fprintf(stream, "%.12g", number);
+        fprintf(stream, "%.*g", table_digits(column), number);
 }
 
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {

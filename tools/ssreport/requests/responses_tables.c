@@ -71,9 +71,10 @@ static const struct table_column rate_columns[] = {
     {"watts", "W", 2, false, true}, {"others", "others, %", 1, true, true},
 };
 static const struct table_column second_columns[] = {
-    {"record", NULL}, {"epoch_seconds", NULL}, {"elapsed_seconds", NULL}, {"rate", NULL},
-    {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"waiting", NULL}, {"unfinished", NULL},
-    {"completed", NULL}, {"failed", NULL}, {"timeouts", NULL},
+    {"record", NULL}, {"epoch_seconds", NULL, .digits = TABLE_DIGITS_EPOCH},
+    {"elapsed_seconds", NULL}, {"rate", NULL}, {"due", NULL}, {"sent", NULL}, {"refused", NULL},
+    {"waiting", NULL}, {"unfinished", NULL}, {"completed", NULL}, {"failed", NULL},
+    {"timeouts", NULL},
     TIMES("intended", NULL, NULL), TIMES("actual", NULL, NULL),
     {"load", NULL}, {"target", NULL}, {"duty", NULL}, {"watts", NULL},
 };
