@@ -450,6 +450,21 @@ static void requests_are_matched_to_the_record_of_the_same_time(void **state) {
     ssreport_report_free(&report);
 }
 
+static void samples_without_a_duty_are_excluded_from_its_mean(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("service");
+    folder_change("service/samples.csv", "15.000000,0.500000,0.480000,0.020000,0.48,0.6",
+        "15.000000,0.500000,0.480000,0.020000,0.48,");
+    write_constant("requests", TEN + 10, 20, 10);
+    struct ssreport_report report =
+        gather_rows("service,latency,serve,averageq,service,,,0.6,,,1,\n"
+                    "requests,latency,serve,averageq,requests,,,0.6,,,1,\n");
+    assert_cell(&report, "runs", 0, "duty_mean", 0.6);
+    assert_cell(&report, "requests-rates", 0, "duty", 0.6);
+    ssreport_report_free(&report);
+}
+
 static void runs_of_latency_have_a_row_at_each_rate_and_duty(void **state) {
     (void)state;
     folder_open();
@@ -781,7 +796,8 @@ UNIT_MAIN(
     cmocka_unit_test(request_findings_name_the_run_with_the_rate),
     cmocka_unit_test(edges_of_request_rates_come_from_the_manifest),
     cmocka_unit_test(requests_are_matched_to_the_record_of_the_same_time),
-cmocka_unit_test(runs_of_latency_have_a_row_at_each_rate_and_duty),
+    cmocka_unit_test(samples_without_a_duty_are_excluded_from_its_mean),
+    cmocka_unit_test(runs_of_latency_have_a_row_at_each_rate_and_duty),
     cmocka_unit_test(request_findings_precede_the_tables),
     cmocka_unit_test(closed_loop_requests_are_labeled),
     cmocka_unit_test(delay_by_stops_grows_with_the_request_length),

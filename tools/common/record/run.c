@@ -74,17 +74,25 @@ static void judge(struct ssreport_run *run, const struct ss_figures *sums) {
         ssreport_verdict_refuse(&record->verdict, "summary.json is damaged");
 }
 
+/* Adds the duty of a sample to a sum. It is unknown, for example, if no instance is left. */
+static void add_duty(const struct ssreport_sample *sample, double *sum, double *count) {
+    if (isnan(sample->duty))
+        return;
+    *sum += sample->duty;
+    ++*count;
+}
+
 static void set_figures(struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     struct ssreport_figures *figures = &run->figures;
     struct ss_figures sums = {0};
-    double duties = 0;
+    double duties = 0, duty_count = 0;
     for (size_t i = 0; i < record->sample_count; i++) {
         const struct ssreport_sample *sample = &record->samples[i];
         if (!sample->counted)
             continue;
         ss_figures_add(&sums, sample->target, sample->load);
-        duties += sample->duty;
+        add_duty(sample, &duties, &duty_count);
     }
     *figures = (struct ssreport_figures){
         .samples = sums.count,
@@ -93,7 +101,7 @@ static void set_figures(struct ssreport_run *run) {
         .error_mean_percent = ss_figures_error_mean_percent(&sums),
         .error_mse_e4 = ss_figures_error_mse_e4(&sums),
         .error_p95_percent = ss_figures_error_p95_percent(&sums),
-        .duty_mean = sums.count ? duties / (double)sums.count : NAN,
+        .duty_mean = duties / duty_count,
         .throughput = ssreport_steps_throughput(
             record, record->counted_from, ssreport_record_counted_to(record)),
         .throughput_bound =
@@ -132,7 +140,7 @@ static void set_distribution(struct ssreport_run *run) {
 struct ssreport_means ssreport_run_means(
     const struct ssreport_record *record, double from, double to) {
     struct ssreport_means sums = {0};
-    double count = 0;
+    double count = 0, duty_count = 0;
     for (size_t i = 0; i < record->sample_count; i++) {
         const struct ssreport_sample *sample = &record->samples[i];
         double middle = (sample->begin + sample->end) / 2;
@@ -140,10 +148,10 @@ struct ssreport_means ssreport_run_means(
             continue;
         sums.target += sample->target;
         sums.load += sample->load;
-        sums.duty += sample->duty;
+        add_duty(sample, &sums.duty, &duty_count);
         count++;
     }
-    return (struct ssreport_means){sums.target / count, sums.load / count, sums.duty / count};
+    return (struct ssreport_means){sums.target / count, sums.load / count, sums.duty / duty_count};
 }
 
 /*

@@ -110,7 +110,7 @@ const char *ssreport_run_published(const struct ssreport_run *run);
 /* Fits the line through the steps or intervals. Returns -1 if memory is exhausted. */
 int ssreport_run_fit(struct ssreport_run *run);
 
-/* Means of several samples; NaN without samples. */
+/* Means of several samples, the duty of those in which it is known; NaN without such samples. */
 struct ssreport_means {
     double target, load, duty;
 };
