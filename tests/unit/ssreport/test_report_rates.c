@@ -34,6 +34,22 @@ static void iteration_counts_in_proportion_to_its_overlap(void **state) {
     ssreport_rates_close(&rates);
 }
 
+static void lengths_are_means_of_the_iterations_in_an_interval(void **state) {
+    (void)state;
+    struct ssreport_rates rates = open_rates(10, 50, 10);
+    ssreport_rates_add(&rates, 5, 25);
+    ssreport_rates_add(&rates, 12, 13);
+    ssreport_rates_add(&rates, 17, 17);
+    ssreport_rates_add(&rates, 25, 30);
+    ssreport_rates_add(&rates, 45, 55);
+    ssreport_rates_divide(&rates);
+    assert_near(rates.lengths[0], (20 + 1 + 0) / 3.0, 1e-9);
+    assert_near(rates.lengths[1], (20 + 5) / 2.0, 1e-9);
+    assert_true(isnan(rates.lengths[2]));
+    assert_near(rates.lengths[3], 10, 1e-9);
+    ssreport_rates_close(&rates);
+}
+
 static void zero_length_iteration_counts_in_the_interval_of_its_end(void **state) {
     (void)state;
     struct ssreport_rates rates = open_rates(0, 12, 6);
@@ -91,6 +107,7 @@ static void report_rates_equal_summary_rates(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(iteration_counts_in_proportion_to_its_overlap),
+    cmocka_unit_test(lengths_are_means_of_the_iterations_in_an_interval),
     cmocka_unit_test(zero_length_iteration_counts_in_the_interval_of_its_end),
     cmocka_unit_test(only_complete_rate_intervals_count),
     cmocka_unit_test(report_rates_equal_summary_rates))

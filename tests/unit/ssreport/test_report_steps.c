@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
 
+#include "run.h"
 #include "steps.h"
 #include "unit.h"
 
@@ -257,6 +259,69 @@ static void zero_iterations_give_a_bound_only_if_counted(void **state) {
     assert_true(isnan(ssreport_steps_bound(&made->record, 60, 60)));
 }
 
+#define WEEK 604800 /* seconds */
+
+/*
+ * Makes a week with iterations of a second and targets that change every 10 s. If all samples or
+ * iterations were examined for each step or interval, the following tests would take many minutes.
+ */
+static struct ssreport_record make_week(void) {
+    struct ssreport_record record = {.sample_count = 2 * WEEK,
+        .samples = calloc(2 * WEEK, sizeof *record.samples),
+        .iteration_count = WEEK,
+        .iterations = calloc(WEEK, sizeof *record.iterations),
+        .has_iterations = true};
+    assert_non_null(record.samples);
+    assert_non_null(record.iterations);
+    for (size_t i = 0; i < record.sample_count; i++) {
+        double target = i / 20 % 2 ? 0.6 : 0.3, begin = (double)i / 2;
+        record.samples[i] = (struct ssreport_sample){.begin = begin,
+            .end = begin + 0.5,
+            .target = target,
+            .load = target,
+            .duty = NAN,
+            .counted = true};
+    }
+    for (size_t i = 0; i < record.iteration_count; i++)
+        record.iterations[i] = (struct ssreport_iteration){(double)i, (double)i + 1, NAN};
+    return record;
+}
+
+static void free_week(struct ssreport_record *record) {
+    free(record->samples);
+    free(record->iterations);
+}
+
+static void steps_of_long_runs_are_found_in_one_pass(void **state) {
+    (void)state;
+    struct ssreport_record record = make_week();
+    struct ssreport_steps steps;
+    assert_int_equal(ssreport_steps_find(&steps, &record, &by_default), 0);
+    assert_int_equal(steps.count, WEEK / 10);
+    assert_near(steps.items[steps.count - 1].target, 0.6, 1e-9);
+    assert_near(steps.items[steps.count - 1].throughput, 1, 1e-9);
+    assert_near(steps.items[steps.count - 1].rates.mean, 1, 1e-9);
+    ssreport_steps_free(&steps);
+    free_week(&record);
+}
+
+static void intervals_of_long_runs_are_fitted_in_one_pass(void **state) {
+    (void)state;
+    struct ssreport_run run = {.record = make_week()};
+    assert_int_equal(ssreport_steps_rates(&run.rates, &run.record, 0, WEEK, 6), 0);
+    assert_int_equal(ssreport_run_fit(&run), 0);
+    assert_int_equal(run.fit.count, WEEK / 6);
+    assert_int_equal(run.exceeded, 0);
+    assert_near(run.least_load, 0.3, 1e-9);
+    assert_near(run.most_load, 0.6, 1e-9);
+    /* 4 s at one load and 2 s at the other */
+    assert_near(ssreport_run_means(&run.record, 6, 12).load, 0.4, 1e-9);
+    assert_true(isnan(ssreport_run_means(&run.record, WEEK, WEEK + 6).load));
+    ssreport_rates_close(&run.rates);
+    free(run.loads);
+    free_week(&run.record);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(constant_load_is_a_single_step),
@@ -269,4 +334,6 @@ UNIT_MAIN(
     cmocka_unit_test(irregular_staircases_are_split_into_halves_if_possible),
     cmocka_unit_test(step_throughput_excludes_edges),
     cmocka_unit_test(iterations_longer_than_a_step_are_detected),
-    cmocka_unit_test(zero_iterations_give_a_bound_only_if_counted))
+    cmocka_unit_test(zero_iterations_give_a_bound_only_if_counted),
+    cmocka_unit_test(steps_of_long_runs_are_found_in_one_pass),
+    cmocka_unit_test(intervals_of_long_runs_are_fitted_in_one_pass))

@@ -18,9 +18,15 @@ int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, do
     *rates = (struct ssreport_rates){.from = from, .interval = interval};
     if (!(count > 0))
         return 0;
-    rates->parts = count <= INTERVALS_MAX ? calloc((size_t)count, sizeof *rates->parts) : NULL;
-    if (!rates->parts)
+    if (count > INTERVALS_MAX)
         return -1;
+    rates->parts = calloc((size_t)count, sizeof *rates->parts);
+    rates->lengths = calloc((size_t)count, sizeof *rates->lengths);
+    rates->overlaps = calloc((size_t)count, sizeof *rates->overlaps);
+    if (!rates->parts || !rates->lengths || !rates->overlaps) {
+        ssreport_rates_close(rates);
+        return -1;
+    }
     rates->count = (size_t)count;
     return 0;
 }
@@ -33,8 +39,10 @@ void ssreport_rates_add(struct ssreport_rates *rates, double start, double end) 
         return;
     if (!(end > start)) {
         /* An iteration without a duration counts in the interval in which it ended. */
-        if (end_at < last)
+        if (end_at < last) {
             rates->parts[(size_t)end_at] += 1;
+            rates->overlaps[(size_t)end_at]++;
+        }
         return;
     }
     for (size_t i = (size_t)fmax(first_at, 0); i < rates->count; i++) {
@@ -42,16 +50,24 @@ void ssreport_rates_add(struct ssreport_rates *rates, double start, double end) 
         double until = fmin(end, rates->from + (double)(i + 1) * rates->interval);
         if (begin >= end)
             return;
-        rates->parts[i] += fmax(until - begin, 0) / (end - start);
+        if (until <= begin)
+            continue;
+        rates->parts[i] += (until - begin) / (end - start);
+        rates->lengths[i] += end - start;
+        rates->overlaps[i]++;
     }
 }
 
 void ssreport_rates_divide(struct ssreport_rates *rates) {
-    for (size_t i = 0; i < rates->count; i++)
+    for (size_t i = 0; i < rates->count; i++) {
         rates->parts[i] /= rates->interval;
+        rates->lengths[i] /= (double)rates->overlaps[i];
+    }
 }
 
 void ssreport_rates_close(struct ssreport_rates *rates) {
     free(rates->parts);
+    free(rates->lengths);
+    free(rates->overlaps);
     *rates = (struct ssreport_rates){0};
 }

@@ -13,6 +13,9 @@ struct ssreport_rates {
     double from, interval; /* seconds */
     size_t count;          /* number of complete intervals */
     double *parts;         /* sum of the parts of iterations in each interval */
+    double *lengths;       /* sum of the lengths of the iterations that overlap each interval, in
+                              seconds */
+    size_t *overlaps;      /* number of these iterations */
 };
 
 /* Divides the time between `from` and `to` into intervals. Returns -1 if memory is exhausted. */
@@ -20,7 +23,10 @@ int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, do
 
 void ssreport_rates_add(struct ssreport_rates *rates, double start, double end);
 
-/* Converts counts to iterations per second. */
+/*
+ * Converts parts to iterations per second, and sums of lengths to means; the mean of an interval
+ * without iterations is NaN.
+ */
 void ssreport_rates_divide(struct ssreport_rates *rates);
 
 void ssreport_rates_close(struct ssreport_rates *rates);

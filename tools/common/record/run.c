@@ -137,15 +137,31 @@ static void set_distribution(struct ssreport_run *run) {
     }
 }
 
+static double middle_of(const struct ssreport_sample *sample) {
+    return (sample->begin + sample->end) / 2;
+}
+
+/* Returns the first sample whose middle is not before a time. Samples are in order of time. */
+static size_t find_sample(const struct ssreport_record *record, double time) {
+    size_t from = 0, to = record->sample_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (middle_of(&record->samples[middle]) < time)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 struct ssreport_means ssreport_run_means(
     const struct ssreport_record *record, double from, double to) {
     struct ssreport_means sums = {0};
     double count = 0, duty_count = 0;
-    for (size_t i = 0; i < record->sample_count; i++) {
+    for (size_t i = find_sample(record, from); i < record->sample_count; i++) {
         const struct ssreport_sample *sample = &record->samples[i];
-        double middle = (sample->begin + sample->end) / 2;
-        if (middle < from || middle >= to)
-            continue;
+        if (middle_of(sample) >= to)
+            break;
         sums.target += sample->target;
         sums.load += sample->load;
         add_duty(sample, &sums.duty, &duty_count);
@@ -158,11 +174,9 @@ struct ssreport_means ssreport_run_means(
  * Returns whether iterations are longer than a step or interval. Neighboring steps then share
  * iterations, so their throughputs do not show the effect of their own loads.
  */
-static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
-    double interval = run->rates.interval;
-    return run->fits_steps
-               ? run->steps.items[i].is_exceeded
-               : ssreport_steps_iteration(&run->record, from, from + interval) > interval;
+static bool is_exceeded(const struct ssreport_run *run, size_t i) {
+    return run->fits_steps ? run->steps.items[i].is_exceeded
+                           : run->rates.lengths[i] > run->rates.interval;
 }
 
 static void note_exceeded(struct ssreport_run *run) {
@@ -185,7 +199,7 @@ static size_t collect(struct ssreport_run *run) {
         double throughput = run->fits_steps ? run->steps.items[i].throughput : run->rates.parts[i];
         if (!isfinite(load) || !isfinite(throughput))
             continue;
-        if (is_exceeded(run, i, from)) {
+        if (is_exceeded(run, i)) {
             run->exceeded++;
             continue;
         }

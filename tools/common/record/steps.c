@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "measure/figures.h"
 
 /* Targets in a record have six decimals. */
@@ -21,12 +22,10 @@
 
 static int add_stretch(
     struct ssreport_steps *steps, const struct ssreport_sample *sample, size_t first) {
-    struct ssreport_step *moved = reallocarray(
-        steps->items, steps->count + 2, sizeof *moved); /* a step may be split in two */
-    if (!moved)
+    /* A step may be split in two. */
+    if (!SS_GROW(steps->items, steps->count + 2, steps->capacity))
         return -1;
-    steps->items = moved;
-    moved[steps->count++] = (struct ssreport_step){
+    steps->items[steps->count++] = (struct ssreport_step){
         .begin = sample->begin, .end = sample->end, .first = first, .target = sample->target};
     return 0;
 }
@@ -149,42 +148,100 @@ int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_rec
     return 0;
 }
 
+/* Returns the rate of the first interval; NaN if no iteration counts in it. */
+static double throughput_of(const struct ssreport_rates *rates) {
+    return rates->count && rates->parts[0] > 0 ? rates->parts[0] : NAN;
+}
+
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to) {
     struct ssreport_rates rates;
     if (!(to > from) || ssreport_steps_rates(&rates, record, from, to, to - from) < 0)
         return NAN;
-    double throughput = rates.count && rates.parts[0] > 0 ? rates.parts[0] : NAN;
+    double throughput = throughput_of(&rates);
     ssreport_rates_close(&rates);
     return throughput;
 }
 
+static double bound_of(const struct ssreport_record *record, double throughput, double seconds) {
+    bool is_none = record->has_iterations && seconds > 0 && isnan(throughput);
+    return is_none ? record->instance_count / seconds : NAN;
+}
+
 double ssreport_steps_bound(const struct ssreport_record *record, double from, double to) {
-    bool is_none =
-        record->has_iterations && to > from && isnan(ssreport_steps_throughput(record, from, to));
-    return is_none ? record->instance_count / (to - from) : NAN;
+    return bound_of(record, ssreport_steps_throughput(record, from, to), to - from);
 }
 
-double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to) {
-    double sum = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < record->iteration_count; i++) {
-        const struct ssreport_iteration *iteration = &record->iterations[i];
-        if (iteration->end <= from || iteration->start >= to)
-            continue;
-        sum += iteration->end - iteration->start;
-        count++;
+/* The iterations of a step: in its whole counted time, and in intervals of it. */
+struct step_rates {
+    struct ssreport_rates whole, intervals;
+};
+
+/* Without counted iterations there are no intervals. */
+static int open_rates(struct step_rates *rates, const struct ssreport_step *step,
+    const struct ssreport_record *record, const struct ssreport_settings *settings) {
+    double from = step->from, to = step->to;
+    if (ssreport_rates_open(&rates->whole, from, to, to - from) < 0)
+        return -1;
+    return record->has_iterations
+               ? ssreport_rates_open(&rates->intervals, from, to, settings->interval)
+               : 0;
+}
+
+/* Returns the first step that ends at or after a time. */
+static size_t find_step(const struct ssreport_steps *steps, double time) {
+    size_t from = 0, to = steps->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (steps->items[middle].to < time)
+            from = middle + 1;
+        else
+            to = middle;
     }
-    return count ? sum / (double)count : NAN;
+    return from;
 }
 
-static struct ssreport_mean find_rates(const struct ssreport_record *record,
-    const struct ssreport_step *step, const struct ssreport_settings *settings) {
-    struct ssreport_rates rates;
-    /* If this fails, there are no rates, and their mean is NaN. */
-    ssreport_steps_rates(&rates, record, step->from, step->to, settings->interval);
-    struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
-    ssreport_rates_close(&rates);
-    return mean;
+/* Adds each iteration to the steps that it overlaps. Steps are in order of time. */
+static void add_iterations(struct step_rates *rates, const struct ssreport_steps *steps,
+    const struct ssreport_record *record) {
+    for (size_t i = 0; i < record->iteration_count; i++) {
+        double start = record->iterations[i].start, end = record->iterations[i].end;
+        size_t j = find_step(steps, start);
+        for (; j < steps->count && steps->items[j].from <= end; j++) {
+            ssreport_rates_add(&rates[j].whole, start, end);
+            ssreport_rates_add(&rates[j].intervals, start, end);
+        }
+    }
+}
+
+static void set_rates(struct ssreport_step *step, struct step_rates *rates,
+    const struct ssreport_record *record, const struct ssreport_settings *settings) {
+    double seconds = step->to - step->from;
+    ssreport_rates_divide(&rates->whole);
+    ssreport_rates_divide(&rates->intervals);
+    step->is_exceeded = rates->whole.count > 0 && rates->whole.lengths[0] > seconds;
+    step->throughput = record->has_iterations ? throughput_of(&rates->whole) : NAN;
+    step->throughput_bound = bound_of(record, step->throughput, seconds);
+    step->rates =
+        ssreport_mean_of(rates->intervals.parts, rates->intervals.count, settings->confidence);
+}
+
+/* Sets the rates of all steps in one pass over the iterations: long runs have many of both. */
+static int find_rates(struct ssreport_steps *steps, const struct ssreport_record *record,
+    const struct ssreport_settings *settings) {
+    struct step_rates *rates = calloc(steps->count + 1, sizeof *rates);
+    int status = rates ? 0 : -1;
+    for (size_t i = 0; status == 0 && i < steps->count; i++)
+        status = open_rates(&rates[i], &steps->items[i], record, settings);
+    if (status == 0)
+        add_iterations(rates, steps, record);
+    for (size_t i = 0; rates && i < steps->count; i++) {
+        if (status == 0)
+            set_rates(&steps->items[i], &rates[i], record, settings);
+        ssreport_rates_close(&rates[i].whole);
+        ssreport_rates_close(&rates[i].intervals);
+    }
+    free(rates);
+    return status;
 }
 
 /*
@@ -232,17 +289,12 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
         struct ssreport_step step = steps->items[i];
         if (!look_at_samples(&step, record, settings, loads))
             continue;
-        step.throughput = ssreport_steps_throughput(record, step.from, step.to);
-        step.throughput_bound = ssreport_steps_bound(record, step.from, step.to);
-        step.rates = find_rates(record, &step, settings);
-        step.is_exceeded =
-            ssreport_steps_iteration(record, step.from, step.to) > step.to - step.from;
         steps->items[kept++] = step;
     }
     steps->too_short = steps->count - kept;
     steps->count = kept;
     free(loads);
-    return 0;
+    return find_rates(steps, record, settings);
 }
 
 void ssreport_steps_free(struct ssreport_steps *steps) {

@@ -35,7 +35,7 @@ struct ssreport_step {
 
 struct ssreport_steps {
     struct ssreport_step *items;
-    size_t count;
+    size_t count, capacity;
     size_t too_short; /* number of stretches with fewer than three samples, or with none between
                          the edges */
 };
@@ -79,8 +79,5 @@ double ssreport_steps_throughput(const struct ssreport_record *record, double fr
  * counted.
  */
 double ssreport_steps_bound(const struct ssreport_record *record, double from, double to);
-
-/* Returns the mean length of the iterations that overlap this time; NaN without iterations. */
-double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to);
 
 #endif
