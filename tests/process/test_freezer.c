@@ -13,6 +13,7 @@
 #include "json_text.h"
 #include "platform/platform.h"
 #include "tree/freezer.h"
+#include "tree/guardian.h"
 #include "tree/instance.h"
 #include "tree/sweep.h"
 #include "yard.h"
@@ -338,8 +339,11 @@ static pid_t start_root(void) {
     return is_ready ? child : -1;
 }
 
-/* The process ends just after its freezer was made; here, another one seems to have got its pid. */
-START_TEST(a_freezer_that_no_process_entered_is_removed) {
+/*
+ * Makes a freezer that stays empty: another process seems to have got the pid of the one for which
+ * it was made. Fails unless the function removes it; gets the process, which has ended.
+ */
+static void expect_removal(void (*removes)(pid_t ended)) {
     char name[SS_FREEZER_NAME];
     const char *own = yard_find_own_group();
     SKIP_UNLESS(own, "cgroup-v2: no group can be made");
@@ -348,12 +352,38 @@ START_TEST(a_freezer_that_no_process_entered_is_removed) {
     ss_freezer_prepare(board, 0, name);
     ck_assert(!ss_platform_freezer_put(name, run->pid, ss_platform_process_started(run->pid) + 1));
     bool made = run_exists(run_path(own, name));
-    ss_freezers_remove(board);
-    bool left = run_exists(run_path(own, name));
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
+    removes(run->pid);
+    bool left = run_exists(run_path(own, name));
+    ss_freezers_remove(board);
     SKIP_UNLESS(made, "cgroup-v2: no group can be made");
     ck_assert(!left);
+}
+
+static void remove_freezers(pid_t ended) {
+    (void)ended;
+    ss_freezers_remove(board);
+}
+
+START_TEST(a_freezer_that_no_process_entered_is_removed) {
+    expect_removal(remove_freezers);
+}
+END_TEST
+
+/* The guardian was killed when all instances had been ended. */
+static void stand_in(pid_t ended) {
+    struct ss_terminal none = {.file = -1};
+    const struct ss_guardian_setup setup = {
+        .board = board, .master = ended, .bell = -1, .master_bell = -1, .terminal = &none};
+    atomic_store(&board->guardian, ended);
+    atomic_store(&board->guardian_started, 1);
+    atomic_store(&board->over, 1);
+    ss_guardian_stand_in(&setup);
+}
+
+START_TEST(a_freezer_that_a_killed_guardian_left_is_removed) {
+    expect_removal(stand_in);
 }
 END_TEST
 
@@ -601,6 +631,7 @@ PROCESS_MAIN(
     SS_CASE(another_users_process_is_frozen_with_the_instance),
     SS_CASE(a_freezer_that_becomes_empty_late_is_removed),
     SS_CASE(a_freezer_that_no_process_entered_is_removed),
+    SS_CASE(a_freezer_that_a_killed_guardian_left_is_removed),
     SS_CASE(a_signal_while_a_freezer_is_removed_ends_the_run),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_process_ends_after_the_grace_period),
