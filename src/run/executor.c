@@ -285,12 +285,16 @@ _Noreturn static void end_instance(struct executor *executor) {
         leave_run(executor, 0, true);
     }
     ss_instance_follow(&executor->instance, 0);
+    /* It may have ended by itself before this process got a CPU to notice it. */
+    bool by_itself = !executor->instance.attached && ss_instance_has_ended(&executor->instance);
+    if (by_itself)
+        atomic_store(&executor->row->ended_at, ss_platform_now());
     if (!instant) {
         ss_instance_signal(&executor->instance, atomic_load(&executor->board->end_signal));
         ss_instance_continue(&executor->instance);
         await_end(executor);
     }
-    leave_run(executor, reap_instance(executor), true);
+    leave_run(executor, reap_instance(executor), !by_itself);
 }
 
 static void check_events(struct executor *executor) {
