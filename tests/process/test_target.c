@@ -346,6 +346,9 @@ END_TEST
 START_TEST(children_of_a_sensor_end_with_it) {
     expect_sensor_error("sh -c '" PAYLOAD " ignore-term >/dev/null & echo 0.5; exit 1'",
         "the sensor ended (exit status 1)");
+    /* This one keeps the output open. */
+    expect_sensor_error(
+        "sh -c 'sleep 1000 & echo 0.5; exit 1'", "the sensor ended (exit status 1)");
 }
 END_TEST
 
