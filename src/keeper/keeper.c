@@ -69,7 +69,7 @@ pid_t ss_keeper_start(struct ss_keeper *keeper) {
     return pid;
 }
 
-/* Waits for the keeper to exit. Returns false if there was none, if it failed or was killed. */
+/* Waits for the keeper to exit. Returns whether its exit status was 0. */
 static bool await_child(struct ss_keeper *keeper) {
     int status = 0;
     if (keeper->pid <= 0)

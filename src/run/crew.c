@@ -115,9 +115,8 @@ static void unstop(const struct ss_crew *crew, pid_t pid) {
 }
 
 /*
- * Returns the pid of a child that has ended or stopped; 0 if there is none. If it is the sensor,
- * ends the rest of its group, whose number may be that of another group once the sensor has been
- * reaped.
+ * Returns the pid of a child that has ended or stopped, or 0. If it is the sensor, ends the rest of
+ * its group, whose number may be that of another group once the sensor has been reaped.
  */
 static pid_t next_child(struct ss_crew *crew) {
     siginfo_t child = {0};

@@ -397,7 +397,7 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     errno = 0;
     uint64_t started = ss_platform_process_started(getpid());
     atomic_store(&executor.row->executor_started, started);
-    if (started == 0) { /* no rescuer could tell whether this process lives */
+    if (started == 0) { /* a rescuer could not identify this process */
         atomic_store(&executor.row->start_error, errno ? errno : ESRCH);
         atomic_store(&executor.row->fork_failed, 1);
         leave_start_failed(&executor);

@@ -55,7 +55,7 @@ void ss_descendants_find(struct ss_descendants *list, bool stop) {
                 ss_platform_process_signal_once(item.pid, item.started, SIGSTOP);
             ss_descendants_add_children(list, item.pid, item.started);
         }
-        /* A process may have been in fork() when it was told to stop. */
+        /* A process may have been in fork() when it got the signal. */
     } while (stop && list->count > before);
 }
 

@@ -11,7 +11,7 @@
 /*
  * Processes and all their descendants, as long as the processes in between live: also those that
  * are not on the board yet. A process that is leaving its group at the moment when the group is
- * stopped stops outside of it. Nobody continues it before the census has found it, and once its
+ * stopped stops outside of it. It is not continued before the census has found it, and once its
  * parent is dead, nothing shows whose it is.
  *
  * Begin with a list of zeros.

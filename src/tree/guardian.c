@@ -51,7 +51,6 @@ static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *r
     if (atomic_load(&setup->board->view))
         ss_screen_release(STDERR_FILENO);
     ss_rescue_take_over(rescue);
-    ss_terminal_close(setup->terminal);
 }
 
 static bool is_gone(void *context, uint32_t slot) {

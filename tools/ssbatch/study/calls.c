@@ -110,7 +110,7 @@ struct undoing {
 
 /*
  * Copies the result of an attempt out of memory. The lock excludes other attempts; this call may
- * already hold it. Once the run has been finished, there is no folder to copy to.
+ * already hold it. Once the run has been finished, its folder is gone.
  */
 static int copy_result(const struct undoing *undoing, const char *scratch, const char *result,
     struct ss_error *error) {
