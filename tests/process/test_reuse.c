@@ -77,6 +77,17 @@ static pid_t next_number(const struct run *run, const char *word, size_t *from) 
     return (pid_t)atoi(at + strlen(word));
 }
 
+/* Reuses pids that an instance prints after `word`, most of them soon after they have ended. */
+static void take_numbers(struct run *run, const char *word, int min) {
+    size_t from = 0;
+    for (int taken = 0; taken < min;) {
+        pid_t number;
+        RUN_UNTIL(run, (number = next_number(run, word, &from)) > 0);
+        taken += stranger_try(run, number, 1);
+        strangers_dismiss(20);
+    }
+}
+
 static void end_master(struct run *run) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
@@ -137,13 +148,7 @@ static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
         struct run *run = run_start(
             &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--repeat",
                         "sh", "-c", "echo leader $$; exec " PAYLOAD " run-ms 10"));
-        size_t from = 0;
-        for (int taken = 0; taken < 30;) {
-            pid_t leader;
-            RUN_UNTIL(run, (leader = next_number(run, "leader ", &from)) > 0);
-            taken += stranger_try(run, leader, 1);
-            strangers_dismiss(20);
-        }
+        take_numbers(run, "leader ", 30);
         ends[i % ENDS](run);
         run_expect_nothing_left();
         strangers_dismiss(0);
@@ -153,30 +158,14 @@ static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
 
 REUSE_TEST(reused_pids_of_leaders_of_iterations_are_not_signaled)
 
-static bool lead_sessions(const struct family *family, size_t index) {
-    return getsid(family->pids[index]) == family->pids[index];
-}
-
-static void take_branches(struct run *run, int min) {
-    double deadline = run_now() + RUN_PATIENCE;
-    for (int taken = 0; taken < min; run_nap(run)) {
-        struct family family = family_find("sleep");
-        for (size_t i = 0; i < family.count; i++)
-            taken += lead_sessions(&family, i) && stranger_try(run, family.pids[i], 1);
-        strangers_dismiss(30);
-        ck_assert_msg(!run->ended && run_now() < deadline, "only %d: %s", taken, run->err.bytes);
-    }
-    go_on_for(run, 0.4);
-}
-
 static void try_the_reused_pid_of_an_ended_branch_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
-        struct run *run = run_start(
-            &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace",
-                        "300m", "sh", "-c", "while :; do setsid sleep 0.02; done"));
-        run_wait_text(run, "instances run");
-        take_branches(run, 30);
+        struct run *run = run_start(&setup,
+            WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace", "300m", "sh",
+                "-c", "while :; do setsid sh -c 'echo branch $$; exec sleep 0.02'; done"));
+        take_numbers(run, "branch ", 30);
+        go_on_for(run, 0.4);
         ends[i % ENDS](run);
         run_expect_nothing_left();
         strangers_dismiss(0);
