@@ -349,6 +349,7 @@ static void expect_removal(void (*removes)(pid_t ended)) {
     SKIP_UNLESS(own, "cgroup-v2: no group can be made");
     struct run *run = run_start(NULL, WORDS(PAYLOAD, "spin"));
     board = ss_board_allocate(1, 0);
+    snprintf(board->mark, sizeof board->mark, "%d", (int)getpid());
     ss_freezer_prepare(board, 0, name);
     ck_assert(!ss_platform_freezer_put(name, run->pid, ss_platform_process_started(run->pid) + 1));
     bool made = run_exists(run_path(own, name));
