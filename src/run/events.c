@@ -61,8 +61,10 @@ void ss_master_handle_events(struct ss_master *master, ss_time deadline) {
     };
     for (uint32_t i = 0; i < streams; i++)
         polls[POLL_OUTPUT + i] = master->output.polls[i];
+    ss_output_wait_begins(&master->output, ss_platform_now());
     int ready = ss_platform_poll(polls, POLL_OUTPUT + streams, deadline);
     ss_time now = ss_platform_now();
+    ss_output_wait_ends(&master->output, now < deadline ? now : deadline);
     if (ready <= 0)
         return;
     for (uint32_t i = 0; i < streams; i++) {

@@ -85,6 +85,8 @@ int ss_output_add(
             .to = open_target(output, label, which, error),
             .own = output->folder != NULL,
             .instance = output->count / 2,
+            .waited = output->waited,
+            .away = output->away,
         };
         ends[which] = ends_of_pipe[1];
         /* Only our end is non-blocking: the instance may rely on blocking writes. */
@@ -119,18 +121,22 @@ static bool read_length(const char *text, ss_time *length) {
 #define WAIT_INTERVAL (50 * SS_MILLISECOND)
 
 /*
- * Adds the time for which we were waiting for a CPU instead of reading. Lines that were printed in
- * that time are read together, as if the program had buffered them.
+ * Adds the time for which we were busy or waited for a CPU instead of reading. Lines that were
+ * printed in that time are read together, as if the program had buffered them. We may have waited
+ * while we were busy, so the longer of the two counts.
  */
-static void add_own_wait(struct ss_output *output, struct ss_stream *stream, ss_time now) {
+static void add_own_delay(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (output->own_wait && now >= output->waited_at + WAIT_INTERVAL) {
         ss_time waited = output->own_wait();
         if (waited != SS_TIME_NEVER)
             output->waited = waited;
         output->waited_at = now;
     }
-    stream->late += ss_time_since(output->waited, stream->waited);
+    ss_time waited = ss_time_since(output->waited, stream->waited);
+    ss_time away = ss_time_since(output->away, stream->away);
+    stream->late += waited > away ? waited : away;
     stream->waited = output->waited;
+    stream->away = output->away;
 }
 
 static void tell_of_read(
@@ -248,9 +254,25 @@ static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
     write_all(output, stream->to, text, (size_t)length);
     if (!stream->line)
         return (size_t)length;
-    add_own_wait(output, stream, now);
+    add_own_delay(output, stream, now);
     find_lines(output, stream, text, (size_t)length, now);
     return (size_t)length;
+}
+
+void ss_output_wait_begins(struct ss_output *output, ss_time now) {
+    if (output->away_since)
+        output->away += ss_time_since(now, output->away_since);
+}
+
+void ss_output_wait_ends(struct ss_output *output, ss_time now) {
+    output->away_since = now;
+}
+
+void ss_output_pause(struct ss_output *output, ss_time length) {
+    if (output->away_since)
+        output->away_since += length;
+    for (uint32_t i = 0; i < output->count; i++)
+        output->streams[i].full_since += length;
 }
 
 void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {

@@ -36,6 +36,7 @@ struct ss_stream {
     bool full; /* `to` accepts no more; reading pauses until there is room */
     ss_time full_since;
     ss_time waited; /* `waited` of the output at the last read */
+    ss_time away;   /* `away` of the output at the last read */
     ss_time late;   /* how late lines were read, since the last one that ended an iteration */
     uint32_t instance;
     uint32_t matches; /* number of lines of the current read that ended an iteration of unknown
@@ -59,6 +60,7 @@ struct ss_output {
     const struct ss_board *board;     /* the board, for the duties of instances */
     ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL: unknown */
     ss_time waited, waited_at;        /* the last own wait, and when it was read */
+    ss_time away, away_since;         /* how long nobody waited for output; 0: not yet */
     bool failed;                      /* some output could not be written */
     int why;                          /* errno of the first failure */
 };
@@ -76,6 +78,16 @@ SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error)
  */
 SS_MUST_USE int ss_output_add(
     struct ss_output *output, const char *label, int ends[2], struct ss_error *error);
+
+/*
+ * Between these two calls, the caller waits for output. What is printed at other times is read
+ * late.
+ */
+void ss_output_wait_begins(struct ss_output *output, ss_time now);
+void ss_output_wait_ends(struct ss_output *output, ss_time now);
+
+/* All processes were paused for this long, just now. */
+void ss_output_pause(struct ss_output *output, ss_time length);
 
 /*
  * Moves some of the pending data of stream `index` and counts iterations that end. Never waits: a

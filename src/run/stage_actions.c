@@ -243,6 +243,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_master_note_bound(master, now, "continued", NULL);
     ss_monitor_shift(&master->monitor, now - from);
     ss_iterations_pause(&master->iterations, from, now - from);
+    ss_output_pause(&master->output, now - from);
     ss_monitor_begin(&master->monitor, now, now);
     ss_master_begin_perf(master, now);
     ss_usage_drop(&master->usage);

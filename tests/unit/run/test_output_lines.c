@@ -167,6 +167,24 @@ static void lines_read_together_because_the_target_was_full_are_no_burst(void **
     close_output();
 }
 
+static void lines_read_together_because_the_reader_was_busy_are_no_burst(void **state) {
+    (void)state;
+    open_output("^x");
+    ss_output_wait_ends(&output, now);
+    ss_output_wait_begins(&output, now + 800 * SS_MILLISECOND);
+    assert_int_equal(read_three(), 0);
+    assert_int_equal(read_three(), 3);
+    ss_output_wait_ends(&output, now);
+    ss_output_pause(&output, 800 * SS_MILLISECOND);
+    ss_output_wait_begins(&output, now + 850 * SS_MILLISECOND);
+    assert_int_equal(read_three(), 3);
+    ss_output_wait_ends(&output, now);
+    ss_output_wait_begins(&output, now + 700 * SS_MILLISECOND);
+    own_wait += 700 * SS_MILLISECOND; /* within the same time */
+    assert_int_equal(read_three(), 3);
+    close_output();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(iteration_lasts_as_long_as_its_line_says),
@@ -174,4 +192,5 @@ UNIT_MAIN(
     cmocka_unit_test(group_that_is_not_a_time_leaves_the_time_from_line_to_line),
     cmocka_unit_test(group_that_is_absent_leaves_the_time_from_line_to_line),
     cmocka_unit_test(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst),
-    cmocka_unit_test(lines_read_together_because_the_target_was_full_are_no_burst))
+    cmocka_unit_test(lines_read_together_because_the_target_was_full_are_no_burst),
+    cmocka_unit_test(lines_read_together_because_the_reader_was_busy_are_no_burst))
