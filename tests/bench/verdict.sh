@@ -148,8 +148,9 @@ fault_failed() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exit 3; exec ssburn ser
 fault_killed() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && { sleep 1; kill -SEGV $$; }; exec ssburn serial'; }
 fault_ends_early() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exec sleep 2; exec ssburn serial'; }
 
+# The interruption may be late, so the run is longer.
 fault_cut_short() {
-    run_short &
+    seconds=$((10 * seconds)) run_short &
     after 5
     kill -INT "$(program_of $! showstopper)"
     wait $!

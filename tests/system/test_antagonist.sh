@@ -45,6 +45,7 @@ start() {
 start_sleeper() {
     start sleep 1000
     await grep -qx sleep "/proc/$pid/comm"
+    await grep -q '^State:.S' "/proc/$pid/status" # its start uses CPU time
 }
 
 # state_of PID: prints the process's state letter, such as T for stopped.
