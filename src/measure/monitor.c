@@ -17,6 +17,9 @@
 /* A sample that covers this many times the planned time is late. */
 #define LATE_MIN 1.2
 
+/* A `free` section within a sample is found if it is at least this long. */
+#define FREE_STEP (10 * SS_MILLISECOND)
+
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board) {
     struct ss_self selves[SS_KINDS];
@@ -171,14 +174,26 @@ static void compare_target(struct ss_monitor *monitor, double target) {
         monitor->target_varied = true;
 }
 
+static bool is_partly_free(const struct ss_monitor *monitor, ss_time from, ss_time to) {
+    for (ss_time time = from; time < to; time += FREE_STEP) {
+        if (target_at(monitor, time).free)
+            return true;
+    }
+    return false;
+}
+
 /*
  * Sets the target from just before the sample's end, because a step at its end has no effect yet.
- * Returns false if part of the sample was uncontrolled: it began or ended in a `free` section.
+ * Returns false if part of the sample was in a `free` section.
  */
 static bool take_target(
     struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {
+    ss_time from = monitor->meter->before.counters.time;
+    /* A late sample contains sections after its planned end, too. */
+    ss_time late = ss_time_since(sample->time, FREE_STEP);
+    bool partly = is_partly_free(monitor, from, late > end ? late : end);
     struct ss_target target = target_at(monitor, end - 1);
-    bool counts = !target.free && !monitor->was_free;
+    bool counts = !partly && !target.free && !monitor->was_free;
     if (monitor->counted_from != SS_TIME_NEVER) {
         compare_target(monitor, target.free ? 1 : target.load);
         monitor->free += !counts;

@@ -8,15 +8,14 @@
 
 #define START (1000 * SS_SECOND)
 
-/*
- * Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. The
- * fourth second is free.
- */
+static ss_time free_from, free_until;
+
+/* Returns 0.5 for a second, then more than the machine can do, and a rounding error at 0. */
 static void target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     (void)self;
     target->load = time < SS_SECOND ? 0.5 : time < 2 * SS_SECOND ? 1.5 : -1e-9;
-    target->free = time >= 3 * SS_SECOND && time < 4 * SS_SECOND;
-    target->until = 4 * SS_SECOND;
+    target->free = time >= free_from && time < free_until;
+    target->until = free_until;
 }
 
 static struct ss_module_set set = {
@@ -54,16 +53,20 @@ static void open_monitor(void) {
     ss_board_permit(board, 0, START, true);
     meter = (struct ss_load_meter){.read = read_busy};
     passed = 0;
+    free_from = free_until = 0;
     ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &meter, board);
     monitor.control_from = monitor.counted_from = START;
     ss_monitor_begin(&monitor, START, START);
 }
 
+static void sample_at(ss_time time) {
+    passed = time;
+    ss_monitor_sample(&monitor, START + passed);
+}
+
 static void sample(int count) {
-    for (int i = 0; i < count; i++) {
-        passed += SS_MONITOR_INTERVAL;
-        ss_monitor_sample(&monitor, START + passed);
-    }
+    for (int i = 0; i < count; i++)
+        sample_at(passed + SS_MONITOR_INTERVAL);
 }
 
 static void close_monitor(void) {
@@ -108,6 +111,8 @@ static void mean_duty_omits_samples_without_instances(void **state) {
 static void samples_in_free_sections_are_not_counted(void **state) {
     (void)state;
     open_monitor();
+    free_from = 3 * SS_SECOND;
+    free_until = 4 * SS_SECOND;
     sample(5);
     assert_int_equal(monitor.figures.count, 5);
     assert_int_equal(monitor.free, 0);
@@ -117,8 +122,41 @@ static void samples_in_free_sections_are_not_counted(void **state) {
     close_monitor();
 }
 
+static void sample_around_a_short_free_section_is_not_counted(void **state) {
+    (void)state;
+    open_monitor();
+    free_from = 1100 * SS_MILLISECOND;
+    free_until = free_from + 10 * SS_MILLISECOND;
+    sample(6);
+    assert_int_equal(monitor.figures.count, 5);
+    assert_int_equal(monitor.free, 1);
+    close_monitor();
+}
+
+static void late_sample_around_a_free_section_is_not_counted(void **state) {
+    (void)state;
+    open_monitor();
+    free_from = 600 * SS_MILLISECOND;
+    free_until = 900 * SS_MILLISECOND;
+    sample(1);
+    sample_at(2200 * SS_MILLISECOND);
+    sample_at(2500 * SS_MILLISECOND);
+    assert_int_equal(monitor.figures.count, 2);
+    assert_int_equal(monitor.free, 1);
+    /* A section between the planned end of a sample, 3 s, and its end. */
+    free_from = 3100 * SS_MILLISECOND;
+    free_until = 3200 * SS_MILLISECOND;
+    sample_at(3300 * SS_MILLISECOND);
+    sample_at(3500 * SS_MILLISECOND);
+    assert_int_equal(monitor.figures.count, 3);
+    assert_int_equal(monitor.free, 2);
+    close_monitor();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(target_out_of_range_is_limited_and_kept_for_a_warning),
     cmocka_unit_test(mean_duty_omits_samples_without_instances),
-    cmocka_unit_test(samples_in_free_sections_are_not_counted))
+    cmocka_unit_test(samples_in_free_sections_are_not_counted),
+    cmocka_unit_test(sample_around_a_short_free_section_is_not_counted),
+    cmocka_unit_test(late_sample_around_a_free_section_is_not_counted))
