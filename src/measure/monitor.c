@@ -17,6 +17,12 @@
 /* A sample that covers this many times the planned time is late. */
 #define LATE_MIN 1.2
 
+/*
+ * A sample is left out if it is shorter than the planned time divided by this: the load of an
+ * instant would count as much as that of a whole sample.
+ */
+#define SHORT_PART 5
+
 /* A `free` section within a sample is found if it is at least this long. */
 #define FREE_STEP (10 * SS_MILLISECOND)
 
@@ -79,24 +85,6 @@ static struct ss_target target_at(const struct ss_monitor *monitor, ss_time time
     return target;
 }
 
-void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now) {
-    monitor->was_free = target_at(monitor, begin).free;
-    monitor->has_last = read_load(monitor, now);
-    ss_duty_begin(&monitor->duty, monitor->board, reading_time(monitor, now));
-    read_cpus(monitor);
-    monitor->next = ss_time_add(begin, monitor->interval);
-}
-
-double ss_monitor_duty_mean(const struct ss_monitor *monitor) {
-    return monitor->duty_count ? monitor->duty_sum / (double)monitor->duty_count : NAN;
-}
-
-void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
-    /* SS_TIME_NEVER stays SS_TIME_NEVER. */
-    monitor->control_from = ss_time_add(monitor->control_from, length);
-    monitor->counted_from = ss_time_add(monitor->counted_from, length);
-}
-
 static void lose(struct ss_monitor *monitor) {
     monitor->lost++;
     monitor->lost_counted += monitor->counted_from != SS_TIME_NEVER;
@@ -108,6 +96,34 @@ static void count_lost(struct ss_monitor *monitor, ss_time now) {
         lose(monitor);
         monitor->next += monitor->interval;
     }
+}
+
+/* Leaves out the next sample if the load was read so late that it would be too short. */
+static void skip_short(struct ss_monitor *monitor, ss_time reading) {
+    while (ss_time_since(monitor->next, reading) < monitor->interval / SHORT_PART) {
+        lose(monitor);
+        monitor->next += monitor->interval;
+    }
+}
+
+void ss_monitor_begin(struct ss_monitor *monitor, ss_time begin, ss_time now) {
+    monitor->was_free = target_at(monitor, begin).free;
+    monitor->has_last = read_load(monitor, now);
+    ss_time reading = reading_time(monitor, now);
+    ss_duty_begin(&monitor->duty, monitor->board, reading);
+    read_cpus(monitor);
+    monitor->next = ss_time_add(begin, monitor->interval);
+    skip_short(monitor, reading);
+}
+
+double ss_monitor_duty_mean(const struct ss_monitor *monitor) {
+    return monitor->duty_count ? monitor->duty_sum / (double)monitor->duty_count : NAN;
+}
+
+void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
+    /* SS_TIME_NEVER stays SS_TIME_NEVER. */
+    monitor->control_from = ss_time_add(monitor->control_from, length);
+    monitor->counted_from = ss_time_add(monitor->counted_from, length);
 }
 
 /* Counts living instances and averages their executors' decisions. */
@@ -215,8 +231,10 @@ void ss_monitor_sample(struct ss_monitor *monitor, ss_time now) {
     monitor->next = ss_time_add(monitor->next, monitor->interval);
     bool had_last = monitor->has_last;
     monitor->has_last = read_load(monitor, now);
-    double duty = ss_duty_take(&monitor->duty, monitor->board, reading_time(monitor, now));
+    ss_time reading = reading_time(monitor, now);
+    double duty = ss_duty_take(&monitor->duty, monitor->board, reading);
     read_cpus(monitor);
+    skip_short(monitor, reading);
     if (!had_last || !monitor->has_last ||
         !ss_load_between(monitor->source, &before->counters, &last->counters, &sample.load)) {
         lose(monitor);

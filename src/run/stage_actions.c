@@ -114,7 +114,9 @@ static void settle(struct ss_master *master, const struct cause *cause) {
     ss_master_note_bound(master, begin, "settling", NULL);
     master->monitor.control_from = begin;
     master->stage_end = ss_time_add(begin, master->plan->settle);
-    ss_monitor_begin(&master->monitor, begin, ss_platform_now());
+    /* Without --settle, counting begins at once, and begins the series. */
+    if (master->plan->settle > 0)
+        ss_monitor_begin(&master->monitor, begin, ss_platform_now());
 }
 
 static void begin_counting(struct ss_master *master, const struct cause *cause) {
@@ -125,8 +127,7 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
     master->stage_end = ss_time_add(ss_time_add(atomic_load(&master->board->control_start),
                                         atomic_load(&master->board->paused)),
         master->plan->duration);
-    if (master->plan->settle > 0)
-        ss_monitor_begin(&master->monitor, begin, ss_platform_now());
+    ss_monitor_begin(&master->monitor, begin, ss_platform_now());
     master->switches = ss_master_count_switches(master);
     ss_crew_start_clock(&master->crew);
     ss_usage_begin(&master->usage, begin);

@@ -153,10 +153,49 @@ static void late_sample_around_a_free_section_is_not_counted(void **state) {
     close_monitor();
 }
 
+static void begin_late(ss_time late) {
+    open_monitor();
+    passed = late;
+    ss_monitor_begin(&monitor, START, START + late);
+}
+
+static void late_begin_leaves_out_short_samples(void **state) {
+    (void)state;
+    begin_late(399 * SS_MILLISECOND);
+    assert_that(monitor.next, ==, START + 500 * SS_MILLISECOND);
+    assert_int_equal(monitor.lost_counted, 0);
+    close_monitor();
+    begin_late(700 * SS_MILLISECOND);
+    assert_that(monitor.next, ==, START + SS_SECOND);
+    assert_int_equal(monitor.lost_counted, 1);
+    sample_at(SS_SECOND);
+    assert_near(monitor.latest.load.seconds, 0.3, 1e-9);
+    close_monitor();
+    begin_late(950 * SS_MILLISECOND);
+    assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);
+    assert_int_equal(monitor.lost_counted, 2);
+    close_monitor();
+}
+
+static void sample_after_a_late_one_is_not_short(void **state) {
+    (void)state;
+    open_monitor();
+    sample_at(999 * SS_MILLISECOND);
+    assert_int_equal(monitor.lost_counted, 1);
+    assert_that(monitor.next, ==, START + 1500 * SS_MILLISECOND);
+    sample_at(1500 * SS_MILLISECOND);
+    assert_near(monitor.latest.load.seconds, 0.501, 1e-9);
+    assert_int_equal(monitor.figures.count, 2);
+    assert_int_equal(monitor.late, 1);
+    close_monitor();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(target_out_of_range_is_limited_and_kept_for_a_warning),
     cmocka_unit_test(mean_duty_omits_samples_without_instances),
     cmocka_unit_test(samples_in_free_sections_are_not_counted),
     cmocka_unit_test(sample_around_a_short_free_section_is_not_counted),
-    cmocka_unit_test(late_sample_around_a_free_section_is_not_counted))
+    cmocka_unit_test(late_sample_around_a_free_section_is_not_counted),
+    cmocka_unit_test(late_begin_leaves_out_short_samples),
+    cmocka_unit_test(sample_after_a_late_one_is_not_short))
