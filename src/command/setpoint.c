@@ -23,8 +23,9 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         ss_board_close(board);
         return ss_error_wrap(error, "--set: expected a load or 'trace'");
     }
-    atomic_store(&board->setpoint, ss_word_from_double(value));
+    /* Put first, because executors that notice the new target read when it changed. */
     ss_setpoints_put(&board->setpoints, &(struct ss_setpoint_change){ss_platform_now(), value});
+    atomic_store(&board->setpoint, ss_word_from_double(value));
     /*
      * An executor that sleeps through a `free` interval would notice the change only at the
      * interval's end.

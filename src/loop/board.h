@@ -171,7 +171,7 @@ struct ss_board {
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: length of all pauses, which delay the trace */
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
-    struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, for the record */
+    struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, stored in advance */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
     _Atomic uint64_t excess[SS_KINDS]; /* executors, master: the first value beyond [0, 1] of a
                                           module of the kind, a double; 0: none */

@@ -26,6 +26,17 @@ static bool is_finished(const struct ss_setpoints *setpoints, uint64_t number) {
     return atomic_load(&setpoints->slots[number % SS_SETPOINTS_KEPT].number) == number;
 }
 
+ss_time ss_setpoints_last(const struct ss_setpoints *setpoints) {
+    uint64_t changes = atomic_load(&setpoints->changes);
+    for (uint64_t back = 0; back < changes && back < SS_SETPOINTS_KEPT; back++) {
+        const struct ss_setpoint_slot *slot =
+            &setpoints->slots[(changes - back) % SS_SETPOINTS_KEPT];
+        if (is_finished(setpoints, changes - back))
+            return atomic_load(&slot->time);
+    }
+    return 0;
+}
+
 /* Skips the changes that their writers have not finished in time. */
 static void skip_unfinished(
     const struct ss_setpoints *setpoints, struct ss_setpoints_reader *reader, ss_time now) {

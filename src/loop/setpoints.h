@@ -47,6 +47,9 @@ struct ss_setpoints_reader {
 
 void ss_setpoints_put(struct ss_setpoints *setpoints, const struct ss_setpoint_change *change);
 
+/* Returns the time of the last finished change; 0 without one. */
+ss_time ss_setpoints_last(const struct ss_setpoints *setpoints);
+
 /*
  * Takes the oldest change that was not taken before. Returns false without such a change, or if its
  * writer has not finished. After SS_SETPOINTS_PATIENCE the change is lost, because its writer would

@@ -42,19 +42,27 @@ static struct ss_action hold_state(
     return enter_state(stepper, now, state, until);
 }
 
+/*
+ * All executors must use the same beginning for a run of control, no matter when each notices it:
+ * the start of the trace, the end of a pause, or the end of a `free` section, which was the
+ * deadline unless --set ended the section earlier.
+ */
+static ss_time find_beginning(
+    const struct ss_stepper *stepper, ss_time now, ss_time control_start) {
+    const struct ss_board *board = stepper->pipeline.board;
+    bool was_free = !stepper->controlled && stepper->state == SS_STATE_RUNNING;
+    ss_time since = stepper->deadline;
+    if (since > now && was_free)
+        since = ss_setpoints_last(&board->setpoints);
+    if (since > now || since < control_start)
+        since = control_start;
+    return stepper->pause_seen > since ? stepper->pause_seen : since;
+}
+
 static void begin_control(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
     struct ss_board *board = stepper->pipeline.board;
-    ss_time since = stepper->deadline;
     stepper->pause_seen = atomic_load(&board->control_since);
-    /*
-     * All executors must use the same beginning for a run of control, no matter when each notices
-     * it: the start of the trace, the end of a pause, or the end of a `free` section, which was the
-     * deadline.
-     */
-    if (since == SS_TIME_NEVER || since > now || since < control_start)
-        since = control_start;
-    if (stepper->pause_seen > since)
-        since = stepper->pause_seen;
+    ss_time since = find_beginning(stepper, now, control_start);
     ss_pipeline_begin(&stepper->pipeline, since);
     stepper->controlled = true;
     struct ss_target target;

@@ -143,6 +143,21 @@ static void changes_are_taken_while_they_are_written(void **state) {
     assert_int_equal(taken + ss_setpoints_missed(&setpoints, &reader), MANY);
 }
 
+static void last_finished_change_is_found(void **state) {
+    (void)state;
+    struct ss_setpoints setpoints = {0};
+    assert_int_equal(ss_setpoints_last(&setpoints), 0);
+    for (uint64_t i = 0; i <= 2 * SS_SETPOINTS_KEPT; i++)
+        put(&setpoints, i);
+    assert_int_equal(ss_setpoints_last(&setpoints), 1000 + 2 * SS_SETPOINTS_KEPT);
+    put_unfinished(&setpoints);
+    put_unfinished(&setpoints);
+    assert_int_equal(ss_setpoints_last(&setpoints), 1000 + 2 * SS_SETPOINTS_KEPT);
+    for (int i = 0; i < SS_SETPOINTS_KEPT; i++)
+        put_unfinished(&setpoints);
+    assert_int_equal(ss_setpoints_last(&setpoints), 0);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(each_change_is_taken_once_with_its_time),
@@ -150,4 +165,5 @@ UNIT_MAIN(
     cmocka_unit_test(unfinished_change_is_counted),
     cmocka_unit_test(unfinished_change_holds_up_later_ones_only_for_a_while),
     cmocka_unit_test(last_look_does_not_wait_for_unfinished_changes),
+    cmocka_unit_test(last_finished_change_is_found),
     cmocka_unit_test(changes_are_taken_while_they_are_written))

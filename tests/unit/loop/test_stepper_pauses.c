@@ -73,6 +73,34 @@ static void control_restarts_after_free_section(void **state) {
     close_bench(&bench);
 }
 
+static void set_target(struct bench *bench, ss_time time, double load) {
+    const struct ss_setpoint_change change = {START + time, load};
+    ss_setpoints_put(&bench->board->setpoints, &change);
+    atomic_store(&bench->board->setpoint, ss_word_from_double(load));
+}
+
+static void assert_set_ends_free_section(ss_time free_until) {
+    struct bench bench;
+    open_bench(&bench);
+    step_at(&bench, 0);
+    bench.script.free_from = 15 * MS;
+    bench.script.free_until = free_until;
+    step_at(&bench, 21 * MS);
+    assert_int_equal(bench.script.decisions, 1);
+    set_target(&bench, 40 * MS, 0.3);
+    step_at(&bench, 43 * MS);
+    assert_int_equal(bench.script.decisions, 2);
+    assert_int_equal(bench.script.dithering.moment.since, START + 40 * MS);
+    assert_int_equal(bench.stepper.pipeline.since, START + 40 * MS);
+    close_bench(&bench);
+}
+
+static void control_restarts_when_set_ends_a_free_section(void **state) {
+    (void)state;
+    assert_set_ends_free_section(95 * MS);
+    assert_set_ends_free_section(SS_TIME_NEVER);
+}
+
 static void endless_free_section_has_no_deadline(void **state) {
     (void)state;
     struct bench bench;
@@ -105,5 +133,6 @@ UNIT_MAIN(
     cmocka_unit_test(pause_during_sleep_is_noticed),
     cmocka_unit_test(end_of_the_run_continues_the_instance),
     cmocka_unit_test(control_restarts_after_free_section),
+    cmocka_unit_test(control_restarts_when_set_ends_a_free_section),
     cmocka_unit_test(endless_free_section_has_no_deadline),
     cmocka_unit_test(pause_delays_the_end_of_a_free_section))
