@@ -42,7 +42,8 @@ pid_t ss_record_writer(const char *folder) {
     char path[4200];
     struct flock lock = whole_lock();
     snprintf(path, sizeof path, "%.4000s/" MARK, folder);
-    int mark = open(path, O_RDONLY | O_CLOEXEC);
+    /* Do not wait for the writer of a FIFO. */
+    int mark = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (mark < 0)
         return 0;
     bool locked = fcntl(mark, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;

@@ -127,6 +127,21 @@ START_TEST(the_record_of_an_isolated_run_is_locked) {
 }
 END_TEST
 
+START_TEST(a_folder_whose_mark_is_a_pipe_is_refused) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    const char *mark = run_path(record, "interrupted");
+    ck_assert_int_eq(mkdir(record, 0777), 0);
+    ck_assert_int_eq(mkfifo(mark, 0600), 0);
+    struct run *run = RUN("-l", "100%", "-c", "fixed", "--record", record, PAYLOAD, "exit", "0");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "already exists");
+    ck_assert(run_exists(mark));
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 static bool is_locked(const char *record) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int mark = open(run_path(record, "interrupted"), O_RDONLY | O_CLOEXEC);
@@ -460,6 +475,7 @@ PROCESS_MAIN(
     SS_CASE(only_one_of_several_concurrent_runs_gets_the_folder),
     SS_CASE(only_one_of_several_forced_runs_gets_the_folder),
     SS_CASE(a_record_being_written_is_refused),
+    SS_CASE(a_folder_whose_mark_is_a_pipe_is_refused),
     SS_CASE(the_record_of_an_isolated_run_is_locked),
     SS_CASE(a_record_is_unlocked_after_its_master_died),
     SS_CASE(a_full_disk_at_the_start_leaves_no_record),
