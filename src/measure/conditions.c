@@ -48,7 +48,7 @@ void ss_conditions_end(
     struct ss_clock_offsets end = ss_platform_clock_offsets();
     double *figures = evidence->figures;
     figures[SS_CHECK_FREQUENCY] = find_frequency_change(conditions, now);
-    figures[SS_CHECK_CLOCK] = (double)(end.wall - conditions->begin.wall) / 1e6;
+    figures[SS_CHECK_CLOCK] = (double)ss_clock_set_by(&conditions->begin, &end) / 1e6;
     /* The offset is read a little too large or too small, but does not fall. */
     figures[SS_CHECK_SUSPENDED] = fmax((double)(end.boot - conditions->begin.boot) / 1e9, 0);
 }

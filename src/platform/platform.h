@@ -31,10 +31,16 @@ int64_t ss_platform_wallclock(void);
 
 /* How far two clocks are ahead of the monotonic clock, in nanoseconds. */
 struct ss_clock_offsets {
-    int64_t wall; /* the time since 1970; changes when the clock is set */
+    int64_t wall; /* the time since 1970; changes when the clock is set, and as `boot` does */
     int64_t boot; /* a clock that advances while the machine is suspended */
 };
 struct ss_clock_offsets ss_platform_clock_offsets(void);
+
+/* Returns by how much the wall clock was set between two readings. */
+static inline int64_t ss_clock_set_by(
+    const struct ss_clock_offsets *from, const struct ss_clock_offsets *to) {
+    return (to->wall - from->wall) - (to->boot - from->boot);
+}
 
 /* Both clocks of a simulated machine. */
 struct ss_clock {

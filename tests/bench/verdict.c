@@ -390,8 +390,11 @@ static struct judged judge(
     if (scene->fault == CLOCK)
         conditions->begin.wall -=
             STRENGTH * (int64_t)(limit_of(SS_CHECK_CLOCK) * SS_MILLISECOND) * (int64_t)scene->sign;
-    if (scene->fault == SUSPENDED)
-        conditions->begin.boot -= STRENGTH * (int64_t)(limit_of(SS_CHECK_SUSPENDED) * SS_SECOND);
+    if (scene->fault == SUSPENDED) {
+        int64_t length = STRENGTH * (int64_t)(limit_of(SS_CHECK_SUSPENDED) * SS_SECOND);
+        conditions->begin.wall -= length;
+        conditions->begin.boot -= length;
+    }
     ss_conditions_end(conditions, trial->now, &outcome.evidence);
     ss_outcome_take(&outcome, &input);
     judged.naive = changes_by_t(&trial->iterations);

@@ -143,7 +143,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     *course = (struct ssrequest_course){.stopped = SS_TIME_NEVER,
         .own_cpu = own_cpu(),
         .own_wait = ss_platform_own_wait(),
-        .moved = ss_platform_clock_offsets()};
+        .clock = ss_platform_clock_offsets()};
     loop->generator = generator;
     loop->http = http;
     loop->beside = beside;
@@ -164,8 +164,8 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     course->end = course->begin + (int64_t)course->length;
     course->own_cpu = own_cpu() - course->own_cpu;
     struct ss_clock_offsets now = ss_platform_clock_offsets();
-    course->moved.wall = now.wall - course->moved.wall;
-    course->moved.boot = now.boot - course->moved.boot;
+    course->clock_set_by = ss_clock_set_by(&course->clock, &now);
+    course->suspended = now.boot - course->clock.boot;
     if (course->own_wait != SS_TIME_NEVER)
         course->own_wait = ss_time_since(ss_platform_own_wait(), course->own_wait);
     return 0;

@@ -36,7 +36,9 @@ struct ssrequest_course {
     ss_time stopped;               /* when sending was stopped early; SS_TIME_NEVER if it was not */
     ss_time own_cpu;               /* CPU time of this process */
     ss_time own_wait;              /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
-    struct ss_clock_offsets moved; /* by how much the clocks moved during the run */
+    struct ss_clock_offsets clock; /* at the beginning */
+    int64_t clock_set_by;          /* during the run, in nanoseconds, as is `suspended` */
+    int64_t suspended;
 };
 
 struct ssrequest_loop;
