@@ -122,8 +122,20 @@ int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error
     return 0;
 }
 
+static const char more[] = ",...";
+
+/* Ends a list after `length` bytes of it. */
+static void end_early(char *buffer, size_t size, size_t length) {
+    const char *end = length > 0 ? more : more + 1;
+    if (length + strlen(end) < size)
+        strcpy(buffer + length, end);
+    else if (size > 0)
+        buffer[length] = '\0';
+}
+
 void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
     size_t length = 0;
+    size_t early = 0; /* the length of the items after which there is room for `more` */
     if (size > 0)
         buffer[0] = '\0';
     for (uint32_t first = 0; first < SS_CPUS_MAX; first++) {
@@ -139,10 +151,14 @@ void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
         /*
          * Stop before an item that does not fit: a list cut inside a number would name another CPU.
          */
-        if (length + (size_t)added >= size)
+        if (length + (size_t)added >= size) {
+            end_early(buffer, size, early);
             return;
+        }
         memcpy(buffer + length, item, (size_t)added + 1);
         length += (size_t)added;
+        if (length + strlen(more) < size)
+            early = length;
         first = last;
     }
 }

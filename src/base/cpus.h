@@ -10,6 +10,12 @@
 
 #define SS_CPUS_MAX 8192
 
+/*
+ * The size of a buffer for any list. The longest one has pairs: 8189-8190 and a comma for three
+ * CPUs.
+ */
+#define SS_CPUS_TEXT (4 * SS_CPUS_MAX)
+
 /* A set of CPUs by number. Zeroed: the empty set. */
 struct ss_cpus {
     uint64_t bits[SS_CPUS_MAX / 64];
@@ -33,6 +39,8 @@ uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus 
 
 /* Parses a list as the kernel prints it, also with the strides of taskset: 0-3,8,10-14:2. */
 SS_NONNULL(1, 2) int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error);
+
+/* Prints a list. If it does not fit, the buffer ends with "..." after the last number that does. */
 SS_WRITES(1, 2) void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus);
 
 #endif

@@ -364,7 +364,7 @@ static void print_words(struct ss_json *json, const char *name, const char *cons
 }
 
 static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
-    char cpus[4096];
+    char cpus[SS_CPUS_TEXT];
     ss_cpus_print(cpus, sizeof cpus, &plan->cpus);
     ss_json_number(json, "schema", SS_RECORD_SCHEMA);
     ss_json_text(json, "version", ss_version());

@@ -67,7 +67,7 @@ void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *j
 
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus) {
     /* The longest text names every second CPU, with up to five bytes for each. */
-    static char text[SS_CPUS_MAX / 2 * 5 + 1];
+    static char text[SS_CPUS_TEXT];
     ss_cpus_print(text, sizeof text, cpus);
     ss_json_text(json, name, text);
 }

@@ -87,16 +87,33 @@ static void invalid_cpu_ranges_are_refused(void **state) {
 
 static void short_buffer_truncates_a_cpu_list_between_numbers(void **state) {
     (void)state;
+    static const char *const texts[] = {
+        "", "", "", "", "...", "...", "...", "...", "0-3,...", "0-3,...", "0-3,8,100"};
     struct ss_cpus cpus;
     assert_int_equal(ss_cpus_parse("0-3,8,100", &cpus, NULL), 0);
-    char buffer[9];
-    ss_cpus_print(buffer, sizeof buffer, &cpus);
-    assert_string_equal(buffer, "0-3,8");
-    ss_cpus_print(buffer, 1, &cpus);
-    assert_string_equal(buffer, "");
+    char buffer[16];
+    for (size_t size = 1; size < sizeof texts / sizeof *texts; size++) {
+        memset(buffer, 'x', sizeof buffer);
+        ss_cpus_print(buffer, size, &cpus);
+        assert_string_equal(buffer, texts[size]);
+        assert_int_equal(buffer[size], 'x');
+    }
     buffer[0] = 'x';
     ss_cpus_print(buffer, 0, &cpus);
     assert_int_equal(buffer[0], 'x');
+}
+
+static void longest_cpu_list_fits(void **state) {
+    (void)state;
+    struct ss_cpus cpus = {0}, again;
+    static char buffer[SS_CPUS_TEXT];
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (cpu % 3 < 2)
+            ss_cpus_add(&cpus, cpu);
+    }
+    ss_cpus_print(buffer, sizeof buffer, &cpus);
+    assert_int_equal(ss_cpus_parse(buffer, &again, NULL), 0);
+    assert_memory_equal(&again, &cpus, sizeof cpus);
 }
 
 static void cpu_missing_from_the_other_set_is_found(void **state) {
@@ -145,5 +162,6 @@ UNIT_MAIN(
     cmocka_unit_test(invalid_cpu_lists_are_refused),
     cmocka_unit_test(invalid_cpu_ranges_are_refused),
     cmocka_unit_test(short_buffer_truncates_a_cpu_list_between_numbers),
+    cmocka_unit_test(longest_cpu_list_fits),
     cmocka_unit_test(cpu_missing_from_the_other_set_is_found),
     cmocka_unit_test(cpu_sets_are_joined_and_intersected))

@@ -104,6 +104,23 @@ static void json_summary_has_every_figure(void **state) {
     free(text);
 }
 
+/* A text names the first ones only. */
+static void json_summary_lists_all_cpus(void **state) {
+    (void)state;
+    set_up();
+    plan.cpus = (struct ss_cpus){0};
+    for (uint32_t cpu = 0; cpu < 4096; cpu += 2)
+        ss_cpus_add(&plan.cpus, cpu);
+    char *text = printed(ss_summary_print_json);
+    assert_says(text, "\n  \"cpus\": \"0,2,4,");
+    assert_says(text, ",4092,4094\",\n");
+    free(text);
+    text = printed(ss_summary_print);
+    assert_says(text, " (0,2,4,");
+    assert_says(text, ",...), 20.5 s counted");
+    free(text);
+}
+
 static void json_summary_lists_modules_with_their_options(void **state) {
     (void)state;
     set_up();
@@ -521,6 +538,7 @@ static void summary_file_is_written_completely_or_not_at_all(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(json_summary_has_every_figure),
+    cmocka_unit_test(json_summary_lists_all_cpus),
     cmocka_unit_test(json_summary_lists_modules_with_their_options),
     cmocka_unit_test(json_summary_has_null_for_unknown_values),
     cmocka_unit_test(json_summary_says_how_times_count),
