@@ -85,16 +85,25 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 SS_FORMAT(2, 3)
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
+/*
+ * Returns whether an instance has rounds, given the number of its stops and continues. Others are
+ * stopped or continued only when control begins, or for a pause.
+ */
+static inline bool ss_has_rounds(uint64_t switches) {
+    return switches > 2;
+}
+
 /* The data from which figures are computed. */
 struct ss_outcome_input {
     const struct ss_plan *plan;
     const struct ss_board *board;
     struct ss_monitor *monitor;
     const struct ss_usage *usage;
-    ss_time own;       /* CPU time of our own processes in the counted time */
-    uint64_t switches; /* stops and continues in the counted time */
-    double others;     /* part of the CPUs that other processes used; NaN if unknown */
-    ss_time end;       /* now, when control ends */
+    ss_time own;        /* CPU time of our own processes in the counted time */
+    uint64_t switches;  /* stops and continues in the counted time */
+    uint32_t switching; /* number of instances with rounds, see ss_has_rounds() */
+    double others;      /* part of the CPUs that other processes used; NaN if unknown */
+    ss_time end;        /* now, when control ends */
 };
 
 /* Takes all figures that do not concern iterations. */

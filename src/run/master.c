@@ -297,11 +297,12 @@ static int open_master(struct ss_master *master) {
     struct ss_error *error = master->error;
     master->scheduling = ss_platform_scheduling_save();
     master->lives = calloc(plan->instances, sizeof *master->lives);
+    master->switches = calloc(plan->instances, sizeof *master->switches);
     master->iterations_seen = calloc(plan->instances, sizeof *master->iterations_seen);
     bool apart = keep_iterations_apart(master);
     master->polls = calloc(SS_MASTER_POLLS + 2 * (size_t)plan->instances, sizeof *master->polls);
-    if (!master->scheduling || !master->lives || !master->iterations_seen || !master->polls ||
-        !apart)
+    if (!master->scheduling || !master->lives || !master->switches || !master->iterations_seen ||
+        !master->polls || !apart)
         return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
@@ -423,6 +424,7 @@ static void close_master(struct ss_master *master) {
         ss_cpu_time_close(&master->cpu_times[i]);
     free(master->cpu_times);
     free(master->lives);
+    free(master->switches);
     free(master->iterations_seen);
     free(master->polls);
 }

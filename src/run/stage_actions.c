@@ -128,7 +128,7 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
                                         atomic_load(&master->board->paused)),
         master->plan->duration);
     ss_monitor_begin(&master->monitor, begin, ss_platform_now());
-    master->switches = ss_master_count_switches(master);
+    ss_master_begin_switches(master);
     ss_crew_start_clock(&master->crew);
     ss_usage_begin(&master->usage, begin);
     ss_conditions_begin(&master->conditions, &master->plan->cpus, NULL, begin);
@@ -141,13 +141,16 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
+    uint32_t switching;
+    uint64_t switches = ss_master_count_switches(master, &switching);
     struct ss_outcome_input input = {
         .plan = master->plan,
         .board = master->board,
         .monitor = &master->monitor,
         .usage = &master->usage,
         .own = ss_crew_cpu_time(&master->crew),
-        .switches = ss_master_count_switches(master) - master->switches,
+        .switches = switches,
+        .switching = switching,
         .others = ss_usage_of_others(&master->usage),
         .end = now,
     };

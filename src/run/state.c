@@ -26,9 +26,18 @@ void ss_master_note_bound(
     ss_recorder_event(master->recorder, &(struct ss_record_event){at, event, -1, text, NAN});
 }
 
-uint64_t ss_master_count_switches(const struct ss_master *master) {
-    uint64_t sum = 0;
+void ss_master_begin_switches(struct ss_master *master) {
     for (uint32_t i = 0; i < master->plan->instances; i++)
-        sum += atomic_load(&master->board->rows[i].switches);
+        master->switches[i] = atomic_load(&master->board->rows[i].switches);
+}
+
+uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *switching) {
+    uint64_t sum = 0;
+    *switching = 0;
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        uint64_t sent = atomic_load(&master->board->rows[i].switches) - master->switches[i];
+        sum += sent;
+        *switching += ss_has_rounds(sent);
+    }
     return sum;
 }

@@ -58,7 +58,7 @@ struct ss_master {
     enum ss_stage stage;
     ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER: open */
     ss_time ending_since;
-    uint64_t switches; /* number of switches that all executors sent before counting began */
+    uint64_t *switches; /* number of switches that each executor sent before counting began */
     struct ss_setpoints_reader setpoints;
     uint32_t *lives; /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
@@ -67,8 +67,14 @@ struct ss_master {
     struct pollfd *polls;
 };
 
-/* Returns the number of stops and continues that the executors have sent so far. */
-uint64_t ss_master_count_switches(const struct ss_master *master);
+/* Counts stops and continues from now on. */
+void ss_master_begin_switches(struct ss_master *master);
+
+/*
+ * Returns the number of stops and continues that the executors have sent since, and sets the number
+ * of instances with rounds.
+ */
+uint64_t ss_master_count_switches(const struct ss_master *master, uint32_t *switching);
 
 /* Adds an event to the record; see ss_recorder_event(). */
 void ss_master_note(

@@ -25,7 +25,8 @@ static int set_up(void **state) {
     outcome.steal_mean = 0.001;
     outcome.switches_per_second = 40; /* 20 of each instance: rounds of 100 ms */
     outcome.wake_p99_us = 1000;
-    input = (struct ss_outcome_input){.plan = &plan, .monitor = &monitor, .others = 0.004};
+    input = (struct ss_outcome_input){
+        .plan = &plan, .monitor = &monitor, .switching = 2, .others = 0.004};
     iterations = (struct ss_iterations){.from = 0, .to = 240 * SS_SECOND};
     return 0;
 }
@@ -97,8 +98,19 @@ static void open_loop_error_is_not_judged(void **state) {
 static void late_wake_ups_are_not_checked_without_switches(void **state) {
     (void)state;
     outcome.switches_per_second = 0;
+    input.switching = 0;
     ss_judge_control(&outcome, &input);
     assert_true(isnan(figure(SS_CHECK_LATE_WAKE_UPS)));
+}
+
+static void instances_without_rounds_do_not_lengthen_a_round(void **state) {
+    (void)state;
+    plan.instances = 12;
+    ss_judge_control(&outcome, &input);
+    assert_near(figure(SS_CHECK_LATE_WAKE_UPS), 1, 1e-9);
+    input.switching = 1;
+    ss_judge_control(&outcome, &input);
+    assert_near(figure(SS_CHECK_LATE_WAKE_UPS), 2, 1e-9);
 }
 
 static void run_without_samples_is_invalid(void **state) {
@@ -188,6 +200,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(lost_and_late_samples_both_count, set_up, tear_down),
     cmocka_unit_test_setup_teardown(open_loop_error_is_not_judged, set_up, tear_down),
     cmocka_unit_test_setup_teardown(late_wake_ups_are_not_checked_without_switches, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(instances_without_rounds_do_not_lengthen_a_round, set_up, tear_down),
     cmocka_unit_test_setup_teardown(run_without_samples_is_invalid, set_up, tear_down),
     cmocka_unit_test_setup_teardown(step_of_throughput_is_detected, set_up, tear_down),
     cmocka_unit_test_setup_teardown(throughput_is_not_judged_if_the_target_varies, set_up, tear_down),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests of signals that shorten the end of a run. */
+/* Tests of signals that shorten the end of a run, and of the switches that it counts. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -63,9 +63,30 @@ static void signals_in_quick_succession_count_as_one(void **state) {
     free(master.board);
 }
 
+static void switches_are_counted_for_each_instance(void **state) {
+    (void)state;
+    struct ss_plan plan = {.instances = 3};
+    uint64_t before[3] = {0};
+    struct ss_master master = {.plan = &plan, .board = ss_board_allocate(3, 0), .switches = before};
+    uint32_t switching = 9;
+    assert_non_null(master.board);
+    struct ss_row *rows = master.board->rows;
+    atomic_store(&rows[0].switches, 7);
+    atomic_store(&rows[1].switches, 5);
+    ss_master_begin_switches(&master);
+    assert_int_equal(ss_master_count_switches(&master, &switching), 0);
+    assert_int_equal(switching, 0);
+    atomic_store(&rows[1].switches, 5 + 40);
+    atomic_store(&rows[2].switches, 1);
+    assert_int_equal(ss_master_count_switches(&master, &switching), 41);
+    assert_int_equal(switching, 1);
+    free(master.board);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(second_signal_shortens_the_grace_period),
     cmocka_unit_test(third_signal_does_not_extend_the_grace_period),
-    cmocka_unit_test(signals_in_quick_succession_count_as_one))
+    cmocka_unit_test(signals_in_quick_succession_count_as_one),
+    cmocka_unit_test(switches_are_counted_for_each_instance))
 // clang-format on

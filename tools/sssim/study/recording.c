@@ -140,6 +140,7 @@ int recording_finish(struct recording *recording, struct ss_error *error) {
         .usage = &usage,
         .own = trial->own_sum,
         .switches = trial->switches_sum,
+        .switching = trial_count_switching(trial),
         .others = NAN,
         .end = trial->now,
     };

@@ -7,6 +7,7 @@
 #include "chance.h"
 #include "demand_sources.h"
 #include "lateness.h"
+#include "record/outcome.h"
 
 /* The clock starts above zero, as on a real machine. */
 #define START (1000 * SS_SECOND)
@@ -94,6 +95,7 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     if (action.change) {
         tenants_set_running(trial, number, action.state == SS_STATE_RUNNING);
         trial->switches++;
+        trial->lives[number].switches += trial->now >= trial->counted_from;
     }
     ss_journal_follow(&trial->lives[number].journal, &trial->steppers[number], trial->now);
     set_alarm(trial, number, action.deadline);
@@ -211,6 +213,15 @@ void trial_forget(struct trial *trial) {
     trial->switches_sum = 0;
     trial->own_sum = 0;
     trial->counted_from = trial->now;
+    for (uint32_t i = 0; i < trial->options.instances; i++)
+        trial->lives[i].switches = 0;
+}
+
+uint32_t trial_count_switching(const struct trial *trial) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trial->options.instances; i++)
+        count += ss_has_rounds(trial->lives[i].switches);
+    return count;
 }
 
 /* Returns the throughput. An unfinished iteration counts by the part that is done. */

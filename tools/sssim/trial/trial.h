@@ -81,9 +81,10 @@ struct trial_options {
 /* Parts of an instance that executors and modules cannot access. */
 struct trial_instance {
     struct demand demand;
-    ss_time held;    /* time until its demand changes, while throttled */
-    ss_time stopped; /* time of the stop; SS_TIME_NEVER: not stopped */
-    bool awake;      /* the executor's alarm includes its lateness */
+    ss_time held;      /* time until its demand changes, while throttled */
+    ss_time stopped;   /* time of the stop; SS_TIME_NEVER: not stopped */
+    bool awake;        /* the executor's alarm includes its lateness */
+    uint64_t switches; /* number of stops and continues in the counted time */
     struct ss_journal journal;
 };
 
@@ -178,6 +179,10 @@ void trial_leave(struct trial *trial, uint32_t number);
 /* Discards all counted samples, and counts from now on. */
 SS_NONNULL()
 void trial_forget(struct trial *trial);
+
+/* Returns the number of instances with rounds in the counted time, see ss_has_rounds(). */
+SS_NONNULL()
+uint32_t trial_count_switching(const struct trial *trial);
 
 SS_NONNULL()
 void trial_get_figures(struct trial *trial, struct trial_figures *figures);
