@@ -35,7 +35,8 @@ struct ss_control_module {
 
     /*
      * Optional, 0 if absent. Returns how many other executors' outputs, the most recently published
-     * ones, are averaged with this one's to give the global duty.
+     * ones, are averaged with this one's to give the global duty. At most 255: they are found among
+     * the latest 256 outputs.
      */
     uint32_t (*peers)(const struct ss_self *self);
 };

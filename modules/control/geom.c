@@ -22,7 +22,7 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("peers", COUNT, peers, .initial = "3", .max = "1000",
+    SS_OPTION("peers", COUNT, peers, .initial = "3", .max = "255",
         .help = "the number of other executors whose outputs this executor averages with its own"),
     SS_OPTION("floor", LOAD, floor, .initial = "1%", .min = "0.01%",
         .help = "the smallest duty and load used in the formula, as a fraction of the target"),

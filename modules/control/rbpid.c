@@ -28,7 +28,7 @@ struct memory {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("peers", COUNT, peers, .initial = "2", .max = "1000",
+    SS_OPTION("peers", COUNT, peers, .initial = "2", .max = "255",
         .help = "the number of other executors whose outputs this executor averages with its own"),
     SS_OPTION("ke", NUMBER, ke, .initial = "1", .min = "0", .max = "1000",
         .help = "the weight of the current error"),

@@ -377,7 +377,7 @@ START_TEST(numbers_out_of_range_are_refused) {
     REFUSED(125, "--tolerance", "--tolerance", "-1", TOUCH_AT("50%"));
     REFUSED(125, "period", "-F", "0", TOUCH_AT("50%"));
     REFUSED(125, "tau", "-D", "tau=2h", TOUCH_AT("50%"));
-    REFUSED(125, "peers", "-C", "peers=1001", TOUCH_AT("50%"));
+    REFUSED(125, "peers", "-C", "peers=256", TOUCH_AT("50%"));
     REFUSED(125, "min", "-D", "tau=10m,min=9m", TOUCH_AT("50%"));
     REFUSED(
         125, "is too short: Showstopper itself would need", "-D", "10u,min=1u", TOUCH_AT("50%"));

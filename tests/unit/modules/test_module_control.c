@@ -336,10 +336,10 @@ static void control_modules_average_over_their_default_number_of_peers(void **st
     assert_int_equal(peers_of("control/rbpid", NULL), 2);
     assert_int_equal(peers_of("control/geom", NULL), 3);
     assert_int_equal(peers_of("control/rbpid", "0"), 0);
-    assert_int_equal(peers_of("control/geom", "1000"), 1000);
+    assert_int_equal(peers_of("control/geom", "255"), 255);
     assert_int_equal(peers_of("control/fixed", NULL), 0);
-    assert_refused("control/rbpid", "1001", "peers");
-    assert_refused("control/geom", "1001", "peers");
+    assert_refused("control/rbpid", "256", "peers");
+    assert_refused("control/geom", "256", "peers");
 }
 
 static void fixed_control_defaults_to_the_target(void **state) {
