@@ -241,16 +241,19 @@ static uint64_t name_of(int64_t round) {
 /*
  * Returns whether rounds may be half as long as in `pace`. In rounds no longer than the period of a
  * quota, throttling would decide how much CPU time is used. In rounds of only a few steps of the
- * counters, the error of one round would decide the next.
+ * counters, the error of one round would decide the next. If other instances end and a single one
+ * is left, its rounds must still have room for two states of `min`.
  */
 static bool may_halve(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
+    const struct memory *memory = self->own;
+    struct pace alone = choose_pace(self, 1, memory->halvings + 1);
     uint32_t instances = input->place.count;
     double min = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
     min = fmax(min, GRAINS * (double)input->grain);
     return input->quota_period == 0 && pace->tau / 2 >= fmax(min, (double)config->unsteady) &&
-           (double)config->min <= shortest(pace) / 4;
+           (double)config->min <= shortest(&alone) / 2;
 }
 
 /*

@@ -106,6 +106,9 @@ static void shortened_rounds_stay_long_enough_for_switches(void **state) {
     assert_found(find_tau("unsteady=1m", 12, 1, 0.5, unsteady), 142.5, 285);
     assert_found(find_tau("unsteady=1m", 24, 24, 0.5, unsteady), 53.5, 107);
     assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
+    /* Alone, an instance would have rounds of 53.5 ms. */
+    assert_found(find_tau("min=25m", 12, 1, 0.5, unsteady), 142.5, 285);
+    assert_found(find_tau("min=27m", 12, 1, 0.5, unsteady), 285, 285);
 }
 
 static void shortened_rounds_are_longer_than_a_quota_period(void **state) {
