@@ -351,6 +351,11 @@ void ss_signals_suspend(struct ss_signals *signals) {
 
 void ss_signals_raise_default(int number) {
     struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
     sigaction(number, &action, NULL);
+    sigprocmask(SIG_UNBLOCK, &set, NULL); /* in its handler it is blocked */
     raise(number);
+    _exit(128 + number); /* the kernel spares the first process of a PID namespace */
 }

@@ -100,7 +100,10 @@ void ss_signals_suspend(struct ss_signals *signals);
  */
 void ss_signals_suspend_unless(bool (*is_continued)(void *context), void *context);
 
-/* Ends this process by the signal, so that its parent learns the true cause. */
-void ss_signals_raise_default(int number);
+/*
+ * Ends this process by the signal, so that its parent learns the true cause. The first process of a
+ * PID namespace, such as a container's, exits with 128 plus the number instead.
+ */
+_Noreturn void ss_signals_raise_default(int number);
 
 #endif

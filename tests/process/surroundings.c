@@ -67,6 +67,19 @@ bool surroundings_have_mounts(void) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
+/* Only root needs no user namespace. */
+const char *surroundings_new_namespaces(void) {
+    return geteuid() == 0 ? "-mpf" : "-rmpf";
+}
+
+bool surroundings_have_namespaces(void) {
+    struct run *run = run_wait(
+        run_start(NULL, WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", "true")));
+    bool work = run->status == 0;
+    run_free(run);
+    return work;
+}
+
 bool surroundings_can_mount_small(const char *folder, const char *size) {
     char options[64];
     snprintf(options, sizeof options, "size=%s,mode=1777", size);

@@ -40,6 +40,12 @@ bool surroundings_unshare(int flags);
 /* Returns whether we can create a mount namespace and mount in it. */
 bool surroundings_have_mounts(void);
 
+/* Returns the options of unshare(1) for a new PID namespace, which --mount-proc must follow. */
+const char *surroundings_new_namespaces(void);
+
+/* Returns whether unshare(1) can create them. */
+bool surroundings_have_namespaces(void);
+
 /* Applies a seccomp filter to our system calls. */
 bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
 

@@ -487,19 +487,6 @@ START_TEST(a_daemon_forked_at_sigterm_is_ended) {
 }
 END_TEST
 
-/* Options of unshare for a new PID namespace; only root needs no user namespace for it. */
-static const char *new_namespaces(void) {
-    return geteuid() == 0 ? "-mpf" : "-rmpf";
-}
-
-static bool namespaces_work(void) {
-    struct run *run =
-        run_wait(run_start(NULL, WORDS("unshare", new_namespaces(), "--mount-proc", "true")));
-    bool work = run->status == 0;
-    run_free(run);
-    return work;
-}
-
 /* Returns whether the payloads are children of the first process of the run's namespace. */
 static bool payloads_are_orphans(const struct run *run, size_t count) {
     struct family family = family_find("payload");
@@ -527,14 +514,14 @@ static long count_waits(pid_t pid) {
  * limited.
  */
 START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
-    SKIP_UNLESS(namespaces_work(), "namespaces: cannot create a namespace");
+    SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
     const char *folder = run_make_folder();
     char script[5120];
     snprintf(script, sizeof script,
         "sh -c '%s' & " SHOWSTOPPER " -v -f own -l 50%% --attach $!; exit $?",
         daemon_script(folder));
-    struct run *run =
-        run_start(NULL, WORDS("unshare", new_namespaces(), "--mount-proc", "sh", "-c", script));
+    struct run *run = run_start(
+        NULL, WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", "sh", "-c", script));
     run_wait_text(run, "instances run");
     pid_t master = run_find(run, "showstopper"), guardian = run_find(run, "ss-guardian");
     /* The guardian must not see the daemons before they are orphans. */

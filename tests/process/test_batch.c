@@ -11,6 +11,7 @@
 #include "platform/platform.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 #define SSBATCH TEST_BIN_DIR "/ssbatch"
 
@@ -190,6 +191,20 @@ START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
 }
 END_TEST
 
+/* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
+START_TEST(a_call_as_first_process_exits_with_the_number_of_the_signal) {
+    SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
+    write_plan("run a takes 1s\n"
+               "main -- sh -c 'kill -TERM 1; exec sleep 1000'\n");
+    const struct run_setup setup = {.folder = folder};
+    struct run *run = run_wait(run_start(&setup,
+        WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", SSBATCH, "study", "plan")));
+    run_expect(run, 128 + SIGTERM);
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* The program is started before the run; showstopper is killed while the program is stopped. */
 START_TEST(a_killed_call_leaves_no_attached_program_stopped) {
     static const char text[] = "run a takes 1s\n"
@@ -287,6 +302,7 @@ PROCESS_MAIN(
     SS_CASE(the_next_call_ends_processes_of_a_killed_call),
     SS_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
+    SS_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal),
     SS_CASE(a_killed_call_leaves_no_attached_program_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),

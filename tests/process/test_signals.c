@@ -53,6 +53,17 @@ START_TEST(a_run_dies_from_the_received_signal) {
 }
 END_TEST
 
+/* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
+START_TEST(a_first_process_exits_with_the_number_of_the_signal) {
+    SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
+    struct run *run = run_wait(run_start(
+        NULL, WORDS("unshare", surroundings_new_namespaces(), "--mount-proc", SHOWSTOPPER, "-n",
+                  "1", "-f", "own", "-l", "50%", "sh", "-c", "kill -TERM 1; exec sleep 1000")));
+    run_expect(run, 128 + SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* A stopped process must be continued to handle the signal. */
 START_TEST(a_stopped_instance_receives_the_termination_signal) {
     struct run *run =
@@ -440,6 +451,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_run_dies_from_the_received_signal),
+    SS_CASE(a_first_process_exits_with_the_number_of_the_signal),
     SS_CASE(a_stopped_instance_receives_the_termination_signal),
     SS_CASE(instances_are_killed_after_the_grace_period),
     SS_CASE(grace_period_applies_to_planned_end),
