@@ -107,6 +107,21 @@ PATH=$scratch/all/bin:$PATH
 showstopper --list-modules >"$scratch/listed"
 grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"
 
+# check_order FOLDER: checks that scripts find other programs as the caller does, also if the folder of ours, which is
+# in PATH, has programs of these names, as /usr/bin may.
+check_order() {
+    mkdir first
+    ln -s "$(type -P awk)" first/awk
+    printf '%s\n' '#!/bin/sh' 'echo hidden >&2' 'exit 1' >"$1/bin/awk"
+    chmod +x "$1/bin/awk"
+    printf '%s\n' 'run one takes 1s' 'main -- awk 1 /dev/null' >plan
+    PATH=$PWD/first:$PATH "$1/share/showstopper/experiments/throughput" --plan -- true >output 2>&1 ||
+        fail "order: experiments: $(<output)"
+    PATH=$PWD/first:$PATH ssfleet run --engine local --nodes a ordered plan >output 2>&1 ||
+        fail "order: ssfleet: $(<output)"
+    rm "$1/bin/awk"
+}
+
 # check_moved FOLDER: checks that an installed tree works at another path, which contains a space.
 check_moved() {
     local tree=$1 flags path cpu
@@ -129,6 +144,7 @@ check_moved() {
     printf '%s\n' 'run one takes 1s' 'main -- true' >plan
     ssfleet run --engine local --nodes a study plan >output 2>&1 || fail "moved: ssfleet: $(<output)"
     [ -s study/one/run.json ] || fail "moved: ssfleet: $(<output)"
+    check_order "$tree"
 
     # Modules can be built with pkg-config and with the CMake package.
     cp "$source/modules/control/geom.c" mine.c

@@ -144,13 +144,19 @@ span() {
     value_of span seconds "$1"
 }
 
-# extend_path FOLDER: puts this folder first in PATH or, if FOLDER is empty, the folder of this build, if any.
+# extend_path FOLDER: puts this folder first in PATH or, if FOLDER is empty, adds the folder of this build, if any. That
+# may be /usr/bin, so it hides other programs only if PATH has another showstopper.
 extend_path() {
-    local folder
+    local folder found
     [ -z "$1" ] || [ -d "$1" ] || fail "--bin: $1: no such folder"
     for folder in "$1" "$here/../../build/bin" "$here/../../../bin"; do
         [ -n "$folder" ] && [ -x "$folder/showstopper" ] || [ "$folder" = "${1:-none}" ] || continue
-        PATH=$(cd "$folder" && pwd):$PATH
+        folder=$(cd "$folder" && pwd)
+        if [ -z "$1" ] && ! found=$(type -P showstopper); then
+            PATH=$PATH:$folder
+        elif [ -n "$1" ] || [ ! "${found%/*}" -ef "$folder" ]; then
+            PATH=$folder:$PATH
+        fi
         return
     done
 }

@@ -314,7 +314,7 @@ fetch_records() {
 # run_nodes NODE...: lets these nodes follow their traces.
 run_nodes() {
     local node script
-    script=$(printf 'cd %q || exit\nPATH=%q:$PATH\n%s\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$set_locale" \
+    script=$(printf 'cd %q || exit\n%s\n%s\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$set_path" "$set_locale" \
         "$record" "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
     mkfifo "$record/.in" "$record/.out"
     { node_list=("$@") && engine_each "$script"; } <"$record/.in" >"$record/.out" &

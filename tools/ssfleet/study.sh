@@ -43,7 +43,7 @@ part_of() {
 task_script() {
     local options
     options=$(printf '%q ' --quiet --go-on "${command[@]}")
-    printf 'cd %q || exit; PATH=%q:$PATH; %s\n' "$PWD" "$bin" "$set_locale"
+    printf 'cd %q || exit\n%s\n%s\n' "$PWD" "$set_path" "$set_locale"
     printf 'export SSFLEET_NODE="%s"\n' "$1" # node_of reads it
     if [ -n "$scratch" ]; then
         scratch_check make
@@ -307,7 +307,7 @@ clean_nodes() {
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
     for node in $(engine_nodes); do
         [ -z "$scratch" ] || folder=$(part_of "$node") check=$(scratch_check)
-        script=$(printf '%s\nPATH=%q:$PATH folder=%q; ' "$check" "$bin" "$folder")
+        script=$(printf '%s\n%s\nfolder=%q; ' "$check" "$set_path" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
         engine_on "$node" "$script" </dev/null ||
             say "$node: cannot undo everything that a killed task has left there: call ssbatch --clean $folder there"
