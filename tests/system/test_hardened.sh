@@ -39,3 +39,7 @@ grep -q '^SHOWSTOPPER_HARDEN:BOOL=ON' "$build/CMakeCache.txt" || skip "hardening
 mapfile -t files < <(find "$build/bin" "$build/libexec" "$build/lib/showstopper" -type f -perm -u+x)
 [ "${#files[@]}" -gt 20 ] || fail "only these were built: ${files[*]}"
 "$here/../hardened" "${files[@]}" >&2 || fail "not hardened"
+# Except the kernels, whose rates are compared.
+mapfile -t files < <(find "$build" -path '*/room_ssburn_kernels.dir/*' -name '*.o')
+[ "${#files[@]}" -gt 0 ] || fail "no object file of the kernels"
+! readelf -sW "${files[@]}" | grep _chk >&2 || fail "kernels check buffers or the stack"

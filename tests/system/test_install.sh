@@ -187,12 +187,15 @@ mv "$scratch/all" "$scratch/moved here/tree"
 
 # DESTDIR precedes the prefix, and the target `uninstall` removes only what was installed. A separate build folder is
 # used, because other tests install from $build at the same time.
-cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TESTING=OFF \
+CFLAGS="-g -fno-plt -ffile-prefix-map=/a=/b" \
+    cmake -S "$source" -B "$scratch/own" -DCMAKE_INSTALL_PREFIX=/opt/tree -DBUILD_TESTING=OFF \
     -DCMAKE_BUILD_TYPE=None -DCMAKE_INSTALL_BINDIR=elsewhere \
     -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 grep -q '^SHOWSTOPPER_HARDEN:BOOL=ON' "$scratch/own/CMakeCache.txt" ||
     fail "the build type of distributions, None, is not hardened"
 grep -q '^-- No pkg-config' "$scratch/log" || fail "cmake does not say that pkg-config is missing: $(<"$scratch/log")"
+grep kernel_text.c "$scratch/own/compile_commands.json" | tr -d '\\"' >"$scratch/kernel"
+grep -q 'KERNEL_FLAGS=-fno-plt -O2 ' "$scratch/kernel" || fail "other flags of kernels: $(<"$scratch/kernel")"
 ! cmake -S "$source" -B "$scratch/data" -DCMAKE_INSTALL_DATADIR=lib/data >"$scratch/log" 2>&1 ||
     fail "another folder for data is accepted"
 grep -q 'CMAKE_INSTALL_DATADIR is lib/data, but must be share' "$scratch/log" || fail "DATADIR: $(<"$scratch/log")"
