@@ -202,9 +202,15 @@ grep -q 'CMAKE_INSTALL_DATADIR is lib/data, but must be share' "$scratch/log" ||
 ! grep -r elsewhere --include=cmake_install.cmake "$scratch/own" >&2 || fail "programs do not stay together"
 export DESTDIR=$scratch/root
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
+(umask 022 && mkdir -p "$DESTDIR/opt/tree/share")
+chmod 711 "$DESTDIR/opt/tree/share"
 for part in sdk documents; do
-    cmake --install "$scratch/own" --component "$part" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
+    (umask 077 && cmake --install "$scratch/own" --component "$part") >"$scratch/log" 2>&1 ||
+        fail "$(tail -n 5 "$scratch/log")"
 done
+# The umask does not keep other users out, and existing folders keep their permissions.
+[ "$(find "$DESTDIR/opt" -type d ! -perm 755 -printf '%m %P\n')" = "711 tree/share" ] ||
+    fail "permissions of folders: $(find "$DESTDIR/opt" -type d -printf '%m %P\n')"
 names "$DESTDIR/opt/tree" >"$scratch/installed"
 names "$scratch/sdk" >"$scratch/expected"
 names "$scratch/documents" >>"$scratch/expected"
