@@ -28,9 +28,7 @@ endforeach()
 list(REMOVE_DUPLICATES folders)
 list(SORT folders ORDER DESCENDING) # what is in a folder comes before it
 foreach(folder ${folders})
-    file(GLOB left "$ENV{DESTDIR}${folder}/*" "$ENV{DESTDIR}${folder}/.*")
-    if(NOT left AND IS_DIRECTORY "$ENV{DESTDIR}${folder}")
-        file(REMOVE_RECURSE "$ENV{DESTDIR}${folder}")
-    endif()
+    # Folders with other files remain. file(GLOB) would not find those if the path has a `[`.
+    execute_process(COMMAND rmdir "$ENV{DESTDIR}${folder}" OUTPUT_QUIET ERROR_QUIET)
 endforeach()
 file(REMOVE ${manifests})

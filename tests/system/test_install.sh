@@ -200,7 +200,7 @@ grep -q 'KERNEL_FLAGS=-fno-plt -O2 ' "$scratch/kernel" || fail "other flags of k
     fail "another folder for data is accepted"
 grep -q 'CMAKE_INSTALL_DATADIR is lib/data, but must be share' "$scratch/log" || fail "DATADIR: $(<"$scratch/log")"
 ! grep -r elsewhere --include=cmake_install.cmake "$scratch/own" >&2 || fail "programs do not stay together"
-export DESTDIR=$scratch/root
+export DESTDIR="$scratch/root [1]"
 ! cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstalled what was not installed"
 (umask 022 && mkdir -p "$DESTDIR/opt/tree/share")
 chmod 711 "$DESTDIR/opt/tree/share"
