@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Removes what `cmake --install` wrote last, below $DESTDIR if that is set.
+# Removes what the last full `cmake --install` and the last one of each component wrote, below $DESTDIR if that is set.
 #   cmake -DBUILD=FOLDER -P uninstall.cmake
 file(GLOB manifests ${BUILD}/install_manifest.txt ${BUILD}/install_manifest_*.txt)
 if(NOT manifests)

@@ -217,6 +217,9 @@ names "$scratch/documents" >>"$scratch/expected"
 sort -o "$scratch/expected" "$scratch/expected"
 same "DESTDIR"
 echo mine >"$DESTDIR/opt/tree/share/showstopper/mine"
+# An earlier installation of everything, elsewhere, is removed with the components.
+echo /opt/earlier >"$scratch/own/install_manifest.txt"
+touch "$DESTDIR/opt/earlier"
 cmake --build "$scratch/own" --target uninstall >"$scratch/log" 2>&1 || fail "uninstall: $(tail -n 5 "$scratch/log")"
 names "$DESTDIR" | grep -vx opt/tree/share/showstopper/mine >"$scratch/left" &&
     fail "uninstall left files: $(<"$scratch/left")"
