@@ -54,6 +54,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+unset CDPATH # by which cd could choose another folder, and print it
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(realpath -m "${folder:-$source/build-architectures}")
 export LC_ALL=C

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds Showstopper in a fresh checkout, and holds this machine at half of its capacity.
 set -euo pipefail
+unset CDPATH # by which cd could choose another folder, and print it
 cd "$(dirname "$0")/.."
 exec </dev/null # if standard input is closed, the next opened file would become it
 # shellcheck source=install-missing.sh

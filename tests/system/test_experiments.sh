@@ -766,6 +766,12 @@ accuracy_and_replay_print_their_plans() {
     [ "$(listed replayed speed | tr ' ' '\n' | sort -n | paste -sd ' ')" = "5 10" ] || fail "wrong speeds: $(listed replayed speed)"
 }
 
+an_exported_cdpath_has_no_effect() {
+    needs_ssbatch || return 0
+    (cd "$checkout" && CDPATH=. tools/experiments/replay "${options[@]}" --plan --quick --workloads serial) \
+        >"$output" 2>&1 || fail "status $?"
+}
+
 # Neither a trace nor the definition of a workload may change.
 later_calls_may_add_workloads_and_rounds() {
     needs_ssbatch || return 0
@@ -1032,6 +1038,7 @@ run_case a_busy_machine_causes_a_warning_before_a_study
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case accuracy_and_replay_print_their_plans
+run_case an_exported_cdpath_has_no_effect
 run_case later_calls_may_add_workloads_and_rounds
 run_case later_calls_may_add_placements_and_environments
 run_case loadline_plans_levels_and_bursts

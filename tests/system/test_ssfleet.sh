@@ -577,6 +577,12 @@ commands_run_in_the_locale_of_the_caller() {
     [ "$(paste -sd ' ' locale)" = 'C.UTF-8 unset C.UTF-8' ] || fail "other locales: $(cat locale)"
 }
 
+an_exported_cdpath_has_no_effect() {
+    printf '%s\n' 'run one takes 1s' 'main -- true' >plan
+    (cd "$libexec/../.." && CDPATH=. PATH=${PATH#*:} bin/ssfleet run --engine local --nodes a \
+        "$folder/study" "$folder/plan") >out 2>&1 || fail "status $?: $(<out)"
+}
+
 signals_end_a_study() {
     local pid signal number status
     write_plan 1 1000
@@ -1151,6 +1157,7 @@ run_case options_of_ssbatch_are_checked_before_a_study
 run_case options_of_showstopper_are_checked_before_a_replay
 run_case all_nodes_may_follow_one_trace
 run_case commands_run_in_the_locale_of_the_caller
+run_case an_exported_cdpath_has_no_effect
 run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue

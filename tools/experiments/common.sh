@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the experiments: parses options and checks their values.
 
+unset CDPATH # by which cd could choose another folder, and print it
+
 # The locale of the caller, as words of env(1): commands that are measured keep it. In the scripts, numbers have a point.
 caller_locale=(-u LC_ALL)
 # shellcheck disable=SC2034 # read by plan.sh
