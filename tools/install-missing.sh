@@ -48,6 +48,10 @@ install_missing() {
         probe_finds "${pair#*=}" || missing+=("${pair%%=*}")
     done
     [ "${#missing[@]}" -gt 0 ] || return 0
+    if ! command -v apt-get >/dev/null; then
+        echo "These are missing, by their names in Debian: ${missing[*]}: install them, then try again" >&2
+        return 1
+    fi
     if ! may_install; then
         printf 'These packages are missing. As root, run this, then try again:\n  %s\n' \
             "apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2

@@ -61,9 +61,18 @@ only_required_packages_must_be_installed() {
     says -DSHOWSTOPPER_REQUIRE_ALL=OFF
     says "the layout follows"
     have=check runs 1
-    says "apt-get install --no-install-recommends libcmocka-dev"
+    says "These are missing, by their names in Debian: libcmocka-dev: install them"
     runs 1 --strict
     says libyajl-dev
+}
+
+advice_on_debian_is_a_command() {
+    make_tree
+    stand_in apt-get 'exit 100'
+    stand_in id 'echo 1000'
+    stand_in sudo 'exit 1'
+    have=check runs 1
+    says "apt-get install --no-install-recommends libcmocka-dev"
 }
 
 # An unreachable mirror must not end the tests of a user, who can do nothing about it.
@@ -182,6 +191,7 @@ tests_at_a_time_are_limited() {
 }
 
 run_case only_required_packages_must_be_installed
+run_case advice_on_debian_is_a_command
 run_case failed_installations_end_only_strict_runs
 run_case all_parts_are_built_if_the_libraries_are_installed
 run_case variables_that_change_programs_are_not_passed_on
