@@ -1,5 +1,6 @@
 # Writes the manual page of all modules from the output of --help-module.
 #   cmake -DPROGRAM=showstopper -DPAGE=FILE -P modules-page.cmake
+unset(ENV{SHOWSTOPPER_MODULE_PATH}) # modules of the builder
 execute_process(COMMAND ${PROGRAM} --list-modules OUTPUT_VARIABLE list COMMAND_ERROR_IS_FATAL ANY)
 set(page [[.TH SHOWSTOPPER-MODULES 7 2026-11-24 "Showstopper" "Miscellaneous"
 .SH NAME

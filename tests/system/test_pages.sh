@@ -217,6 +217,15 @@ check_paths() {
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
 
+# check_modules_page BUILD: fails if modules of the caller change the page of modules.
+check_modules_page() {
+    mkdir -p "$folder/modules/control"
+    cp "$1/lib/showstopper/modules/control/geom.so" "$folder/modules/control/mine.so"
+    SHOWSTOPPER_MODULE_PATH=$folder/modules cmake "-DPROGRAM=$1/bin/showstopper" "-DPAGE=$folder/modules.7" \
+        -P "$source/src/modules-page.cmake"
+    ! grep -q control/mine "$folder/modules.7" || echo "showstopper-modules.7 has a module of SHOWSTOPPER_MODULE_PATH"
+}
+
 # lint: prints mandoc's warnings about the pages, except for long lines.
 lint() {
     find "$source/src" "$source/tools" "$1/showstopper-modules.7" -name '*.[1357]' -exec mandoc -T lint {} + |
@@ -234,6 +243,7 @@ PATH=$(cd "$1/bin" && pwd):$PATH
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
     ! command -v mandoc >/dev/null || lint "$1"
+    ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
     check_columns "$source/tools/ssreport/ssreport.1" "$source"/tools/ssreport/*/*.c
     check_columns "$source/tools/ssprofile/ssprofile.1" "$source"/tools/ssprofile/*.c
     check_columns "$source/tools/ssantagonist/ssantagonist.1" "$source"/tools/ssantagonist/*.c
@@ -282,4 +292,5 @@ END
 [ ! -s "$folder/found" ] || { cat "$folder/found" >&2; exit 1; }
 [ ! -s "$folder/absent" ] || skip_part "left-out: built without $(paste -sd ' ' "$folder/absent")"
 command -v mandoc >/dev/null || skip_part "mandoc: not installed, so the pages were not checked by it"
+command -v cmake >/dev/null || skip_part "cmake: not installed, so the page of modules was not made again"
 exit "$skipped"
