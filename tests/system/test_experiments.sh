@@ -80,6 +80,17 @@ refuses_at_once() {
     [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
 }
 
+samplers_and_make_guest_have_the_status_of_the_others() {
+    local call status
+    for call in "energy --none" "energy rapl --energy-root $scratch --output $scratch/e" "idle --none" "idle" \
+        "make-guest --none" "make-guest $scratch"; do
+        status=0
+        # shellcheck disable=SC2086 # several words
+        PATH=$build/bin:$PATH "$experiments"/$call >"$output" 2>&1 || status=$?
+        [ "$status" -eq 125 ] || fail "$call: status $status"
+    done
+}
+
 options_that_contradict_the_measurement_are_refused() {
     local name none=$(($(getconf _NPROCESSORS_CONF) + 4000))
     for name in accuracy throughput replay interference; do
@@ -1018,6 +1029,7 @@ idle_is_sampled() {
 
 run_case options_and_their_values_are_checked
 run_case options_in_help_are_known
+run_case samplers_and_make_guest_have_the_status_of_the_others
 run_case options_that_contradict_the_measurement_are_refused
 run_case folders_that_do_not_exist_are_refused
 run_case studies_without_a_possible_run_fail

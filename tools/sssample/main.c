@@ -96,8 +96,8 @@ static int print_mean(
     const struct options *options, struct sssample_power *power, struct ss_error *error) {
     double watts = sssample_power_mean(power, (unsigned)options->mean);
     if (isnan(watts))
-        return ss_error_fail(
-            error, "%s reported no power in %.0f s", options->source, options->mean);
+        return ss_error_set(
+            error, 1, "%s reported no power in %.0f s", options->source, options->mean);
     printf("mean %.10g\n", watts);
     return 0;
 }
@@ -149,8 +149,6 @@ static int run(char **argv, int *status, struct ss_error *error) {
         result = sample_idle(&options, status, error);
     else if (result == 0)
         result = ss_error_fail(error, "energy or idle is required: see --help");
-    if (result < 0 && error->status == SS_ERROR_FAILED)
-        error->status = 1;
     ss_option_store_free(&options.store);
     return result;
 }

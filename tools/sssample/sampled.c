@@ -68,5 +68,5 @@ int sssample_loop(const struct sssample_source *source, const char *path, struct
         print_sample(stream, source, ss_platform_wallclock(), now - begin, now - before);
         before = now;
     }
-    return ss_error_fail(error, "--output: %s: %s", path, strerror(errno));
+    return ss_error_set(error, 1, "--output: %s: %s", path, strerror(errno));
 }
