@@ -494,7 +494,7 @@ invalid_options_are_refused() {
     call duet --a x || status=$?
     [ "$status" -eq 125 ] || fail "a wrong call ends with $status, as a study could"
     "$build/bin/ssreport" --decide "$scratch" >"$output" 2>&1 && fail "--decide accepts any folder"
-    grep -q 'not a study of tools/experiments/duet' "$output" || fail "no reason"
+    grep -q 'not a study of the experiment duet' "$output" || fail "no reason"
     "$build/bin/ssreport" --decide --format json "$scratch" >"$output" 2>&1 && fail "--decide --format json is accepted"
     grep -q -e '--table duet has the numbers' "$output" || fail "no advice"
 }

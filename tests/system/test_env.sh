@@ -508,7 +508,7 @@ samples_are_taken() {
 # Power is sampled in complete lines until SIGTERM.
 energy_is_sampled_until_the_sampler_is_terminated() {
     local command=$experiments/energy
-    "$command" --help | grep -q "^Usage: tools/experiments/energy SOURCE" || fail "--help"
+    "$command" --help | grep -q "^Usage: energy SOURCE" || fail "--help"
     env=$command
     refuses "SOURCE is missing" ''
     refuses "--output is missing" "echo 7.5"

@@ -25,7 +25,7 @@ options_and_their_values_are_checked() {
     for name in accuracy throughput replay interference loadline; do
         experiment "$name" --help
         cp "$output" "$scratch/help"
-        grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
+        grep -q "^Usage: $name " "$output" || fail "$name --help"
         ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: empty default in --help"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
         refuses "--rounds requires a value" "$name" --rounds
@@ -66,7 +66,7 @@ options_in_help_are_known() {
             [ "$status" -eq 125 ] || fail "$name $option: status $status"
         done < <(sed -En 's/^  (--[a-z-]+)( [A-Z0-9][^ ]*)?( .*)?$/\1\2/p' "$output" | grep -v '^--version')
         call "$name" -h || fail "$name -h: status $?"
-        prints "Usage: tools/experiments/$name .*"
+        prints "Usage: $name .*"
         call "$name" --version || fail "$name --version: status $?"
         prints "$name $("$build/bin/showstopper" --version | cut -d ' ' -f 2)"
     done

@@ -95,7 +95,7 @@ options_and_their_values_are_checked() {
     local name
     for name in make-guest run-in-guest; do
         "$experiments/$name" --help >"$output"
-        grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
+        grep -q "^Usage: $name " "$output" || fail "$name --help"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
     done
     refuses "--kernel requires a value" make-guest --kernel

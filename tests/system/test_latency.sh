@@ -113,7 +113,7 @@ options_and_their_values_are_checked() {
     begin
     local option
     experiment latency --help
-    prints "Usage: tools/experiments/latency .*"
+    prints "Usage: latency .*"
     ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
     while read -r option; do
         # The unknown option after it ends the call before anything is planned.

@@ -130,7 +130,7 @@ nothing_runs() {
 
 options_and_their_values_are_checked() {
     does 0 --help
-    says "Usage: tools/experiments/services/mediawiki up DIR"
+    says "Usage: mediawiki up DIR"
     will_not "a command is required: up, run, status, down or check"
     will_not "start: not one of up, run, status, down, check" start "$dir"
     will_not "name a folder" up

@@ -242,6 +242,9 @@ PATH=$(cd "$1/bin" && pwd):$PATH
     # Terminals that lack these characters omit them: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
+    # Pages are installed in any folder, and without the source.
+    find "$source/src" "$source/tools" -name '*.[1357]' -exec grep -nHE '/usr/local|tools/experiments/' {} + |
+        grep -vE '^[^:]*:[0-9]*:\.\\"' || true
     ! command -v mandoc >/dev/null || lint "$1"
     ! command -v cmake >/dev/null || check_modules_page "$(realpath "$1")"
     check_columns "$source/tools/ssreport/ssreport.1" "$source"/tools/ssreport/*/*.c

@@ -65,7 +65,7 @@ calls_of() {
 options_and_their_values_are_checked() {
     local option
     experiment portability --help
-    prints "Usage: tools/experiments/portability .*"
+    prints "Usage: portability .*"
     ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
     # Every option in --help is accepted, and every accepted option is in --help.
     while read -r option; do

@@ -39,7 +39,7 @@ ssbatch_accepts() {
 options_are_checked() {
     local option
     experiment tradeoffs --help
-    prints "Usage: tools/experiments/tradeoffs .*"
+    prints "Usage: tradeoffs .*"
     while read -r option; do
         call tradeoffs --knobs cpus=1 --rounds 1 "--$option" 1 --dry-run ||
             call tradeoffs --knobs cpus=1 --rounds 1 "--$option" --dry-run || true

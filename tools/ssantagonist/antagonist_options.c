@@ -117,7 +117,7 @@ void antagonist_options_print_help(const struct antagonist_options *options) {
         printf("Usage: ssantagonist plan|answer [OPTION]... STUDY\n"
                "       ssantagonist watch|codes [OPTION]... FOLDER\n"
                "Finds which processes slow a service down, by throttling each by a code of its\n"
-               "own. tools/experiments/antagonist runs all steps. Each command has its own\n"
+               "own. The experiment antagonist runs all steps. Each command has its own\n"
                "--help.\n\n");
     }
     ss_arguments_print_help(stdout, commands[options->command].rows);

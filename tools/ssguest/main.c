@@ -59,7 +59,7 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf("Usage: showstopper-guest drive FOLDER --machine PID --caller PID [OPTION]...\n"
            "       showstopper-guest serve [OPTION]... -- COMMAND [ARGUMENT]...\n"
-           "Runs a command in a guest that tools/experiments/run-in-guest has started:\n"
+           "Runs a command in a guest that the experiment run-in-guest has started:\n"
            "`drive` is called on the machine, `serve` is the first process of the guest.\n\n");
     ss_arguments_print_help(stdout, rows);
 }

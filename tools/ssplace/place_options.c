@@ -57,7 +57,7 @@ void ssplace_options_print_help(void) {
            "       showstopper-place make PLACE [--cpus LIST] [--quota CPUS]\n"
            "       showstopper-place settings [--cpus LIST] [--quota CPUS]\n"
            "       showstopper-place why-not quota|cpus|memory\n"
-           "The environments of tools/experiments/env call this program; their README has\n"
+           "The environments of the experiments call this program; their README has\n"
            "the contract.\n\n");
     ss_arguments_print_help(stdout, rows);
 }

@@ -373,7 +373,7 @@ static int decide(const struct ssreport_request *request, int *status, struct ss
         result = ss_error_memory(error);
     if (result == 0 && !study.is_present)
         result = ss_error_fail(
-            error, "--decide: not a study of tools/experiments/duet: name the folder of one");
+            error, "--decide: not a study of the experiment duet: name the folder of one");
     if (*study.notes.text && !request->quiet)
         fprintf(stderr, "ssreport: %s\n", study.notes.text);
     if (result == 0 && study.lacking) {

@@ -94,7 +94,7 @@ static const struct ss_argument rows[] = {
         .help = "print a verdict on each record, one per line; exit with 3 if a record is invalid"},
         .heading = "\nVerdicts:"},
     {0, NULL, {"decide", AT(decide),
-        .help = "print the answer of a study of tools/experiments/duet; exit with 2 if it needs "
+        .help = "print the answer of a study of the experiment duet; exit with 2 if it needs "
                 "more runs"}},
     {0, "WHICH", {"leave-out", SS_OPTION_CHOICE, AT(leave_out), .choices = "doubtful invalid",
         .help = "leave out invalid records, or doubtful and invalid ones"}},

@@ -61,8 +61,8 @@ static const struct ss_argument rows[] = {
 // clang-format on
 
 static void print_help(void) {
-    printf("Usage: tools/experiments/energy SOURCE --output FILE [OPTION]...\n"
-           "       tools/experiments/idle --output FILE [OPTION]...\n"
+    printf("Usage: energy SOURCE --output FILE [OPTION]...\n"
+           "       idle --output FILE [OPTION]...\n"
            "Samples once a second, until SIGTERM or SIGINT: `energy` samples power in watts;\n"
            "`idle`, how long CPUs were active and in each idle state, and their frequency.\n"
            "SOURCE is auto, rapl, hwmon, battery, or any command that prints watts. Prints\n"
