@@ -158,6 +158,7 @@ for trace in "$traces"/*.txt; do
     cmp "$folder/once" "$folder/again" || fail "recompiling $trace gives a different result"
 done
 "$sstrace" <"$traces/saw.txt" >"$folder/saw.trace"
+{ echo bad && head -c 3000000 /dev/urandom | base64; } >"$folder/noise"
 for packer in gzip xz zstd; do
     if command -v "$packer" >/dev/null; then
         "$packer" -c <"$traces/saw.txt" >"$folder/saw.$packer"
@@ -167,6 +168,12 @@ for packer in gzip xz zstd; do
         head -c 30 "$folder/saw.$packer" >"$folder/cut"
         expect 2 "$folder/cut"
         error_has 'unpacking it failed: the file is damaged'
+        # An error at the beginning ends the programs that would unpack the rest.
+        "$packer" -1 -c <"$folder/noise" >"$folder/noise.$packer"
+        status=0
+        timeout "$patience" "$sstrace" --check "$folder/noise.$packer" >"$folder/out" 2>"$folder/err" || status=$?
+        [ "$status" -eq 2 ] || fail "an error in a long $packer file: status $status"
+        error_has "noise.$packer:1:1:"
     else
         skip_part "$packer: not installed"
     fi

@@ -133,7 +133,10 @@ static int start_unpacking(struct sstrace_input *input, const char *program) {
     input->children[0] = fork();
     if (input->children[0] == 0) {
         signal(SIGPIPE, SIG_IGN);
+        /* With a reader left open, a program whose output nobody reads would never end. */
         close(packed[0]);
+        close(plain[0]);
+        close(plain[1]);
         feed(input, packed[1]);
     }
     input->children[1] = fork();
