@@ -329,6 +329,28 @@ expect 0 --from alibaba-2022 --dump --split "$folder/nodes/" "$import/alibaba-20
 expect 0 --from alibaba-2022 --dump --clip 1M,2M --split "$folder/changed" "$import/alibaba-2022.csv"
 [ "$(cat "$folder/changed/NODE_12.txt")" = '0 0
 1M 0' ] || fail "--clip is not of all machines' time: $(cat "$folder/changed/NODE_12.txt")"
+# Without dates, a machine is not changed by the rows of another between or before its own.
+printf 'host,load\na,10\nb,20\na,30\nb,40\na,50\nb,60\n' >"$folder/untimed.csv"
+{ echo time,host,load && printf '%s:00:00,a,10\n' 01 11 21 && printf '%s:00:00,b,20\n' 01 11 21; } >"$folder/sorted.csv"
+{ echo time,host,load && printf '%s,a,10\n%s,b,20\n' {23:00,23:00,23:30,23:30,00:00,00:00,00:30,00:30}:00; } \
+    >"$folder/overnight.csv"
+for table in untimed sorted overnight; do
+    every=()
+    [ $table != untimed ] || every=(--every 10s)
+    expect 0 --from csv "${every[@]}" --dump --split "$folder/$table" "$folder/$table.csv"
+    no_error
+    for name in a b; do
+        "$sstrace" --from csv "${every[@]}" --select $name --dump "$folder/$table.csv" >"$folder/one"
+        cmp -s "$folder/one" "$folder/$table/$name.txt" ||
+            fail "$table: --split and --select differ for $name: $(cat "$folder/$table/$name.txt")"
+    done
+done
+echo 00:30:00,c,30 >>"$folder/overnight.csv"
+expect 2 --from csv --split "$folder/undated" "$folder/overnight.csv"
+error_has 'overnight.csv:10:1: the times of another machine have passed midnight'
+# Later files continue each machine.
+expect 0 --from csv --every 10s --dump --split "$folder/twice" "$folder/untimed.csv" "$folder/untimed.csv"
+[ "$(tail -n 1 "$folder/twice/b.txt")" = '1M 0.6' ] || fail "wrong end of two files: $(cat "$folder/twice/b.txt")"
 # --split writes all files or none.
 expect 2 --from alibaba-2022 --split "$folder/nodes" "$import/alibaba-2022.csv"
 error_has 'nodes cannot be written: it exists and is not empty'

@@ -23,8 +23,8 @@ struct csv {
     size_t time_number, load_number, series_number; /* numbers of columns, from 1; 0 if absent */
     struct sstrace_field time, load, series;
     struct sstrace_scale scale;
-    struct sstrace_clock clock;
-    int64_t now;        /* without a column of times: end of the samples so far, ns */
+    int64_t time_unit;  /* unit of numbers in the column of times, ns; 0: a second */
+    bool overnight;     /* the times of day of a series have passed midnight */
     bool unit_is_known; /* an option or the column's name gives the unit */
     double largest;     /* largest load so far, as written; at most 1: the unit is ambiguous */
 };
@@ -114,9 +114,9 @@ static int choose_series(struct csv *csv) {
 
 static int choose_units(struct csv *csv) {
     const char *time_unit = csv->options->time_unit;
-    csv->clock.unit = time_unit ? sstrace_stamp_unit(time_unit)
-                                : sstrace_heading_time_unit(&csv->heading, csv->time_number);
-    if (time_unit && !csv->clock.unit)
+    csv->time_unit = time_unit ? sstrace_stamp_unit(time_unit)
+                               : sstrace_heading_time_unit(&csv->heading, csv->time_number);
+    if (time_unit && !csv->time_unit)
         return ss_error_fail(csv->input->error, "'%s' is not a unit of time: write s, ms, us or ns",
             ss_words_show(time_unit).text);
     enum sstrace_unit unit = sstrace_heading_unit(&csv->heading, csv->load_number);
@@ -133,12 +133,9 @@ static int choose_all(struct csv *csv) {
     sstrace_table_pick(&csv->table, csv->load_number, &csv->load);
     if (csv->series_number)
         sstrace_table_pick(&csv->table, csv->series_number, &csv->series);
-    if (csv->time_number) {
+    if (csv->time_number)
         sstrace_table_pick(&csv->table, csv->time_number, &csv->time);
-        csv->samples->stamp = SSTRACE_STAMP_END;
-    } else {
-        csv->now = sstrace_lines_begin(csv->samples);
-    }
+    csv->samples->stamp = csv->time_number ? SSTRACE_STAMP_END : SSTRACE_STAMP_SPAN;
     return 0;
 }
 
@@ -156,18 +153,40 @@ static int open_table(struct csv *csv, const char *comment) {
     return choose_all(csv);
 }
 
+/*
+ * Begins a series in this file: its times of day start on the first day; without times, it
+ * continues at its end in the previous file.
+ */
+static void begin_series(struct csv *csv, struct sstrace_samples *series) {
+    series->file = csv->samples->files;
+    series->clock = (struct sstrace_clock){.unit = csv->time_unit};
+    if (!csv->time_number)
+        series->now = sstrace_lines_begin(series);
+}
+
 static int take_time(struct csv *csv, struct sstrace_sample *sample) {
+    struct sstrace_samples *current = csv->samples->current;
+    struct sstrace_samples *series = current ? current : csv->samples;
+    bool begins = series->file != csv->samples->files;
+    if (begins)
+        begin_series(csv, series);
     if (!csv->time_number) {
-        sample->from = csv->now;
-        if (__builtin_add_overflow(csv->now, (int64_t)csv->options->every, &csv->now))
+        sample->from = series->now;
+        if (__builtin_add_overflow(series->now, (int64_t)csv->options->every, &series->now))
             return sstrace_input_blame(
                 csv->input, 1, "--every is too long: this sample would be out of range");
-        sample->to = csv->now;
+        sample->to = series->now;
         return 0;
     }
-    if (!sstrace_stamp_read(&csv->clock, csv->time.text, csv->time.length, &sample->to))
+    if (!sstrace_stamp_read(&series->clock, csv->time.text, csv->time.length, &sample->to))
         return sstrace_input_blame(csv->input, csv->time.column,
             "expected a time: " SSTRACE_STAMP_EXPECTED ", or --time-unit for other numbers");
+    /* Rows may be sorted by time, then the series begins on the next day, or by series. */
+    if (begins && csv->overnight)
+        return sstrace_input_blame(csv->input, csv->time.column,
+            "the times of another machine have passed midnight, so the day of this time is "
+            "unknown: write times with dates");
+    csv->overnight |= series->clock.day > 0;
     return 0;
 }
 
@@ -208,6 +227,7 @@ static int import_csv(const struct sstrace_format *format, struct sstrace_input 
     (void)format;
     struct csv csv = {.input = input, .samples = samples, .options = samples->options};
     char *comment = NULL;
+    samples->files++;
     int result = find_first_row(input, &comment);
     if (result > 0 && (result = open_table(&csv, comment)) == 0)
         result = take_rows(&csv);

@@ -10,6 +10,7 @@
 #include <showstopper/contract.h>
 
 #include "input.h"
+#include "stamp.h"
 #include "trace/record.h"
 
 enum sstrace_gaps {
@@ -82,6 +83,12 @@ struct sstrace_samples {
     struct ss_trace_sink *sink;
     enum sstrace_stamp stamp; /* set by the importer before the first sample */
     bool adds_up;             /* set by the importer: samples of the same span add up (SPAN only) */
+
+    /* State of an importer that reads times of day, or a table without times: */
+    uint64_t files;             /* number of the file being read */
+    uint64_t file;              /* number of the file in which the series has begun */
+    struct sstrace_clock clock; /* times of day of the series in that file */
+    int64_t now;                /* without times: end of the samples of the series so far, ns */
 
     /* Private: */
     struct sstrace_samples *current; /* with `split`: the series of the current row */
