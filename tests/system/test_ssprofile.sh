@@ -170,6 +170,26 @@ a_second_signal_kills_the_benchmark() {
     says 'interrupted by a signal'
 }
 
+# As under nohup. The benchmark opens one FIFO and waits for the other.
+an_ignored_hangup_does_not_end_a_measurement() {
+    local pid status=0
+    mkfifo "$folder/waits" "$folder/continues"
+    exec 5<>"$folder/continues"
+    echo "held cpu /s higher 'sh -c \"echo begun >$folder/waits; read -r _ <$folder/continues; echo 7\"' '([0-9]+)'" \
+        >"$folder/holding"
+    trap '' HUP
+    "$folder/bin/ssprofile" measure --battery "$folder/holding" --repetitions 1 "$folder/hangup" \
+        >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    trap - HUP
+    read -r -t "$patience" _ <"$folder/waits" || fail "the benchmark did not start"
+    kill -HUP "$pid"
+    echo >&5
+    wait "$pid" || status=$?
+    exec 5<&-
+    [ "$status" -eq 0 ] || fail "status $status: $(cat "$folder/err")"
+}
+
 # stress-ng prints its version and the kernel's. The latter must not identify the benchmark.
 stress_ng_is_identified_by_its_version() {
     cat >"$folder/bin/stress-ng" <<'END'
@@ -903,6 +923,7 @@ run_case the_first_cpu_that_may_be_used_is_the_default
 run_case interrupted_measurement_continues
 run_case a_signal_ends_the_measurement_and_leaves_nothing_behind
 run_case a_second_signal_kills_the_benchmark
+run_case an_ignored_hangup_does_not_end_a_measurement
 run_case stress_ng_is_identified_by_its_version
 run_case a_quota_runs_benchmarks_in_a_separate_group
 run_case each_repetition_measures_all_throttles_in_random_order

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/end_signals.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "frequency.h"
@@ -33,9 +34,12 @@ static void count_signal(int signal) {
 /* Installs the handler without SA_RESTART, so that a signal interrupts waiting for a benchmark. */
 static void catch_signals(void) {
     struct sigaction action = {.sa_handler = count_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    sigset_t ends;
+    ss_end_signals(&ends);
+    for (int signal = 1; signal < NSIG; signal++) {
+        if (sigismember(&ends, signal) == 1)
+            sigaction(signal, &action, NULL);
+    }
 }
 
 bool ssprofile_is_interrupted(void) {

@@ -34,8 +34,8 @@ SS_NONNULL()
 int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error);
 
 /*
- * Opens a runner. From then on SIGINT, SIGTERM and SIGHUP end the benchmark, so that this process
- * can clean up. Close the runner afterwards.
+ * Opens a runner. From then on SIGINT, SIGTERM and, unless it is ignored, SIGHUP end the benchmark,
+ * so that this process can clean up. Close the runner afterwards.
  */
 SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
 void ssprofile_runner_close(struct ssprofile_runner *runner);
