@@ -170,6 +170,24 @@ a_second_signal_kills_the_benchmark() {
     says 'interrupted by a signal'
 }
 
+a_signal_before_the_first_benchmark_ends_the_measurement() {
+    local pid status=0
+    mkfifo "$folder/describes"
+    printf '#!/bin/sh\necho begun >%s\nexec sleep 600\n' "$folder/describes" >"$folder/bin/showstopper-platform"
+    chmod +x "$folder/bin/showstopper-platform"
+    echo "marked cpu /s higher 'touch $folder/marked' '([0-9]+)'" >"$folder/marking"
+    "$folder/bin/ssprofile" measure --battery "$folder/marking" "$folder/early" >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    read -r -t "$patience" _ <"$folder/describes" || fail "the machine is not described"
+    kill -TERM "$pid"
+    wait "$pid" || status=$?
+    rm "$folder/bin/showstopper-platform"
+    [ "$status" -eq 125 ] || fail "status $status"
+    says 'ssprofile: interrupted by a signal: Terminated; run the same command again to resume'
+    ! grep -q 'no platform.json' "$folder/err" || fail "the measurement continued: $(cat "$folder/err")"
+    [ ! -e "$folder/marked" ] || fail "a benchmark was run"
+}
+
 # As under nohup. The benchmark opens one FIFO and waits for the other.
 an_ignored_hangup_does_not_end_a_measurement() {
     local pid status=0
@@ -923,6 +941,7 @@ run_case the_first_cpu_that_may_be_used_is_the_default
 run_case interrupted_measurement_continues
 run_case a_signal_ends_the_measurement_and_leaves_nothing_behind
 run_case a_second_signal_kills_the_benchmark
+run_case a_signal_before_the_first_benchmark_ends_the_measurement
 run_case an_ignored_hangup_does_not_end_a_measurement
 run_case stress_ng_is_identified_by_its_version
 run_case a_quota_runs_benchmarks_in_a_separate_group

@@ -31,15 +31,25 @@ static void count_signal(int signal) {
     signal_count = signal_count + 1;
 }
 
-/* Installs the handler without SA_RESTART, so that a signal interrupts waiting for a benchmark. */
-static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = count_signal};
-    sigset_t ends;
-    ss_end_signals(&ends);
+static sigset_t end_signals;
+
+static void handle_end_signals(void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler};
     for (int signal = 1; signal < NSIG; signal++) {
-        if (sigismember(&ends, signal) == 1)
+        if (sigismember(&end_signals, signal) == 1)
             sigaction(signal, &action, NULL);
     }
+}
+
+/* Installs the handler without SA_RESTART, so that a signal interrupts waiting for a benchmark. */
+static void catch_signals(void) {
+    ss_end_signals(&end_signals);
+    handle_end_signals(count_signal);
+}
+
+static int fail_if_interrupted(struct ss_error *error) {
+    return interrupted ? ss_error_fail(error, "interrupted by a signal: %s", strsignal(interrupted))
+                       : 0;
 }
 
 bool ssprofile_is_interrupted(void) {
@@ -294,15 +304,24 @@ static int open_pipes(int ends[2], int reports[2]) {
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
     int ends[2], reports[2], status;
+    sigset_t before;
+    if (fail_if_interrupted(error) < 0)
+        return NULL;
     char *text = malloc(OUTPUT_MAX);
     if (!text || open_pipes(ends, reports) < 0) {
         free(text);
         ss_error_memory(error);
         return NULL;
     }
+    /* Until the child has the default handlers, a signal that is passed on to it waits. */
+    sigprocmask(SIG_BLOCK, &end_signals, &before);
     pid_t parent = getpid(), child = fork();
-    if (child == 0)
+    if (child == 0) {
+        handle_end_signals(SIG_DFL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
         execute_benchmark(runner, command, throttled, ends[1], reports[1], parent);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
     close(reports[1]);
     if (child > 0)
@@ -312,9 +331,7 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
     close(reports[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (interrupted)
-        ss_error_fail(error, "interrupted by a signal: %s", strsignal(interrupted));
-    int failed = interrupted ? -1
+    int failed = fail_if_interrupted(error) < 0 ? -1
                  : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
                  : failure   ? ss_error_fail(error, "%s %s", command[0], failure)
                              : check_status(status, command[0], text, error);

@@ -308,6 +308,11 @@ static void print_description(
     fputc('\n', stream);
 }
 
+/* Adds what to do after a signal to the reason of a failure. */
+static int fail_interrupted(const struct ss_error *why, struct ss_error *error) {
+    return ss_error_fail(error, "%s; run the same command again to resume", why->message);
+}
+
 static int keep_description(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     SS_OWNED(free) char *version = NULL, *text = NULL;
@@ -335,6 +340,8 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     struct ss_error why = {0};
     if (access(path, F_OK) < 0)
         free(ssprofile_run_output(&measurement->runner, describe, &why));
+    if (why.status && ssprofile_is_interrupted())
+        return fail_interrupted(&why, error);
     if (why.status)
         fprintf(stderr, "ssprofile: warning: no platform.json: %s\n", why.message);
     return 0;
@@ -377,7 +384,7 @@ static int run_job(
         return -1;
     if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
         if (ssprofile_is_interrupted())
-            return ss_error_fail(error, "%s; run the same command again to resume", why.message);
+            return fail_interrupted(&why, error);
         job->failed = true;
         fprintf(stderr, "ssprofile: warning: skipping %s under %s in further repetitions: %s\n",
             job->task->name, job->setting->limits, why.message);
