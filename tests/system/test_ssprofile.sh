@@ -312,6 +312,14 @@ clock_rates_and_idle_states_are_recorded() {
         fail "$(cat "$folder/asleep/profile.json")"
 }
 
+# Without the C locale, `time` of bash and others would print a decimal comma.
+benchmarks_run_in_the_c_locale() {
+    # shellcheck disable=SC2016 # for sh
+    echo 'locale cpu /s higher '\''sh -c "echo in ${LC_ALL-none}5"'\'' "in C([0-9]+)"' >"$folder/located"
+    LC_ALL=POSIX expect 0 measure --battery "$folder/located" --repetitions 1 "$folder/local"
+    says '1 of 1 benchmarks measured'
+}
+
 unusable_benchmark_programs_are_skipped_and_reported() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
@@ -948,6 +956,7 @@ run_case a_quota_runs_benchmarks_in_a_separate_group
 run_case each_repetition_measures_all_throttles_in_random_order
 run_case killed_measurement_continues
 run_case clock_rates_and_idle_states_are_recorded
+run_case benchmarks_run_in_the_c_locale
 run_case unusable_benchmark_programs_are_skipped_and_reported
 run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid

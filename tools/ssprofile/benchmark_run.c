@@ -198,6 +198,7 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
         old ? old : "/usr/bin:/bin");
     setenv("PATH", path, 1);
+    setenv("LC_ALL", "C", 1); /* results have a decimal point */
     /* End the benchmark if this process is killed. */
     if (ss_platform_die_with(parent, SIGTERM) < 0)
         _exit(126);
