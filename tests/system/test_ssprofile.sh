@@ -312,6 +312,20 @@ clock_rates_and_idle_states_are_recorded() {
         fail "$(cat "$folder/asleep/profile.json")"
 }
 
+# The description has the CPUs that this process may use, not the one that benchmarks are pinned to.
+the_description_is_not_pinned() {
+    local allowed
+    allowed=$(taskset -pc $$ | sed 's/.*: //')
+    [[ $allowed = *[-,]* ]] || skip "missing: a second CPU"
+    # shellcheck disable=SC2016 # for sh
+    printf '#!/bin/sh\ntaskset -pc $$ | sed "s/.*: //" >"$2"\n' >"$folder/bin/showstopper-platform"
+    chmod +x "$folder/bin/showstopper-platform"
+    measure "$folder/described"
+    rm "$folder/bin/showstopper-platform"
+    [ "$(cat "$folder/described/platform.json")" = "$allowed" ] ||
+        fail "affinity $(cat "$folder/described/platform.json"), expected $allowed"
+}
+
 # Without the C locale, `time` of bash and others would print a decimal comma.
 benchmarks_run_in_the_c_locale() {
     # shellcheck disable=SC2016 # for sh
@@ -956,6 +970,7 @@ run_case a_quota_runs_benchmarks_in_a_separate_group
 run_case each_repetition_measures_all_throttles_in_random_order
 run_case killed_measurement_continues
 run_case clock_rates_and_idle_states_are_recorded
+run_case the_description_is_not_pinned
 run_case benchmarks_run_in_the_c_locale
 run_case unusable_benchmark_programs_are_skipped_and_reported
 run_case invalid_batteries_are_refused

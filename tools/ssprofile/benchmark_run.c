@@ -182,15 +182,17 @@ static const char *reported_failure(int report) {
 }
 
 /*
- * Executes the benchmark. A throttle that showstopper carries out pins the benchmark itself, so
- * that showstopper's own processes can use other CPUs.
+ * Executes a benchmark, or another command, which is neither pinned nor throttled. A throttle that
+ * showstopper carries out pins the benchmark itself, so that showstopper's own processes can use
+ * other CPUs.
  */
 _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
-    bool throttled, int output, int report, pid_t parent) {
+    bool is_benchmark, int output, int report, pid_t parent) {
     const char *words[WORDS_MAX];
     char path[8400];
-    size_t count = throttled ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
-    bool is_pinned = count > 0 && runner->throttle.kind != SSPROFILE_FREQUENCY;
+    size_t count =
+        is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
+    bool pins = is_benchmark && (count == 0 || runner->throttle.kind == SSPROFILE_FREQUENCY);
     for (size_t i = 0; command[i] && count < WORDS_MAX - 1; i++)
         words[count++] = command[i];
     words[count] = NULL;
@@ -202,14 +204,14 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     /* End the benchmark if this process is killed. */
     if (ss_platform_die_with(parent, SIGTERM) < 0)
         _exit(126);
-    if (!is_pinned && pin_to_cpu(runner->cpu) < 0)
+    if (pins && pin_to_cpu(runner->cpu) < 0)
         report_failure(report, STEP_PIN);
     /*
      * Disables address space randomization if permitted, because the addresses of stack and memory
      * can change a rate by some percent.
      */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
-    if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
+    if (is_benchmark && runner->throttle.kind == SSPROFILE_QUOTA &&
         ss_platform_limit_group_enter(&runner->group) < 0)
         report_failure(report, STEP_GROUP);
     dup2(output, STDOUT_FILENO);
@@ -303,7 +305,7 @@ static int open_pipes(int ends[2], int reports[2]) {
 
 /* Runs a command and returns its output. `frequency` may be NULL. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
-    bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
+    bool is_benchmark, struct ssprofile_frequency *frequency, struct ss_error *error) {
     int ends[2], reports[2], status;
     sigset_t before;
     if (fail_if_interrupted(error) < 0)
@@ -320,7 +322,7 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
     if (child == 0) {
         handle_end_signals(SIG_DFL);
         sigprocmask(SIG_SETMASK, &before, NULL);
-        execute_benchmark(runner, command, throttled, ends[1], reports[1], parent);
+        execute_benchmark(runner, command, is_benchmark, ends[1], reports[1], parent);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);

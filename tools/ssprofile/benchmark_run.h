@@ -62,7 +62,8 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     struct ssprofile_outcome *outcome, struct ss_error *error);
 
 /*
- * Runs a command without a throttle. Returns its output, up to 64 KiB, or NULL; free() the result.
+ * Runs a command without a throttle, on any CPU. Returns its output, up to 64 KiB, or NULL; free()
+ * the result.
  */
 SS_NONNULL(1, 2)
 char *ssprofile_run_output(
