@@ -935,6 +935,7 @@ a_frequency_that_cannot_be_set_is_explained() {
 }
 
 calibration_by_frequency_chooses_the_nearest_one() {
+    local policy
     need_frequency
     sheet "$folder/clock-base" 76.19 86.49
     calibrate=(calibrate --base "$folder/clock-base" --battery "$folder/clocked" --throttle frequency --root "$tree")
@@ -955,6 +956,16 @@ calibration_by_frequency_chooses_the_nearest_one() {
     says 'at its lowest frequency, 1400 MHz, this machine is still .* times as fast as the base'
     sheet "$folder/clock-base" 66.6667 80
     expect 0 "${calibrate[@]}" --method search
+    says '^setting 66.67%'
+    # With boost, the highest frequency of the hardware is not among those that can be set.
+    for policy in "$tree"/sys/devices/system/cpu/cpufreq/policy?; do
+        echo 3300000 >"$policy/cpuinfo_max_freq"
+    done
+    sheet "$folder/clock-base" 200 157
+    expect 125 "${calibrate[@]}"
+    says 'slower than the base .*: throttle the base instead'
+    sheet "$folder/clock-base" 66.6667 80
+    expect 0 "${calibrate[@]}"
     says '^setting 66.67%'
 }
 

@@ -54,6 +54,12 @@ bool ssprofile_frequency_levels_read(
     while (stream && levels->count < sizeof levels->table / sizeof *levels->table &&
            fscanf(stream, "%lf", &kilohertz) == 1)
         levels->table[levels->count++] = 1000 * kilohertz;
+    /* The limits of the hardware may include boost, which cannot be set. */
+    for (size_t i = 0; i < levels->count; i++) {
+        double level = levels->table[i];
+        levels->lowest = i == 0 ? level : fmin(levels->lowest, level);
+        levels->highest = i == 0 ? level : fmax(levels->highest, level);
+    }
     return levels->lowest > 0 && levels->highest >= levels->lowest;
 }
 
