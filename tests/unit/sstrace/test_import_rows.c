@@ -304,6 +304,14 @@ static void collectd_restarts_become_gaps(void **state) {
         &run, "cpu-idle:3:5: the counter rose by 2000 in 10 s, but a CPU has only 1000 ticks");
 }
 
+static void collectd_rows_out_of_order_are_skipped(void **state) {
+    (void)state;
+    struct import_run run = run_idle(
+        "cpu-idle", "epoch,value\n1000,5000\n1010,5500\n1010,5500\n1005,5600\n1020,6000\n");
+    assert_int_equal(run.late, 2);
+    assert_levels(&run, 10, LEVELS(50, 50));
+}
+
 static void rising_small_collectd_values_are_counters(void **state) {
     (void)state;
     static const char rising[] = "epoch,value\n0,0\n10,10\n20,60\n30,100";
@@ -414,6 +422,7 @@ UNIT_MAIN(
     cmocka_unit_test(ssload_files_are_placed_by_their_dates),
     cmocka_unit_test(collectd_values_are_read_as_ticks_or_percent),
     cmocka_unit_test(collectd_restarts_become_gaps),
+    cmocka_unit_test(collectd_rows_out_of_order_are_skipped),
     cmocka_unit_test(rising_small_collectd_values_are_counters),
     cmocka_unit_test(missing_final_newline_in_tables_causes_a_warning),
     cmocka_unit_test(row_import_errors_name_line_and_column))

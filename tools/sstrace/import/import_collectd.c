@@ -114,6 +114,9 @@ static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, 
     double rose = ticks - collectd->ticks;
     bool first = !collectd->any;
     sample->from = collectd->before;
+    /* The sample is skipped and counted; its counter alone is not a load. */
+    if (seconds <= 0 && !isnan(ticks))
+        sample->load = 0;
     if (!first && (isnan(ticks) || seconds <= 0))
         return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);
     if (isnan(ticks))
