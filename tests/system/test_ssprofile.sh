@@ -134,6 +134,24 @@ interrupted_measurement_continues() {
     says 'other options: "limits" differs'
 }
 
+# Without results, the folder takes the options of the next attempt.
+a_failed_attempt_does_not_block_its_folder() {
+    sed "s/'rate'/'tare'/; /^slow/d" "$folder/battery" >"$folder/mistyped"
+    expect 125 measure --battery "$folder/mistyped" --machine two "$folder/retried"
+    says 'no benchmark printed a result'
+    sed /^version/d "$folder/battery" >"$folder/unversioned"
+    measure --battery "$folder/unversioned" "$folder/retried"
+    cmp "$folder/unversioned" "$folder/retried/battery.txt" || fail "the battery is that of the first attempt"
+    grep -q '"machine": "one"' "$folder/retried/profile.json" || fail "$(cat "$folder/retried/profile.json")"
+    [ ! -e "$folder/retried/version.txt" ] || fail "the version is that of the first attempt"
+    expect 125 measure --battery "$folder/battery" --machine one "$folder/retried"
+    says 'profile.json: the folder has results measured with other options: "battery" differs'
+    # The bounds are those of ssburn kernel.
+    expect 125 measure --time 9m "$folder/untimely"
+    expect 125 measure --time 2h "$folder/untimely"
+    [ ! -e "$folder/untimely" ] || fail "a folder was created"
+}
+
 # The benchmark opens the FIFO and waits.
 a_signal_ends_the_measurement_and_leaves_nothing_behind() {
     local pid status=0
@@ -972,6 +990,7 @@ calibration_by_frequency_chooses_the_nearest_one() {
 run_case a_measurement_is_stored_in_its_folder
 run_case the_first_cpu_that_may_be_used_is_the_default
 run_case interrupted_measurement_continues
+run_case a_failed_attempt_does_not_block_its_folder
 run_case a_signal_ends_the_measurement_and_leaves_nothing_behind
 run_case a_second_signal_kills_the_benchmark
 run_case a_signal_before_the_first_benchmark_ends_the_measurement

@@ -60,7 +60,7 @@ static const struct ss_argument rows[] = {
         .help = "the battery to run: own, stress-ng, applications or a file"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
-    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "1m",
+    {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .min = "10m", .max = "1h",
         .help = "run each kernel of ssburn for this long; default: that of `ssburn kernel`"}},
     {0, "CPU", {"cpu", COUNT_AT(cpu), .max = "8191",
         .help = "measure on this CPU; default: the first one that may be used"}},
@@ -252,17 +252,21 @@ static void name_difference(char name[KEY_SIZE], const char *text, const char *t
     }
 }
 
-/* Writes a file of the folder. Fails if the file exists with other content. */
-static int keep_file(
-    const struct request *request, const char *name, const char *text, struct ss_error *error) {
+/*
+ * Writes a file of the folder. Fails if the file exists with other content, unless there are no
+ * results yet.
+ */
+static int keep_file(const struct measurement *measurement, const char *name, const char *text,
+    struct ss_error *error) {
     char path[4300], difference[KEY_SIZE];
-    path_of(path, request, name);
+    path_of(path, measurement->request, name);
     SS_OWNED(fclose) FILE *old = fopen(path, "re");
     SS_OWNED(free) char *there = NULL;
     size_t size = 0;
-    if (old && getdelim(&there, &size, '\0', old) >= 0) {
-        if (strcmp(there, text) == 0)
-            return 0;
+    bool exists = old && getdelim(&there, &size, '\0', old) >= 0;
+    if (exists && strcmp(there, text) == 0)
+        return 0;
+    if (exists && measurement->table.rows > 0) {
         name_difference(difference, text, there);
         return ss_error_fail(error,
             "%s: the folder has results measured with other options: %s differs: use another "
@@ -308,6 +312,20 @@ static void print_description(
     fputc('\n', stream);
 }
 
+/* `version` is NULL if the battery does not have one; an earlier battery may have had one. */
+static int keep_version(
+    const struct measurement *measurement, const char *version, struct ss_error *error) {
+    char path[4300];
+    if (version)
+        return keep_file(measurement, "version.txt", version, error);
+    if (measurement->table.rows > 0)
+        return 0;
+    path_of(path, measurement->request, "version.txt");
+    return unlink(path) == 0 || errno == ENOENT
+               ? 0
+               : ss_error_fail(error, "%s: %s", path, strerror(errno));
+}
+
 /* Adds what to do after a signal to the reason of a failure. */
 static int fail_interrupted(const struct ss_error *why, struct ss_error *error) {
     return ss_error_fail(error, "%s; run the same command again to resume", why->message);
@@ -330,9 +348,9 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     print_description(measurement, version, stream);
     if (fclose(stream) != 0)
         return ss_error_memory(error);
-    if (keep_file(request, "profile.json", text, error) < 0 ||
-        keep_file(request, "battery.txt", measurement->battery.text, error) < 0 ||
-        (version && keep_file(request, "version.txt", version, error) < 0))
+    if (keep_file(measurement, "profile.json", text, error) < 0 ||
+        keep_file(measurement, "battery.txt", measurement->battery.text, error) < 0 ||
+        keep_version(measurement, version, error) < 0)
         return -1;
     path_of(path, request, "platform.json");
     char program[] = "showstopper-platform", option[] = "-o";
@@ -420,7 +438,7 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
         return ss_error_memory(error);
-    if (open_tables(measurement, error) < 0 || read_results(measurement, error) < 0)
+    if (read_results(measurement, error) < 0)
         return -1;
     for (unsigned repetition = 1; repetition <= most; repetition++) {
         for (size_t i = 0; i < measurement->count; i++)
@@ -666,7 +684,10 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (mkdir(request->folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(error, "%s: %s", request->folder, strerror(errno));
     ssprofile_runner_open(&measurement->runner, request->idle_states);
-    int result = keep_description(measurement, error);
+    /* The description depends on whether the folder has results. */
+    int result = open_tables(measurement, error);
+    if (result == 0)
+        result = keep_description(measurement, error);
     if (result == 0)
         result = run_all(measurement, error);
     ssprofile_runner_close(&measurement->runner);
