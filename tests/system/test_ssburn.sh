@@ -183,8 +183,35 @@ kernels_print_a_rate() {
     expect_refusal '--time: ' kernel int64 --time 0
 }
 
+# The shell ends during the measurement, and another process becomes the parent.
+a_kernel_outlives_its_parent() {
+    # shellcheck disable=SC2016 # for sh
+    sh -c '"$0" kernel system-call --time 800m >out 2>err & sleep 0.3' "$ssburn"
+    timeout "$patience" sh -c 'until grep -q . out err; do sleep 0.05; done' || fail "the kernel did not end"
+    [ ! -s err ] || fail "the end of its parent is an error: $(cat err)"
+}
+
+# The limit counts the processes of a user; nobody has one, ssburn itself.
+a_failed_system_call_is_not_a_wrong_result() {
+    local status=0
+    if [ "$(id -u)" -ne 0 ] || ! have_other_users; then
+        skip_part "another-user: only root can become it"
+        return
+    fi
+    mkdir allowed
+    cp "$ssburn" allowed
+    chmod 755 . allowed allowed/ssburn
+    setpriv --reuid 65534 --regid 65534 --clear-groups \
+        prlimit --nproc=1 "$folder/allowed/ssburn" kernel fork --time 20m >out 2>err || status=$?
+    [ "$status" -eq 1 ] || fail "a failed fork: status $status: $(cat err)"
+    [ "$(cat err)" = 'ssburn: kernel fork: a system call failed: Resource temporarily unavailable' ] ||
+        fail "wrong message about a failed fork: $(cat err)"
+}
+
 every_class_counts
 kernels_print_a_rate
+a_kernel_outlives_its_parent
+a_failed_system_call_is_not_a_wrong_result
 numbers_of_threads
 work_can_be_given_back
 unknown_words_are_refused

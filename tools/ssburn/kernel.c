@@ -123,6 +123,9 @@ static int measure(const struct request *request, struct ss_error *error) {
     }
     size_t bytes = bench.hand.bytes;
     kernel_close(request->kernel, &bench.hand);
+    if (bench.wrong && bench.hand.failure)
+        return ss_error_fail(error, "kernel %s: a system call failed: %s", request->kernel->name,
+            strerror(bench.hand.failure));
     if (bench.wrong)
         return ss_error_fail(error, "kernel %s: wrong result: this machine computes incorrectly",
             request->kernel->name);

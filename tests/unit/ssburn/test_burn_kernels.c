@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,24 @@ static void kernels_detect_changed_memory(void **state) {
         hand.state = strncmp(names[i], "latency", 7) == 0 ? 0 : hand.state;
         if (kernel->round(&hand))
             fail_msg("%s does not detect the change", names[i]);
+        assert_int_equal(hand.failure, 0);
         kernel_close(kernel, &hand);
     }
+}
+
+static void failed_calls_are_not_wrong_results(void **state) {
+    (void)state;
+    const struct kernel *kernel = find("pipe");
+    struct kernel_hand hand;
+    struct ss_error error = {0};
+    assert_int_equal(kernel_open(kernel, &small, &hand, &error), 0);
+    assert_true(kernel->round(&hand));
+    assert_int_equal(hand.failure, 0);
+    close(hand.descriptors[1]);
+    hand.descriptors[1] = -1;
+    assert_false(kernel->round(&hand));
+    assert_int_equal(hand.failure, EBADF);
+    kernel_close(kernel, &hand);
 }
 
 static void write_word(const char *folder, const char *name, const char *word) {
@@ -142,6 +159,7 @@ UNIT_MAIN(
     cmocka_unit_test(kernel_names_are_unique_and_described),
     cmocka_unit_test(every_kernel_computes_the_right_result),
     cmocka_unit_test(kernels_detect_changed_memory),
+    cmocka_unit_test(failed_calls_are_not_wrong_results),
     cmocka_unit_test(kernels_use_the_cache_sizes_of_the_machine),
     cmocka_unit_test(second_cache_is_the_last_without_a_third),
     cmocka_unit_test(kernels_use_default_sizes_without_an_argument))

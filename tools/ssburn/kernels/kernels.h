@@ -29,6 +29,7 @@ struct kernel_hand {
     uint64_t state;      /* position at which the last round ended */
     int descriptors[4];  /* -1: not open */
     const void *private; /* additional data of the kernel */
+    int failure;         /* errno of a system call that failed in a round; 0: none failed */
 };
 
 struct kernel {
@@ -37,7 +38,7 @@ struct kernel {
 
     /*
      * Does a fixed amount of work, which is the same on every machine. Returns false if the result
-     * is wrong.
+     * is wrong or, with `failure` set, if a system call failed.
      */
     bool (*round)(struct kernel_hand *hand);
 
