@@ -129,6 +129,12 @@ lost_output_ends_it() {
         [ "$statuses" = 1 ] || fail "$class: full disk: status $statuses"
         grep -q '^ssburn: standard output: ' err || fail "$class: full disk: wrong message: $(cat err)"
     done
+    have_full || return 0
+    statuses=0
+    "$ssburn" kernel int64 --time 20m >/dev/full 2>err || statuses=$?
+    [ "$statuses" = 1 ] || fail "kernel: full disk: status $statuses"
+    [ "$(cat err)" = 'ssburn: standard output: No space left on device' ] ||
+        fail "kernel: full disk: wrong message: $(cat err)"
 }
 
 # The reader gets end of file when all processes that hold the pipe have ended.

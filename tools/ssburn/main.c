@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/streams.h"
 #include "burn.h"
 #include "burn_options.h"
 #include "calibrate.h"
@@ -67,6 +68,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     reset_signals();
     int result = execute(argv, error);
+    if (result == 0 && ss_streams_flush(error) < 0)
+        result = -2;
     if (result < 0)
         error->status = result == -1 ? 2 : 1;
     return result;
