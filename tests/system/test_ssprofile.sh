@@ -453,6 +453,21 @@ missing_gnuplot_is_reported_once() {
     is_well_formed "$folder/plain/compare.html" || fail "the page is not well-formed"
 }
 
+# Scripts for gnuplot are temporary files in /tmp.
+pictures_that_cannot_be_drawn_are_reported() {
+    unshared -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot mount file systems"
+    cp "$source/tests/data/profile/results.csv" "$folder/table"
+    # shellcheck disable=SC2016 # for sh
+    unshared -m sh -ec '
+        mount --bind "$1" /mnt
+        mount -t tmpfs -o ro none /tmp
+        exec /mnt/bin/ssprofile compare -q -o /mnt/undrawn /mnt/table:base /mnt/table:target' - "$folder" \
+        >"$folder/out" 2>"$folder/err" || fail "status $?: $(cat "$folder/err")"
+    says '^ssprofile: cannot draw pictures: cannot create a temporary file for gnuplot: Read-only file system$'
+    grep -q 'No pictures.*Read-only file system' "$folder/undrawn/compare.html" || fail "page: the reason is missing"
+    ! grep -q '<figure>' "$folder/undrawn/compare.html" || fail "the page contains an empty figure"
+}
+
 # Odd and even repetitions of one measurement differ only by chance.
 odd_and_even_repetitions_are_compared() {
     local i
@@ -1007,6 +1022,7 @@ run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid
 run_case profiles_are_compared
 run_case missing_gnuplot_is_reported_once
+run_case pictures_that_cannot_be_drawn_are_reported
 run_case odd_and_even_repetitions_are_compared
 run_case a_battery_separates_benchmarks_from_applications
 run_case published_ranges_are_shown_for_comparison

@@ -86,7 +86,10 @@ FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     picture->explanation = explanation;
     picture->is_tall = is_tall;
     picture->script = tmpfile();
-    pictures->count += picture->script != NULL;
+    if (picture->script)
+        pictures->count++;
+    else
+        pictures->failure = errno;
     return picture->script;
 }
 
@@ -278,6 +281,9 @@ static int write_page(const struct ssprofile_output *output, struct ss_error *er
     struct ss_error without = {0};
     char path[4300];
     path_of(path, output, output->name, "html");
+    if (output->pictures && output->pictures->failure)
+        ss_error_fail(&without, "cannot create a temporary file for gnuplot: %s",
+            strerror(output->pictures->failure));
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);
     print_page(file.stream, output, &without);

@@ -37,9 +37,13 @@ struct ssprofile_picture {
 struct ssprofile_pictures {
     struct ssprofile_picture items[SSPROFILE_PICTURES_MAX];
     size_t count;
+    int failure; /* errno if a script cannot be created, which ssprofile_write() reports */
 };
 
-/* Adds a picture and returns its empty script; NULL if there are too many. */
+/*
+ * Adds a picture and returns its empty script; NULL if there are too many or a temporary file
+ * cannot be created.
+ */
 SS_FORMAT(4, 5)
 FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     const char *explanation, const char *caption, ...);
@@ -59,8 +63,8 @@ struct ssprofile_output {
 
 /*
  * Makes a folder and writes a CSV file for each sheet that has rows, NAME.json with all sheets, and
- * NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures, the page and a
- * line on standard error say why.
+ * NAME.html. The page begins with the findings. If pictures cannot be drawn, the page and a line on
+ * standard error say why.
  */
 int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error);
 
