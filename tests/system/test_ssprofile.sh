@@ -641,6 +641,8 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     expect 0 compare --all --within 60% -o "$out/compare" "$folder/base" "$folder/two"
     says '^- 2 of 2 ratios of two:duty-5000 lie in \[0\.4, 1\.6\]\.$'
     ! grep -q 'ratios of two:without lie' "$folder/out" || fail "an unthrottled target is judged"
+    expect 0 compare --all --within 0% "$folder/base" "$folder/two"
+    says '^- 0 of 2 ratios of two:duty-5000 lie in \[1, 1\]'
     expect 0 predict --list "$out/compare"
     [ "$(paste -sd ' ' "$folder/out")" = "two:without two:duty-5000" ] || fail "wrong targets: $(cat "$folder/out")"
     expect 0 predict --target two:duty-5000 -o "$out/predict-a b" "$out/compare"
@@ -674,6 +676,9 @@ an_unstable_profile_is_set_aside() {
     sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
     expect 125 "${options[@]}" --min-stable 50% "$folder/noisy"
     says '1 of 2 benchmarks are unstable, which leaves too few to compare: '
+    mv "$folder/noisy/unstable-results.csv" "$folder/noisy/results.csv"
+    mv "$folder/noisy/unstable-runs.csv" "$folder/noisy/runs.csv"
+    expect 125 "${options[@]}" --min-stable 0% "$folder/noisy"
     [ ! -e "$folder/noisy/results.csv" ] || fail "the results were not set aside"
     [ "$(wc -l <"$folder/noisy/unstable-results.csv")" -eq 5 ] || fail "the results are lost"
     expect 0 "${options[@]}" --min-stable 50% "$folder/noisy"
@@ -735,6 +740,13 @@ unstable_benchmarks_are_left_out() {
     says 'compared \(1 are unstable: measure more repetitions, or allow more with --spread\)'
     expect 125 calibrate --base "$folder/noisy"
     says 'or no stable one: measure more repetitions of it, or allow more uncertainty with --spread'
+    # 0% excludes each benchmark that varies, in any table.
+    expect 0 compare --spread 0% "$folder/calm" "$folder/others.csv"
+    says 'fast: left out: unstable on one:without'
+    expect 0 calibrate --spread 0% --base "$folder/others.csv" --battery "$folder/battery"
+    says 'fast is left out: unstable on the base'
+    expect 0 measure --battery "$folder/battery" --until-spread 0% "$folder/constant"
+    [ "$(wc -l <"$folder/constant/results.csv")" -eq 7 ] || fail "--until-spread 0% did not end after 3 repetitions"
     expect 0 compare "$folder/calm" "$folder/others.csv"
     ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
 }

@@ -36,7 +36,7 @@ struct request {
     const char *base, *battery, *only, *output, *root;
     int throttle, method;
     uint64_t cpu, repetitions;
-    double spread; /* in percent; 0: not given */
+    double spread; /* in percent; negative: not given */
     ss_time period, quantum;
     int idle_states, force, help;
 };
@@ -472,11 +472,11 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
 
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    /* Only in tables of ssprofile measure, unstable benchmarks are left out. */
+    /* Without --spread, unstable benchmarks are left out only in tables of ssprofile measure. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
-    double bound = calibration->request->spread > 0 ? calibration->request->spread / 100
-                                                    : SSPROFILE_SPREAD_MAX;
+    bool is_given = calibration->request->spread >= 0;
+    double bound = is_given ? calibration->request->spread / 100 : SSPROFILE_SPREAD_MAX;
     struct ssprofile_matching matching = {
         .only = strcmp(only, "all") == 0 ? NULL : only, .unstable = INFINITY};
     struct ssprofile_warnings warnings = {0};
@@ -492,7 +492,7 @@ static int choose_benchmarks(
         else if (benchmark->contradictory || benchmark->lower != task->lower)
             ssprofile_warn(&warnings,
                 "%s is left out: the base and the battery disagree on lower_is_better", task->name);
-        else if (measured && ssprofile_spread(benchmark) > bound)
+        else if ((measured || is_given) && ssprofile_spread(benchmark) > bound)
             ssprofile_warn(&warnings, "%s is left out: unstable on the base: " SSPROFILE_UNCERTAIN,
                 task->name, 100 * ssprofile_spread(benchmark), benchmark->count);
         else if (calibration->request->method == METHOD_CLOSED && benchmark->count < 2)
@@ -654,7 +654,7 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
 }
 
 int ssprofile_calibrate(char **argv, struct ss_error *error) {
-    struct request request = {.cpu = SSPROFILE_ANY_CPU};
+    struct request request = {.cpu = SSPROFILE_ANY_CPU, .spread = -1};
     struct ss_option_store store = {0};
     SS_OWNED(free) struct calibration *calibration = calloc(1, sizeof *calibration);
     if (!calibration)

@@ -22,7 +22,7 @@
 
 struct request {
     const char *output, *only, *class, *battery;
-    double spread, within; /* in percent; 0: not given */
+    double spread, within; /* in percent; negative: not given */
     int help, quiet, force, halves, all;
     char *words[SIDES_MAX]; /* the base and its targets */
     size_t count;
@@ -366,7 +366,7 @@ static void fill_side(
         ssprofile_say_range(&comparison->findings, &side->series, comparison->sides[0].name);
     if (request->halves || side->ratios.left_out_count > 0)
         ssprofile_say_left_out(&comparison->findings, &side->series);
-    if (request->within > 0 && strcmp(side->profile->limits, SSPROFILE_WITHOUT) != 0)
+    if (request->within >= 0 && strcmp(side->profile->limits, SSPROFILE_WITHOUT) != 0)
         ssprofile_say_within(&comparison->findings, &side->series, request->within / 100);
     fill_ratios(&comparison->sheets[RATIOS], side->name, &side->ratios);
     fill_range(&comparison->sheets[RANGES], side->name, &side->series.figures);
@@ -425,7 +425,7 @@ static void explain_limits(struct comparison *comparison) {
 /* Returns the spread above which a benchmark is unstable; INFINITY for tables of other programs. */
 static double bound_of(
     const struct comparison *comparison, const struct side *side, const struct request *request) {
-    if (request->spread > 0)
+    if (request->spread >= 0)
         return request->spread / 100;
     return comparison->sides[0].origin.measured && side->origin.measured ? SSPROFILE_SPREAD_MAX
                                                                          : INFINITY;
@@ -544,7 +544,7 @@ static int check_count(const struct request *request, struct ss_error *error) {
 }
 
 int ssprofile_compare(char **argv, struct ss_error *error) {
-    struct request request = {0};
+    struct request request = {.spread = -1, .within = -1};
     struct ss_option_store store = {0};
     SS_OWNED(free) struct comparison *comparison = calloc(1, sizeof *comparison);
     if (!comparison)

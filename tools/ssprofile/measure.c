@@ -35,7 +35,7 @@
 struct request {
     const char *battery, *only, *under, *machine, *sys, *root, *folder;
     uint64_t cpu, repetitions;
-    double until, unstable, min_stable; /* in percent; 0: not given */
+    double until, unstable, min_stable; /* in percent; negative: not given */
     ss_time period, quantum, time;
     int idle_states, help, quiet;
 };
@@ -386,7 +386,7 @@ static bool is_due(
     if (job->failed || is_done(job, repetition))
         return false;
     const struct ssprofile_benchmark *benchmark = find_done(job);
-    if (!(request->until > 0))
+    if (request->until < 0)
         return true;
     return repetition <= REPETITIONS_MIN || !benchmark ||
            !(ssprofile_spread(benchmark) <= request->until / 100);
@@ -434,7 +434,7 @@ static int run_repetition(
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     unsigned requested = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
-    unsigned most = request->until > 0 ? REPETITIONS_MAX : requested;
+    unsigned most = request->until >= 0 ? REPETITIONS_MAX : requested;
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
         return ss_error_memory(error);
@@ -443,7 +443,7 @@ static int run_all(struct measurement *measurement, struct ss_error *error) {
     for (unsigned repetition = 1; repetition <= most; repetition++) {
         for (size_t i = 0; i < measurement->count; i++)
             measurement->planned += !is_done(&measurement->jobs[i], repetition) &&
-                                    (!(request->until > 0) || repetition <= REPETITIONS_MIN);
+                                    (request->until < 0 || repetition <= REPETITIONS_MIN);
     }
     measurement->begin = ss_platform_now();
     for (unsigned repetition = 1; repetition <= most; repetition++) {
@@ -538,7 +538,7 @@ static int check_stable(
     const struct request *request, size_t count, size_t unstable, struct ss_error *error) {
     size_t stable = count - unstable;
     bool few = stable < 2;
-    if (request->min_stable == 0 ||
+    if (request->min_stable < 0 ||
         (!few && 100 * (double)stable >= request->min_stable * (double)count))
         return 0;
     if (set_results_aside(request, error) < 0)
@@ -654,7 +654,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
     char path[4300], sys[4300], time[32];
     struct utsname names;
-    if (request->repetitions > 0 && request->until > 0)
+    if (request->repetitions > 0 && request->until >= 0)
         return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
@@ -697,7 +697,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
 }
 
 int ssprofile_measure(char **argv, struct ss_error *error) {
-    struct request request = {.cpu = SSPROFILE_ANY_CPU};
+    struct request request = {.cpu = SSPROFILE_ANY_CPU, .until = -1, .min_stable = -1};
     struct ss_option_store store = {0};
     struct measurement measurement = {.request = &request};
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);

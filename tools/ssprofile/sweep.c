@@ -25,7 +25,7 @@
 struct request {
     struct ssprofile_forwarded measure; /* options for measure */
     const char *settings, *battery, *folder;
-    double spread; /* in percent; 0: not given */
+    double spread; /* in percent; negative: not given */
     int throttle, help;
 };
 
@@ -115,7 +115,7 @@ static const struct ssprofile_profile *find_next(
 static int add_boxes(const struct request *request, const struct ssprofile_results *results,
     struct table_sheet *sheet, struct ss_error *error) {
     struct ssprofile_matching matching = {
-        .unstable = request->spread > 0 ? request->spread / 100 : SSPROFILE_SPREAD_MAX};
+        .unstable = request->spread >= 0 ? request->spread / 100 : SSPROFILE_SPREAD_MAX};
     const struct ssprofile_profile *plain = NULL;
     for (size_t i = 0; i < results->count; i++) {
         if (strcmp(results->profiles[i].limits, SSPROFILE_WITHOUT) == 0)
@@ -237,7 +237,7 @@ static int sweep(const struct request *request, struct ss_error *error) {
 }
 
 int ssprofile_sweep(char **argv, struct ss_error *error) {
-    struct request request = {0};
+    struct request request = {.spread = -1};
     struct ss_option_store store = {0};
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
