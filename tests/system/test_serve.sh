@@ -389,6 +389,7 @@ invalid_options_are_refused() {
     expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
     expect_refusal 1 '--listen: ./none/socket: No such file' --work 0 --listen ./none/socket
     expect_refusal 2 "--address: 'localhost' is not a numeric address" --address localhost
+    expect_refusal 2 '--address cannot be combined with the path of --listen' --listen ./socket --address 127.0.0.1
     expect_refusal 2 '--work: ' --work 5
     expect_refusal 2 '--units cannot be combined with --work' --work 5m --units 100
     expect_refusal 2 '--units: ' --units 0

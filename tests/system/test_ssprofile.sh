@@ -439,6 +439,9 @@ profiles_are_compared() {
     grep -q 'with a probability of 92.3%' "$folder/predicted/predict.html" || fail "page: the coverage is missing"
     expect 125 predict "$folder/compared"
     says 'has several targets'
+    expect 125 predict --list -o "$folder/listed" "$folder/compared"
+    says '\-\-list writes no file: remove --output'
+    [ ! -e "$folder/listed" ] || fail "a folder was created"
 }
 
 missing_gnuplot_is_reported_once() {
@@ -495,6 +498,8 @@ odd_and_even_repetitions_are_compared() {
     says 'a half has only 4 repetitions of a benchmark, .* measure at least 10'
     expect 125 compare --halves "$folder/halved.csv" "$folder/halved.csv"
     says '^ssprofile: --halves requires exactly one profile'
+    expect 125 compare --halves --all "$folder/halved.csv"
+    says '^ssprofile: --all cannot be combined with --halves'
     expect 125 compare --halves
     grep ',1,' "$folder/halved.csv" >"$folder/single.csv"
     sed -i '1i machine,limits,benchmark,lower_is_better,class,repetition,result' "$folder/single.csv"
@@ -858,6 +863,9 @@ unknown_options_are_refused() {
     [ ! -e "$folder/nothing" ] || fail "a folder was created"
     expect 125 measure --repetitions 3 --until-spread 2% "$folder/nothing"
     says '\-\-repetitions cannot be combined with --until-spread'
+    expect 125 measure --battery "$folder/battery" --time 20m "$folder/nothing"
+    says "--time has no effect: the battery has no command of the form 'ssburn kernel NAME': remove --time"
+    [ ! -e "$folder/nothing" ] || fail "a folder was created"
     expect 125 calibrate
     expect 0 --help
     expect 0 measure --help

@@ -173,6 +173,10 @@ int ssprofile_battery_set_time(
     SS_OWNED(free) char *text = add_time(battery->text, time);
     if (!text)
         return ss_error_memory(error);
+    if (strcmp(text, battery->text) == 0)
+        return ss_error_fail(error,
+            "--time has no effect: the battery has no command of the form " KERNEL
+            "NAME': remove --time");
     ssprofile_battery_free(battery);
     return ssprofile_battery_parse(battery, text, "the battery", error);
 }

@@ -41,7 +41,7 @@ int ssprofile_battery_parse(
 
 /*
  * Replaces the default duration of ssburn's kernels: adds --time to commands of the form 'ssburn
- * kernel NAME', including those in the text.
+ * kernel NAME', including those in the text. Fails if the battery has none of them.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssprofile_battery_set_time(
     struct ssprofile_battery *battery, const char *time, struct ss_error *error);

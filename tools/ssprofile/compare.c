@@ -535,9 +535,12 @@ static int write_files(
         error);
 }
 
-static int check_count(const struct request *request, struct ss_error *error) {
+static int check_words(const struct request *request, struct ss_error *error) {
     if (request->halves && request->count != 1)
         return ss_error_fail(error, "--halves requires exactly one profile: see --help");
+    if (request->halves && request->all)
+        return ss_error_fail(error,
+            "--all cannot be combined with --halves, which has no target: remove one of them");
     if (!request->halves && request->count < 2)
         return ss_error_fail(error, "name a base and at least one target: see --help");
     return 0;
@@ -561,7 +564,7 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
         print_help();
-    else if (result == 0 && (result = check_count(&request, error)) == 0)
+    else if (result == 0 && (result = check_words(&request, error)) == 0)
         result = compare_profiles(comparison, &request, error);
     ssprofile_warnings_print(&comparison->warnings);
     if (result == 0 && request.output && !request.help)

@@ -385,6 +385,8 @@ int ssprofile_predict(char **argv, struct ss_error *error) {
         print_help();
     else if (result == 0 && request.count == 0)
         result = ss_error_fail(error, "name a table of ratios: see --help");
+    else if (result == 0 && request.list && request.output)
+        result = ss_error_fail(error, "--list writes no file: remove --output");
     else if (result == 0)
         result = request.list ? list_targets(&request, &tables[0], error)
                               : predict(&request, tables, error);

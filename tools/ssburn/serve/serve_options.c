@@ -2,6 +2,7 @@
 #include "serve_options.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "burn_options.h"
 #include "options/arguments.h"
@@ -9,7 +10,8 @@
 /* Maximum size of an answer, which is kept in memory. */
 #define BYTES_MAX (UINT64_C(1) << 30)
 
-#define WORK_DEFAULT (10 * SS_MILLISECOND)
+#define WORK_DEFAULT    (10 * SS_MILLISECOND)
+#define ADDRESS_DEFAULT "127.0.0.1"
 
 static int take_memory(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
@@ -33,8 +35,8 @@ static int take_bytes(
 static const struct ss_argument rows[] = {
     {0, "WHERE", {"listen", SS_OPTION_TEXT, AT(listen), .initial = "0",
         .help = "a port, 0 for any that is free, or the path of a Unix socket, with a slash"}},
-    {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address), .initial = "127.0.0.1",
-        .help = "the address of the port"}},
+    {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address),
+        .help = "the address of the port; default " ADDRESS_DEFAULT}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .max = "1h",
         .help = "CPU time of a request; default 10m"}},
     {0, "COUNT", {"units", COUNT_AT(units), .min = "1", .max = "4611686018427387904",
@@ -72,6 +74,11 @@ int serve_options_parse(struct serve_options *options, struct ss_option_store *s
     if (options->units && options->work != SS_TIME_NEVER)
         return ss_error_fail(
             error, "--units cannot be combined with --work: both set the work of a request");
+    if (options->address && strchr(options->listen, '/'))
+        return ss_error_fail(
+            error, "--address cannot be combined with the path of --listen: only ports have one");
+    if (!options->address)
+        options->address = ADDRESS_DEFAULT;
     if (options->work == SS_TIME_NEVER)
         options->work = WORK_DEFAULT;
     return 0;
