@@ -163,13 +163,13 @@ static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_e
     if (check_bounds(config, error) != 0 || check_count(config->length, config->step, error) != 0)
         return -1;
     double before = 0;
+    ss_time time = 0, last = 0; /* of this draw and the previous one */
     for (uint64_t index = 0;; index++) {
-        ss_time time = index * config->step;
         double load = config->min + ss_random(config->seed, index) * (config->max - config->min);
         bool over = time >= config->length;
         if (over && config->interpolate == YES)
-            load = before + (load - before) * (double)(config->length - (time - config->step)) /
-                                (double)config->step;
+            load =
+                before + (load - before) * (double)(config->length - last) / (double)config->step;
         if (config->interpolate == NO && index > 0 &&
             give(sink, over ? config->length : time, before, false, error) != 0)
             return -1;
@@ -180,6 +180,8 @@ static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_e
         if (over)
             return 0;
         before = load;
+        last = time;
+        time = ss_time_add(time, config->step);
     }
 }
 

@@ -277,6 +277,12 @@ static void random_trace_depends_only_on_its_seed(void **state) {
     free(other);
     assert_becomes(NULL, WORDS("--random", "7,min=20%,max=20%,step=2s,length=3s"),
         "0 0.2,2s 0.2,2s 0.2,3s 0.2");
+    /* A multiple of the step may exceed the longest time. */
+    assert_becomes(NULL, WORDS("--random", "7,min=20%,max=20%,step=150000d,length=213503d"),
+        "0 0.2,150000d 0.2,150000d 0.2,213503d 0.2");
+    assert_becomes(NULL,
+        WORDS("--random", "7,min=20%,max=20%,step=150000d,length=213503d,interpolate=yes"),
+        "0 0.2,150000d 0.2,213503d 0.2");
     assert_refused(NULL, WORDS("--random", "7,min=30%,max=20%"), "swap them");
     assert_refused(NULL, WORDS("--random", "7,length=10000d,step=1m"), "records");
 }
