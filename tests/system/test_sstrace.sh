@@ -351,6 +351,14 @@ error_has 'overnight.csv:10:1: the times of another machine have passed midnight
 # Later files continue each machine.
 expect 0 --from csv --every 10s --dump --split "$folder/twice" "$folder/untimed.csv" "$folder/untimed.csv"
 [ "$(tail -n 1 "$folder/twice/b.txt")" = '1M 0.6' ] || fail "wrong end of two files: $(cat "$folder/twice/b.txt")"
+# A killed sstrace with the same pid, as in a container, may have left its folder.
+mkdir "$folder/container"
+# shellcheck disable=SC2016 # for bash
+bash -c 'mkdir "$2.$BASHPID" && exec "$0" --from alibaba-2021 --split "$2" "$1"' \
+    "$sstrace" "$import/alibaba-2021.csv" "$folder/container/split" >"$folder/out" 2>"$folder/err" ||
+    fail "--split after a killed one: $(cat "$folder/err")"
+diff -r "$folder/alibaba-2021" "$folder/container/split" || fail "--split after a killed one writes other files"
+[ "$(find "$folder/container" -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || fail "leftover folder: $(ls "$folder/container")"
 # --split writes all files or none.
 expect 2 --from alibaba-2022 --split "$folder/nodes" "$import/alibaba-2022.csv"
 error_has 'nodes cannot be written: it exists and is not empty'

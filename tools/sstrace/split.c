@@ -18,7 +18,9 @@
 #include "source.h"
 #include "strands.h"
 
-#define FILE_NAME 256
+#define FILE_NAME      256
+#define TEMPORARY_SIZE 4200
+#define ATTEMPTS_MAX   100
 
 struct machine {
     struct sstrace_samples samples;
@@ -272,21 +274,34 @@ static int sync_folder(const char *folder) {
     return descriptor < 0 ? -1 : syncfs(descriptor);
 }
 
-/* Writes the traces to a folder next to the final one, then renames it. */
-static int write_folder(struct machines *machines, const char *folder, struct ss_error *error) {
-    char hidden[4200];
+/*
+ * Makes a folder with a new name next to the final one. A killed sstrace may have left a folder
+ * with our pid, which in a PID namespace is the same in every run.
+ */
+static int make_temporary(char path[TEMPORARY_SIZE], const char *folder) {
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/')
         length--;
-    snprintf(hidden, sizeof hidden, "%.*s.%d", (int)(length < 4096 ? length : 4096), folder,
-        (int)getpid());
-    if (mkdir(hidden, 0777) != 0)
-        return fail(folder, error);
-    int result = write_machines(machines, hidden, error);
-    if (result == 0 && (sync_folder(hidden) != 0 || rename(hidden, folder) != 0))
+    int used = snprintf(path, TEMPORARY_SIZE, "%.*s.%d", (int)(length < 4096 ? length : 4096),
+        folder, (int)getpid());
+    int result = mkdir(path, 0777);
+    for (int i = 1; result != 0 && errno == EEXIST && i < ATTEMPTS_MAX; i++) {
+        snprintf(path + used, TEMPORARY_SIZE - (size_t)used, ".%d", i);
+        result = mkdir(path, 0777);
+    }
+    return result;
+}
+
+/* Writes the traces to a folder next to the final one, then renames it. */
+static int write_folder(struct machines *machines, const char *folder, struct ss_error *error) {
+    char temporary[TEMPORARY_SIZE];
+    if (make_temporary(temporary, folder) != 0)
+        return fail(errno == EEXIST ? temporary : folder, error);
+    int result = write_machines(machines, temporary, error);
+    if (result == 0 && (sync_folder(temporary) != 0 || rename(temporary, folder) != 0))
         result = fail(folder, error);
     if (result != 0)
-        remove_folder(hidden);
+        remove_folder(temporary);
     return result;
 }
 
