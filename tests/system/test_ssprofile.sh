@@ -651,6 +651,9 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     expect 0 predict --list "$out/compare"
     [ "$(paste -sd ' ' "$folder/out")" = "two:without two:duty-5000" ] || fail "wrong targets: $(cat "$folder/out")"
     expect 0 predict --target two:duty-5000 -o "$out/predict-a b" "$out/compare"
+    expect 125 index "$out" "$folder/base" "$folder/absent"
+    says 'absent: No such file or directory'
+    [ ! -e "$out/index.html" ] || fail "a page with an absent profile was written"
     expect 0 index --say 'First & foremost.' "$out" "$folder/base" "$folder/two"
     says '^First & foremost\.$'
     says '^\| two:duty-5000 \| 2 \| 0\.5000 \| 0\.5000 '

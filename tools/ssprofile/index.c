@@ -8,6 +8,7 @@
 
 #include "base/owned.h"
 #include "base/whole_file.h"
+#include "choice.h"
 #include "commands.h"
 #include "html_page.h"
 #include "json_document.h"
@@ -244,10 +245,21 @@ static void print_text(const struct index *index) {
     table_print_markdown(stdout, &index->ranges);
 }
 
+static int check_profiles(const struct request *request, struct ss_error *error) {
+    for (size_t i = 1; i < request->count; i++) {
+        struct ssprofile_choice choice;
+        if (ssprofile_choose(&choice, request->words[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int make_index(const struct request *request, struct ss_error *error) {
     struct index index = {
         .request = request, .ranges = TABLE_SHEET("ranges", "Ranges", range_columns)};
-    int result = read_sections(&index, error);
+    int result = check_profiles(request, error);
+    if (result == 0)
+        result = read_sections(&index, error);
     if (result == 0)
         result = write_page(&index, error);
     if (result == 0 && !request->quiet)
