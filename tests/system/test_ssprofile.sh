@@ -650,7 +650,7 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     says '^- 0 of 2 ratios of two:duty-5000 lie in \[1, 1\]'
     expect 0 predict --list "$out/compare"
     [ "$(paste -sd ' ' "$folder/out")" = "two:without two:duty-5000" ] || fail "wrong targets: $(cat "$folder/out")"
-    expect 0 predict --target two:duty-5000 -o "$out/predict-a b" "$out/compare"
+    expect 0 predict --target two:duty-5000 -o "$out/predict-a b#1%" "$out/compare"
     expect 125 index "$out" "$folder/base" "$folder/absent"
     says 'absent: No such file or directory'
     [ ! -e "$out/index.html" ] || fail "a page with an absent profile was written"
@@ -659,7 +659,7 @@ all_throttles_of_a_folder_are_compared_and_indexed() {
     says '^\| two:duty-5000 \| 2 \| 0\.5000 \| 0\.5000 '
     is_well_formed "$out/index.html" || fail "index.html is not well-formed"
     grep -q '<p>First &amp; foremost.</p>' "$out/index.html" || fail "the text of --say is missing"
-    grep -q '<a href="predict-a b/predict.html">Prediction for two:duty-5000</a>' "$out/index.html" ||
+    grep -q '<a href="predict-a%20b%231%25/predict.html">Prediction for two:duty-5000</a>' "$out/index.html" ||
         fail "the prediction is missing"
     grep -q "<li>Target: $folder/two; machine two; " "$out/index.html" || fail "the target is not described"
     expect 125 compare --all "$folder/base" "$folder/two" "$folder/two:two"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -153,12 +154,20 @@ static void print_paragraph(FILE *page, const char *before, const char *text) {
     fputs("</p>\n", page);
 }
 
+/* Prints the name of a folder as a part of a link, in which #, % and others have a meaning. */
+static void print_link(FILE *page, const char *name) {
+    for (const char *at = name; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        fprintf(page, isalnum(byte) || strchr("-._~", byte) ? "%c" : "%%%02X", byte);
+    }
+}
+
 static void print_section(FILE *page, const struct section *section) {
     const char *title = document_text(section->document, "title");
     const char *base = document_text(section->document, "base");
     struct json_object *findings = document_get(section->document, "findings", json_type_array);
     fputs("<h2><a href=\"", page);
-    table_html_text(page, section->name);
+    print_link(page, section->name);
     fprintf(page, "/%s.html\">", section->kind);
     table_html_text(page, title ? title : section->name);
     fputs("</a></h2>\n", page);
