@@ -352,6 +352,16 @@ benchmarks_run_in_the_c_locale() {
     says '1 of 1 benchmarks measured'
 }
 
+# A process in the background keeps the output of a benchmark open.
+processes_that_a_benchmark_leaves_are_not_awaited() {
+    # shellcheck disable=SC2016 # for sh
+    echo "leaves cpu /s higher 'sh -c \"sleep 1000 & echo \$! >$folder/left; echo 7\"' '([0-9]+)'" >"$folder/leaving"
+    expect 0 measure --battery "$folder/leaving" --repetitions 1 --machine one "$folder/abandoned"
+    ! is_gone "$(cat "$folder/left")" || fail "the process in the background was awaited"
+    kill "$(cat "$folder/left")"
+    grep -qx 'one,without,leaves,false,cpu,1,7' "$folder/abandoned/results.csv" || fail "the result is missing"
+}
+
 unusable_benchmark_programs_are_skipped_and_reported() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
@@ -1040,6 +1050,7 @@ run_case killed_measurement_continues
 run_case clock_rates_and_idle_states_are_recorded
 run_case the_description_is_not_pinned
 run_case benchmarks_run_in_the_c_locale
+run_case processes_that_a_benchmark_leaves_are_not_awaited
 run_case unusable_benchmark_programs_are_skipped_and_reported
 run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid

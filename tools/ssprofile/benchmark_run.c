@@ -24,6 +24,9 @@
 
 #define SAMPLE_EACH 100 /* in milliseconds */
 
+/* How long the output is read after the end of a benchmark. */
+#define REST_MAX SS_SECOND
+
 static volatile sig_atomic_t interrupted, signal_count;
 
 static void count_signal(int signal) {
@@ -221,31 +224,44 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
 }
 
 /*
- * Samples the frequency until there is output or a signal arrives; a signal just before poll() is
- * noticed at its timeout. `frequency` may be NULL.
+ * Waits for output or a signal, but not long: a signal just before poll() is noticed at its
+ * timeout, and so is the end of the child. Returns whether there is output; otherwise samples the
+ * frequency. `frequency` may be NULL.
  */
-static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
+static bool wait_for_output(int file, struct ssprofile_frequency *frequency) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
-    sig_atomic_t before = signal_count;
-    while (signal_count == before && poll(&ready, 1, SAMPLE_EACH) <= 0) {
-        if (frequency)
-            ssprofile_frequency_sample(frequency);
-    }
+    if (poll(&ready, 1, SAMPLE_EACH) > 0)
+        return true;
+    if (frequency)
+        ssprofile_frequency_sample(frequency);
+    return false;
 }
 
 /*
- * Reads to the end, so that the child never waits for room in the pipe, but keeps only the
- * beginning. At the first signal to this process, sends SIGTERM to the child; at the second, sends
- * SIGKILL and stops reading.
+ * Returns whether the child ended a while ago, so that only processes that it left behind can keep
+ * its output open. `until` is 0 at first. Does not reap the child.
+ */
+static bool is_over(pid_t child, ss_time *until) {
+    siginfo_t info = {0};
+    if (*until == 0 && waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        info.si_pid == child)
+        *until = ss_time_add(ss_platform_now(), REST_MAX);
+    return *until > 0 && ss_platform_now() >= *until;
+}
+
+/*
+ * Reads to the end, or a little longer than the child lives, so that the child never waits for room
+ * in the pipe, but keeps only the beginning. At the first signal to this process, sends SIGTERM to
+ * the child; at the second, sends SIGKILL and stops reading.
  */
 static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
     size_t used = 0;
     sig_atomic_t sent = 0;
+    ss_time until = 0;
     for (;;) {
         bool full = used == OUTPUT_MAX - 1;
-        if (sent == signal_count)
-            wait_for_output(file, frequency);
+        bool is_ready = sent == signal_count && wait_for_output(file, frequency);
         if (sent < signal_count) {
             /* The child is not reaped yet, so its pid cannot have been reused. */
             kill(child, sent == 0 ? SIGTERM : SIGKILL);
@@ -254,6 +270,10 @@ static void read_output(int file, char *text, pid_t child, struct ssprofile_freq
             sent = signal_count;
             continue;
         }
+        if (is_over(child, &until))
+            break;
+        if (!is_ready)
+            continue;
         ssize_t got =
             full ? read(file, rest, sizeof rest) : read(file, text + used, OUTPUT_MAX - 1 - used);
         if (got < 0 && errno == EINTR)
