@@ -119,12 +119,13 @@ static void print_found(
 }
 
 static void print_warnings(const struct machines *machines, const char *name) {
-    struct found gaps = {0}, bad = {0}, late = {0}, empty = {0};
+    struct found gaps = {0}, bad = {0}, late = {0}, limited = {0}, empty = {0};
     for (size_t i = 0; i < machines->count; i++) {
         const struct sstrace_samples *it = &machines->items[i]->samples;
         add_found(&gaps, it->gaps);
         add_found(&bad, it->bad);
         add_found(&late, it->late);
+        add_found(&limited, it->limited);
         add_found(&empty, it->used == 0);
     }
     bool fills = machines->request.import.gaps == SSTRACE_GAPS_FILL;
@@ -133,6 +134,7 @@ static void print_warnings(const struct machines *machines, const char *name) {
     print_found(machines, name, bad, "ignored samples without a number");
     print_found(machines, name, late,
         "ignored samples that go backward in time (sort the file by time to keep them)");
+    print_found(machines, name, limited, SSTRACE_LIMITED);
     if (empty.count > 0)
         fprintf(stderr, "sstrace: %s: machines without any load, left out: %llu of %zu\n",
             ss_words_show(name).text, (unsigned long long)empty.count, machines->count);

@@ -120,6 +120,17 @@ static void google_task_loads_of_a_machine_are_added_up(void **state) {
     assert_not_imported(&run, "2 series (4155527081, 329150663)");
 }
 
+static void google_sums_above_100_percent_are_reported(void **state) {
+    (void)state;
+    static const char text[] = "600000000,900000000,1,0,m,0.7\n600000000,900000000,2,0,m,0.7\n"
+                               "900000000,1200000000,1,0,m,0.5\n900000000,1200000000,2,0,m,0.5\n";
+    char heard[1024];
+    struct import_run run =
+        import_heard(&sstrace_format_google_2011, NULL, text, sizeof text - 1, heard);
+    assert_levels(&run, 300, LEVELS(100, 100));
+    assert_string_equal(heard, "sstrace: in: sums above 100 %, limited to it: 1\n");
+}
+
 static void newer_cluster_tables_are_imported(void **state) {
     (void)state;
     /* First interval: 0.0625 + 0.125 + 0.5 / 2. */
@@ -412,6 +423,7 @@ UNIT_MAIN(
     cmocka_unit_test(sadf_csv_skips_samples_of_offline_cpus),
     cmocka_unit_test(sadf_csv_is_detected),
     cmocka_unit_test(google_task_loads_of_a_machine_are_added_up),
+    cmocka_unit_test(google_sums_above_100_percent_are_reported),
     cmocka_unit_test(newer_cluster_tables_are_imported),
     cmocka_unit_test(azure_import_selects_one_of_interleaved_machines),
     cmocka_unit_test(alibaba_samples_marked_invalid_become_gaps),

@@ -240,6 +240,7 @@ static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
 static int flush_span(struct sstrace_samples *samples, struct sstrace_input *input) {
     samples->has_held = false;
     samples->line = samples->held_line;
+    samples->limited += samples->held.load > 1 + LOAD_TOLERANCE;
     if (samples->held.load > 1)
         samples->held.load = 1;
     return pass_on(samples, input, samples->held);
@@ -405,7 +406,7 @@ static int flush_last(struct sstrace_samples *samples, struct sstrace_input *inp
 
 static void tell(const char *name, uint64_t count, const char *what) {
     if (count > 0)
-        fprintf(stderr, "sstrace: %s: ignored %s: %llu\n", ss_words_show(name).text, what,
+        fprintf(stderr, "sstrace: %s: %s: %llu\n", ss_words_show(name).text, what,
             (unsigned long long)count);
 }
 
@@ -433,9 +434,10 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *i
     if (samples->used == 0)
         return ss_error_fail(input->error, "%s:%llu:1: the file has no samples",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
-    tell(input->name, samples->bad, "samples without a number");
+    tell(input->name, samples->bad, "ignored samples without a number");
     tell(input->name, samples->late,
-        "samples that go backward in time (sort the file by time to keep them)");
+        "ignored samples that go backward in time (sort the file by time to keep them)");
+    tell(input->name, samples->limited, SSTRACE_LIMITED);
     return 0;
 }
 

@@ -112,10 +112,14 @@ struct sstrace_samples {
     int64_t before;           /* previous interval, ns */
     uint64_t used;            /* number of samples used */
     uint64_t gaps, late, bad;
+    uint64_t limited;        /* sums above 100 %, which became 100 % */
     bool undated;            /* a file has no date */
     int64_t latest;          /* latest time of a sample */
     uint64_t offered, fresh; /* samples of this file; those that do not go backward in time */
 };
+
+/* What a warning says about sums that are `limited`. */
+#define SSTRACE_LIMITED "sums above 100 %, limited to it"
 
 SS_NONNULL()
 void sstrace_samples_open(struct sstrace_samples *samples,
@@ -132,7 +136,8 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
 /*
  * Adds a sample of the selected series, read from the current line of `input`. Loads up to 1.01
  * become 1; larger or negative loads are refused. A sample that goes backward in time is skipped
- * and counted. `column`, from 1, is the column of the load, for messages.
+ * and counted. With `adds_up`, a sum above 1.01 becomes 1 and is counted. `column`, from 1, is the
+ * column of the load, for messages.
  */
 SS_NONNULL()
 int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
