@@ -362,6 +362,14 @@ processes_that_a_benchmark_leaves_are_not_awaited() {
     grep -qx 'one,without,leaves,false,cpu,1,7' "$folder/abandoned/results.csv" || fail "the result is missing"
 }
 
+commands_may_have_many_words() {
+    # shellcheck disable=SC2016 # for sh
+    echo "words cpu /s higher 'sh -c \"echo \$#\" $(printf ' x%.0s' {0..300})' '^([0-9]+)$'" >"$folder/wordy"
+    expect 0 measure --battery "$folder/wordy" --repetitions 1 --machine one --under without,duty=50% "$folder/words"
+    [ "$(grep -cE '^one,(without|duty-5000),words,false,cpu,1,300$' "$folder/words/results.csv")" -eq 2 ] ||
+        fail "$(cat "$folder/words/results.csv")"
+}
+
 unusable_benchmark_programs_are_skipped_and_reported() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
@@ -1051,6 +1059,7 @@ run_case clock_rates_and_idle_states_are_recorded
 run_case the_description_is_not_pinned
 run_case benchmarks_run_in_the_c_locale
 run_case processes_that_a_benchmark_leaves_are_not_awaited
+run_case commands_may_have_many_words
 run_case unusable_benchmark_programs_are_skipped_and_reported
 run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid

@@ -20,7 +20,6 @@
 #include "idle_states.h"
 
 #define OUTPUT_MAX 65536
-#define WORDS_MAX  256
 
 #define SAMPLE_EACH 100 /* in milliseconds */
 
@@ -191,14 +190,17 @@ static const char *reported_failure(int report) {
  */
 _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
     bool is_benchmark, int output, int report, pid_t parent) {
-    const char *words[WORDS_MAX];
     char path[8400];
+    size_t length = 0;
+    while (command[length])
+        length++;
+    const char **words = calloc(SSPROFILE_THROTTLE_WORDS + length + 1, sizeof *words);
+    if (!words)
+        _exit(126);
     size_t count =
         is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
     bool pins = is_benchmark && (count == 0 || runner->throttle.kind == SSPROFILE_FREQUENCY);
-    for (size_t i = 0; command[i] && count < WORDS_MAX - 1; i++)
-        words[count++] = command[i];
-    words[count] = NULL;
+    memcpy(words + count, command, length * sizeof *words);
     const char *old = getenv("PATH");
     snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
         old ? old : "/usr/bin:/bin");
