@@ -178,8 +178,12 @@ struct serve_http *serve_http_start(
     if (!http || (http->queue = queue, !make_responses(http, bytes))) {
         ss_error_memory(error);
     } else {
+        pthread_condattr_t attributes;
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
         pthread_mutex_init(&http->mutex, NULL);
-        pthread_cond_init(&http->less, NULL);
+        pthread_cond_init(&http->less, &attributes);
+        pthread_condattr_destroy(&attributes);
         http->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0,
             NULL, NULL, handle, http, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT,
             find_connections(), MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
@@ -202,7 +206,7 @@ void serve_http_quiesce(struct serve_http *http) {
 
 static void wait_for_answers(struct serve_http *http) {
     struct timespec end;
-    clock_gettime(CLOCK_REALTIME, &end);
+    clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += LINGER_SECONDS;
     pthread_mutex_lock(&http->mutex);
     while (http->unanswered > 0 && pthread_cond_timedwait(&http->less, &http->mutex, &end) == 0)
