@@ -462,6 +462,16 @@ profiles_are_compared() {
     [ ! -e "$folder/listed" ] || fail "a folder was created"
 }
 
+machines_with_quotes_in_their_names_can_be_chosen() {
+    measure "$folder/unquoted"
+    expect 0 measure --battery "$folder/battery" --machine 'a"b' --repetitions 2 "$folder/quoted"
+    expect 0 compare -q -o "$folder/quotes" "$folder/unquoted" "$folder/quoted"
+    expect 0 predict --list "$folder/quotes"
+    [ "$(cat "$folder/out")" = 'a"b:without' ] || fail "wrong targets: $(cat "$folder/out")"
+    expect 0 predict --target 'a"b:without' "$folder/quotes"
+    says_in_all 'as the 2 of a"b:without lies in'
+}
+
 missing_gnuplot_is_reported_once() {
     local data=$source/tests/data/profile
     mkdir "$folder/few"
@@ -1064,6 +1074,7 @@ run_case unusable_benchmark_programs_are_skipped_and_reported
 run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid
 run_case profiles_are_compared
+run_case machines_with_quotes_in_their_names_can_be_chosen
 run_case missing_gnuplot_is_reported_once
 run_case pictures_that_cannot_be_drawn_are_reported
 run_case odd_and_even_repetitions_are_compared

@@ -83,12 +83,21 @@ static void free_entry(struct entry *entry) {
     free(entry->class);
 }
 
+/* Returns a copy of a field, which the caller frees; NULL if memory is exhausted. */
+static char *copy_field(const struct sstrace_field *field) {
+    char *text = strndup(field->text, field->length);
+    if (text)
+        sstrace_field_unquote(text);
+    return text;
+}
+
 static bool add_entry(void *context, const struct sstrace_field *fields) {
     struct table *table = context;
     char target[600];
     double ratio;
     snprintf(target, sizeof target, "%.*s", (int)(fields[0].length < 599 ? fields[0].length : 599),
         fields[0].text);
+    sstrace_field_unquote(target);
     if (table->wanted && strcmp(table->wanted, target) != 0)
         return true;
     if (!ssreport_csv_number(&fields[3], &ratio) || !(ratio > 0))
@@ -102,8 +111,7 @@ static bool add_entry(void *context, const struct sstrace_field *fields) {
         table->without_memory = true;
         return false;
     }
-    struct entry entry = {strndup(fields[1].text, fields[1].length),
-        strndup(fields[2].text, fields[2].length), ratio};
+    struct entry entry = {copy_field(&fields[1]), copy_field(&fields[2]), ratio};
     table->without_memory |= !entry.benchmark || !entry.class;
     if (table->without_memory)
         free_entry(&entry);

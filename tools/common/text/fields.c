@@ -208,19 +208,22 @@ bool sstrace_field_is(const struct sstrace_field *field, const char *word) {
     return field->length == length && strncasecmp(field->text, word, length) == 0;
 }
 
+void sstrace_field_unquote(char *text) {
+    size_t length = strlen(text);
+    for (size_t i = 0; i + 1 < length; i++) {
+        if (text[i] == '"' && text[i + 1] == '"')
+            memmove(text + i, text + i + 1, length-- - i);
+    }
+}
+
 int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]) {
     if (field->length >= SSTRACE_NAME)
         return sstrace_input_blame(input, field->column, "the name has %zu characters (at most %d)",
             field->length, SSTRACE_NAME - 1);
-    size_t length = field->length;
-    memcpy(name, field->text, length);
-    for (size_t i = 0; i + 1 < length; i++) {
-        /* Two quotes in a row occur only inside quotes. */
-        if (name[i] == '"' && name[i + 1] == '"')
-            memmove(name + i, name + i + 1, length-- - i - 1);
-    }
-    name[length] = '\0';
+    memcpy(name, field->text, field->length);
+    name[field->length] = '\0';
+    sstrace_field_unquote(name);
     return 0;
 }
 

@@ -89,6 +89,10 @@ int sstrace_table_read_row(struct sstrace_input *input);
 SS_NONNULL()
 bool sstrace_field_is(const struct sstrace_field *field, const char *word);
 
+/* Replaces doubled quotes in the text of a field. They occur only inside quotes. */
+SS_NONNULL()
+void sstrace_field_unquote(char *text);
+
 /* Copies a field and replaces doubled quotes. Fails if the field is too long for a name. */
 SS_NONNULL()
 int sstrace_field_name(
