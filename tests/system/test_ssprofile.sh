@@ -926,6 +926,15 @@ END
     grep -q '^target,duty-4000,odd,false,app,1,40$' "$folder/verified/applications/target/results.csv" ||
         fail "the throttle is not that of the target"
     is_page "$folder/verified/applications/predict.html" 1
+    mkdir "$folder/verified/versioned"
+    cp "$folder/applications.csv" "$folder/verified/versioned/results.csv"
+    echo fake 1.1 >"$folder/verified/versioned/version.txt"
+    { echo "version 'echo fake 1.0'" && cat "$folder/applications"; } >"$folder/versioned-applications"
+    versions=(verify --battery "$folder/versioned-applications" --repetitions 2 --base "$folder/verified/versioned")
+    expect 125 "${versions[@]}" "$comparison" "$folder/verified/forced"
+    says "measured with 'fake 1.0', but the base with 'fake 1.1': .*; --force compares them"
+    expect 0 "${versions[@]}" --force "$comparison" "$folder/verified/forced"
+    says_in_all '1 of 2 applications lie within'
     # Both sides run here under the same throttle, so all ratios are 1.
     expect 0 "${verify[@]}" --base-here --benchmarks 'steady,odd' "$comparison" "$folder/verified/both"
     says_in_all '2 of 2 applications lie within'

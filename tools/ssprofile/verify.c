@@ -24,7 +24,7 @@
 struct request {
     struct ssprofile_forwarded measure; /* options for measure */
     const char *base, *target, *spread, *coverage, *battery;
-    int base_here, help;
+    int base_here, force, help;
     char *words[2]; /* the comparison and the folder of the results */
     size_t count;
 };
@@ -56,6 +56,8 @@ static const struct ss_argument rows[] = {
         .help = "leave out applications whose mean is more uncertain than this"}},
     {0, "PART", {"coverage", SS_OPTION_TEXT, AT(coverage), .initial = "100%",
         .help = "check against the narrowest interval that covers this much"}},
+    {0, NULL, {"force", AT(force),
+        .help = "compare results of different versions of the applications"}},
     SSPROFILE_FORWARDED(struct request, measure),
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(accept_word),
@@ -161,7 +163,8 @@ static int compare(const struct request *request, const char *base, struct ss_er
     path_in(output, request, "compare");
     path_in(target, request, "target");
     char *words[] = {(char *)"compare", (char *)"-q", (char *)"--spread", (char *)request->spread,
-        (char *)"-o", output, (char *)base, target, NULL};
+        (char *)"-o", output, (char *)base, target, request->force ? (char *)"--force" : NULL,
+        NULL};
     return ssprofile_compare(words, error);
 }
 
