@@ -151,7 +151,7 @@ load_of_group_excludes_other_processes() {
     local load_of load
     can_have lxc
     for load_of in cpus group; do
-        begin_study --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
+        begin_study --levels 50:50:50 --hold 4 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
             --output "of-$load_of" --repeat -- sleep 0.3
         await both_count
         spin taskset -c 1
@@ -163,7 +163,7 @@ load_of_group_excludes_other_processes() {
         awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
             fail "wrong load of the $load_of: $load"
     done
-    refuses "the lines above the first run differ" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
+    refuses "the lines above the first run differ" --levels 50:50:50 --hold 4 --sets 0/1 --environment lxc --name nap \
         --output of-group --load-of cpus --repeat -- sleep 0.3
 }
 
