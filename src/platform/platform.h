@@ -373,7 +373,11 @@ bool ss_platform_task_clock_works(void);
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 SS_MUST_USE int ss_platform_check_system(struct ss_error *error);
 
-/* Checks /proc alone, which shows processes, CPU time, and the path of the program itself. */
+/*
+ * Checks /proc alone, which shows processes, CPU time, and the path of the program itself. It must
+ * be that of our own PID namespace: in another one, the parent and the state that are read for a
+ * pid are not those of the process that a signal to this pid reaches.
+ */
 SS_MUST_USE int ss_platform_check_proc(struct ss_error *error);
 
 /*

@@ -538,6 +538,24 @@ START_TEST(missing_proc_and_dev_null_are_reported) {
 }
 END_TEST
 
+/* Pids in that /proc are those of other processes, which a run would signal. */
+START_TEST(proc_of_another_pid_namespace_is_refused) {
+    const char *options = geteuid() == 0 ? "-pf" : "-rpf"; /* without --mount-proc */
+    struct run *run = run_wait(run_start(NULL, WORDS("unshare", options, "true")));
+    SKIP_UNLESS(run->status == 0, "namespaces: cannot create a PID namespace");
+    run_free(run);
+    /* The leak check finds its own threads in /proc. */
+    struct run_setup setup = {.environment = WORDS("ASAN_OPTIONS=detect_leaks=0")};
+    run = run_wait(run_start(
+        &setup, WORDS("unshare", options, SHOWSTOPPER, "-n", "1", "-l", "50%", PAYLOAD, "spin")));
+    run_expect(run, 125);
+    run_expect_text(&run->err, "/proc belongs to another PID namespace");
+    ck_assert_uint_eq(run_count_text(&run->err, "\n"), 1);
+    run_free(run);
+    run_expect_nothing_left();
+}
+END_TEST
+
 START_TEST(percentages_in_the_command_cause_a_warning) {
     warned("showstopper: warning: in the command, 60% becomes 600, because % stands for the "
            "instance's number: write 60%% to keep the character, or give -p ''\n",
@@ -634,6 +652,7 @@ PROCESS_MAIN(
     SS_CASE(instances_beyond_the_open_file_limit_are_refused),
     SS_CASE(instances_beyond_the_process_limit_are_refused),
     SS_CASE(missing_proc_and_dev_null_are_reported),
+    SS_CASE(proc_of_another_pid_namespace_is_refused),
     SS_CASE(percentages_in_the_command_cause_a_warning),
     SS_CASE(a_set_uid_showstopper_is_refused))
 /* clang-format on */

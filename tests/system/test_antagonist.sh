@@ -581,6 +581,19 @@ END
     wait "$server" || true
 }
 
+# In a PID namespace whose /proc is that of another one, pids are those of other processes.
+a_plan_that_sees_the_proc_of_another_namespace_is_refused() {
+    needs_ssantagonist
+    local options=-pf status=0
+    [ "$(id -u)" -eq 0 ] || options=-rpf
+    unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
+    # The leak check finds its own threads in /proc.
+    env ASAN_OPTIONS=detect_leaks=0 unshare "$options" \
+        ssantagonist plan --victim true --suspects 1 study 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat err)"
+    grep -qF '/proc belongs to another PID namespace' err || fail "$(cat err)"
+}
+
 kills_leave_no_suspect_stopped() {
     needs_ssantagonist
     "$source/tests/bench/antagonist-kills.sh" "$build" 2 >kills 2>err || fail "$(cat kills err)"
@@ -605,5 +618,6 @@ run_case invalid_options_are_refused_before_anything_starts
 run_case a_study_reports_whether_suspects_slow_the_victim
 run_case a_large_loss_ends_the_run_and_continues_all_suspects
 run_case a_victim_that_answers_too_little_has_lost
+run_case a_plan_that_sees_the_proc_of_another_namespace_is_refused
 run_case kills_leave_no_suspect_stopped
 end_cases

@@ -839,6 +839,19 @@ processes_that_outlive_the_command_leave_its_group() {
     [[ $groups != *ssactuate* ]] || fail "the process is still in the group: $groups"
 }
 
+# In a PID namespace whose /proc is that of another one, pids are those of other processes.
+calls_that_see_the_proc_of_another_namespace_are_refused() {
+    local options=-pf verb
+    [ "$(id -u)" -eq 0 ] || options=-rpf
+    unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
+    for verb in "run pin=free -- touch $folder/started" restore; do
+        # shellcheck disable=SC2086 # several words; the leak check finds its own threads in /proc
+        expect 125 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" ssactuate $verb
+        says err "/proc belongs to another PID namespace"
+    done
+    [ ! -e "$folder/started" ] || fail "the command was started"
+}
+
 pin_sets_the_affinity_of_the_command() {
     local first level
     first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
@@ -995,6 +1008,7 @@ run_case sizes_of_a_policy_may_leave_out_parts
 run_case the_memory_limit_is_not_set_below_the_memory_in_use
 run_case control_groups_limit_the_command_and_are_removed
 run_case processes_that_outlive_the_command_leave_its_group
+run_case calls_that_see_the_proc_of_another_namespace_are_refused
 run_case pin_sets_the_affinity_of_the_command
 run_case each_thread_is_bound_to_one_cpu
 run_case crowded_threads_cause_one_warning

@@ -843,6 +843,22 @@ END
 }
 
 # tests/system/batch-chaos makes many rounds.
+# In a PID namespace whose /proc is that of another one, pids are those of other processes.
+calls_that_see_the_proc_of_another_namespace_are_refused() {
+    local options=-pf arguments
+    [ "$(id -u)" -eq 0 ] || options=-rpf
+    unshare "$options" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
+    begin
+    printf '%s\n' 'run a takes 1s' 'main -- touch begun' >plan
+    mkdir study
+    for arguments in 'study plan' '--clean study'; do
+        # shellcheck disable=SC2086 # two words; the leak check finds its own threads in /proc
+        expect 125 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" ssbatch $arguments
+        says err "/proc belongs to another PID namespace"
+    done
+    [ ! -e begun ] || fail "the run was carried out"
+}
+
 killed_studies_are_completed() {
     begin
     "$tests/batch-chaos" --rounds 4 --patience 20 "$build" >out 2>&1 || fail "$(cat out)"
@@ -855,6 +871,7 @@ killed_studies_are_completed() {
 }
 
 run_case killed_studies_are_completed
+run_case calls_that_see_the_proc_of_another_namespace_are_refused
 run_case finished_runs_are_not_repeated
 run_case skipped_runs_get_the_reason_of_the_latest_plan
 run_case changed_runs_are_refused_without_redo

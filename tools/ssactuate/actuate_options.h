@@ -10,6 +10,7 @@ struct ssactuate_options;
 struct ssactuate_verb {
     const char *name;
     bool takes_words, takes_command, takes_json, takes_record, takes_policy, takes_check;
+    bool changes; /* it changes the machine, and identifies processes by /proc */
     int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
 };
 

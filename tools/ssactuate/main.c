@@ -22,6 +22,7 @@
 #include "actuate_run.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "platform/platform.h"
 #include "platform/program.h"
 
 /* The status of `get` for an actuator that this machine does not have. */
@@ -98,10 +99,10 @@ static const struct ssactuate_verb verbs[] = {
     {"list", .takes_json = true, .action = list},
     {"get", .takes_words = true, .takes_json = true, .action = get},
     {"run", .takes_words = true, .takes_command = true, .takes_record = true, .takes_check = true,
-        .action = ssactuate_run},
-    {"follow", .takes_command = true, .takes_record = true, .takes_policy = true,
+        .changes = true, .action = ssactuate_run},
+    {"follow", .takes_command = true, .takes_record = true, .takes_policy = true, .changes = true,
         .action = ssactuate_follow},
-    {"restore", .action = ssactuate_restore},
+    {"restore", .changes = true, .action = ssactuate_restore},
     {NULL},
 };
 
@@ -112,6 +113,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         ssactuate_options_print_help();
     else if (result == 0 && options.version)
         ss_program_print_version("ssactuate");
+    else if (result == 0 && options.verb->changes && ss_platform_check_proc(error) < 0)
+        result = -1;
     else if (result == 0)
         result = options.verb->action(&options, status, error);
     ssactuate_options_free(&options);

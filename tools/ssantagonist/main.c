@@ -123,6 +123,8 @@ static int carry_out(
     const struct antagonist_options *options, int *exit_status, struct ss_error *error) {
     if (options->iteration && ss_pattern_check(options->iteration, error) < 0)
         return ss_error_wrap(error, "--iteration");
+    if (options->command == ANTAGONIST_PLAN && ss_platform_check_proc(error) < 0)
+        return -1;
     switch (options->command) {
     case ANTAGONIST_WATCH:
         return watch(options, error);

@@ -470,6 +470,8 @@ static int end_study(struct batch *batch, struct ss_error *error) {
 }
 
 static int open_call(struct batch *batch, struct ss_error *error) {
+    if (ss_platform_check_proc(error) < 0)
+        return -1;
     if (!getcwd(batch->folder, sizeof batch->folder))
         return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
     if (ssbatch_call_open(

@@ -17,6 +17,7 @@
 #include "enter.h"
 #include "hold.h"
 #include "place_options.h"
+#include "platform/platform.h"
 #include "platform/program.h"
 
 #define PERIOD (100 * SS_MILLISECOND) /* period of quotas */
@@ -116,6 +117,8 @@ static int carry_out(struct ssplace_options *options, int *status, struct ss_err
         return why_not(options, status, error);
     if (strcmp(options->verb, "settings") == 0)
         return print_settings(options, error);
+    if (ss_platform_check_proc(error) < 0)
+        return -1;
     if (strcmp(options->verb, "close") == 0)
         return close_places(options, error);
     if (ssplace_name(&place, options->words[0], &options->roots, error) < 0)

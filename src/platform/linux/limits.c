@@ -74,9 +74,20 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
     return 0;
 }
 
+/* Returns our pid in the PID namespace that /proc shows; 0 if we are not in it. */
+static long own_pid_in_proc(void) {
+    char text[32] = "";
+    return readlink("/proc/self", text, sizeof text - 1) > 0 ? strtol(text, NULL, 10) : 0;
+}
+
 int ss_platform_check_proc(struct ss_error *error) {
-    if (access("/proc/self/stat", R_OK) == 0)
+    bool is_ours = own_pid_in_proc() == getpid();
+    if (is_ours && access("/proc/self/stat", R_OK) == 0)
         return 0;
+    if (!is_ours && access("/proc/stat", F_OK) == 0)
+        return ss_error_fail(error, "/proc belongs to another PID namespace, where pids mean other "
+                                    "processes: mount its own with `mount -t proc proc /proc`, or "
+                                    "use `unshare --mount-proc`");
     return ss_error_fail(error, "/proc is not mounted, but processes, CPU times and modules are "
                                 "found there: mount it with `mount -t proc proc /proc`");
 }
