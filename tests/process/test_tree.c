@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,6 +150,36 @@ START_TEST(children_of_a_shell_are_throttled) {
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " spin & nohup " PAYLOAD " spin & wait");
     expect_throttled(run, 4);
+}
+END_TEST
+
+static const char *other_loadavg;
+
+/* As lxcfs does, with a pid that never changes. */
+static void mount_loadavg(void) {
+    surroundings_leave_mounts();
+    if (mount(other_loadavg, "/proc/loadavg", NULL, MS_BIND, NULL) < 0)
+        _exit(SURROUNDINGS_MISSING);
+}
+
+START_TEST(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    run_greedily();
+    const char *folder = run_make_folder(), *file = run_path(folder, "go");
+    char script[1024];
+    snprintf(script, sizeof script,
+        "until test -e %s; do sleep 0.1; done; setsid " PAYLOAD " spin & exec " PAYLOAD " spin",
+        file);
+    other_loadavg = run_path(folder, "loadavg");
+    run_write_file(other_loadavg, "0.00 0.01 0.05 1/99 4194304\n");
+    struct run_setup setup = {.prepare = mount_loadavg};
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, "sh", "-c", script));
+    run_wait_text(run, "instances run");
+    run_write_file(file, "");
+    RUN_UNTIL(run, family_find("payload").count == 4);
+    expect_throttled(run, 4);
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -482,6 +513,7 @@ PROCESS_MAIN(
     SS_CASE(orphans_are_throttled),
     SS_CASE(processes_that_create_a_session_late_are_throttled),
     SS_CASE(children_of_a_shell_are_throttled),
+    SS_CASE(late_sessions_are_throttled_if_the_latest_pid_is_unknown),
     SS_CASE(sessions_are_throttled_without_pidfds),
     SS_CASE(children_born_before_the_first_census_are_throttled),
     SS_CASE(fork_storms_are_throttled),

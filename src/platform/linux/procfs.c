@@ -3,8 +3,10 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/owned.h"
@@ -83,13 +85,21 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
     return process->started != 0;
 }
 
-/* Reads the last field of /proc/loadavg; the kernel assigns pids in ascending order. */
+/*
+ * Reads the last field of /proc/loadavg; the kernel assigns pids in ascending order. In containers
+ * of LXC, lxcfs mounts a file of its own there, with a pid of the host; gVisor always writes 0.
+ */
 pid_t ss_platform_process_latest(void) {
     char text[128];
-    if (ss_linux_read_text("/proc/loadavg", text, sizeof text) < 0)
+    struct statfs system;
+    SS_OWNED(close) int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstatfs(file, &system) < 0 || system.f_type != PROC_SUPER_MAGIC)
         return -1;
+    ssize_t length = read(file, text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
     const char *last = strrchr(text, ' ');
-    return last ? (pid_t)strtol(last + 1, NULL, 10) : -1;
+    long latest = last ? strtol(last + 1, NULL, 10) : 0;
+    return latest > 0 ? (pid_t)latest : -1;
 }
 
 pid_t ss_platform_process_limit(void) {
