@@ -368,6 +368,15 @@ static void warn_of_excess(struct ss_master *master) {
     ss_option_store_free(&store);
 }
 
+static void end_sensor(struct ss_master *master) {
+    pid_t pid = master->sensor.pid;
+    if (!ss_sensor_end(&master->sensor))
+        ss_outcome_warn(master->outcome,
+            "the sensor, process %d, did not end when it was killed: it belongs to another user, "
+            "is frozen, or waits for a device; end it yourself",
+            (int)pid);
+}
+
 /*
  * Closes the recorder. Removes the record of a run that failed to start, because it would block the
  * next attempt.
@@ -412,7 +421,7 @@ static void close_master(struct ss_master *master) {
     /* The remaining work is not urgent. */
     if (master->scheduling)
         ss_platform_scheduling_restore(master->scheduling, NULL);
-    ss_sensor_end(&master->sensor);
+    end_sensor(master);
     ss_output_close(&master->output);
     if (master->recorder)
         close_recorder(master);

@@ -21,6 +21,9 @@
 #define END_LOOK  5000000 /* nanoseconds between looks for the end of the program */
 #define END_LOOKS 20
 
+#define KILL_LOOK  1000000 /* nanoseconds between looks for the end of the killed program */
+#define KILL_LOOKS 500
+
 static void exec_sensor(
     char *const *words, pid_t master, int output, const struct ss_sensor_caller *caller) {
     setpgid(0, 0);
@@ -131,14 +134,27 @@ int ss_sensor_check(const struct ss_sensor *sensor, ss_time now, struct ss_error
         ss_time_seconds(SS_SENSOR_SILENCE));
 }
 
-void ss_sensor_end(struct ss_sensor *sensor) {
+/* Returns whether a killed program ends in time. */
+static bool await_end(pid_t pid) {
+    static const struct timespec pause = {.tv_nsec = KILL_LOOK};
+    for (int i = 0; i < KILL_LOOKS; i++) {
+        pid_t reaped = waitpid(pid, NULL, WNOHANG);
+        if (reaped == pid || (reaped < 0 && errno != EINTR))
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+bool ss_sensor_end(struct ss_sensor *sensor) {
     if (sensor->pid > 0) {
         kill(-sensor->pid, SIGKILL);
         kill(sensor->pid, SIGKILL);
-        while (waitpid(sensor->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
     }
+    /* A program that may not be signaled ends when it writes to a closed pipe. */
     if (sensor->from >= 0)
         close(sensor->from);
+    bool ended = sensor->pid <= 0 || await_end(sensor->pid);
     *sensor = (struct ss_sensor){.status = -1, .from = -1, .value = NAN};
+    return ended;
 }

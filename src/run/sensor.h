@@ -47,7 +47,10 @@ SS_MUST_USE int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_
 SS_MUST_USE int ss_sensor_check(
     const struct ss_sensor *sensor, ss_time now, struct ss_error *error);
 
-/* Kills the sensor and its process group. */
-void ss_sensor_end(struct ss_sensor *sensor);
+/*
+ * Kills the sensor and its process group, and closes its output. Returns false if the sensor has
+ * not ended after half a second: it may be one of another user, or frozen.
+ */
+SS_MUST_USE bool ss_sensor_end(struct ss_sensor *sensor);
 
 #endif

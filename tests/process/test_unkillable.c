@@ -18,14 +18,19 @@ static void set(const struct control_group *group, const char *file, const char 
 }
 
 /* Moves a process into the group. Frozen by version 1, it does not even end by SIGKILL. */
-static pid_t hold(const struct control_group *group, struct run *run, bool is_frozen) {
+static void hold_process(
+    const struct control_group *group, struct run *run, pid_t held, bool is_frozen) {
     char pid[16];
-    pid_t held = run_find(run, "sleep");
     snprintf(pid, sizeof pid, "%d", (int)held);
     set(group, "cgroup.procs", pid);
     set(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED");
     /* Until the group is frozen, a signal still ends the process. */
     RUN_UNTIL(run, control_group_has(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED"));
+}
+
+static pid_t hold(const struct control_group *group, struct run *run, bool is_frozen) {
+    pid_t held = run_find(run, "sleep");
+    hold_process(group, run, held, is_frozen);
     return held;
 }
 
@@ -71,6 +76,24 @@ START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
         run_expect(run_wait(run), -SIGTERM);
         end_held(&group, run, is_frozen);
     }
+    control_group_remove(&group);
+}
+END_TEST
+
+/* Like one of another user, which may not be signaled. */
+START_TEST(a_sensor_that_cannot_be_killed_is_left_with_a_warning) {
+    struct control_group group;
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
+    struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "-f",
+        "command", "-F", PAYLOAD " sensor 0.5", "sleep", "1000");
+    run_find(run, "sleep");
+    hold_process(&group, run, run_find(run, "payload"), true);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_text(&run->err, "did not end when it was killed");
+    ck_assert_uint_eq(run_count_text(&run->err, "killed process of instances"), 0);
+    set(&group, "freezer.state", "THAWED");
+    run_free_clean(run);
     control_group_remove(&group);
 }
 END_TEST
@@ -208,6 +231,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(the_run_ends_even_if_a_process_cannot_be_killed),
+    SS_CASE(a_sensor_that_cannot_be_killed_is_left_with_a_warning),
     SS_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process),
     SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
     SS_CASE(an_attached_process_that_ends_slowly_is_waited_for),
