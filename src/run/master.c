@@ -368,9 +368,15 @@ static void warn_of_excess(struct ss_master *master) {
     ss_option_store_free(&store);
 }
 
+/*
+ * Call this while the guardian lives: if the master is killed meanwhile, the guardian ends what the
+ * sensor leaves. A sensor that has not ended stays on the board, so that no sweep counts it.
+ */
 static void end_sensor(struct ss_master *master) {
     pid_t pid = master->sensor.pid;
-    if (!ss_sensor_end(&master->sensor))
+    if (ss_sensor_end(&master->sensor))
+        atomic_store(&master->board->sensor, 0);
+    else
         ss_outcome_warn(master->outcome,
             "the sensor, process %d, did not end when it was killed: it belongs to another user, "
             "is frozen, or waits for a device; end it yourself",
@@ -394,6 +400,7 @@ static void close_recorder(struct ss_master *master) {
 static void close_master(struct ss_master *master) {
     ss_master_end_perf(master, ss_platform_now());
     if (master->crew.board) {
+        end_sensor(master);
         ss_crew_dismiss_guardian(&master->crew);
         ss_master_watch(master); /* for instances that the guardian has ended */
     }
@@ -421,7 +428,6 @@ static void close_master(struct ss_master *master) {
     /* The remaining work is not urgent. */
     if (master->scheduling)
         ss_platform_scheduling_restore(master->scheduling, NULL);
-    end_sensor(master);
     ss_output_close(&master->output);
     if (master->recorder)
         close_recorder(master);

@@ -87,6 +87,25 @@ START_TEST(a_master_killed_during_shutdown_leaves_nothing_behind) {
 }
 END_TEST
 
+static bool has_exited(pid_t pid) {
+    char state = run_state(pid);
+    return state == 0 || state == 'Z';
+}
+
+/* With output that nobody reads, the master continues for a moment after the guardian has ended. */
+START_TEST(a_master_killed_after_its_guardian_leaves_no_child_of_a_sensor) {
+    struct run *run = START("-q", "-n", "1", "-l", "100%", "-c", "fixed", "--duration", "1s",
+        "--grace", "100m", "--iteration", "done", "-f", "command", "-F",
+        "sh -c 'sleep 1000 & exec " PAYLOAD " sensor 0.5'", PAYLOAD, "flood");
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(NULL, run_named("ss-guardian", pids) == 1 || has_exited(run->pid));
+    RUN_UNTIL(NULL, run_named("ss-guardian", pids) == 0 || has_exited(run->pid));
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    run_free_clean(run);
+}
+END_TEST
+
 START_TEST(a_killed_master_leaves_no_process_of_a_tree) {
     /* The leader is a shell that waits for its children and grandchildren. */
     struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
@@ -317,6 +336,7 @@ PROCESS_MAIN(
     SS_CASE(a_master_killed_just_after_its_start_leaves_nothing_behind),
     SS_CASE(a_master_killed_at_any_phase_leaves_nothing_behind),
     SS_CASE(a_master_killed_during_shutdown_leaves_nothing_behind),
+    SS_CASE(a_master_killed_after_its_guardian_leaves_no_child_of_a_sensor),
     SS_CASE(a_killed_master_leaves_no_process_of_a_tree),
     SS_CASE(killed_executors_leave_no_process_of_a_tree),
     SS_CASE(killed_processes_are_noticed_without_pidfds),
