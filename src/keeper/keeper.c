@@ -74,8 +74,9 @@ static bool await_child(struct ss_keeper *keeper) {
     int status = 0;
     if (keeper->pid <= 0)
         return false;
-    kill(keeper->pid, SIGCONT); /* the keeper may be stopped */
-    ss_platform_reap(keeper->pid, &status, 0);
+    do
+        kill(keeper->pid, SIGCONT); /* the keeper may be stopped, also while we wait */
+    while (ss_platform_reap(keeper->pid, &status, WUNTRACED) > 0 && WIFSTOPPED(status));
     keeper->pid = 0;
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

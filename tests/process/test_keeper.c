@@ -23,6 +23,8 @@ static int open_status; /* returned by the open function of later keepers */
 static bool stops_when_orphaned;
 static pid_t first_parent;
 
+static int stops_when_closed; /* how often later keepers stop themselves before they exit */
+
 static void note(char event) {
     ck_assert_int_eq(write(log_ends[1], &event, 1), 1);
 }
@@ -49,6 +51,8 @@ static void note_orphaned(void *context) {
 static void note_closed(void *context) {
     (void)context;
     note('.');
+    for (int i = 0; i < stops_when_closed; i++)
+        raise(SIGSTOP);
 }
 
 static const struct ss_keeper_duty duty = {
@@ -195,6 +199,19 @@ START_TEST(a_stopped_keeper_can_be_dismissed) {
 }
 END_TEST
 
+/* The first SIGCONT may come before the first stop. */
+START_TEST(a_keeper_that_is_stopped_while_it_is_dismissed_is_continued) {
+    stops_when_closed = 3;
+    open_log();
+    start_keeper();
+    expect_events("o");
+    ck_assert(ss_keeper_dismiss(&keeper));
+    expect_events(".");
+    expect_no_event();
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
 START_TEST(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
     int status;
     open_log();
@@ -268,6 +285,7 @@ PROCESS_MAIN(
     SS_CASE(a_dismissed_keeper_does_not_clean_up),
     SS_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed),
     SS_CASE(a_stopped_keeper_can_be_dismissed),
+    SS_CASE(a_keeper_that_is_stopped_while_it_is_dismissed_is_continued),
     SS_CASE(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up),
     SS_CASE(a_keeper_whose_successors_cannot_be_set_up_has_not_finished),
     SS_CASE(awaiting_a_stopped_keeper_continues_it),
