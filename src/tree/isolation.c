@@ -175,17 +175,36 @@ static void suspend(void) {
     pass_on(SIGCONT);
 }
 
+/* Only interrupts a wait. */
+static void notice(int number) {
+    (void)number;
+}
+
+/*
+ * Continues the first process inside if another process has stopped it: otherwise no signal would
+ * be passed on, and the end of the run would not be reported.
+ */
+static void unstop(pid_t first) {
+    siginfo_t stopped = {0};
+    if (waitid(P_PID, (id_t)first, &stopped, WSTOPPED | WNOHANG) == 0 && stopped.si_pid == first)
+        kill(first, SIGCONT);
+}
+
 /*
  * Waits for a message. Signals are delivered only during the wait. Returns false if the first
  * process inside was killed.
  */
-static bool receive(int report, struct message *message) {
+static bool receive(pid_t first, int report, struct message *message) {
+    struct sigaction stopped = {.sa_handler = notice, .sa_flags = SA_RESTART};
+    sigaction(SIGCHLD, &stopped, NULL);
     sigset_t none;
     sigemptyset(&none);
     for (;;) {
         struct pollfd inside = {.fd = report, .events = POLLIN};
-        if (ppoll(&inside, 1, NULL, &none) <= 0)
+        if (ppoll(&inside, 1, NULL, &none) <= 0) {
+            unstop(first);
             continue;
+        }
         if (read(report, message, sizeof *message) != sizeof *message)
             return false;
         if (message->kind != STOPPED)
@@ -198,7 +217,7 @@ static int stand_outside(pid_t first, int report, const struct ss_board *board,
     struct ss_terminal *terminal, struct ss_error *error) {
     struct message message;
     pass_signals_on(first);
-    bool received = receive(report, &message);
+    bool received = receive(first, report, &message);
     next_process = 0;
     close(report);
     unblock_signals();

@@ -374,6 +374,23 @@ START_TEST(a_paused_run_can_be_ended) {
 }
 END_TEST
 
+/* Otherwise it would neither pass a signal on nor report the end of the run. */
+START_TEST(a_stopped_first_process_is_continued) {
+    SKIP_UNLESS_ISOLATED();
+    struct isolated_run isolated =
+        start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", PAYLOAD, "catch"));
+    for (int i = 0; i < 3; i++) {
+        kill(isolated.init, SIGSTOP);
+        RUN_UNTIL(isolated.run, run_state(isolated.init) == 'S');
+    }
+    kill(isolated.init, SIGSTOP);
+    kill(isolated.run->pid, SIGTERM);
+    run_expect(run_wait(isolated.run), -SIGTERM);
+    ck_assert_uint_eq(run_count(isolated.run, "caught 15\n"), 2);
+    isolated_expect_nobody(&isolated);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(an_isolated_run_dies_from_the_received_signal),
@@ -389,5 +406,6 @@ PROCESS_MAIN(
     SS_CASE(sigtstp_to_the_whole_group_pauses_once),
     SS_CASE(a_short_pause_leaves_no_process_stopped),
     SS_CASE(a_sigcont_before_the_outer_process_stops_continues_all),
-    SS_CASE(a_paused_run_can_be_ended))
+    SS_CASE(a_paused_run_can_be_ended),
+    SS_CASE(a_stopped_first_process_is_continued))
 /* clang-format on */
