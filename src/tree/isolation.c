@@ -15,6 +15,11 @@
 #include "screen/terminal.h"
 #include "screen/window.h"
 
+/* How long the namespace may take to end. A process in it that cannot be killed keeps it. */
+#define END_PATIENCE SS_SECOND
+
+#define END_INTERVAL 10 /* milliseconds between looks; its end interrupts a wait */
+
 /* A message from the first process inside the namespace to the process outside. */
 struct message {
     enum { FAILED, STOPPED, ENDED } kind;
@@ -213,6 +218,15 @@ static bool receive(pid_t first, int report, struct message *message) {
     }
 }
 
+/* The first process inside ends after all others there. */
+static void await_end(pid_t first) {
+    ss_time deadline = ss_platform_now() + END_PATIENCE;
+    while (waitpid(first, NULL, WNOHANG) == 0 && ss_platform_now() < deadline) {
+        unstop(first);
+        poll(NULL, 0, END_INTERVAL);
+    }
+}
+
 static int stand_outside(pid_t first, int report, const struct ss_board *board,
     struct ss_terminal *terminal, struct ss_error *error) {
     struct message message;
@@ -221,8 +235,7 @@ static int stand_outside(pid_t first, int report, const struct ss_board *board,
     next_process = 0;
     close(report);
     unblock_signals();
-    while (waitpid(first, NULL, 0) < 0 && errno == EINTR) {
-    }
+    await_end(first);
     ss_terminal_close(terminal);
     /* If the master was killed, the namespace may have ended before the guardian could do this. */
     if (atomic_load(&board->view))

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "isolated.h"
 #include "process.h"
 #include "run.h"
 #include "surroundings.h"
@@ -71,6 +72,23 @@ START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
             "-c", "sleep 1000 & exec \"$@\"", "sh", PAYLOAD, "spin");
+        hold(&group, run, is_frozen);
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), -SIGTERM);
+        end_held(&group, run, is_frozen);
+    }
+    control_group_remove(&group);
+}
+END_TEST
+
+/* The first process of the namespace cannot end before it. */
+START_TEST(an_isolated_run_ends_even_if_a_process_cannot_be_killed) {
+    struct control_group group;
+    SKIP_UNLESS_ISOLATED();
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
+    for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
+        struct run *run = START("--isolate", "-n", "1", "-l", "50%", "-c", "fixed", "--grace",
+            "100m", "sh", "-c", "sleep 1000 & exec \"$@\"", "sh", PAYLOAD, "spin");
         hold(&group, run, is_frozen);
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
@@ -231,6 +249,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(the_run_ends_even_if_a_process_cannot_be_killed),
+    SS_CASE(an_isolated_run_ends_even_if_a_process_cannot_be_killed),
     SS_CASE(a_sensor_that_cannot_be_killed_is_left_with_a_warning),
     SS_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process),
     SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
