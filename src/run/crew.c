@@ -163,7 +163,9 @@ void ss_crew_kill(struct ss_crew *crew) {
 void ss_crew_dismiss_guardian(struct ss_crew *crew) {
     atomic_store(&crew->board->over, 1);
     ss_bell_ring(crew->guardian_bell[1]);
-    ss_keeper_dismiss(&crew->guardian);
+    bool is_set_up = crew->setup.board; /* otherwise no executor was started */
+    if (!ss_keeper_dismiss(&crew->guardian) && is_set_up)
+        ss_guardian_finish(&crew->setup);
 }
 
 static ss_time shared_cpu_time(const struct ss_crew *crew) {

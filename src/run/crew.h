@@ -59,7 +59,7 @@ pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *who, int *status);
 
 void ss_crew_kill(struct ss_crew *crew);
 
-/* Lets the guardian end and waits for it. */
+/* Lets the guardian end and waits for it. If none can be started, does its last work here. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
 void ss_crew_start_clock(struct ss_crew *crew);

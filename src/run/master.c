@@ -360,6 +360,21 @@ static void warn_of_left(struct ss_master *master) {
         master->failure_status = SS_ERROR_FAILED;
 }
 
+/*
+ * Warns of instances whose executors are dead if there was neither a process nor memory to end or
+ * continue them.
+ */
+static void warn_of_abandoned(struct ss_master *master) {
+    for (uint32_t i = 0; i < master->plan->instances; i++) {
+        struct ss_row *row = &master->board->rows[i];
+        if (atomic_load(&row->life) == SS_LIFE_ALIVE)
+            ss_outcome_warn(master->outcome,
+                "instance %s (process %d) was left, and may be stopped, because no process could "
+                "be started and memory is exhausted: continue it with kill -CONT",
+                master->plan->numbers[i], (int)atomic_load(&row->leader));
+    }
+}
+
 static void warn_of_excess(struct ss_master *master) {
     struct ss_option_store store = {0};
     ss_pipeline_warn_of_excess(&master->plan->set, master->board, &store);
@@ -414,6 +429,7 @@ static void close_master(struct ss_master *master) {
     }
     if (master->crew.board) {
         warn_of_left(master);
+        warn_of_abandoned(master);
         warn_of_excess(master);
         note_setpoints(master, SS_TIME_NEVER);
         warn_of_missed_setpoints(master);

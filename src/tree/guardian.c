@@ -134,14 +134,18 @@ static int open_guardian(void *context, int parent) {
     return 0;
 }
 
+static void look_last(struct ss_rescue *rescue) {
+    ss_rescue_look(rescue, 0); /* for an executor that died after the last look */
+    /* Processes that were counted as left may have exited since. */
+    if (atomic_load(&rescue->board->left) > 0)
+        ss_rescue_sweep(rescue, 0);
+}
+
 static bool do_turn(void *context) {
     struct ss_guardian_setup *setup = context;
     struct ss_guardian *guardian = setup->guardian;
     if (atomic_load(&guardian->board->over)) {
-        wait_for_events(guardian, 0); /* once more, for an executor that died after the last look */
-        /* Processes that were counted as left may have exited since. */
-        if (atomic_load(&guardian->board->left) > 0)
-            ss_rescue_sweep(&guardian->rescue, 0);
+        look_last(&guardian->rescue);
         return false;
     }
     ss_signals_regain_priority();
@@ -189,4 +193,11 @@ void ss_guardian_stand_in(const struct ss_guardian_setup *setup) {
     /* A guardian that has taken over may have been killed before it had done these. */
     ss_terminal_close(setup->terminal);
     ss_freezers_remove(board);
+}
+
+void ss_guardian_finish(const struct ss_guardian_setup *setup) {
+    static struct ss_rescue rescue; /* never closed: the master ends soon */
+    if (ss_rescue_open(&rescue, setup->board, setup->master, -1, setup->master_bell) == 0)
+        look_last(&rescue);
+    ss_freezers_remove(setup->board);
 }

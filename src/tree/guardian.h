@@ -32,4 +32,10 @@ SS_NONNULL() struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *se
  */
 void ss_guardian_stand_in(const struct ss_guardian_setup *setup);
 
+/*
+ * Does the last work of a guardian that was killed and cannot be replaced. Called by the master
+ * after the end of all executors; needs no other process.
+ */
+void ss_guardian_finish(const struct ss_guardian_setup *setup);
+
 #endif

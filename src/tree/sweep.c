@@ -43,9 +43,10 @@ static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     return false;
 }
 
-/* As long as we are the master's child, the master's pid cannot have been reused. */
+/* As long as we are the master or its child, the master's pid cannot have been reused. */
 static bool is_child_of_master(const struct ss_sweep *sweep, const struct ss_process *process) {
-    return getppid() == sweep->master && process->parent == sweep->master;
+    bool master_lives = getppid() == sweep->master || getpid() == sweep->master;
+    return master_lives && process->parent == sweep->master;
 }
 
 /*

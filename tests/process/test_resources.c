@@ -387,6 +387,45 @@ START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
 }
 END_TEST
 
+/* Kills guardian and executor of a run in which all further forks fail. */
+static void kill_both(struct run *run, const struct fault *fault) {
+    pid_t guardian = run_find(run, "ss-guardian"), executor = run_find(run, "ss-executor");
+    kill(guardian, SIGKILL);
+    kill(executor, SIGKILL);
+    fault_expect_refusal(run_wait(run), 125);
+    ck_assert(fault_has_struck(fault));
+    run_free(run);
+}
+
+/* The first forks are the guardian and the executor. */
+START_TEST(the_master_continues_an_attached_process_if_no_guardian_can_be_started) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    char pid[16];
+    struct fault fault = {"fork", 3, FAULT_FOR_EVER};
+    struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin"));
+    snprintf(pid, sizeof pid, "%d", (int)target->pid);
+    struct run *run =
+        fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-l", "1%", "-c", "fixed", "--attach", pid));
+    RUN_UNTIL(run, run_state(target->pid) == 'T');
+    kill_both(run, &fault);
+    ck_assert_int_ne(run_state(target->pid), 'T');
+    run_end(target, SIGKILL);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* The first forks are the guardian, the executor, and the instance. */
+START_TEST(the_master_ends_what_is_left_if_no_guardian_can_be_started) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct fault fault = {"fork", 4, FAULT_FOR_EVER};
+    struct run *run = fault_start(&fault,
+        WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "10%", "-c", "fixed", PAYLOAD, "setsid", "3"));
+    RUN_UNTIL(run, run_count(run, "ready\n") == 1);
+    kill_both(run, &fault);
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* The guardian is the first fork, the sensor the second. */
 START_TEST(a_sensor_that_cannot_be_forked_is_reported) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
@@ -414,5 +453,7 @@ PROCESS_MAIN(
     SS_CASE(a_run_whose_fork_fails_at_the_start_is_refused),
     SS_CASE(failed_fork_between_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
+    SS_CASE(the_master_continues_an_attached_process_if_no_guardian_can_be_started),
+    SS_CASE(the_master_ends_what_is_left_if_no_guardian_can_be_started),
     SS_CASE(a_sensor_that_cannot_be_forked_is_reported))
 /* clang-format on */
