@@ -272,9 +272,9 @@ START_TEST(groups_are_not_held_if_pidfd_send_signal_is_denied) {
 }
 END_TEST
 
-START_TEST(processes_are_signaled_if_pidfd_open_is_denied) {
+static void expect_signals_without(unsigned call) {
     pid_t child = kin_start(NULL);
-    refuse(SYSTEM_CALL_OPEN);
+    refuse(call);
     uint64_t started = ss_platform_process_started(child);
     int refused = ss_platform_process_open(child, started);
     ck_assert(refused < 0 && refused != -ESRCH);
@@ -285,6 +285,35 @@ START_TEST(processes_are_signaled_if_pidfd_open_is_denied) {
     ck_assert_int_eq(ss_platform_process_signal_once(child, started, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(child));
     kin_end(child);
+}
+
+START_TEST(processes_are_signaled_if_pidfd_open_is_denied) {
+    expect_signals_without(SYSTEM_CALL_OPEN);
+}
+END_TEST
+
+START_TEST(processes_are_signaled_if_pidfd_send_signal_is_denied) {
+    expect_signals_without(SYSTEM_CALL_SEND);
+}
+END_TEST
+
+static void refuse_signals(void) {
+    refuse(SYSTEM_CALL_SEND);
+}
+
+START_TEST(attached_processes_are_stopped_if_pidfd_send_signal_is_denied) {
+    char pid[16];
+    struct run_setup setup = {.prepare = refuse_signals};
+    struct run *target = run_start(NULL, WORDS(PAYLOAD, "spin"));
+    snprintf(pid, sizeof pid, "%d", (int)target->pid);
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-l", "50%", "-c", "fixed", "--attach", pid));
+    RUN_UNTIL(run, kin_is_stopped(target->pid));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert(!kin_is_stopped(target->pid));
+    run_end(target, SIGKILL);
+    run_free_clean(run);
 }
 END_TEST
 
@@ -479,4 +508,6 @@ PROCESS_MAIN(
     SS_CASE(shared_memory_needs_no_file_without_a_name),
     SS_CASE(shared_memory_is_private),
     SS_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied),
-    SS_CASE(processes_are_signaled_if_pidfd_open_is_denied))
+    SS_CASE(processes_are_signaled_if_pidfd_open_is_denied),
+    SS_CASE(processes_are_signaled_if_pidfd_send_signal_is_denied),
+    SS_CASE(attached_processes_are_stopped_if_pidfd_send_signal_is_denied))

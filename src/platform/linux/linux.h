@@ -146,7 +146,10 @@ SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
  */
 bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
-/* Opens a pidfd of the process that has this pid now. Returns a negative errno on failure. */
+/*
+ * Opens a pidfd of the process that has this pid now. Returns a negative errno on failure; -ENOSYS
+ * if pidfds cannot be opened here, or not be used for signals.
+ */
 int ss_linux_pidfd_open(pid_t pid);
 
 /* Returns a number that is unique to the process of a pidfd; 0 if not available. */

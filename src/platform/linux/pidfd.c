@@ -21,9 +21,38 @@
 #define PID_FS_MAGIC 0x50494446 /* from Linux 6.9 */
 #endif
 
+static int send_signal(int pidfd, int signal, unsigned flags) {
+    if (pidfd < 0)
+        return -ESRCH;
+    return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) == 0 ? 0 : -errno;
+}
+
+/* The kernel makes it close-on-exec. */
+static int open_pidfd(pid_t pid) {
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (pidfd >= 0)
+        return pidfd;
+    /* EPERM: the rules of a container are older than the call. */
+    return errno == EPERM ? -ENOSYS : -errno;
+}
+
+/*
+ * Returns whether a pidfd can be used to signal its process. The rules of a container may allow
+ * only to open it: then every signal would be lost. The first call tries it on ourselves.
+ */
+static bool signals_work(void) {
+    static atomic_int known; /* 1: they work; -1: they do not */
+    if (!known) {
+        SS_OWNED(close) int self = open_pidfd(getpid());
+        if (self < 0)
+            return true; /* as far as we know: maybe no descriptor is free */
+        known = send_signal(self, 0, 0) == 0 ? 1 : -1;
+    }
+    return known > 0;
+}
+
 int ss_linux_pidfd_open(pid_t pid) {
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* the kernel makes it close-on-exec */
-    return pidfd < 0 ? -errno : pidfd;
+    return signals_work() ? open_pidfd(pid) : -ENOSYS;
 }
 
 uint64_t ss_linux_pidfd_identity(int pidfd) {
@@ -33,12 +62,6 @@ uint64_t ss_linux_pidfd_identity(int pidfd) {
         fstat(pidfd, &status) < 0)
         return 0;
     return status.st_ino;
-}
-
-static int send_signal(int pidfd, int signal, unsigned flags) {
-    if (pidfd < 0)
-        return -ESRCH;
-    return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) == 0 ? 0 : -errno;
 }
 
 int ss_platform_process_signal(int pidfd, int signal) {
