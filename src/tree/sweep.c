@@ -28,8 +28,11 @@ void ss_sweep_prepare(struct ss_board *board) {
     }
 }
 
+/* Takes the memory now: there may be none at the time of a sweep. */
 void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master) {
     *sweep = (struct ss_sweep){.board = board, .master = master};
+    if (ss_pid_map_open(&sweep->executors, board->instances) == 0)
+        ss_pid_map_clear(&sweep->executors);
 }
 
 static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
@@ -44,9 +47,12 @@ static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
 }
 
 /* As long as we are the master or its child, the master's pid cannot have been reused. */
+static bool master_lives(const struct ss_sweep *sweep) {
+    return getppid() == sweep->master || getpid() == sweep->master;
+}
+
 static bool is_child_of_master(const struct ss_sweep *sweep, const struct ss_process *process) {
-    bool master_lives = getppid() == sweep->master || getpid() == sweep->master;
-    return master_lives && process->parent == sweep->master;
+    return master_lives(sweep) && process->parent == sweep->master;
 }
 
 /*
@@ -59,14 +65,47 @@ static bool is_one(
     return process->started == started || (!started && is_child_of_master(sweep, process));
 }
 
-/* Returns the row of an executor, or NULL if the process is not one. */
+/*
+ * Lists the executors for a round, unless the master may start more of them meanwhile. A search of
+ * all rows for every process takes time in proportion to the square of the number of instances.
+ */
+static void list_executors(struct ss_sweep *sweep) {
+    const struct ss_board *board = sweep->board;
+    bool may_grow = master_lives(sweep) && atomic_load(&board->phase) == SS_PHASE_STARTING;
+    sweep->is_listed = sweep->executors.slots && !may_grow;
+    if (!sweep->is_listed)
+        return;
+    ss_pid_map_clear(&sweep->executors);
+    for (uint32_t i = 0; i < board->instances; i++) {
+        pid_t executor = atomic_load(&board->rows[i].executor);
+        if (executor > 1)
+            ss_pid_map_set(&sweep->executors, executor, i);
+    }
+}
+
+static bool is_executor(const struct ss_sweep *sweep, const struct ss_row *row, pid_t pid,
+    const struct ss_process *process) {
+    return pid == atomic_load(&row->executor) &&
+           is_one(sweep, process, atomic_load(&row->executor_started));
+}
+
+/*
+ * Returns the row of an executor, or NULL if the process is not one. The list has one row for each
+ * pid, which may be that of an earlier executor with this pid.
+ */
 static const struct ss_row *find_executor(
     const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
+    const struct ss_row *rows = sweep->board->rows;
+    if (sweep->is_listed) {
+        uint32_t listed = ss_pid_map_get(&sweep->executors, pid);
+        if (listed == SS_PID_MAP_NONE)
+            return NULL;
+        if (is_executor(sweep, &rows[listed], pid, process))
+            return &rows[listed];
+    }
     for (uint32_t i = 0; i < sweep->board->instances; i++) {
-        const struct ss_row *row = &sweep->board->rows[i];
-        if (pid == atomic_load(&row->executor) &&
-            is_one(sweep, process, atomic_load(&row->executor_started)))
-            return row;
+        if (is_executor(sweep, &rows[i], pid, process))
+            return &rows[i];
     }
     return NULL;
 }
@@ -163,6 +202,7 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
     for (int empty = 0; empty < EMPTY_ROUNDS;) {
         sweep->touched = 0;
         sweep->stranger = 0;
+        list_executors(sweep);
         ss_platform_process_each(visit_process, sweep);
         empty = sweep->touched && !sweep->board->keep ? 0 : empty + 1;
         ss_time now = ss_platform_now();

@@ -2,6 +2,7 @@
 #ifndef SHOWSTOPPER_TREE_SWEEP_H
 #define SHOWSTOPPER_TREE_SWEEP_H
 
+#include "base/pid_map.h"
 #include "loop/board.h"
 
 /*
@@ -17,6 +18,8 @@ struct ss_sweep {
     pid_t master;
     pid_t stranger;   /* a parent that turned out not to be ours in this round */
     uint32_t touched; /* number of processes killed, or with --keep continued, in this round */
+    struct ss_pid_map executors; /* their rows in this round; without memory, no slots */
+    bool is_listed;              /* `executors` has all executors */
 };
 
 /*

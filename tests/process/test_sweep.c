@@ -29,15 +29,24 @@ static void sweep_as_a_child(struct ss_board *board) {
     kin_reap(sweeper);
 }
 
-/* The master has reaped an executor, and its pid is that of a stranger now. */
-START_TEST(children_of_a_process_with_the_pid_of_an_earlier_executor_survive) {
+static struct ss_board *make_board(uint32_t instances) {
+    struct ss_board *board = ss_board_allocate(instances, 0);
+    ck_assert_ptr_nonnull(board);
+    strcpy(board->mark, "none");
+    return board;
+}
+
+static pid_t start_with_a_child(void) {
     child_of_stranger = mmap(
         NULL, sizeof *child_of_stranger, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(child_of_stranger, MAP_FAILED);
-    struct ss_board *board = ss_board_allocate(1, 0);
-    ck_assert_ptr_nonnull(board);
-    strcpy(board->mark, "none");
-    pid_t stranger = kin_start(have_a_child);
+    return kin_start(have_a_child);
+}
+
+/* The master has reaped an executor, and its pid is that of a stranger now. */
+START_TEST(children_of_a_process_with_the_pid_of_an_earlier_executor_survive) {
+    struct ss_board *board = make_board(1);
+    pid_t stranger = start_with_a_child();
     atomic_store(&board->rows[0].executor, stranger);
     atomic_store(&board->rows[0].executor_started, ss_platform_process_started(stranger) - 1);
     atomic_store(&board->rows[0].life, SS_LIFE_ENDED);
@@ -53,7 +62,49 @@ START_TEST(children_of_a_process_with_the_pid_of_an_earlier_executor_survive) {
 }
 END_TEST
 
+static bool lives(pid_t pid) {
+    char state = run_state(pid);
+    return state && state != 'Z';
+}
+
+/* In either order, and whether or not the master may still start executors. */
+START_TEST(an_executor_with_the_pid_of_an_earlier_one_survives) {
+    for (uint32_t row = 0; row < 2; row++) {
+        for (enum ss_phase phase = SS_PHASE_STARTING; phase <= SS_PHASE_RUNNING; phase++) {
+            struct ss_board *board = make_board(2);
+            board->alone = 1; /* any other child of ours would be killed */
+            pid_t executor = start_with_a_child();
+            uint64_t started = ss_platform_process_started(executor);
+            atomic_store(&board->phase, phase);
+            for (uint32_t i = 0; i < 2; i++) {
+                atomic_store(&board->rows[i].executor, executor);
+                atomic_store(&board->rows[i].executor_started, i == row ? started : started - 1);
+                atomic_store(&board->rows[i].life, i == row ? SS_LIFE_ALIVE : SS_LIFE_ENDED);
+            }
+            sweep_as_a_child(board);
+            ck_assert(lives(executor));
+            ck_assert(lives(*child_of_stranger));
+            kin_end(executor);
+            free(board);
+        }
+    }
+}
+END_TEST
+
+START_TEST(an_orphan_that_is_no_executor_is_killed) {
+    struct ss_board *board = make_board(1);
+    board->alone = 1;
+    atomic_store(&board->phase, SS_PHASE_RUNNING);
+    pid_t orphan = kin_start(NULL);
+    sweep_as_a_child(board);
+    kin_reap(orphan);
+    free(board);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
+    SS_CASE(an_executor_with_the_pid_of_an_earlier_one_survives),
+    SS_CASE(an_orphan_that_is_no_executor_is_killed),
     SS_CASE(children_of_a_process_with_the_pid_of_an_earlier_executor_survive))
 /* clang-format on */
