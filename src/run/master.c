@@ -354,7 +354,7 @@ static void warn_of_left(struct ss_master *master) {
         return;
     ss_outcome_warn(master->outcome,
         "%u killed process%s of instances had not ended when the run ended: frozen by a "
-        "control group, or waiting for a device",
+        "control group, waiting for a device, or still freeing memory",
         (unsigned)left, left == 1 ? "" : "es");
     if (master->board->attached && master->failure_status == 0)
         master->failure_status = SS_ERROR_FAILED;
