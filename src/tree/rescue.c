@@ -14,6 +14,12 @@
 /* How long executors may take to end their own instances once the master is dead. */
 #define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
 
+/*
+ * How long killed executors may take to end. One that was killed while it sent a signal still sends
+ * it, and a stop must not follow our SIGCONT.
+ */
+#define EXECUTOR_PATIENCE (100 * SS_MILLISECOND)
+
 /* How long the search for remaining processes may take after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
@@ -212,6 +218,17 @@ static void kill_executor(struct ss_rescue *rescue, uint32_t index) {
         ss_platform_process_signal_once(executor, atomic_load(&row->executor_started), SIGKILL);
 }
 
+/* Waits for executors that were killed. One without a pidfd is not waited for. */
+static void await_executors(struct ss_rescue *rescue) {
+    ss_time deadline = ss_platform_now() + EXECUTOR_PATIENCE;
+    for (uint32_t i = 0; i < rescue->board->instances; i++) {
+        struct pollfd end = {.fd = rescue->charges[i].executor_pidfd, .events = POLLIN};
+        ss_time left = ss_time_since(deadline, ss_platform_now());
+        if (end.fd >= 0 && !ss_row_is_settled(&rescue->board->rows[i]))
+            poll(&end, 1, (int)(left / SS_MILLISECOND));
+    }
+}
+
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
     ss_sweep_run(&rescue->sweep, deadline);
     atomic_store(&rescue->board->left, rescue->board->keep ? 0 : rescue->sweep.touched);
@@ -292,11 +309,12 @@ void ss_rescue_take_over(struct ss_rescue *rescue) {
     while (ss_rescue_look(rescue, 20) && ss_platform_now() < patience) {
     }
     for (uint32_t i = 0; i < rescue->board->instances; i++) {
-        if (ss_row_is_settled(&rescue->board->rows[i]))
-            continue;
-        kill_executor(rescue, i);
-        clear(rescue, i);
+        if (!ss_row_is_settled(&rescue->board->rows[i]))
+            kill_executor(rescue, i);
     }
+    await_executors(rescue);
+    for (uint32_t i = 0; i < rescue->board->instances; i++)
+        clear(rescue, i); /* does nothing if settled */
     /* The sensor dies with the master, but its children do not. */
     if (atomic_exchange(&rescue->board->sensor, 0) > 0)
         atomic_fetch_add(&rescue->board->losses, 1);
