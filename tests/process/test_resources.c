@@ -328,6 +328,30 @@ START_TEST(the_process_limit_of_a_control_group_is_reported) {
 }
 END_TEST
 
+/* As in a container that sees only its own group, at the root, but has its path on the host. */
+static void enter_container(void) {
+    control_group_enter(&group);
+    surroundings_leave_mounts();
+    surroundings_mount_small("/sys/fs/cgroup", "64k");
+    const char *root = group.unified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/pids";
+    mkdir("/sys/fs/cgroup/pids", 0755);
+    run_write_file(run_path(root, "pids.max"), "5\n");
+    run_write_file(run_path(root, "pids.current"), "3\n");
+}
+
+START_TEST(the_process_limit_of_a_container_is_reported) {
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
+    struct run_setup setup = {.prepare = enter_container, NO_LEAKS};
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", PAYLOAD, "exit", "9")));
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "pids.max leaves room for 2");
+    run_expect_nothing_left();
+    control_group_remove(&group);
+}
+END_TEST
+
 #define THREE_FOR_A_MOMENT                                                                         \
     WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", "--duration", "300ms",         \
         PAYLOAD, "spin")
@@ -449,6 +473,7 @@ PROCESS_MAIN(
     SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
     SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),
     SS_CASE(the_process_limit_of_a_control_group_is_reported),
+    SS_CASE(the_process_limit_of_a_container_is_reported),
     SS_CASE(failing_forks_leave_nothing_behind),
     SS_CASE(a_run_whose_fork_fails_at_the_start_is_refused),
     SS_CASE(failed_fork_between_iterations_ends_the_run),

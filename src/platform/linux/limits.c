@@ -51,7 +51,11 @@ static uint64_t count_tasks(bool mine) {
     return tasks.count;
 }
 
-/* Checks pids.max of our own group and of all groups above it. */
+/*
+ * Checks pids.max of our own group and of all groups above it, up to the root of the mount. In a
+ * container the path may name groups of the host that do not exist there, and the root is the
+ * container's own group.
+ */
 static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
     static const char *const roots[] = {"/sys/fs/cgroup/pids", "/sys/fs/cgroup"};
     static const char *const controllers[] = {"pids", NULL};
@@ -59,7 +63,7 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
         char group[2048];
         if (ss_linux_own_cgroup(NULL, controllers[i], group, sizeof group) < 0)
             continue;
-        while (*group) {
+        for (char *end = group; end;) {
             char path[4096];
             snprintf(path, sizeof path, "%s%s/pids.max", roots[i], group);
             uint64_t limit = read_limit(path);
@@ -68,7 +72,9 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
             if (limit != UINT64_MAX && used != UINT64_MAX &&
                 check_limit("the control group's pids.max", limit, used, needed, error) < 0)
                 return -1;
-            *strrchr(group, '/') = '\0';
+            end = strrchr(group, '/');
+            if (end)
+                *end = '\0';
         }
     }
     return 0;
