@@ -472,6 +472,9 @@ static void kill_first(struct run *run) {
 static void kill_master(struct run *run) {
     pid_t first = run_find(run, "ss-init");
     pid_t master = isolated_showstopper(run, true);
+    pid_t outer = isolated_showstopper(run, false);
+    kill(outer, SIGSTOP); /* it would continue the first process */
+    RUN_UNTIL(run, run_state(outer) == 'T');
     kill(first, SIGSTOP);
     kill(master, SIGSTOP);
     RUN_UNTIL(run, run_state(first) == 'T' && run_state(master) == 'T');
@@ -479,6 +482,7 @@ static void kill_master(struct run *run) {
     kill(run_find(run, "ss-executor"), SIGKILL);
     kill(master, SIGKILL);
     kill(first, SIGCONT);
+    kill(outer, SIGCONT);
 }
 
 START_TEST(a_killed_isolated_run_leaves_no_block) {
