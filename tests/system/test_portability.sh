@@ -431,6 +431,31 @@ two_profiles_are_compared_on_one_page() {
     refuses "ssprofile: nothing: No such file or directory" portability base nothing -o two
 }
 
+# Files that the experiment has not written are kept, even if their names are similar to those of results.
+a_foreign_folder_is_refused() {
+    local file
+    folder base '^base,'
+    folder target '^target,'
+    mkdir -p "$scratch/mine/"{text,compare,predict-me}
+    for file in text/summary.txt text/notes.txt compare/notes predict-me/notes; do
+        echo mine >"$scratch/mine/$file"
+    done
+    cp -r "$scratch/mine" "$scratch/before"
+    refuses "mine is not a folder of this experiment" portability base target -o mine
+    diff -r "$scratch/before" "$scratch/mine" || fail "a refused call changed the folder"
+    experiment portability base target -o two
+    cp -r "$scratch/mine/"{text/notes.txt,predict-me} "$scratch/two"
+    cp "$scratch/mine/text/notes.txt" "$scratch/two/text"
+    experiment portability base target -o two
+    for file in text/notes.txt notes.txt predict-me/notes; do
+        [ -e "$scratch/two/$file" ] || fail "$file of the user was removed"
+    done
+    # A first call that is interrupted leaves only these.
+    mkdir -p "$scratch/begun/compare.new"
+    touch "$scratch/begun/compare."{new.txt,log}
+    experiment portability base target -o begun
+}
+
 # Computes the tables of the manual page again.
 figures_in_the_manual_page_are_correct() {
     local benchmarks coverage
@@ -464,5 +489,6 @@ run_case interrupted_demo_continues
 run_case a_killed_demo_leaves_no_process
 run_case failures_are_reported_in_one_line
 run_case two_profiles_are_compared_on_one_page
+run_case a_foreign_folder_is_refused
 run_case figures_in_the_manual_page_are_correct
 end_cases
