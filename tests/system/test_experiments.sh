@@ -979,6 +979,17 @@ interference_study_measures_both_sides() {
     [ -z "$(list_open quota)" ] || fail "leftover control group: $(list_open quota)"
 }
 
+# The number of CPUs does not depend on variables of OpenMP, which measured commands keep.
+variables_of_openmp_do_not_change_the_plan() {
+    needs_ssbatch || return 0
+    local call=(throughput --plan --methods 'default,nbench' --workloads serial --targets 50)
+    [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
+    experiment "${call[@]}"
+    cp "$output" "$scratch/plain"
+    OMP_NUM_THREADS=1 OMP_THREAD_LIMIT=1 experiment "${call[@]}"
+    cmp "$scratch/plain" "$output" || fail "another plan with the variables"
+}
+
 # ssbatch carries out each printed line; a missing program is named.
 interference_prints_its_plan() {
     needs_ssbatch || return 0
@@ -1049,6 +1060,7 @@ run_case load_of_other_processes_is_reported alone
 run_case a_busy_machine_causes_a_warning_before_a_study
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
+run_case variables_of_openmp_do_not_change_the_plan
 run_case accuracy_and_replay_print_their_plans
 run_case an_exported_cdpath_has_no_effect
 run_case later_calls_may_add_workloads_and_rounds

@@ -131,6 +131,13 @@ compute() {
     awk "BEGIN { printf \"%s\", $words }"
 }
 
+# count_cpus [COMMAND [ARGUMENT]...]: prints the number of CPUs that may be used, or that a command may use which runs
+# others, such as taskset. nproc obeys variables of OpenMP, which limit threads of programs that are measured.
+# shellcheck disable=SC2120 # few callers have a command
+count_cpus() {
+    "$@" env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
+}
+
 # short NUMBER: prints it with at most six digits, for the name of a run.
 short() {
     printf %.6g "$1"

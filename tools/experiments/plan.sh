@@ -115,7 +115,7 @@ find_programs() {
     for program in showstopper ssbatch; do
         command -v "$program" >/dev/null || fail "$program not found: build it, or use --bin"
     done
-    cpus=$(nproc)
+    cpus=$(count_cpus)
     pinning=()
     if [ -n "$on" ]; then
         cpus=$(value_of cpus on "$on") || exit 1
