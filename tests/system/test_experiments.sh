@@ -917,6 +917,18 @@ placements_follow_recorded_topologies() {
     ! grep -q -- '--cpus' "$output" || fail "a side is pinned"
 }
 
+# The memory of instances has the units of ssbatch.
+guests_have_the_memory_of_their_instances() {
+    needs_ssbatch || return 0
+    local pair
+    for pair in 2g=8704M 2G=8704M 300m=1712M 300M=1712M 1k=513M 1024K=516M 1048577=517M 1=513M; do
+        experiment interference --plan "${one_cpu[@]}" --environment kvm --guest "$scratch" --root / \
+            --foreground-memory "${pair%=*}" --foreground-instances 4
+        grep -Eq -- "^beside foreground-place .*/env/guest hold .* --memory ${pair#*=} " "$output" ||
+            fail "${pair%=*}: not ${pair#*=}: $(cat "$output")"
+    done
+}
+
 # list_open STUDY: prints the control groups of a study, whose names are the places of its runs.
 list_open() {
     local key value
@@ -1072,6 +1084,7 @@ run_case throughput_uses_all_methods
 run_case an_interrupted_study_leaves_no_process_and_can_be_resumed
 run_case replay_study_reports_each_speed
 run_case placements_follow_recorded_topologies
+run_case guests_have_the_memory_of_their_instances
 run_case idle_states_are_sampled_with_the_power
 run_case interference_study_measures_both_sides
 run_case interference_prints_its_plan
