@@ -5,10 +5,12 @@
  * writes, their control groups are files, and a container is a process in namespaces of its own.
  */
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -231,6 +233,46 @@ START_TEST(an_environment_may_print_much_before_it_is_open) {
 }
 END_TEST
 
+/* ---- closing ---- */
+
+static int *terminated; /* shared: how many processes have received SIGTERM */
+
+static void exit_with_another(int number) {
+    (void)number;
+    __atomic_add_fetch(terminated, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(terminated, __ATOMIC_SEQ_CST) < 2)
+        poll(NULL, 0, 10);
+    _exit(7);
+}
+
+static void exit_at_sigterm(void) {
+    signal(SIGTERM, exit_with_another);
+}
+
+/* Each exits only after the other one has received SIGTERM, and none is killed. */
+START_TEST(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped) {
+    pid_t pids[2];
+    open_place(0);
+    terminated =
+        mmap(NULL, sizeof *terminated, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(terminated, MAP_FAILED);
+    for (int i = 0; i < 2; i++) {
+        pids[i] = kin_start(exit_at_sigterm);
+        run_expect(CALL("join", words_of(pids[i])), 0);
+        ck_assert_int_eq(kill(pids[i], SIGSTOP), 0);
+        RUN_UNTIL(NULL, kin_is_stopped(pids[i]));
+    }
+    run_expect(CALL("close", "--", "/bin/true"), 0);
+    for (int i = 0; i < 2; i++) {
+        int status;
+        ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 7, "status %#x", status);
+    }
+    munmap(terminated, sizeof *terminated);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* ---- entering ---- */
 
 static const char *hidden; /* a folder that the container does not see */
@@ -369,6 +411,7 @@ PROCESS_MAIN(
     SS_CASE(only_open_places_can_be_joined_and_entered),
     SS_CASE(the_control_group_that_counts_cpu_time_is_printed),
     SS_CASE(an_environment_may_print_much_before_it_is_open),
+    SS_CASE(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped),
     SS_CASE(a_command_runs_in_the_namespaces_of_the_container),
     SS_CASE(a_command_runs_in_the_folder_of_its_caller),
     SS_CASE(failures_of_the_command_are_those_of_a_shell),

@@ -492,6 +492,20 @@ the_example_in_the_readme_follows_the_contract() {
     ends 143 "$entered"
     entered=
     nothing_of_the_place_is_left
+    # The holder has the time to end its processes, even if they are stopped or ignore SIGTERM.
+    open_place
+    begin_entered --instance -- sh -c 'echo up; exec sleep 1000'
+    kill -STOP "$entered"
+    "$env" close "$place"
+    ends 0 "$holder"
+    ends 143 "$entered"
+    open_place
+    begin_entered --instance -- sh -c 'trap "" TERM; echo up; exec sleep 1000'
+    "$env" close "$place"
+    ends 0 "$holder"
+    ends 137 "$entered"
+    holder='' entered=''
+    nothing_of_the_place_is_left
     PATH=$build/bin /bin/bash "$env" why-not >"$output" || fail "why-not: available without nice"
     grep -qx "nice or taskset is not installed" "$output" || fail "why-not: no reason"
     mkdir half

@@ -22,6 +22,9 @@
 #define KILL_PATIENCE  (1 * SS_SECOND)
 #define GROUP_PATIENCE (2 * SS_SECOND)
 
+/* A holder that exits waits for the processes of its place itself. */
+#define HOLDER_PATIENCE (2 * TERM_PATIENCE)
+
 /* How long to wait for the lock. */
 #define LOCK_PATIENCE  (5 * SS_SECOND)
 #define CLOSE_PATIENCE (20 * SS_SECOND)
@@ -152,11 +155,16 @@ static void unlock(struct ssplace *place) {
     place->lock = -1;
 }
 
+/* Sends a signal that ends a process. A stopped process would not exit. */
+static void signal_end(const struct ssplace_process *process, int signal) {
+    ss_platform_process_signal_once(process->pid, process->started, signal);
+    ss_platform_process_signal_once(process->pid, process->started, SIGCONT);
+}
+
 /* Signals a process. Returns whether it exited in time. */
 static bool end_by(const struct ssplace_process *process, int signal, ss_time patience) {
     ss_time deadline = ss_platform_now() + patience;
-    if (ss_platform_process_signal_once(process->pid, process->started, signal) == -ESRCH)
-        return true;
+    signal_end(process, signal);
     while (ssplace_lives(process)) {
         if (ss_platform_now() >= deadline)
             return false;
@@ -165,20 +173,40 @@ static bool end_by(const struct ssplace_process *process, int signal, ss_time pa
     return true;
 }
 
-static void end_process(const struct ssplace_process *process) {
-    if (!end_by(process, SIGTERM, TERM_PATIENCE))
-        end_by(process, SIGKILL, KILL_PATIENCE);
+/*
+ * Signals all processes that have entered the place, unless the signal is 0. Returns whether any
+ * of them lives.
+ */
+static bool signal_entered(const struct ssplace *place, int signal) {
+    SS_OWNED(closedir) DIR *entries = opendir(place->state);
+    const struct dirent *entry;
+    bool lives = false;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        struct ssplace_process process;
+        if (strncmp(entry->d_name, "entered.", strlen("entered.")) != 0 ||
+            !read_process(place, entry->d_name, &process))
+            continue;
+        if (signal > 0)
+            signal_end(&process, signal);
+        lives |= ssplace_lives(&process);
+    }
+    return lives;
+}
+
+/* Like end_by(), for all processes that have entered the place, which may wait for each other. */
+static bool end_entered_by(const struct ssplace *place, int signal, ss_time patience) {
+    ss_time deadline = ss_platform_now() + patience;
+    for (bool lives = signal_entered(place, signal); lives; lives = signal_entered(place, 0)) {
+        if (ss_platform_now() >= deadline)
+            return false;
+        poll(NULL, 0, POLLING);
+    }
+    return true;
 }
 
 static void end_entered(const struct ssplace *place) {
-    SS_OWNED(closedir) DIR *entries = opendir(place->state);
-    const struct dirent *entry;
-    while (entries && (entry = readdir(entries)) != NULL) {
-        struct ssplace_process process;
-        if (strncmp(entry->d_name, "entered.", strlen("entered.")) == 0 &&
-            read_process(place, entry->d_name, &process))
-            end_process(&process);
-    }
+    if (!end_entered_by(place, SIGTERM, TERM_PATIENCE))
+        end_entered_by(place, SIGKILL, KILL_PATIENCE);
 }
 
 /* Calls `ENVIRONMENT --clean PLACE`, which removes the environment's files. */
@@ -237,8 +265,8 @@ static int take_over(struct ssplace *place, struct ss_error *error) {
         if (ss_platform_now() >= deadline)
             return ss_error_fail(error, "%s: another command has kept it locked for %u s",
                 place->name, (unsigned)(CLOSE_PATIENCE / SS_SECOND));
-        if (read_process(place, "holder", &holder))
-            end_process(&holder);
+        if (read_process(place, "holder", &holder) && !end_by(&holder, SIGTERM, HOLDER_PATIENCE))
+            end_by(&holder, SIGKILL, KILL_PATIENCE);
         poll(NULL, 0, POLLING);
     }
     return status < 0 ? fail_to_lock(place, status, error) : 0;
