@@ -273,6 +273,24 @@ START_TEST(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped) 
 }
 END_TEST
 
+START_TEST(a_place_that_cannot_be_closed_does_not_keep_others_open) {
+    open_place(0);
+    make("q");
+    make("r");
+    const char *program = run_path(folder, "environment");
+    run_write_file(program, "#!/bin/sh\n[ \"$2\" != q ]\n");
+    ck_assert_int_eq(chmod(program, 0700), 0);
+    struct run *run = call(WORDS(PLACE, "close", "--root", root, "..", "q", "r", "--", program));
+    run_expect(run, 1);
+    run_expect_text(&run->err, "..: invalid name of a place");
+    ck_assert(!run_exists(run_path(folder, "r")));
+    expect_refusal(call(WORDS(PLACE, "close", "--root", root, "q", "r", "--", program)),
+        "environment --clean failed");
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* ---- entering ---- */
 
 static const char *hidden; /* a folder that the container does not see */
@@ -412,6 +430,7 @@ PROCESS_MAIN(
     SS_CASE(the_control_group_that_counts_cpu_time_is_printed),
     SS_CASE(an_environment_may_print_much_before_it_is_open),
     SS_CASE(all_processes_of_a_place_are_ended_at_once_even_if_they_are_stopped),
+    SS_CASE(a_place_that_cannot_be_closed_does_not_keep_others_open),
     SS_CASE(a_command_runs_in_the_namespaces_of_the_container),
     SS_CASE(a_command_runs_in_the_folder_of_its_caller),
     SS_CASE(failures_of_the_command_are_those_of_a_shell),

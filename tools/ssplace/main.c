@@ -101,14 +101,16 @@ static int join(
     return ssplace_join(place, (pid_t)pid, error);
 }
 
+/* A place that cannot be closed does not keep the others open. The first error is reported. */
 static int close_places(struct ssplace_options *options, struct ss_error *error) {
     struct ssplace place;
+    int result = 0;
     for (size_t i = 0; i < options->word_count; i++) {
         if (ssplace_name(&place, options->words[i], &options->roots, error) < 0 ||
             ssplace_close(&place, options->command[0], error) < 0)
-            return -1;
+            result = -1;
     }
-    return 0;
+    return result;
 }
 
 static int carry_out(struct ssplace_options *options, int *status, struct ss_error *error) {
