@@ -543,6 +543,25 @@ a_study_that_measured_nothing_fails() {
     prints "Warning: uncounted has no throughput: .*"
 }
 
+# Tables that cannot be written are named, and a call with enough room writes them.
+tables_on_a_full_disk_are_reported() {
+    needs_ssbatch || return 0
+    [ -x "$build/bin/ssreport" ] || { skip_part "left-out: built without ssreport" && return; }
+    have_full || return 0
+    local file call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 1 -- sleep 9)
+    experiment "${call[@]}"
+    for file in table.csv report.md; do
+        mv "$scratch/accuracy-results/$file" "$scratch"
+        ln -s /dev/full "$scratch/accuracy-results/$file"
+        refuses "accuracy: $scratch/accuracy-results/$file cannot be written, for the reason above" "${call[@]}"
+        [ "$status" -eq 1 ] || fail "$file: status $status"
+        grep -q "No space left on device" "$output" || fail "$file: no reason"
+        rm "$scratch/accuracy-results/$file"
+        experiment "${call[@]}"
+        cmp "$scratch/$file" "$scratch/accuracy-results/$file" || fail "$file is not written again"
+    done
+}
+
 # The README's example, with a stand-in for a harness that prints recorded output of DaCapo, and two instances that
 # cannot share a folder.
 the_readme_example_of_a_study_runs() {
@@ -1067,6 +1086,7 @@ run_case commands_run_in_the_locale_of_the_caller
 run_case failed_runs_are_reported
 run_case commands_that_end_by_themselves_are_reported
 run_case a_study_that_measured_nothing_fails
+run_case tables_on_a_full_disk_are_reported
 run_case the_readme_example_of_a_study_runs
 run_case load_of_other_processes_is_reported alone
 run_case a_busy_machine_causes_a_warning_before_a_study

@@ -557,9 +557,18 @@ carry_out_plan() {
     esac
 }
 
-# print_table NAME FORMAT: prints a table of the report. Prints nothing if the table has no rows.
+# print_table NAME FORMAT: prints a table of the report. Prints nothing if the table has no rows. Warnings are in the
+# report; errors are printed.
 print_table() {
-    ssreport --table "$1" --format "$2" "$output" 2>/dev/null || [ $? -eq 1 ]
+    local errors status=0
+    { errors=$(ssreport --table "$1" --format "$2" "$output" 2>&1 >&3) || status=$?; } 3>&1
+    [ "$status" -gt 1 ] || return 0
+    say "$errors"
+    return "$status"
+}
+
+fail_unwritten() {
+    fail "$output/$1 cannot be written, for the reason above; the same call tries again"
 }
 
 # report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
@@ -571,25 +580,25 @@ report_study() {
         [ "$reported" -le 1 ] || fail "ssreport wrote no report"
         for ((index = 1; index < $#; index += 2)); do
             table=${!index}
-            print_table "${table#*:}" csv >"$output/${*:index+1:1}"
+            print_table "${table#*:}" csv >"$output/${*:index+1:1}" || fail_unwritten "${*:index+1:1}"
         done
         {
             [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
             for ((index = 1; index < $#; index += 2)); do
                 [ "$index" -eq 1 ] || echo
                 table=${!index}
-                print_table "${table%:*}" md
+                print_table "${table%:*}" md || exit
             done
             if [ -n "$published" ]; then
                 printf '\n%s\n\n' "Published values, and how many of them are in tables of this study:"
-                print_table published md
+                print_table published md || exit
             fi
             if [ -n "$energy" ]; then
                 printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}; relative to the first run of$(:
                     ) the same program:"
-                print_table energy md
+                print_table energy md || exit
             fi
-        } | tee "$output/report.md"
+        } | tee "$output/report.md" || fail_unwritten report.md
     else
         say "No tables are written, because ssreport is not installed"
     fi
