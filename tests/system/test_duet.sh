@@ -500,6 +500,7 @@ invalid_options_are_refused() {
     refuses "--seconds: must be at least 1 s with --order alternate" duet --a x --b y --order alternate --iteration x --seconds 0.9s
     refuses "--at-most: two pairs of processes that each have 15 turns take 1 min 1" duet --a x --b y --order alternate \
         --iteration x --at-most 60s
+    refuses "--beside-warmup has no effect without --beside" duet --a x --b y --beside-warmup 5s
     refuses "--seconds has no effect with --metric time" duet --a x --b y --metric time --seconds 3s
     refuses "--b: nothing: no such program" duet --a 'sleep 1' --b 'nothing 2'
     refuses "--until: must be more than 0" duet --a x --b y --until 0

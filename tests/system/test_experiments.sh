@@ -674,7 +674,7 @@ END
 
 loadline_plans_levels_and_bursts() {
     needs_ssbatch || return 0
-    local cpu
+    local cpu option
     experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
     sed 's,[\],,g' "$output" >"$scratch/plan"
     [ "$(grep -c '^run ' "$scratch/plan")" -eq 4 ] || fail "not two runs in each of two rounds"
@@ -706,6 +706,10 @@ loadline_plans_levels_and_bursts() {
     refuses "--full has no effect without --service" loadline --full 40
     refuses "--hold: 1.5 seconds: requests are counted by the second" loadline --service http://localhost:1/ --full 40 \
         --hold 1500m
+    for option in '--iteration x' --repeat '--name x' '--catalogue none' --list-workloads; do
+        # shellcheck disable=SC2086 # an option and its value
+        refuses "${option%% *} has no effect with --service" loadline --service serve --full 40 $option
+    done
     refuses "--tau has no effect with --service" loadline --service serve --full 40 --tau 50m
     refuses "--method: quota: not one of independent stagger" loadline --method quota
 }

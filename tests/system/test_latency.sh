@@ -143,6 +143,8 @@ options_and_their_values_are_checked() {
     refuses "--attach: 1,x: pids are required" latency --service http://localhost/ --rates 5 --attach 1,x
     refuses "--on and --workers require a service" latency --service http://localhost/ --rates 5 --duties 100% --on 0
     refuses "--wiki requires mediawiki" latency --wiki x
+    refuses "--work has no effect without --service serve" latency --service http://localhost/ --rates 5 --work 20m
+    refuses "--spread has no effect without --service serve" latency --service mediawiki --spread exponential
     refuses "--duties: '140%'" latency --duties 140%
     refuses "--demands: p95: not of the form" latency --demands p95
     refuses "--arrival: odd: not one of" latency --arrival odd

@@ -65,6 +65,13 @@ options_are_checked() {
     fi
     refuses "--knobs: instances=65: write a number of instances from 1 to 64" tradeoffs --knobs instances=65
     refuses "--knobs: instances=2: busy has no service" tradeoffs busy --knobs instances=2
+    for option in service rates steps warmup arrival cap balance workers when-full timeout own-cpu spread wiki; do
+        refuses "--$option has no effect with busy, which has no service" tradeoffs busy "--$option" 1
+    done
+    for option in warmup seconds; do
+        refuses "--$option has no effect without --rates" tradeoffs "--$option" 2s
+        refuses "--$option has no effect without --rates" tradeoffs --published neighbours "--$option" 2s
+    done
     refuses "--workers: '5000' is too large: write at most 4096" tradeoffs --workers 5000
     refuses "tradeoffs: --work: '0' is too small: write at least 1n" tradeoffs --dry-run --work 0
     refuses "--knobs: workers: '5000' is too large" tradeoffs --knobs 'instances=1+workers=5000'

@@ -124,6 +124,7 @@ check_service() {
     [ -n "$rates$steps" ] || rates=$usual
     name=$service
     [[ $service != *://* ]] || name=url
+    [ "$service" = serve ] || refuse_given "without --service serve" work spread
     [ "$service" = mediawiki ] || [ -z "$wiki" ] || fail "--wiki requires mediawiki"
 }
 
