@@ -203,6 +203,28 @@ the_other_instance_visits_all_cpus() {
     is_planned $((2 * cpus)) '^main requests .*one\.1.*other\.1'
 }
 
+# Levels that are not named, and need more CPUs than may be used, are skipped.
+default_levels_fit_the_cpus_that_may_be_used() {
+    local last
+    last=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]\([0-9]*\)$/\1/p' /proc/self/status)
+    call_on "$last" tradeoffs --plan --quick || fail "status $?"
+    is_planned 1 '^skip cpus=2.workers=2 reason=.* knobs=cpus=2.workers=2 '
+    is_planned 1 '^run instances1-'
+    ssbatch_accepts
+    ! call_on "$last" tradeoffs --plan --knobs cpus=2 || fail "a level that was named is skipped"
+    prints "tradeoffs: --knobs: cpus=2: .*"
+    call_on "$last" tradeoffs neighbours --plan --rounds 1 || fail "status $?"
+    is_planned 1 "^beside one .* ssactuate run instances=1 pin=$last "
+    is_planned 1 "^beside other .* ssactuate run instances=1 pin=$last "
+    is_planned 1 "^beside load .* ssload --cpus $last "
+    ssbatch_accepts
+}
+
+# call_on CPU NAME OPTION...: like call, on one CPU.
+call_on() {
+    (cd "$scratch" && exec timeout "$patience" taskset -c "$1" "$experiments/$2" "${options[@]}" "${@:3}") >"$output" 2>&1
+}
+
 # The lines above the first run, which must not change while a study continues, do not depend on the levels.
 later_calls_may_add_levels() {
     local wikis
@@ -258,6 +280,7 @@ run_case busy_leaves_out_placements_that_the_machine_lacks
 run_case load_and_idle_states_are_sampled_on_the_cpus_of_the_service
 run_case published_levels_are_planned
 run_case the_other_instance_visits_all_cpus
+run_case default_levels_fit_the_cpus_that_may_be_used
 run_case later_calls_may_add_levels
 run_case the_cool_down_ends_at_the_idle_power
 run_case a_study_of_two_levels_is_carried_out_and_reported
