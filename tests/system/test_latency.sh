@@ -288,6 +288,35 @@ an_interrupted_study_can_be_resumed() {
     refuses "has runs with other settings" latency "${few[@]}" --duties 50% --rates 5 --cap 7
 }
 
+# The script ends by the signal that it has got, and says if another process has ended ssbatch.
+signals_are_reported() {
+    begin
+    local status generator
+    touch "$scratch/wait"
+    # A background process may ignore SIGHUP.
+    (cd "$scratch" && : >waits && exec env --default-signal=HUP "$experiments/latency" "${options[@]}" "${few[@]}") >"$output" 2>&1 &
+    pid=$!
+    await test -s "$scratch/waits"
+    kill -HUP "$pid"
+    status=0
+    wait "$pid" 2>/dev/null || status=$?
+    [ "$status" -eq 129 ] || fail "SIGHUP: status $status"
+    prints "latency: interrupted; the same call continues"
+    start_latency "${few[@]}"
+    await test -s "$scratch/waits"
+    generator=$(head -n 1 "$scratch/waits")
+    kill -KILL "$(pgrep -P "$pid" -x ssbatch)"
+    status=0
+    wait "$pid" 2>/dev/null || status=$?
+    pid=
+    [ "$status" -eq 1 ] || fail "SIGKILL of ssbatch: status $status"
+    prints "latency: ssbatch was ended by the signal KILL, not by this script; the same call continues"
+    await is_gone "$generator"
+    rm "$scratch/wait"
+    await nothing_lies
+    call latency "${few[@]}" --duties 100% --rates 5 || fail "status $?"
+}
+
 nothing_lies() {
     [ -z "$(ls "$scratch/ram")" ]
 }
@@ -369,6 +398,7 @@ run_case ssbatch_accepts_the_printed_plan
 run_case requests_are_matched_to_the_record_of_the_service
 run_case a_capacity_search_is_tabulated
 run_case an_interrupted_study_can_be_resumed
+run_case signals_are_reported
 run_case failures_are_reported
 run_case a_folder_of_an_earlier_version_is_reported
 run_case a_service_that_does_not_answer_is_reported

@@ -460,7 +460,8 @@ batch() {
     pid=$!
     set +m
     trap 'caught=INT; kill -INT "$pid" 2>/dev/null || true' INT
-    trap 'caught=TERM; kill -TERM "$pid" 2>/dev/null || true' TERM HUP
+    trap 'caught=TERM; kill -TERM "$pid" 2>/dev/null || true' TERM
+    trap 'caught=HUP; kill -HUP "$pid" 2>/dev/null || true' HUP
     while :; do
         status=0
         wait "$pid" || status=$?
@@ -471,6 +472,8 @@ batch() {
         say "$tool: interrupted; the same call continues"
         kill "-$caught" "$$"
     fi
+    [ "$status" -le 128 ] ||
+        fail "ssbatch was ended by the signal $(kill -l "$status"), not by this script; the same call continues"
     return "$status"
 }
 
