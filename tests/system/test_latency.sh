@@ -305,6 +305,8 @@ signals_are_reported() {
     start_latency "${few[@]}"
     await test -s "$scratch/waits"
     generator=$(head -n 1 "$scratch/waits")
+    kill -TSTP "$pid"
+    await prints_line "latency: runs cannot be paused; Ctrl-C ends them, and the same call continues"
     kill -KILL "$(pgrep -P "$pid" -x ssbatch)"
     status=0
     wait "$pid" 2>/dev/null || status=$?
@@ -315,6 +317,10 @@ signals_are_reported() {
     rm "$scratch/wait"
     await nothing_lies
     call latency "${few[@]}" --duties 100% --rates 5 || fail "status $?"
+}
+
+prints_line() {
+    grep -Fqx -- "$1" "$output"
 }
 
 nothing_lies() {

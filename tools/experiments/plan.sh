@@ -450,7 +450,7 @@ list_unknown() {
 
 # batch OPTION...: calls ssbatch in the locale of the caller. Passes signals on to it, and then ends by the same signal.
 # Job control puts ssbatch into a process group of its own, so that Ctrl-C reaches this shell only. If this script is
-# killed, ssbatch ends, too.
+# killed, ssbatch ends, too. Ctrl-Z would stop only this shell, while runs continue, so it has no effect.
 batch() {
     local status caught='' pid words=(env "${caller_locale[@]}" ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM "${words[@]}")
@@ -462,12 +462,13 @@ batch() {
     trap 'caught=INT; kill -INT "$pid" 2>/dev/null || true' INT
     trap 'caught=TERM; kill -TERM "$pid" 2>/dev/null || true' TERM
     trap 'caught=HUP; kill -HUP "$pid" 2>/dev/null || true' HUP
+    trap 'say "$tool: runs cannot be paused; Ctrl-C ends them, and the same call continues"' TSTP
     while :; do
         status=0
         wait "$pid" || status=$?
         kill -0 "$pid" 2>/dev/null || break
     done
-    trap - INT TERM HUP
+    trap - INT TERM HUP TSTP
     if [ -n "$caught" ]; then
         say "$tool: interrupted; the same call continues"
         kill "-$caught" "$$"
