@@ -78,18 +78,23 @@ disable() {
     esac
 }
 
-# install_without_services PACKAGE...: installs packages without starting or enabling their services.
+# install_without_services PACKAGE...: installs packages without starting or enabling their services. One call at a
+# time, because the end of a call removes the file that another one needs.
 install_without_services() (
     policy=/usr/sbin/policy-rc.d # packages start no services if it exits with 101
+    mark="# Showstopper keeps packages from starting services, until its call of apt-get ends."
+    exec 7<"${policy%/*}"
+    flock 7
     enabled=$(list_enabled)
-    if [ ! -e "$policy" ]; then
+    # A killed call has left its file. Any other is the administrator's.
+    if [ ! -e "$policy" ] || grep -qsFx "$mark" "$policy"; then
         trap 'as_root rm -f "$policy"' EXIT
-        printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+        printf '#!/bin/sh\n%s\nexit 101\n' "$mark" | as_root tee "$policy" >/dev/null
         as_root chmod 755 "$policy"
     fi
     status=0
-    quietly apt_get update || true
-    RUNLEVEL=1 quietly apt_get install --no-install-recommends "$@" </dev/null || status=$?
+    quietly apt_get update 7<&- || true
+    RUNLEVEL=1 quietly apt_get install --no-install-recommends "$@" </dev/null 7<&- || status=$?
     while read -r link; do
         disable "$link" >/dev/null 2>&1 </dev/null
     done < <(comm -13 - <(list_enabled) <<<"$enabled")

@@ -349,6 +349,15 @@ installed_packages_do_not_start_their_services() {
 #!/bin/bash
 [[ " \$* " = *" install "* ]] || exit 1
 echo "installs \$*" >>"$scratch/calls"
+[ ! -e "$scratch/dies" ] || { kill -KILL \$PPID; exit; }
+if [ ! -e "$scratch/both" ]; then
+    : # a single call
+elif mkdir "$scratch/first" 2>/dev/null; then
+    until [ -e "$scratch/second" ]; do sleep 0.02; done
+    sleep 1 # for the second call, which must wait
+else
+    until [ -e "$scratch/first/ended" ]; do sleep 0.02; done
+fi
 /usr/sbin/policy-rc.d nginx start
 [ \$? -eq 101 ] || echo "started" >>"$scratch/calls"
 ln -s /nowhere/new.service /etc/systemd/system/multi-user.target.wants/new.service
@@ -370,10 +379,22 @@ END
         touch "$1/etc/rc2.d/S01old"
         mount --bind "$1/etc" /etc
         mount --bind "$1/sbin" /usr/sbin
+        # A killed call leaves its file, which the next call removes.
+        touch "$4/dies"
+        ! "$2" check --install 2>/dev/null || exit
+        [ -x "$1/sbin/policy-rc.d" ] || { echo "no file is left by a killed call" && exit 1; }
+        rm "$4/dies"
+        # The end of one of two calls must not remove the file that the other one needs.
+        touch "$4/both"
+        { "$2" check --install; touch "$4/first/ended"; } &
+        until [ -e "$4/first" ]; do sleep 0.02; done
+        { touch "$4/second"; exec "$2" check --install; } &
+        wait
+        rm "$4/both" "$MEDIAWIKI/maintenance/install.php"
         "$2" up "$3" --install
         [ -z "$(ls "$1/sbin")" ] || { echo "leftover: $(ls "$1/sbin")" && exit 1; }
-        "$2" down "$3"' bash "$scratch/world" "$experiments/services/mediawiki" "$dir" >"$output" 2>&1 ||
-        fail "installation failed"
+        "$2" down "$3"' bash "$scratch/world" "$experiments/services/mediawiki" "$dir" "$scratch" \
+        >"$output" 2>&1 || fail "installation failed"
     grep -q '^installs .*install --no-install-recommends mediawiki$' "$scratch/calls" || fail "wrong packages installed"
     ! grep -qx started "$scratch/calls" || fail "packages may start services"
     grep -qx 'systemctl disable new.service' "$scratch/calls" || fail "a new service was left enabled"
