@@ -1025,6 +1025,25 @@ variables_of_openmp_do_not_change_the_plan() {
     cmp "$scratch/plain" "$output" || fail "another plan with the variables"
 }
 
+# Variables of the caller may have the names of those of the scripts.
+variables_of_the_caller_do_not_change_the_plan() {
+    needs_ssbatch || return 0
+    local call=(accuracy --plan --methods cdc --workloads serial --targets 50 --energy-root "$scratch/machine")
+    mkdir -p "$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0"
+    : >"$scratch/machine/sys/devices/system/cpu/cpu0/cpuidle/state0/time"
+    experiment "${call[@]}"
+    cp "$output" "$scratch/plain"
+    # In a subshell: the variables are exported to nothing else.
+    (
+        export beside=hello background=x pairs=x:y service_cpus=7 idle_states=yes deviation=x attach=1 no_arguments=hello
+        experiment "${call[@]}"
+        cmp "$scratch/plain" "$output" || fail "another plan with these variables"
+        experiment accuracy --dry-run --methods cdc --targets 50 -- sleep 1
+        bin=/nonexistent PATH=$build/bin:$PATH "$experiments/services/mediawiki" check --version >"$output" 2>&1 ||
+            fail "mediawiki reads a variable of the caller"
+    ) || exit
+}
+
 # ssbatch carries out each printed line; a missing program is named.
 interference_prints_its_plan() {
     needs_ssbatch || return 0
@@ -1097,6 +1116,7 @@ run_case a_busy_machine_causes_a_warning_before_a_study
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case variables_of_openmp_do_not_change_the_plan
+run_case variables_of_the_caller_do_not_change_the_plan
 run_case accuracy_and_replay_print_their_plans
 run_case an_exported_cdpath_has_no_effect
 run_case later_calls_may_add_workloads_and_rounds

@@ -24,11 +24,13 @@ say() {
 # print_version: prints the version of the programs, which is that of the scripts.
 print_version() {
     local version
-    extend_path "${bin-}"
+    extend_path "$bin"
     version=$(showstopper --version 2>/dev/null) || fail "showstopper not found: build it, or use --bin"
     echo "$tool ${version##* }"
 }
 
+bin=''          # --bin, in scripts that have it
+no_arguments='' # see take_options
 declare -A is_given=() # options given on the command line, with _ instead of -
 
 # take_options FLAGS NAMES WORD...: parses a command line. Sets a variable for each option, with _ for -: to yes for one

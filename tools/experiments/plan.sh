@@ -18,6 +18,13 @@ iteration='' repeat='' memory='' counters='' methods='' taus='' warmup='' settle
 published='' plan='' energy='' energy_root=/ energy_scope='' others=10% ram=/dev/shm
 usable=() # methods that are available here
 
+# Set by single experiments; here, so that they are not variables of the caller.
+beside=''                # further lines of a run, see plan_method
+background='' pairs=''   # workloads beside --workloads, see check_command
+service_cpus=''          # CPUs that plan_energy samples; empty: those of --on
+idle_states=''           # yes to record idle states even without --energy
+deviation=''             # --deviation of ssreport
+
 # These options for take_options: flags, and options with a value.
 common_flags="dry-run quick repeat go-on list-workloads counters published"
 common_names="output bin ram instances rounds workloads workload catalogue+ name iteration memory energy
@@ -174,7 +181,7 @@ define_command() {
 check_command() {
     local program=${user_command[0]-} named=$workloads${background:+,$background}
     [ -n "$program" ] || return 0
-    [[ ${pairs-} != *:* ]] || named=${pairs//:/,}
+    [[ $pairs != *:* ]] || named=${pairs//:/,}
     [[ ,$named, = *,"$name",* ]] ||
         fail "$name, the command after --, is not among the workloads $named: add its name or omit the list"
     [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
@@ -387,9 +394,9 @@ find_energy() {
 # plan_energy: prints the lines that sample power, if there is a source, and idle states, if there are any and --energy
 # or `idle_states` is set.
 plan_energy() {
-    local source=${energy_scope%%:*} of=${service_cpus-}
+    local source=${energy_scope%%:*} of=$service_cpus
     : "${of:=$on}"
-    [ -z "$energy${idle_states-}" ] || ! compgen -G "${energy_root%/}/sys/devices/system/cpu/cpu*/cpuidle/state0/time" >/dev/null ||
+    [ -z "$energy$idle_states" ] || ! compgen -G "${energy_root%/}/sys/devices/system/cpu/cpu*/cpuidle/state0/time" >/dev/null ||
         line beside idle 'ready=^open$' -- "$here/idle" --root "$energy_root" ${of:+--cpus "$of"} \
             --output '{out}/idle.csv'
     [ "$source" != command ] || source=$energy
@@ -410,7 +417,7 @@ plan_method() {
     fi
     run=$(ask --workload "$4" --method "$3" --run "$1" --takes "$2s" --round "$5" --target "$6%" ${tau:+--tau "$tau"} \
         --instances "$instances" --machine-cpus "$cpus" ${one:+--one "$one"} "${pinning[@]}" \
-        "${method_options[@]}" --tools "$here" --lines "${beside-}$(plan_energy)" "${@:7}") || exit 1
+        "${method_options[@]}" --tools "$here" --lines "$beside$(plan_energy)" "${@:7}") || exit 1
     ! is_new "${run%%$'\n'*}" || echo "$run"
 }
 

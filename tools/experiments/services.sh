@@ -9,8 +9,8 @@
 
 service='' rates='' steps='' warmup='' seconds='' arrival='' seed='' cap='' when_full='' timeout='' own_cpu='' work=''
 spread='' workers='' wiki=''
+attach=''       # processes of the service at a URL
 own_wiki=''     # yes if the study creates and removes the wiki
-service_cpus='' # CPUs of the service, such as 0-3,8; empty: any
 on_cpus=()      # prefix of the service's command that selects these CPUs
 step=()         # parts of --steps: maximum, step, seconds of a step
 
@@ -47,7 +47,7 @@ wiki_words() {
 # Sets `url` and `pids`, which may contain placeholders of plans.
 plan_service() {
     local words ready='^listening on (.+)$'
-    url=$(literal "$service") pids=${attach-}
+    url=$(literal "$service") pids=$attach
     case $service in
     serve) serve_words 0 "${workers:-1}" ;;
     mediawiki)
