@@ -6,6 +6,7 @@
  */
 
 #include <math.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -217,6 +218,34 @@ START_TEST(a_guest_is_turned_off_although_processes_remain) {
 }
 END_TEST
 
+/*
+ * A terminal has room for 64 KiB, so some of the output can leave the guest only after its reader
+ * has read more. What has not left it ends with the guest.
+ */
+START_TEST(output_leaves_the_guest_as_long_as_it_is_read) {
+    char bytes[1024];
+    size_t total = 0;
+    open_ports();
+    struct run *run = SERVE("--", "sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x; printf y");
+    await_port(run, 1, "ready\n");
+    request("run\n");
+    await_port(run, 1, "status 0\n");
+    request("off\n");
+    while (run_state(run->pid) != 'Z') {
+        ssize_t length = read(ports[1].ours, bytes, sizeof bytes);
+        total += length > 0 ? (size_t)length : 0;
+        poll(NULL, 0, 40);
+    }
+    family_end_all();
+    RUN_UNTIL(NULL, has_said(2, "y"));
+    ck_assert_uint_eq(total + ports[1].text.length, 100001);
+    ck_assert(has_said(1, "left\n"));
+    run_expect(run_wait(run), 0);
+    run_free(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* ---- on the host ---- */
 
 /* How the machine behaves. */
@@ -226,6 +255,7 @@ static struct {
     const char *yielded; /* the answer to INT and TERM; NULL: none */
     long long ahead;     /* its clock, in microseconds */
     const char *dies_at; /* the request that ends it; NULL: `off` */
+    int lefts;           /* how often it says `left`, every half second, before it ends */
     bool counts;         /* answers `run` by a status of 100 plus the number of its CPUs */
 } machine;
 
@@ -245,8 +275,15 @@ static void tell_time(int out) {
 static void answer(int out, const char *request) {
     char text[32];
     cpu_set_t cpus;
-    if (strcmp(request, machine.dies_at ? machine.dies_at : "off\n") == 0)
+    if (strcmp(request, machine.dies_at ? machine.dies_at : "off\n") == 0) {
+        for (int i = 0; i < machine.lefts; i++) {
+            say(out, "left\n");
+            poll(NULL, 0, 500);
+        }
+        if (machine.lefts)
+            run_write_file(run_path(folder, "delivered"), "");
         _exit(0);
+    }
     if (strncmp(request, "shift ", 6) == 0)
         machine.ahead += strtoll(request + 6, NULL, 10);
     if (strcmp(request, "clock\n") == 0 || strncmp(request, "shift ", 6) == 0)
@@ -317,6 +354,18 @@ START_TEST(a_run_in_a_guest_has_the_status_of_its_command) {
     ck_assert_str_eq(run->err.bytes, "");
     kin_reap(pid); /* it reads the last request before it ends */
     ck_assert(got("run\noff\n"));
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_guest_that_passes_on_output_is_not_ended) {
+    machine.greeting = "ready\n";
+    machine.answer = "status 7\n";
+    machine.lefts = 6;
+    pid_t pid = start_machine();
+    run_expect(run_wait(DRIVE(NULL)), 7);
+    ck_assert(run_exists(run_path(folder, "delivered")));
+    kin_reap(pid);
     run_remove_folder(folder);
 }
 END_TEST
@@ -475,6 +524,8 @@ PROCESS_MAIN(
     SS_CASE(requests_for_the_time_are_answered_in_parts_and_after_garbage),
     SS_CASE(a_missing_share_is_reported_before_the_guest_is_ready),
     SS_CASE(a_guest_is_turned_off_although_processes_remain),
+    SS_CASE(output_leaves_the_guest_as_long_as_it_is_read),
+    SS_CASE(a_guest_that_passes_on_output_is_not_ended),
     SS_CASE(a_run_in_a_guest_has_the_status_of_its_command),
     SS_CASE(the_clock_of_a_guest_is_set),
     SS_CASE(virtual_cpus_are_pinned_and_their_time_is_written),

@@ -23,7 +23,7 @@
 #define THREADS_PATIENCE (10 * SS_SECOND)
 #define BOOT_PATIENCE    (300 * SS_SECOND)
 #define ANSWER_PATIENCE  (300 * SS_SECOND)
-#define OFF_PATIENCE     2000 /* milliseconds */
+#define OFF_PATIENCE     (2 * SS_SECOND)
 
 /* Number of clock readings. The quickest one counts. */
 #define CLOCK_ANSWERS 5
@@ -355,6 +355,24 @@ static int run(struct driver *driver, int *status, struct ss_error *error) {
     return 0;
 }
 
+/*
+ * Turns the guest off. Waits as long as it says that it passes on output; after a signal, as long
+ * as if it said nothing.
+ */
+static void turn_off(struct driver *driver) {
+    struct pollfd files[] = {{driver->machine, POLLIN, 0}, {driver->from, POLLIN, 0},
+        {driver->signals, POLLIN, 0}, {driver->caller, POLLIN, 0}};
+    ss_time now = ss_platform_now(), deadline = now + OFF_PATIENCE;
+    say(driver, "off");
+    for (; now < deadline && !files[0].revents; now = ss_platform_now()) {
+        poll(files, 4, (int)((deadline - now) / SS_MILLISECOND) + 1);
+        if (files[2].revents || files[3].revents)
+            files[1].fd = files[2].fd = files[3].fd = -1;
+        if (files[1].revents && read(driver->from, driver->text, sizeof driver->text) > 0)
+            deadline = ss_platform_now() + OFF_PATIENCE;
+    }
+}
+
 static int open_driver(struct driver *driver, struct ss_error *error) {
     const struct ssguest_driven *driven = driver->driven;
     char path[4200];
@@ -389,11 +407,8 @@ int ssguest_drive(const struct ssguest_driven *driven, int *status, struct ss_er
         keep_clock(&driver, "start", "we");
         result = run(&driver, status, error);
     }
-    if (result == 0) {
-        struct pollfd machine = {driver.machine, POLLIN, 0};
-        say(&driver, "off");
-        poll(&machine, 1, OFF_PATIENCE);
-    }
+    if (result == 0)
+        turn_off(&driver);
     if (driver.stopped) {
         *status = driver.stopped;
         return 0;

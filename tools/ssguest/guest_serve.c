@@ -5,8 +5,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/reboot.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -20,10 +24,20 @@
 
 /*
  * How often to check whether the output has ended: processes may outlive the command and keep it
- * open.
+ * open. Output that has arrived until then is passed on, unless its reader is stuck for
+ * STUCK_TURNS.
  */
 #define DRAIN_TURNS    40
+#define STUCK_TURNS    200
 #define DRAIN_INTERVAL 10 /* milliseconds */
+
+/* Bytes of output that are passed on at a time, so that a slow reader is not a stuck one. */
+#define PIECE 4096
+
+/* The bytes that a process has read and passed on. It shares this with the server. */
+struct flow {
+    atomic_uint_fast64_t taken, passed;
+};
 
 struct server {
     const struct ssguest_served *served;
@@ -32,6 +46,8 @@ struct server {
     size_t length;
     pid_t command;  /* 0: not started, or exited */
     pid_t pumps[2]; /* processes that pass on output and errors; 0: exited */
+    int pipes[2];   /* what they read from; -1: closed */
+    struct flow *flows;
     bool is_off;
 };
 
@@ -84,16 +100,25 @@ static void shift_clock(long long microseconds) {
     }
 }
 
-_Noreturn static void pump(const struct server *server, int from, int number) {
+static void close_pipe(struct server *server, int index) {
+    ss_owned_close(&server->pipes[index]);
+    server->pipes[index] = -1;
+}
+
+_Noreturn static void pump(const struct server *server, int from, int index) {
     char path[256], block[65536];
     ssize_t length;
-    name_port(path, server, number);
+    struct flow *flow = &server->flows[index];
+    name_port(path, server, index + 2);
     int to = open(path, O_WRONLY | O_CLOEXEC);
     while (to >= 0 && (length = read(from, block, sizeof block)) > 0) {
+        atomic_fetch_add(&flow->taken, (uint64_t)length);
         for (ssize_t done = 0, part; done < length; done += part) {
-            part = write(to, block + done, (size_t)(length - done));
+            ssize_t left = length - done;
+            part = write(to, block + done, left < PIECE ? (size_t)left : PIECE);
             if (part < 0)
                 _exit(1);
+            atomic_fetch_add(&flow->passed, (uint64_t)part);
         }
     }
     _exit(0);
@@ -113,17 +138,24 @@ _Noreturn static void execute(const struct server *server, const int outputs[2])
 /* Starts the command and the processes that pass on its output. Reports status 125 on failure. */
 static void run_command(struct server *server) {
     int outputs[2] = {-1, -1};
-    for (int i = 0; i < 2; i++) {
+    struct flow *flows = mmap(
+        NULL, 2 * sizeof *server->flows, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 2 && flows != MAP_FAILED; i++) {
         int ends[2];
+        server->flows = flows;
         if (pipe2(ends, O_CLOEXEC) < 0)
             break;
+        close_pipe(server, i);
         server->pumps[i] = fork();
         if (server->pumps[i] == 0) {
             close(ends[1]);
             ss_owned_close(&outputs[0]);
-            pump(server, ends[0], i + 2);
+            ss_owned_close(&server->pipes[0]); /* the other one's, which must notice its end */
+            pump(server, ends[0], i);
         }
-        close(ends[0]);
+        server->pipes[i] = ends[0];
+        if (server->pumps[i] < 0)
+            close_pipe(server, i);
         outputs[i] = ends[1];
     }
     server->command = outputs[1] < 0 ? -1 : fork();
@@ -143,8 +175,12 @@ static void reap(struct server *server) {
     while (read(server->signals, &arrived, sizeof arrived) == sizeof arrived)
         continue;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        for (int i = 0; i < 2; i++)
-            server->pumps[i] = pid == server->pumps[i] ? 0 : server->pumps[i];
+        for (int i = 0; i < 2; i++) {
+            if (pid != server->pumps[i])
+                continue;
+            server->pumps[i] = 0;
+            close_pipe(server, i); /* otherwise writers would wait */
+        }
         if (pid != server->command)
             continue;
         server->command = 0;
@@ -153,8 +189,35 @@ static void reap(struct server *server) {
     }
 }
 
+/* Returns the bytes of output that the command has written so far. */
+static uint64_t count_arrived(const struct server *server, int index) {
+    int unread = 0;
+    if (ioctl(server->pipes[index], FIONREAD, &unread) < 0)
+        unread = 0;
+    return atomic_load(&server->flows[index].taken) + (uint64_t)unread;
+}
+
+/* Waits until output is passed on. Says so to the driver, which would otherwise end the guest. */
 static void drain(struct server *server) {
-    for (int i = 0; i < DRAIN_TURNS && (server->pumps[0] > 0 || server->pumps[1] > 0); i++) {
+    uint64_t arrived[2] = {0}, passed = 0;
+    for (int turn = 0, stuck = 0; server->pumps[0] > 0 || server->pumps[1] > 0; turn++) {
+        uint64_t before = passed;
+        bool is_left = false;
+        passed = 0;
+        for (int i = 0; i < 2; i++) {
+            if (server->pumps[i] <= 0)
+                continue;
+            if (turn < DRAIN_TURNS)
+                arrived[i] = count_arrived(server, i);
+            uint64_t done = atomic_load(&server->flows[i].passed);
+            is_left = is_left || done < arrived[i];
+            passed += done;
+        }
+        stuck = passed > before ? 0 : stuck + 1;
+        if (turn >= DRAIN_TURNS && (!is_left || stuck >= STUCK_TURNS))
+            break;
+        if (is_left && turn % 10 == 0)
+            say(server, "left\n");
         poll(NULL, 0, DRAIN_INTERVAL);
         reap(server);
     }
@@ -195,7 +258,7 @@ static void read_requests(struct server *server) {
 }
 
 int ssguest_serve(const struct ssguest_served *served, struct ss_error *error) {
-    struct server server = {.served = served};
+    struct server server = {.served = served, .pipes = {-1, -1}};
     char path[256];
     sigset_t child;
     sigemptyset(&child);

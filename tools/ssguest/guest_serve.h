@@ -13,7 +13,7 @@
  *     run           starts the command, whose output goes to the other two ports; answers `status`
  *                   when it exits
  *     INT, TERM     sends the command this signal
- *     off           turns the guest off
+ *     off           turns the guest off; meanwhile sends `left` while there is output to pass on
  *
  * At the start it sends `missing FOLDER` if a shared folder is missing, and `ready`.
  */
