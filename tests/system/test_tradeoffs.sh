@@ -84,6 +84,7 @@ all_combinations_of_dimensions_are_planned() {
     experiment tradeoffs --plan --knobs 'instances=1 instances=2' --knobs 'pin=free pin=first:1' --arrival even,poisson \
         --balance round-robin,least-connections --cap 5,50 --rates 10,20 --rounds 2
     [ "$(runs | wc -l)" -eq 128 ] || fail "$(runs | wc -l) runs"
+    is_planned 1 '^# ssbatch --shuffle 1 puts the runs of each round in random order'
     is_planned 32 '^run instances1\+pinfirst1-.* knobs=instances=1\+pin=first:1 '
     is_planned 64 ' balance=least-connections '
     is_planned 64 ' cap=50 '

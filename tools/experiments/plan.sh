@@ -543,6 +543,7 @@ carry_out_plan() {
     [[ " ${usable[*]} " != *" quota "* ]] || places=yes
     plan=$(plan_all) || exit 1
     if [ -n "$print_plan" ]; then
+        [ -z "$shuffle" ] || echo "# ssbatch --shuffle $shuffle puts the runs of each round in random order, as $tool does."
         printf '%s\n' "$plan"
         exit
     fi
