@@ -416,6 +416,28 @@ options_and_names_are_checked() {
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 
+# Bash as sh limits `read` by TMOUT.
+variables_do_not_end_containers() {
+    local pid
+    mkdir bash_as_sh
+    ln -s "$(type -P bash)" bash_as_sh/sh
+    mkfifo life
+    (
+        # shellcheck source=/dev/null
+        . "$envs/place.sh"
+        export TMOUT=1 PATH=$PWD/bash_as_sh:$PATH
+        # shellcheck disable=SC2154 # place.sh sets it
+        exec "${first_process[@]}" <life >said
+    ) &
+    pid=$!
+    exec 7>life
+    await grep -qx open said
+    sleep 1.5 # longer than TMOUT
+    ! is_gone "$pid" || fail "TMOUT ends a container"
+    exec 7>&-
+    wait "$pid" || fail "status $?"
+}
+
 # place ARGUMENT...: runs showstopper-place on the control groups in $scratch/root; its output is in $output.
 place() {
     "$build/libexec/showstopper/showstopper-place" "$1" --root "$scratch/root" "${@:2}" >"$output" 2>&1
@@ -550,6 +572,7 @@ run_case a_container_whose_pid_was_reused_is_not_entered
 run_case nothing_is_created_after_the_environment_is_closed
 run_case an_environment_that_is_closing_is_not_entered
 run_case simultaneous_holds_open_the_environment_once
+run_case variables_do_not_end_containers
 run_case options_and_names_are_checked
 run_case groups_of_version_one_are_limited_in_each_hierarchy
 run_case groups_of_version_two_are_limited_in_the_unified_hierarchy

@@ -75,9 +75,9 @@ why_no_container() {
 }
 
 # The command of a container's first process. Only `hold` has the other end of its standard input open, so the process
-# exits when `hold` does, even if `hold` is killed.
+# exits when `hold` does, even if `hold` is killed. In some shells, TMOUT would limit the time that `read` waits.
 # shellcheck disable=SC2034,SC2016 # open uses it; the container's shell expands it
-first_process=(sh -c 'echo open; read -r end || :')
+first_process=(env -u TMOUT sh -c 'echo open; read -r end || :')
 
 # enter COMMAND...: executes the command in the container.
 enter() {
