@@ -130,6 +130,18 @@ a_failed_make_guest_leaves_no_file() {
     [ "$(cd "$guest" && ls kernel initrd about)" ] || fail "the guest is incomplete"
 }
 
+# An empty file, as a full disk leaves, is written again.
+the_acceleration_is_found_without_its_file() {
+    local reason
+    ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
+    mkdir empty
+    echo format=1 >empty/about # without a kernel, no guest boots
+    : >empty/acceleration
+    "$experiments/run-in-guest" --guest empty --print-acceleration >"$output" 2>&1 || fail "status $?"
+    [ "$(cat "$output")" = tcg ] || fail "not tcg: $(cat "$output")"
+    [ "$(cat empty/acceleration)" = "$(cat /proc/sys/kernel/random/boot_id) tcg" ] || fail "the result is not kept"
+}
+
 # experiment OPTION...: runs interference in guests.
 experiment() {
     timeout "$patience" "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm "$@" \
@@ -382,6 +394,7 @@ run_case options_and_their_values_are_checked
 run_case a_line_that_arrives_in_two_parts_is_read_as_one
 run_case a_guest_that_ignores_sigterm_is_ended
 run_case a_failed_make_guest_leaves_no_file
+run_case the_acceleration_is_found_without_its_file
 run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
 run_case groups_of_version_two_are_limited
