@@ -132,6 +132,10 @@ options_and_their_values_are_checked() {
     refuses "latency: --work: '10' has no unit: write 10s, 10m (milliseconds)" latency --dry-run --work 10
     refuses "--own-cpu: CPU 5000 is not available" latency --own-cpu 5000
     refuses "--steps: 140:0:2s: MAX:STEP:TIME is required" latency --steps 140:0:2s
+    for option in 1..2:3:1s 140:5..:2s .:5:2s 0.0:5:2s 140:5 140:5:2s:1; do
+        refuses "--steps: $option: MAX:STEP:TIME is required" latency --steps "$option"
+    done
+    experiment latency --dry-run --steps 10.5:.5:2s --duties 100% --demands none
     refuses "latency: --steps: '2x' has an unknown unit" latency --steps 140:5:2x
     refuses "without --attach" latency --service http://localhost/ --rates 5 --duties 50%
     if needs_ssbatch; then

@@ -189,9 +189,9 @@ check_rates() {
 
 # check_steps: sets `step` to the parts of --steps, with the length of a step in seconds.
 check_steps() {
-    local hold
+    local hold number='([0-9]+\.?[0-9]*|\.[0-9]+)'
     [ -n "$steps" ] || return 0
-    [[ $steps =~ ^[0-9.]*[1-9][0-9.]*:[0-9.]*[1-9][0-9.]*:[^:]+$ ]] ||
+    [[ $steps =~ ^$number:$number:[^:]+$ && $steps =~ ^[^:]*[1-9][^:]*:[^:]*[1-9] ]] ||
         fail "--steps: $steps: MAX:STEP:TIME is required, such as 140:5:2s"
     hold=$(value_of duration steps "${steps##*:}") || exit 1
     steps=${steps%:*}:$hold
