@@ -816,6 +816,8 @@ later_calls_may_add_workloads_and_rounds() {
     experiment "${call[@]}" --workloads two
     experiment "${call[@]}" --workloads one,two --rounds 2
     [ "$(listed added status)" = "done done done done" ] || fail "wrong status: $(listed added status)"
+    cp "$scratch/trace.txt" "$scratch/.txt"
+    experiment "${call[@]}" --dry-run --workloads one --trace ./.txt --output hidden
     printf '0 40%%\n20s 50%%\n' >"$scratch/trace.txt"
     refuses "the lines above the first run differ" "${call[@]}" --workloads one,two --rounds 3
     refuses "the lines above the first run differ" "${call[@]}" --workloads one,two --rounds 3 --dry-run
