@@ -275,20 +275,24 @@ struct sssample_source sssample_power_source(struct sssample_power *power) {
     return (struct sssample_source){print_columns, print_sample, power};
 }
 
-/* Waits a second and returns its mean power; NaN if unknown. */
-static double measure_second(struct sssample_power *power) {
-    const struct timespec second = {.tv_sec = 1};
+/* Takes a sample `spent` after the previous one and returns its value; NaN if unknown. */
+static double take_sample(struct sssample_power *power, ss_time spent) {
     char cell[64] = "";
     FILE *stream = fmemopen(cell, sizeof cell, "w");
     if (!stream)
         return NAN;
-    print_sample(stream, power, 0);
-    rewind(stream);
-    ss_time begin = ss_platform_now();
-    nanosleep(&second, NULL);
-    print_sample(stream, power, ss_time_since(ss_platform_now(), begin));
+    print_sample(stream, power, spent);
     fclose(stream);
     return *cell ? atof(cell) : NAN;
+}
+
+/* Waits a second and returns its mean power; NaN if unknown. */
+static double measure_second(struct sssample_power *power) {
+    const struct timespec second = {.tv_sec = 1};
+    take_sample(power, 0);
+    ss_time begin = ss_platform_now();
+    nanosleep(&second, NULL);
+    return take_sample(power, ss_time_since(ss_platform_now(), begin));
 }
 
 double sssample_power_mean(struct sssample_power *power, unsigned seconds) {

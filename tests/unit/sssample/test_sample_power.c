@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sample_power.h"
 #include "tree.h"
 #include "unit.h"
+
+#define SENSOR "sys/class/hwmon/hwmon0/power1_input"
+
+static const char *next_power; /* what the sensor has after the next sleep; NULL: it disappears */
+
+int nanosleep(const struct timespec *length, struct timespec *left) {
+    (void)length;
+    (void)left;
+    if (next_power)
+        tree_write(SENSOR, next_power);
+    else
+        remove(tree_path(SENSOR));
+    return 0;
+}
 
 /* Returns the cell of a sample that is taken `spent` after the previous one. */
 static const char *sample(struct sssample_power *power, ss_time spent) {
@@ -106,6 +122,20 @@ static void sensor_reports_its_scope(void **state) {
     sssample_power_free(&power);
 }
 
+/* The power of a second is that at its end: the sample at its beginning leaves nothing behind. */
+static void mean_power_is_that_of_the_last_sample(void **state) {
+    (void)state;
+    struct sssample_power power;
+    const char *root = tree_new();
+    tree_write(SENSOR, "100000000\n");
+    assert_true(sssample_power_find(&power, "hwmon", root));
+    next_power = "99000000\n";
+    assert_true(sssample_power_mean(&power, 1) == 99);
+    next_power = NULL;
+    assert_true(isnan(sssample_power_mean(&power, 1)));
+    sssample_power_free(&power);
+}
+
 static void battery_power_counts_only_while_discharging(void **state) {
     (void)state;
     struct sssample_power power;
@@ -151,5 +181,6 @@ UNIT_MAIN(
     cmocka_unit_test(reset_counter_leaves_a_second_without_power),
     cmocka_unit_test(second_after_an_unreadable_counter_has_no_power),
     cmocka_unit_test(sensor_reports_its_scope),
+    cmocka_unit_test(mean_power_is_that_of_the_last_sample),
     cmocka_unit_test(battery_power_counts_only_while_discharging),
     cmocka_unit_test(a_command_prints_watts_in_its_first_line))
