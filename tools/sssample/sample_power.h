@@ -32,8 +32,7 @@ bool sssample_power_find(struct sssample_power *power, const char *name, const c
 SS_NONNULL() void sssample_power_free(struct sssample_power *power);
 
 /*
- * Returns the source of samples. A second without a value has an empty cell. With one sample per
- * second, watts are joules.
+ * Returns the source of samples. A sample without a value has an empty cell.
  */
 SS_NONNULL() struct sssample_source sssample_power_source(struct sssample_power *power);
 

@@ -50,6 +50,10 @@ static void drop_first(const struct sssample_source *source) {
     fclose(nowhere);
 }
 
+ss_time sssample_due(ss_time last, ss_time now) {
+    return last + PERIOD * (1 + ss_time_since(now, last) / PERIOD);
+}
+
 int sssample_loop(const struct sssample_source *source, const char *path, struct ss_error *error) {
     SS_OWNED(fclose) FILE *stream = fopen(path, "we");
     if (!stream)
@@ -61,9 +65,10 @@ int sssample_loop(const struct sssample_source *source, const char *path, struct
     fputs("time,elapsed_seconds,", stream);
     source->print_columns(stream, source->source);
     fputc('\n', stream);
-    ss_time begin = ss_platform_now(), before = begin;
-    for (unsigned number = 1; fflush(stream) == 0; number++) {
-        sleep_until(begin + number * PERIOD);
+    ss_time begin = ss_platform_now(), before = begin, due = begin;
+    while (fflush(stream) == 0) {
+        due = sssample_due(due, ss_platform_now());
+        sleep_until(due);
         ss_time now = ss_platform_now();
         print_sample(stream, source, ss_platform_wallclock(), now - begin, now - before);
         before = now;

@@ -19,9 +19,13 @@ struct sssample_source {
     void *source;
 };
 
+/* Returns when the sample after the one due at `last` is due. Missed samples are skipped. */
+ss_time sssample_due(ss_time last, ss_time now);
+
 /*
  * Appends a sample to the file every second, at absolute times, until SIGTERM or SIGINT ends the
- * process with status 0. First prints `open`. Returns only if the file cannot be written.
+ * process with status 0. A sample after missed ones covers their time, too. First prints `open`.
+ * Returns only if the file cannot be written.
  */
 SS_NONNULL(1, 2)
 int sssample_loop(const struct sssample_source *source, const char *path, struct ss_error *error);

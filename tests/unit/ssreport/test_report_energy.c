@@ -23,16 +23,32 @@ static void write_power(const char *path, int first, int second) {
 
 static void energy_is_the_sum_of_power_samples(void **state) {
     (void)state;
-    struct ssreport_power samples[] = {{0, 1000}, {1, 4}, {2, NAN}, {3, 8}, {4, 1000}};
+    struct ssreport_power samples[] = {
+        {0, 1000, 1}, {1, 4, 1}, {2, NAN, 1}, {3, 8, 1}, {4, 1000, 1}};
     struct ssreport_energy energy = {.samples = samples, .count = 5};
     struct ssreport_cost cost = ssreport_energy_between(&energy, 0, 3);
-    assert_int_equal(cost.seconds, 2);
-    assert_int_equal(cost.unknown, 1);
+    assert_true(cost.seconds == 2 && cost.unknown == 1);
     assert_true(cost.watts == 6);
     assert_true(fabs(cost.watt_hours - 12 / 3600.0) < 1e-15);
     cost = ssreport_energy_between(&energy, 5, 9);
-    assert_int_equal(cost.seconds, 0);
-    assert_true(isnan(cost.watts));
+    assert_true(cost.seconds == 0 && isnan(cost.watts));
+}
+
+/* The second row covers three seconds, as a slow command leaves it; the last ones only one. */
+static void samples_count_for_the_time_since_the_previous_one(void **state) {
+    (void)state;
+    struct ssreport_energy energy = {0};
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("energy.csv", "time,elapsed_seconds,watts\n2026-11-20T10:00:01.000Z,1,10\n"
+                               "2026-11-20T10:00:04.000Z,4,50\n2026-11-20T10:00:06.500Z,6.5,\n"
+                               "2026-11-20T10:00:07.000Z,7,20\n2026-11-20T10:00:08.000Z,,20\n");
+    assert_int_equal(ssreport_energy_read(&energy, folder_path, &notes, &error), 0);
+    struct ssreport_cost cost = ssreport_energy_between(&energy, 0, INFINITY);
+    assert_true(cost.seconds == 1 + 3 + 0.5 + 1 && cost.unknown == 2.5);
+    assert_true(fabs(cost.watt_hours - (10 + 3 * 50 + 0.5 * 20 + 20) / 3600.0) < 1e-15);
+    ssreport_energy_free(&energy);
 }
 
 static void energy_of_runs_and_steps_is_reported(void **state) {
@@ -364,6 +380,7 @@ UNIT_MAIN(
     cmocka_unit_test(energy_of_a_step_is_relative_to_the_same_step_of_per_chip),
     cmocka_unit_test(power_plot_includes_the_mean_of_each_step),
     cmocka_unit_test(energy_is_the_sum_of_power_samples),
+    cmocka_unit_test(samples_count_for_the_time_since_the_previous_one),
     cmocka_unit_test(energy_of_runs_and_steps_is_reported),
     cmocka_unit_test(missing_power_measurement_is_reported),
     cmocka_unit_test(power_shared_by_a_pair_counts_once))

@@ -280,7 +280,7 @@ static void set_power(struct ssreport_report *report, double watts) {
     *energy = (struct ssreport_energy){.shared = true, .count = STEPS * STEP_LENGTH};
     energy->samples = calloc(energy->count, sizeof *energy->samples);
     for (size_t i = 0; i < energy->count; i++)
-        energy->samples[i] = (struct ssreport_power){(double)i + 0.5, watts};
+        energy->samples[i] = (struct ssreport_power){(double)i + 0.5, watts, 1};
 }
 
 /* Per-core does 7 + 3, 10 / 9 times as much as per-chip, but with 1.5 times the power. */

@@ -418,8 +418,9 @@ static void power_is_drawn_with_a_band_around_all_visits(void **state) {
     for (int i = 0; i < 2 * LEVELS; i++) {
         ladder.steps[i].from = i;
         ladder.steps[i].to = i + 1;
-        samples[i] = (struct ssreport_power){
-            .at = i + 1, .watts = 50 + 100 * ladder.steps[i].target + (i < LEVELS ? 0 : 8)};
+        samples[i] = (struct ssreport_power){.at = i + 1,
+            .watts = 50 + 100 * ladder.steps[i].target + (i < LEVELS ? 0 : 8),
+            .seconds = 1};
     }
     ladder.run.energy = (struct ssreport_energy){.samples = samples, .count = 2 * LEVELS};
     char *page = draw_run(&ladder);

@@ -174,6 +174,16 @@ static void a_command_prints_watts_in_its_first_line(void **state) {
     assert_false(sssample_power_find(&power, "auto", "/nowhere"));
 }
 
+/* A source that needs 2.5 s has a sample every third second. */
+static void missed_samples_are_skipped(void **state) {
+    (void)state;
+    const ss_time last = 100 * SS_SECOND;
+    assert_int_equal(sssample_due(last, last), last + SS_SECOND);
+    assert_int_equal(sssample_due(last, last + SS_SECOND - 1), last + SS_SECOND);
+    assert_int_equal(sssample_due(last, last + SS_SECOND), last + 2 * SS_SECOND);
+    assert_int_equal(sssample_due(last, last + 5 * SS_SECOND / 2), last + 3 * SS_SECOND);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(power_is_summed_over_packages),
@@ -183,4 +193,5 @@ UNIT_MAIN(
     cmocka_unit_test(sensor_reports_its_scope),
     cmocka_unit_test(mean_power_is_that_of_the_last_sample),
     cmocka_unit_test(battery_power_counts_only_while_discharging),
-    cmocka_unit_test(a_command_prints_watts_in_its_first_line))
+    cmocka_unit_test(a_command_prints_watts_in_its_first_line),
+    cmocka_unit_test(missed_samples_are_skipped))

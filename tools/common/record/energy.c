@@ -6,9 +6,23 @@
 
 #include "csv.h"
 
+/*
+ * Returns the time since the previous row: more than a second if the source is slow or was
+ * interrupted. Without that time it is a second.
+ */
+static double take_seconds(struct ssreport_energy *energy, double elapsed) {
+    double seconds = elapsed - energy->elapsed;
+    energy->elapsed = elapsed;
+    return seconds > 0 ? seconds : 1;
+}
+
 static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct ssreport_energy *energy = context;
     struct ssreport_power sample;
+    double elapsed;
+    if (!sstrace_field_number(&fields[2], false, &elapsed) || elapsed < 0 || isinf(elapsed))
+        return false;
+    sample.seconds = take_seconds(energy, elapsed);
     if (!ssreport_csv_time(&fields[0], &sample.at) ||
         !sstrace_field_number(&fields[1], false, &sample.watts) || sample.watts < 0 ||
         isinf(sample.watts) ||
@@ -21,9 +35,12 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
 
 int ssreport_energy_read(struct ssreport_energy *energy, const char *folder,
     struct ssreport_notes *notes, struct ss_error *error) {
-    static const char *const columns[] = {"time", "watts", NULL};
-    struct ssreport_csv csv = {
-        .name = "energy.csv", .columns = columns, .take = take_sample, .context = energy};
+    static const char *const columns[] = {"time", "watts", "elapsed_seconds", NULL};
+    struct ssreport_csv csv = {.name = "energy.csv",
+        .columns = columns,
+        .optional = 1U << 2,
+        .take = take_sample,
+        .context = energy};
     return ssreport_csv_read(folder, &csv, notes, error);
 }
 
@@ -60,14 +77,14 @@ struct ssreport_cost ssreport_energy_between(
         if (!is_between(sample, from, to))
             continue;
         if (isnan(sample->watts)) {
-            cost.unknown++;
+            cost.unknown += sample->seconds;
         } else {
-            sum += sample->watts;
-            cost.seconds++;
+            sum += sample->watts * sample->seconds;
+            cost.seconds += sample->seconds;
         }
     }
     cost.watt_hours = sum / 3600;
-    cost.watts = sum / (double)cost.seconds;
+    cost.watts = sum / cost.seconds;
     cost.deviation = deviation_between(energy, from, to, cost.watts);
     return cost;
 }

@@ -2,7 +2,7 @@
 #ifndef RECORD_ENERGY_H
 #define RECORD_ENERGY_H
 
-/* Power, sampled once a second during a run, and energy. */
+/* Power, sampled about once a second during a run, and energy. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,14 +12,16 @@
 #include "record_warnings.h"
 
 struct ssreport_power {
-    double at;    /* seconds since 1970 */
-    double watts; /* NaN if unknown in that second */
+    double at;      /* seconds since 1970 */
+    double watts;   /* NaN if unknown */
+    double seconds; /* since the previous sample, for which the power counts */
 };
 
 struct ssreport_energy {
     struct ssreport_power *samples;
     size_t count, capacity;
-    bool shared; /* the power includes everything that ran at the same time */
+    double elapsed; /* of the last row read, in seconds; NaN if unknown */
+    bool shared;    /* the power includes everything that ran at the same time */
 };
 
 /*
@@ -31,14 +33,14 @@ int ssreport_energy_read(struct ssreport_energy *energy, const char *folder,
 void ssreport_energy_free(struct ssreport_energy *energy);
 
 struct ssreport_cost {
-    size_t seconds; /* number of seconds with known power */
-    size_t unknown; /* number of seconds in which the source had no value */
+    double seconds; /* time with known power */
+    double unknown; /* seconds for which the source had no value */
     double watt_hours;
     double watts;     /* mean power; NaN if unknown */
-    double deviation; /* standard deviation of the power (n - 1); NaN with fewer than two seconds */
+    double deviation; /* standard deviation of the samples (n - 1); NaN with fewer than two */
 };
 
-/* Sums up the samples between two times, in seconds since 1970. Each sample covers one second. */
+/* Sums up the samples between two times, in seconds since 1970. */
 struct ssreport_cost ssreport_energy_between(
     const struct ssreport_energy *energy, double from, double to);
 

@@ -134,7 +134,8 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
 static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations,
     double relative) {
     TABLE_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
-        CELL("watt_hours", cost->seconds ? cost->watt_hours : NAN), CELL("iterations", iterations),
+        CELL("watt_hours", cost->seconds > 0 ? cost->watt_hours : NAN),
+        CELL("iterations", iterations),
         CELL("iterations_per_watt_hour", divide(iterations, cost->watt_hours)),
         CELL("relative", relative));
 }
@@ -206,9 +207,9 @@ static double relative_rate(
 static void note_cost(struct ssreport_notes *notes, const struct consumer *consumer,
     const struct ssreport_cost *cost, double length) {
     /* Seconds do not begin with the run, so one may be missing. */
-    double all = fmax((double)(cost->seconds + cost->unknown), floor(length) - 1);
-    if ((double)cost->seconds < all)
-        ssreport_notes_add(notes, "power is known for %zu of %.0f s", cost->seconds, all);
+    double all = fmax(cost->seconds + cost->unknown, floor(length) - 1);
+    if (cost->seconds < all - 0.5)
+        ssreport_notes_add(notes, "power is known for %.0f of %.0f s", cost->seconds, all);
     if (consumer->foreground && consumer->adds_up)
         ssreport_notes_add(notes, "power and iterations of both programs");
     else if (consumer->foreground)

@@ -12,7 +12,7 @@ struct ssreport_joined {
     double load, target, duty, watts;
     double busiest;         /* load of the busiest CPU set that the service may use */
     double watts_deviation; /* standard deviation over seconds */
-    size_t watts_seconds;   /* number of seconds with known power */
+    double watts_seconds;   /* time with known power */
 };
 
 struct ssreport_rate_point {

@@ -244,8 +244,8 @@ static double find_idle_watts(const struct ssreport_rate_point *point) {
             continue;
         struct ssreport_joined joined =
             ssreport_responses_join(point->of, point->beside, stretch.from, stretch.to);
-        sum += joined.watts_seconds > 0 ? joined.watts * (double)joined.watts_seconds : 0;
-        seconds += (double)joined.watts_seconds;
+        sum += joined.watts_seconds > 0 ? joined.watts * joined.watts_seconds : 0;
+        seconds += joined.watts_seconds;
     }
     return seconds > 0 ? sum / seconds : NAN;
 }
