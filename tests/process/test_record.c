@@ -667,6 +667,21 @@ START_TEST(a_recorded_run_is_replayed_with_new_options) {
 }
 END_TEST
 
+START_TEST(options_of_a_record_are_replayed_only_with_a_record) {
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record"), *again = run_path(folder, "again");
+    struct run *run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record-decisions",
+        "1s", "--record-decisions=none", "--record", record, PAYLOAD, "spin");
+    run_expect(run, 0);
+    run = RUN("--replay", record, "--dry-run");
+    SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
+    run_expect(run, 0);
+    run_expect(RUN("-q", "--replay", record, "--record", again), 0);
+    ck_assert(has(again, "samples.csv") && !has(again, "decisions.csv"));
+    run_expect_nothing_left();
+}
+END_TEST
+
 static void expect_labels(const char *record, const char *labels) {
     static const char *const names[] = {"plan.json", "summary.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -962,6 +977,7 @@ PROCESS_MAIN(
     SS_CASE(iterations_beyond_the_rate_limit_are_not_recorded),
     SS_CASE(iteration_times_of_a_periodic_program_are_summarized),
     SS_CASE(a_recorded_run_is_replayed_with_new_options),
+    SS_CASE(options_of_a_record_are_replayed_only_with_a_record),
     SS_CASE(labels_are_recorded_and_replayed),
     SS_CASE(a_replay_of_a_simulated_run_is_refused),
     SS_CASE(a_moved_record_is_replayed_without_its_originals),

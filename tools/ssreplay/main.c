@@ -74,12 +74,16 @@ static bool is_given_anew(const char *label, char *const *given) {
     return false;
 }
 
-static bool is_record_option(const char *word) {
-    return strcmp(word, "--record") == 0 || strncmp(word, "--record=", 9) == 0;
+/* Returns the number of words of an option with a value; 0 if the word is another option. */
+static size_t count_words_of(const char *word, const char *option) {
+    size_t length = strlen(option);
+    if (strncmp(word, option, length) != 0)
+        return 0;
+    return word[length] == '=' ? 1 : word[length] ? 0 : 2;
 }
 
 static bool is_recorded(char *const *given) {
-    while (*given && !is_record_option(*given))
+    while (*given && count_words_of(*given, "--record") == 0)
         given++;
     return *given;
 }
@@ -87,13 +91,16 @@ static bool is_recorded(char *const *given) {
 /* Returns how many words at `words` apply only to the recorded run, and are dropped. */
 static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
+    size_t of_decisions = count_words_of(*words, "--record-decisions");
     if (label)
         return !is_given_anew(label, given) ? 0 : label == words[1] ? 2 : 1;
     if (strcmp(*words, "--counters") == 0)
-        return !is_recorded(given); /* counters require --record */
-    if (is_record_option(*words))
-        return strchr(*words, '=') ? 1 : 2;
-    return strcmp(*words, "--force") == 0;
+        return !is_recorded(given); /* requires --record, as --record-decisions does */
+    if (of_decisions > 0)
+        return is_recorded(given) ? 0 : of_decisions;
+    if (strcmp(*words, "--force") == 0)
+        return 1;
+    return count_words_of(*words, "--record");
 }
 
 /* Prints a value, escaped for a list of options. */
