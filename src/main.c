@@ -27,7 +27,7 @@ static int print_error(const struct ss_error *error) {
  * Answers a command line that requests no run, such as --help, and sets the exit status. Returns
  * false if a run is requested.
  */
-static bool answer_query(const struct ss_cli *cli, int *status, struct ss_error *error) {
+static bool answer_query(struct ss_cli *cli, int *status, struct ss_error *error) {
     int result = 0;
     if (cli->help)
         ss_cli_help(stdout);

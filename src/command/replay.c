@@ -2,7 +2,9 @@
 #include "command/replay.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "keeper/signals.h"
@@ -11,14 +13,49 @@
 #define PROGRAM "showstopper-replay"
 #define SUBPATH SHOWSTOPPER_LIBEXEC_SUBDIR "/" PROGRAM
 
+/* Number of options whose value is a path. */
+#define PATHS 4
+
+/* Adds an option once more, with an absolute path: the run is repeated in another folder. */
+static int add_absolute(char **word, const char *option, const char *path,
+    struct ss_option_store *store, struct ss_error *error) {
+    char folder[4096], text[8400];
+    if (!getcwd(folder, sizeof folder))
+        return ss_error_fail(error,
+            "--%s: cannot locate the current folder: %s: write an absolute path", option,
+            strerror(errno));
+    snprintf(text, sizeof text, "--%s=%s/%s", option, folder, path);
+    *word = (char *)ss_option_store_add(store, text);
+    return *word ? 0 : ss_error_memory(error);
+}
+
+static int add_paths(char **words, struct ss_cli *cli, struct ss_error *error) {
+    bool prints_json = cli->json && strcmp(cli->json, "-") == 0;
+    const struct {
+        const char *option, *path;
+    } paths[PATHS] = {{"workloads", cli->workloads}, {"output", cli->output},
+        {"json", prints_json ? NULL : cli->json}, {"record", cli->record}};
+    for (size_t i = 0; i < PATHS; i++) {
+        const char *path = paths[i].path;
+        if (path && *path != '/' &&
+            add_absolute(words++, paths[i].option, path, &cli->store, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Returns the arguments of showstopper-replay: the record and all options except --replay. */
-static char **pass_on(const struct ss_cli *cli) {
+static char **pass_on(struct ss_cli *cli, struct ss_error *error) {
     size_t count = 0, used = 2;
     while (cli->arguments[count])
         count++;
-    char **words = calloc(count + 2, sizeof *words);
-    if (!words)
+    if (strcmp(cli->arguments[count - 1], "--") == 0)
+        count--; /* options may follow */
+    char **words = calloc(count + PATHS + 2, sizeof *words);
+    if (!words) {
+        ss_error_memory(error);
         return NULL;
+    }
     words[0] = (char *)PROGRAM;
     words[1] = (char *)cli->replay;
     for (size_t i = 1; i < count; i++) {
@@ -27,10 +64,13 @@ static char **pass_on(const struct ss_cli *cli) {
         else if (strncmp(cli->arguments[i], "--replay=", 9) != 0)
             words[used++] = cli->arguments[i];
     }
-    return words;
+    if (add_paths(words + used, cli, error) == 0)
+        return words;
+    free(words);
+    return NULL;
 }
 
-int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
+int ss_replay(struct ss_cli *cli, struct ss_error *error) {
     char path[4200];
     if (*cli->command)
         return ss_error_fail(error,
@@ -40,11 +80,11 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
     *strrchr(path, '/') = '\0';
     char *slash = strrchr(path, '/');
     strcpy(slash ? slash + 1 : path, SUBPATH);
-    char **words = pass_on(cli);
-    if (words) {
-        ss_signals_release_file_limit();
-        execv(path, words);
-    }
+    char **words = pass_on(cli, error);
+    if (!words)
+        return -1;
+    ss_signals_release_file_limit();
+    execv(path, words);
     int why = errno;
     free(words);
     if (why == ENOENT)

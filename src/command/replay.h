@@ -7,6 +7,6 @@
 #include "command/cli.h"
 
 /* Executes the program that reads a record and repeats its run. Returns -1, and only on failure. */
-SS_MUST_USE int ss_replay(const struct ss_cli *cli, struct ss_error *error);
+SS_MUST_USE int ss_replay(struct ss_cli *cli, struct ss_error *error);
 
 #endif

@@ -649,6 +649,16 @@ START_TEST(a_recorded_run_is_replayed_with_new_options) {
     ck_assert_double_eq(json_number(run->out.bytes, "instances"), 2);
     expect_table(again, "samples.csv");
     run_free(run);
+    /* New relative paths are relative to the current folder, not to that of the recorded run. */
+    const char *here = run_path(folder, "here");
+    mkdir(here, 0777);
+    struct run_setup elsewhere = {.folder = here};
+    run = run_wait(run_start(&elsewhere, WORDS(SHOWSTOPPER, "-q", "--replay", record, "--json", "j",
+                                             "--record", "r/", "--output", "o")));
+    run_expect(run, 0);
+    ck_assert(has(here, "j") && has(here, "r/samples.csv") && has(here, "o/0.out"));
+    ck_assert(!has(folder, "j") && !has(folder, "r") && !has(folder, "o"));
+    run_free(run);
     run = RUN("--replay", run_path(folder, "none"));
     run_expect(run, 125);
     run_expect_text(&run->err, "plan.json: No such file");
