@@ -131,7 +131,11 @@ static int read_lines(
         if (strlen(line) < (size_t)(end - line))
             return ss_error_fail(error, "the line contains a null byte: a workload file is text, "
                                         "one COUNT COMMAND... per line");
-        line[strcspn(line, "\r")] = '\0';
+        if (end > line && end[-1] == '\r')
+            end[-1] = '\0';
+        if (strchr(line, '\r'))
+            return ss_error_fail(error, "the line contains a carriage return: write the file with "
+                                        "Unix line ends");
         if (read_line(commands, line, error) < 0)
             return -1;
     }
@@ -140,12 +144,15 @@ static int read_lines(
 
 static int read_text(struct ss_commands *commands, const char *path, char *text, size_t length,
     struct ss_error *error) {
+    static const char mark[] = "\xef\xbb\xbf";
     int number = 0;
     if (length > WORKLOADS_MAX)
         return ss_error_fail(error,
             "%s: the file is larger than %d MiB: a workload file has one COUNT COMMAND... per line",
             path, WORKLOADS_MAX >> 20);
-    if (read_lines(commands, text, length, &number, error) < 0)
+    /* Some editors write a byte order mark. */
+    size_t skipped = strncmp(text, mark, strlen(mark)) == 0 ? strlen(mark) : 0;
+    if (read_lines(commands, text + skipped, length - skipped, &number, error) < 0)
         return ss_error_wrap(error, "%s:%d", path, number);
     if (commands->count == 0)
         return ss_error_fail(

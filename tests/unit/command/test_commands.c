@@ -212,6 +212,21 @@ static void workload_files_may_have_carriage_returns(void **state) {
     assert_string_equal(shown(1), "[c]");
 }
 
+/* Otherwise the rest of the line, or of the file, would be lost without a message. */
+static void carriage_return_inside_a_line_is_refused(void **state) {
+    (void)state;
+    refuse("1 a\r1 b\r", ":1: the line contains a carriage return: write the file with Unix");
+    refuse("1 a\r\n2 b\r2 c\n", ":2: the line contains a carriage return");
+}
+
+static void byte_order_mark_is_skipped(void **state) {
+    (void)state;
+    read_well("\xef\xbb\xbf"
+              "1 a\n1 b\n",
+        2);
+    assert_string_equal(shown(0), "[a]");
+}
+
 static void instance_numbers_continue_across_lines(void **state) {
     (void)state;
     struct ss_error error = {0};
@@ -309,6 +324,8 @@ UNIT_MAIN(
     cmocka_unit_test(sum_of_instance_counts_does_not_wrap),
     cmocka_unit_test(workload_files_are_read),
     cmocka_unit_test(workload_files_may_have_carriage_returns),
+    cmocka_unit_test(carriage_return_inside_a_line_is_refused),
+    cmocka_unit_test(byte_order_mark_is_skipped),
     cmocka_unit_test(instance_numbers_continue_across_lines),
     cmocka_unit_test(invalid_workload_line_is_reported),
     cmocka_unit_test(files_without_a_workload_are_refused),
