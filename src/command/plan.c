@@ -8,6 +8,7 @@
 
 #include "base/module_call.h"
 #include "base/owned.h"
+#include "base/paths.h"
 #include "base/pattern.h"
 #include "base/streams.h"
 #include "base/units.h"
@@ -412,6 +413,38 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     return result < 0 ? ss_error_wrap(error, "--json") : 0;
 }
 
+/* The summary must not replace a file that a module reads. */
+static int check_files(const struct ss_plan *plan, enum ss_kind kind, struct ss_error *error) {
+    const struct ss_loaded *module = &plan->set.modules[kind];
+    const struct ss_option *row = module->head->options;
+    char reader[128];
+    snprintf(reader, sizeof reader, "%s/%s", ss_kind_names[kind], module->head->name);
+    for (; row && row->name; row++) {
+        const char *const *path =
+            (const char *const *)((char *)plan->set.configs[kind] + row->offset);
+        if (row->type != SS_OPTION_FILE)
+            continue;
+        const struct ss_path paths[] = {{reader, *path, true}, {"--json", plan->json, false}};
+        if (ss_paths_check(paths, 2, -1, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_json(
+    const struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
+    if (!plan->json || strcmp(plan->json, "-") == 0)
+        return 0;
+    const struct ss_path paths[] = {{"-w", cli->workloads, true}, {"--json", plan->json, false}};
+    if (ss_paths_check(paths, 2, -1, error) < 0)
+        return -1;
+    for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
+        if (check_files(plan, kind, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int check_limits(
     const struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
@@ -487,6 +520,7 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
     status = status < 0 ? status : check_limits(plan, cli, error);
     status = status < 0 ? status : check_output(plan, cli, error);
     status = status < 0 ? status : load_modules(plan, cli, error);
+    status = status < 0 ? status : check_json(plan, cli, error);
     status = status < 0 ? status : prepare_modules(plan, error);
     if (status == 0)
         describe_modules(plan);

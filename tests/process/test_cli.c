@@ -489,6 +489,13 @@ START_TEST(invalid_paths_are_refused) {
         "file", "-T", "none.trace", TOUCH);
     REFUSED(125, "none: No such file or directory: check the path", "-l", "50%", "-w", "none");
     REFUSED(125, "--json", "--json", "/tmp", TOUCH_AT("50%"));
+    run_write_file(run_path(folder, "trace"), "0 1/10\n20s 6/10\n");
+    run_write_file(run_path(folder, "work"), "1 " PAYLOAD " touch started\n");
+    ck_assert_int_eq(symlink("trace", run_path(folder, "link")), 0);
+    REFUSED(125, "--json would overwrite link, which trace/file reads: choose another file", "-t",
+        "file", "-T", "trace", "--json", "link", TOUCH);
+    REFUSED(125, "--json would overwrite ./work, which -w reads: choose another file", "-l", "50%",
+        "-w", "work", "--json", "./work");
     run_remove_folder(folder);
 }
 END_TEST
