@@ -2,7 +2,9 @@
 
 /* The load monitor: its rows, its end, and its measurements. */
 
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -274,6 +276,57 @@ START_TEST(a_full_disk_is_an_error) {
 }
 END_TEST
 
+static int slow[2]; /* a pipe that is read late, or never */
+
+static void print_to_slow(void) {
+    dup2(slow[1], STDOUT_FILENO);
+}
+
+/* Starts ssload with a pipe as its standard output, and waits until the pipe is full. */
+static struct run *start_blocked(const char *const *words) {
+    struct run_setup setup = {.prepare = print_to_slow};
+    ck_assert_int_eq(pipe2(slow, O_CLOEXEC), 0);
+    ck_assert_int_gt(fcntl(slow[1], F_SETPIPE_SZ, 4096), 0);
+    struct run *run = run_start(&setup, words);
+    struct pollfd room = {.fd = slow[1], .events = POLLOUT};
+    RUN_UNTIL(run, poll(&room, 1, 0) == 0);
+    double end = run_now() + 0.1; /* the next sample blocks */
+    RUN_UNTIL(run, run_now() > end);
+    close(slow[1]);
+    return run;
+}
+
+/* Neither the forwarded signal nor the end of the command interrupts a write. */
+START_TEST(blocked_output_keeps_the_status_and_all_samples) {
+    char text[4096];
+    ssize_t length;
+    struct run *run = start_blocked(WORDS(SSLOAD, "-i", "10m", "--format", "json", "--", "sh", "-c",
+        "trap 'exit 7' TERM; echo ready >&2; while :; do sleep 0.02; done"));
+    run_wait_text(run, "ready");
+    kill(run->pid, SIGTERM);
+    run_nap(run);
+    char last = '\0';
+    while ((length = read(slow[0], text, sizeof text)) > 0)
+        last = text[length - 1];
+    ck_assert_int_eq(last, '\n');
+    run_expect(run_wait(run), 7);
+    run_expect_text(&run->err, "ssload: average over ");
+}
+END_TEST
+
+START_TEST(a_signal_ends_ssload_while_its_output_is_blocked) {
+    static const char *const formats[] = {"json", "csv", "table"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct run *run =
+            start_blocked(WORDS(SSLOAD, "-i", "10m", "--per-cpu", "--format", formats[i]));
+        kill(run->pid, SIGTERM);
+        run_expect(run_wait(run), 0);
+        ck_assert(i == 2 || strstr(run->err.bytes, "ssload: average over "));
+        close(slow[0]);
+    }
+}
+END_TEST
+
 /* A reader that exits early is not an error, and the command continues. */
 START_TEST(a_closed_pipe_ends_the_output_without_an_error) {
     struct run *run = run_wait(run_start(
@@ -466,6 +519,8 @@ PROCESS_MAIN(
     SS_CASE(lost_output_is_an_error),
     SS_CASE(a_full_disk_is_an_error),
     SS_CASE(a_closed_pipe_ends_the_output_without_an_error),
+    SS_CASE(blocked_output_keeps_the_status_and_all_samples),
+    SS_CASE(a_signal_ends_ssload_while_its_output_is_blocked),
     SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
     SS_CASE(error_messages_are_one_line),
     SS_CASE(target_column_follows_the_trace),

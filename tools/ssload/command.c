@@ -45,8 +45,10 @@ static void on_child(int number) {
 }
 
 void ssload_command_catch(bool has_command) {
-    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
-    struct sigaction child = {.sa_handler = on_child};
+    /* With a command, signals must not interrupt a write to a reader that is slow. */
+    struct sigaction action = {
+        .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (has_command ? SA_RESTART : 0)};
+    struct sigaction child = {.sa_handler = on_child, .sa_flags = SA_RESTART};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigprocmask(SIG_SETMASK, NULL, &mask_before);
     for (size_t i = 0; i < NUMBERS; i++)
@@ -120,6 +122,10 @@ static bool has_ended(pid_t child, int options) {
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT | options) == 0 &&
            info.si_pid == child;
+}
+
+bool ssload_command_is_over(void) {
+    return atomic_load(&over);
 }
 
 bool ssload_command_sleep(ss_time until) {

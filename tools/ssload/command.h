@@ -27,6 +27,9 @@ void ssload_command_catch(bool has_command);
  */
 int ssload_command_start(char **words, struct ss_error *error);
 
+/* Returns whether a signal ends ssload itself. Without a command it may interrupt a write. */
+bool ssload_command_is_over(void);
+
 /* Sleeps until `until`. If the run ends before that, returns true at that moment. */
 bool ssload_command_sleep(ss_time until);
 

@@ -48,6 +48,9 @@ void ssload_report_begin(struct ssload_report *report) {
 
 static void print_sample(struct ssload_report *report, const struct ss_load_sample *sample) {
     char line[SS_LOAD_SAMPLE_ROW];
+    /* After a write that a signal has interrupted, another one would block again. */
+    if (ferror(report->stream))
+        return;
     if (report->format == SSLOAD_TABLE) {
         report->table.pressure |= !isnan(sample->pressure);
         ssload_table_print(&report->table, sample);

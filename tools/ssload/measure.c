@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 
 #include "base/streams.h"
@@ -116,7 +117,18 @@ static bool add_row(struct measurement *it, struct ss_load_sample sample, int32_
     return true;
 }
 
+/* A signal interrupted a write. Drops the output: the end must not wait for its reader. */
+static int drop_output(struct measurement *it) {
+    FILE *stream = it->report.stream ? it->report.stream : stdout;
+    __fpurge(stream);
+    clearerr(stream);
+    it->unwritable = it->report.format == SSLOAD_TABLE; /* others print averages elsewhere */
+    return 0;
+}
+
 static int output_failed(struct measurement *it, struct ss_error *error) {
+    if (ssload_command_is_over() && !it->request->command)
+        return drop_output(it);
     it->unwritable = true;
     if (errno == EPIPE && it->request->command) {
         it->nobody_reads = true;
@@ -147,7 +159,8 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
     it->taken++;
     for (size_t i = 0; it->request->per_cpu && i < reading->count; i++)
         add_row(it, sample, (int32_t)reading->items[i].cpu);
-    if (ssload_report_flush(&it->report) < 0)
+    if ((ferror(it->report.stream) && ssload_command_is_over()) ||
+        ssload_report_flush(&it->report) < 0)
         return output_failed(it, error);
     return it->request->metrics ? ssload_metrics_write(&it->report, error) : 0;
 }
