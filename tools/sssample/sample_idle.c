@@ -83,7 +83,12 @@ static void add_cpu(struct sssample_idle *idle, const char *root, unsigned cpu) 
     }
     if (idle->counter_count == before)
         return;
-    idle->cpus++;
+    if (!SS_GROW(idle->cpus, idle->cpu_count + 1, idle->cpu_room))
+        return;
+    struct sssample_cpu added = {.first = before, .count = idle->counter_count - before};
+    if (asprintf(&added.online, "%s/sys/devices/system/cpu/cpu%u/online", root, cpu) < 0)
+        return;
+    idle->cpus[idle->cpu_count++] = added;
     snprintf(
         path, sizeof path, "%s/sys/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq", root, cpu);
     add_frequency(idle, path);
@@ -95,7 +100,7 @@ bool sssample_idle_find(struct sssample_idle *idle, const char *root, const stru
         if (!cpus || ss_cpus_has(cpus, cpu))
             add_cpu(idle, root, cpu);
     }
-    return idle->cpus > 0;
+    return idle->cpu_count > 0;
 }
 
 void sssample_idle_free(struct sssample_idle *idle) {
@@ -103,24 +108,43 @@ void sssample_idle_free(struct sssample_idle *idle) {
         free(idle->counters[i].path);
     for (size_t i = 0; i < idle->frequency_count; i++)
         free(idle->frequencies[i]);
+    for (size_t i = 0; i < idle->cpu_count; i++)
+        free(idle->cpus[i].online);
+    free(idle->cpus);
     free(idle->counters);
     free(idle->frequencies);
 }
 
 /*
- * Adds the microseconds since the last sample to `spent`, by state. Skips counters that went
- * backward and CPUs that are offline.
+ * Adds the microseconds that a CPU was idle since the last sample to `spent`, by state. Returns
+ * false if they are unknown: if the CPU is or was offline, or a counter cannot be read or went
+ * backward.
  */
-static void read_counters(struct sssample_idle *idle, uint64_t spent[SSSAMPLE_STATES_MAX]) {
-    for (size_t i = 0; i < idle->counter_count; i++) {
+static bool read_cpu(struct sssample_idle *idle, const struct sssample_cpu *cpu,
+    uint64_t spent[SSSAMPLE_STATES_MAX]) {
+    uint64_t by_state[SSSAMPLE_STATES_MAX] = {0}, online = 1;
+    bool is_complete = true;
+    read_number(cpu->online, &online);
+    for (size_t i = cpu->first; i < cpu->first + cpu->count; i++) {
         struct sssample_counter *counter = &idle->counters[i];
         uint64_t number = 0;
-        bool is_known = read_number(counter->path, &number);
-        if (is_known && counter->is_known && number >= counter->last)
-            spent[counter->state] += number - counter->last;
+        bool is_known = online && read_number(counter->path, &number);
+        is_complete &= is_known && counter->is_known && number >= counter->last;
+        by_state[counter->state] += number - counter->last;
         counter->is_known = is_known;
         counter->last = number;
     }
+    for (size_t i = 0; is_complete && i < SSSAMPLE_STATES_MAX; i++)
+        spent[i] += by_state[i];
+    return is_complete;
+}
+
+/* Reads all CPUs. Returns the number of those whose idle time is known. */
+static size_t read_counters(struct sssample_idle *idle, uint64_t spent[SSSAMPLE_STATES_MAX]) {
+    size_t count = 0;
+    for (size_t i = 0; i < idle->cpu_count; i++)
+        count += read_cpu(idle, &idle->cpus[i], spent);
+    return count;
 }
 
 static void print_frequency(FILE *stream, const struct sssample_idle *idle) {
@@ -157,8 +181,7 @@ static void print_columns(FILE *stream, void *source) {
 static void print_sample(FILE *stream, void *source, ss_time spent) {
     struct sssample_idle *idle = source;
     uint64_t by_state[SSSAMPLE_STATES_MAX] = {0}, sum = 0;
-    uint64_t all = spent / SS_MICROSECOND * idle->cpus;
-    read_counters(idle, by_state);
+    uint64_t all = spent / SS_MICROSECOND * read_counters(idle, by_state);
     for (size_t i = 0; i < idle->state_count; i++)
         sum += by_state[i];
     print_share(stream, all > sum ? all - sum : 0, all);

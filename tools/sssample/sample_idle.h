@@ -20,6 +20,12 @@ struct sssample_counter {
     uint64_t last; /* microseconds */
 };
 
+/* A CPU with idle states. */
+struct sssample_cpu {
+    char *online;        /* a file with 0 while the CPU is offline; it need not exist; owned */
+    size_t first, count; /* its counters */
+};
+
 struct sssample_idle {
     char states[SSSAMPLE_STATES_MAX][64]; /* names, lightest state first */
     size_t state_count;
@@ -27,7 +33,8 @@ struct sssample_idle {
     size_t counter_count, counter_room;
     char **frequencies; /* files in kHz; owned */
     size_t frequency_count, frequency_room;
-    size_t cpus; /* number of CPUs with idle states */
+    struct sssample_cpu *cpus; /* owned */
+    size_t cpu_count, cpu_room;
 };
 
 /*
@@ -40,7 +47,7 @@ SS_NONNULL() void sssample_idle_free(struct sssample_idle *idle);
 
 /*
  * Returns a source of samples: the active share of all CPUs, their mean frequency, and the share of
- * each state in the idle time.
+ * each state in the idle time. CPUs that were offline do not count.
  */
 SS_NONNULL() struct sssample_source sssample_idle_source(struct sssample_idle *idle);
 

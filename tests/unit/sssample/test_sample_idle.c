@@ -82,6 +82,30 @@ static void a_second_without_idle_time_has_no_shares(void **state) {
     sssample_idle_free(&idle);
 }
 
+/* CPU 0 is idle for half of each second. CPU 1 keeps its counters while it is offline. */
+static void offline_cpus_do_not_count(void **state) {
+    (void)state;
+    static const struct {
+        const char *online, *time, *sample;
+    } cases[] = {{"1\n", "1002000\n", "0.2500,,0.0000,1.0000,0.0000"},
+        {"0\n", "1002000\n", "0.5000,,0.0000,1.0000,0.0000"},
+        {"1\n", "1002000\n", "0.5000,,0.0000,1.0000,0.0000"},
+        {"1\n", "unreadable\n", "0.5000,,0.0000,1.0000,0.0000"}};
+    struct sssample_idle idle;
+    const char *root = write_machine();
+    assert_true(sssample_idle_find(&idle, root, NULL));
+    assert_sample(&idle, 0, NULL);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char time[32];
+        snprintf(time, sizeof time, "%u\n", 1000 + (i + 1) * 500000);
+        write_state(0, 1, "C1-HSW\n", time);
+        write_state(1, 1, "C1-HSW\n", cases[i].time);
+        tree_write("sys/devices/system/cpu/cpu1/online", cases[i].online);
+        assert_sample(&idle, SS_SECOND, cases[i].sample);
+    }
+    sssample_idle_free(&idle);
+}
+
 static void only_cpus_with_idle_states_count(void **state) {
     (void)state;
     struct sssample_idle idle;
@@ -91,7 +115,7 @@ static void only_cpus_with_idle_states_count(void **state) {
     write_state(10, 0, "POLL\n", "9\n");
     write_frequency(5, "1000000\n");
     assert_true(sssample_idle_find(&idle, root, NULL));
-    assert_int_equal(idle.cpus, 3);
+    assert_int_equal(idle.cpu_count, 3);
     assert_int_equal(idle.frequency_count, 0);
     sssample_idle_free(&idle);
     assert_int_equal(ss_cpus_parse("5", &cpus, &error), 0);
@@ -99,7 +123,7 @@ static void only_cpus_with_idle_states_count(void **state) {
     sssample_idle_free(&idle);
     assert_int_equal(ss_cpus_parse("0-5", &cpus, &error), 0);
     assert_true(sssample_idle_find(&idle, root, &cpus));
-    assert_int_equal(idle.cpus, 2);
+    assert_int_equal(idle.cpu_count, 2);
     sssample_idle_free(&idle);
 }
 
@@ -107,4 +131,5 @@ static void only_cpus_with_idle_states_count(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(idle_states_are_printed_as_shares_of_idle_time),
     cmocka_unit_test(a_second_without_idle_time_has_no_shares),
+    cmocka_unit_test(offline_cpus_do_not_count),
     cmocka_unit_test(only_cpus_with_idle_states_count))
