@@ -85,9 +85,7 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
     if (master->plan->has_start_at) {
         int64_t left = master->plan->start_at - ss_platform_wallclock();
         start = left > 0 ? now + (ss_time)left : now;
-        if (left < 0)
-            ss_outcome_warn(
-                master->outcome, "the trace began %.3f s after --start-at", (double)-left / 1e9);
+        master->late = left < 0 ? (ss_time)-left : 0;
     }
     master->stage_end = start;
     /*
@@ -111,6 +109,9 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
 static void settle(struct ss_master *master, const struct cause *cause) {
     (void)cause;
     ss_time begin = master->stage_end;
+    if (master->late > 0)
+        ss_outcome_warn(master->outcome, "the trace began %.3f s after --start-at",
+            ss_time_seconds(master->late));
     ss_master_note_bound(master, begin, "settling", NULL);
     master->monitor.control_from = begin;
     master->stage_end = ss_time_add(begin, master->plan->settle);
@@ -235,10 +236,12 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_usage_continue(&master->usage);
     ss_time now = ss_platform_now();
     ss_time start = atomic_load(&board->control_start);
-    if (start < from)
+    if (start < from) {
         atomic_fetch_add(&board->paused, now - from);
-    else if (start != SS_TIME_NEVER)
+    } else if (start != SS_TIME_NEVER) {
         atomic_store(&board->control_start, ss_time_add(start, now - from));
+        master->late += master->plan->has_start_at ? now - from : 0;
+    }
     if (master->stage_end != SS_TIME_NEVER)
         master->stage_end = ss_time_add(master->stage_end, now - from);
     atomic_store(&board->control_since, now);

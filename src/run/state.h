@@ -57,6 +57,7 @@ struct ss_master {
     struct ss_error *error;
     enum ss_stage stage;
     ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER: open */
+    ss_time late;      /* how long after --start-at the trace begins */
     ss_time ending_since;
     uint64_t *switches; /* number of switches that each executor sent before counting began */
     struct ss_setpoints_reader setpoints;

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json_text.h"
@@ -356,6 +357,38 @@ START_TEST(two_sigtstp_stop_a_run_once) {
 }
 END_TEST
 
+/*
+ * Pauses a run for half a second before its trace begins at --start-at. Returns how late the trace
+ * was according to the warning; 0 if the machine was too busy: the trace had begun.
+ */
+static double pause_before_start(int warmup) {
+    char at[32], length[32];
+    static const char words[] = "the trace began ";
+    snprintf(at, sizeof at, "@%lld", (long long)time(NULL) + warmup + 2);
+    snprintf(length, sizeof length, "%ds", warmup);
+    struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--warmup", length,
+        "--start-at", at, "--duration", "600m", "--json", "-", "-v", PAYLOAD, "spin");
+    if (suspend_in_time(run)) {
+        double stopped = run_now();
+        RUN_UNTIL(run, run_now() > stopped + 0.5);
+        kill(run->pid, SIGCONT);
+    }
+    run_wait(run);
+    const char *late = run->status == 0 ? strstr(run->out.bytes, words) : NULL;
+    double seconds = late ? atof(late + strlen(words)) : 0;
+    run_free(run);
+    return seconds;
+}
+
+START_TEST(a_pause_that_delays_the_start_of_the_trace_is_reported) {
+    double late = 0;
+    for (int warmup = 1; late < 0.5 && warmup <= 16; warmup *= 2)
+        late = pause_before_start(warmup);
+    ck_assert_double_ge(late, 0.5);
+    run_expect_nothing_left();
+}
+END_TEST
+
 START_TEST(a_paused_run_can_be_ended) {
     struct run *run = START("-q", "-n", "2", "-l", "100%", "-v", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -464,6 +497,7 @@ PROCESS_MAIN(
     SS_CASE(sigtstp_stops_the_clock_of_the_trace),
     SS_CASE(a_run_continued_before_it_stops_does_not_stop),
     SS_CASE(two_sigtstp_stop_a_run_once),
+    SS_CASE(a_pause_that_delays_the_start_of_the_trace_is_reported),
     SS_CASE(a_paused_run_can_be_ended),
     SS_CASE(signal_to_whole_group_counts_once),
     SS_CASE(a_run_that_waits_for_its_start_can_be_ended),
