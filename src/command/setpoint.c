@@ -16,6 +16,8 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         return ss_error_fail(error,
             "--set: unexpected argument '%s': write --set PID LOAD, without a command",
             ss_words_show(*cli->command).text);
+    if (ss_running_check_options(cli, "--set", error) < 0)
+        return -1;
     struct ss_board *board = ss_running_attach("--set", cli->set_pid, error);
     if (!board)
         return -1;

@@ -514,6 +514,14 @@ START_TEST(invalid_set_and_status_requests_are_refused) {
     REFUSED(125, "--status: 'one' is not a pid; ", "--status", "one");
     REFUSED(
         125, "--status: unexpected argument 'true': write --status PID", "--status", own, "true");
+    REFUSED(125, "--set cannot be combined with --status: leave out one of the two", "--set", own,
+        "50%", "--status", own);
+    REFUSED(125, "--set cannot be combined with --openmetrics=-: ", "-qv", "--openmetrics=-",
+        "--set", own, "50%");
+    REFUSED(125, "--set cannot be combined with --dry-run: ", "--set", own, "50%", "--dry-run");
+    REFUSED(125, "--status cannot be combined with -l50%: ", "--openmetrics", "-", "--status", own,
+        "-l50%");
+    REFUSED(125, "not a running Showstopper", "-q", "--status", own, "-v", "--");
     REFUSED(125, "--openmetrics requires --status", "-l", "50%", "--openmetrics", "-", "true");
 }
 END_TEST
