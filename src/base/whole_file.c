@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +94,9 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
 /* How many names of killed programs an unfinished file avoids. */
 #define ATTEMPTS_MAX 100
 
+/* How much of a name its hidden name has: that is longer, by dots, a pid and an attempt. */
+#define NAME_KEPT (NAME_MAX - 16)
+
 /*
  * Creates the hidden file under a new name. A killed program may have left a file with our pid,
  * which in a PID namespace is the same in every run.
@@ -101,8 +105,8 @@ static int create_temporary(struct ss_whole_file *file) {
     /* A hidden name: programs that watch a folder for files ignore it. */
     const char *slash = strrchr(file->path, '/');
     const char *name = slash ? slash + 1 : file->path;
-    int length = snprintf(file->temporary, sizeof file->temporary, "%.*s.%s.%d",
-        (int)(name - file->path), file->path, name, (int)getpid());
+    int length = snprintf(file->temporary, sizeof file->temporary, "%.*s.%.*s.%d",
+        (int)(name - file->path), file->path, NAME_KEPT, name, (int)getpid());
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     int descriptor = openat(file->folder, file->temporary, flags, 0666);
     for (int i = 1; descriptor < 0 && errno == EEXIST && i < ATTEMPTS_MAX; i++) {

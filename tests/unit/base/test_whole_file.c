@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -210,6 +211,20 @@ static void foreign_links_in_shared_folders_are_refused(void **state) {
     expect_target("shared/link", "mine/file");
 }
 
+/* The hidden name is longer: without a cut, writing would fail although the name is valid. */
+static void file_may_have_the_longest_name(void **state) {
+    (void)state;
+    char name[NAME_MAX + 1];
+    struct ss_whole_file file;
+    memset(name, 'a', NAME_MAX);
+    name[NAME_MAX] = '\0';
+    tree_new();
+    assert_int_equal(ss_whole_file_check(tree_path(name), NULL), 0);
+    assert_int_equal(ss_whole_file_open(&file, tree_path(name)), 0);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_int_equal(access(tree_path(name), F_OK), 0);
+}
+
 static void file_below_a_folder_replaces_a_link(void **state) {
     (void)state;
     struct ss_whole_file file;
@@ -240,6 +255,7 @@ static void file_below_a_folder_replaces_a_link(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(foreign_links_in_shared_folders_are_refused),
+    cmocka_unit_test(file_may_have_the_longest_name),
     cmocka_unit_test(file_below_a_folder_replaces_a_link),
     cmocka_unit_test(unwritable_file_is_detected_early),
     cmocka_unit_test(unfinished_file_is_hidden),
