@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "loop/board.h"
@@ -39,8 +38,9 @@ static bool share_a_tree(pid_t left, pid_t right) {
 }
 
 struct clash {
-    pid_t pid;
-    pid_t master; /* master of the run that already controls this process; 0: none */
+    const struct ss_attachments *attachments;
+    pid_t pid;    /* the first process that another run controls already */
+    pid_t master; /* master of that run; 0: none */
 };
 
 /* Returns whether the process shares a tree with a part of an instance that has left its tree. */
@@ -76,19 +76,23 @@ static void compare_with_run(void *context, pid_t master) {
     struct ss_board *board = ss_board_attach(master, &ignored);
     if (!board)
         return;
-    if (share_a_tree(clash->pid, master) || has_instance(board, clash->pid))
-        clash->master = master;
+    for (uint32_t i = 0; !clash->master && i < clash->attachments->count; i++) {
+        clash->pid = clash->attachments->items[i].pid;
+        if (share_a_tree(clash->pid, master) || has_instance(board, clash->pid))
+            clash->master = master;
+    }
     ss_board_close(board);
 }
 
-static int refuse_other_runs(pid_t pid, struct ss_error *error) {
-    struct clash clash = {.pid = pid};
+/* Finding the boards takes a look at every file of every process, so all are compared at once. */
+static int refuse_other_runs(const struct ss_attachments *attachments, struct ss_error *error) {
+    struct clash clash = {.attachments = attachments};
     ss_platform_process_each(compare_with_run, &clash);
     if (clash.master)
         return ss_error_fail(error,
             "process %d belongs to the run of showstopper %d, or is its ancestor: wait until that "
             "run ends",
-            (int)pid, (int)clash.master);
+            (int)clash.pid, (int)clash.master);
     return 0;
 }
 
@@ -154,17 +158,9 @@ static int refuse_claimed(pid_t pid, pid_t claimed, struct ss_error *error) {
         (int)claimed, (int)pid);
 }
 
-/*
- * Claims the process before looking for other runs: if two runs attach processes of one tree at the
- * same moment, each then notices the other. The claim lasts until the last process of the run ends.
- * If the system has no claims, `claim` is negative, and only runs that already have a board are
- * found.
- */
-static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
-    SS_OWNED(close) int claimed = ss_platform_process_claim(pid);
-    struct tree tree = {.claimed = claimed == -EBUSY ? pid : 0};
-    if (refuse_other_runs(pid, error) < 0)
-        return -1;
+static int check_tree(const struct ss_attachment *item, struct ss_error *error) {
+    pid_t pid = item->pid;
+    struct tree tree = {.claimed = item->claim == -EBUSY ? pid : 0};
     if (!tree.claimed) {
         inspect_ancestors(&tree, pid);
         ss_platform_process_children(pid, inspect, &tree);
@@ -174,9 +170,21 @@ static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
     struct ss_process process;
     if (ss_platform_process_look(pid, &process) && process.state == 'T')
         tree.stopped = pid;
-    if (refuse_stopped(pid, tree.stopped, error) < 0)
+    return refuse_stopped(pid, tree.stopped, error);
+}
+
+/*
+ * Call this when all processes are claimed: if two runs attach processes of one tree at the same
+ * moment, each then notices the other. A claim lasts until the last process of the run ends. If the
+ * system has no claims, they are negative, and only runs that already have a board are found.
+ */
+static int check_trees(const struct ss_attachments *attachments, struct ss_error *error) {
+    if (refuse_other_runs(attachments, error) < 0)
         return -1;
-    *claim = ss_owned_take(&claimed);
+    for (uint32_t i = 0; i < attachments->count; i++) {
+        if (check_tree(&attachments->items[i], error) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -216,11 +224,8 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
     }
     if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))
         return ss_error_memory(error);
-    struct ss_attachment *item = &attachments->items[attachments->count];
-    *item = (struct ss_attachment){.pid = pid, .started = process.started};
-    if (take_tree(pid, &item->claim, error) < 0)
-        return -1;
-    attachments->count++;
+    attachments->items[attachments->count++] = (struct ss_attachment){
+        .pid = pid, .started = process.started, .claim = ss_platform_process_claim(pid)};
     return 0;
 }
 
@@ -308,9 +313,9 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
 
 int ss_attach_resolve(struct ss_attachments *attachments, const char *pids, const char *name,
     struct ss_error *error) {
-    if (pids && add_list(attachments, pids, error) < 0)
+    if (pids && (add_list(attachments, pids, error) < 0 || check_trees(attachments, error) < 0))
         return ss_error_wrap(error, "--attach");
-    if (name && add_named(attachments, name, error) < 0)
+    if (name && (add_named(attachments, name, error) < 0 || check_trees(attachments, error) < 0))
         return ss_error_wrap(error, "--attach-name");
     return 0;
 }

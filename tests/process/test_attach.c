@@ -806,6 +806,12 @@ START_TEST(a_tree_cannot_be_attached_twice) {
     REFUSED("belongs to the run of showstopper", "--attach", pid_text(target->pid));
     REFUSED("belongs to the run of showstopper", "--attach", pid_text(child));
     REFUSED("belongs to the run of showstopper", "--attach", pid_text(run->pid));
+    struct run *other = run_start(NULL, WORDS("sleep", "1000"));
+    snprintf(list, sizeof list, "%d,%d", (int)other->pid, (int)child);
+    char message[64];
+    snprintf(message, sizeof message, "process %d belongs to the run of", (int)child);
+    REFUSED(message, "--attach", list);
+    run_free(other);
     kill(run->pid, SIGTERM);
     run_wait(run);
     struct family tree = family_find("payload");
