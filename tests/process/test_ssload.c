@@ -369,6 +369,7 @@ START_TEST(error_messages_are_one_line) {
         {{"--cgroup", "/", "--per-cpu"}, "--per-cpu"},
         {{"--target", "/there.is.none"}, "--target: /there.is.none"},
         {{"-o", "/there.is/none"}, "/there.is/none: No such file"},
+        {{"--openmetrics", "-"}, "--openmetrics replaces its file at each sample: name a file"},
         {{"--intervall", "1s"}, "did you mean '--interval'?"},
         {{"-z"}, "-z"},
         {{"5"}, "put a command after --"},
@@ -424,6 +425,18 @@ static void expect_targets(const char *trace) {
         judged = check_targets(trace, *length);
     ck_assert_int_gt(judged, 0);
 }
+
+START_TEST(a_dash_is_standard_output) {
+    const char *folder = run_make_folder();
+    struct run_setup setup = {.folder = folder};
+    struct run *run =
+        run_wait(run_start(&setup, WORDS(SSLOAD, "-q", "-i", "20m", "-c", "2", "-o", "-")));
+    run_expect(run, 0);
+    ck_assert_uint_eq(count_rows(run), 2);
+    ck_assert(!run_exists(run_path(folder, "-")));
+    run_remove_folder(folder);
+}
+END_TEST
 
 START_TEST(target_column_follows_the_trace) {
     const char *folder = run_make_folder();
@@ -523,6 +536,7 @@ PROCESS_MAIN(
     SS_CASE(a_signal_ends_ssload_while_its_output_is_blocked),
     SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
     SS_CASE(error_messages_are_one_line),
+    SS_CASE(a_dash_is_standard_output),
     SS_CASE(target_column_follows_the_trace),
     SS_CASE(each_cpu_has_a_row),
     SS_CASE(json_has_one_line_per_sample),

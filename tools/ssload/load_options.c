@@ -24,7 +24,7 @@ static const struct ss_argument rows[] = {
         .help = "measure a control group instead, as a fraction of its limit"}},
     {0, "FILE", {"target", SS_OPTION_TEXT, AT(target),
         .help = "compare the load with that of this trace, text or compiled"}},
-    {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE"}},
+    {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE; - is standard output"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "table csv json",
         .help = "default: a table on a terminal, otherwise csv"}},
     {0, "FILE", {"openmetrics", SS_OPTION_TEXT, AT(metrics),
@@ -76,6 +76,11 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
         return ss_error_fail(error,
             "--per-cpu cannot be combined with --cgroup: a control group does "
             "not count its CPUs separately");
+    if (request->metrics && strcmp(request->metrics, "-") == 0)
+        return ss_error_fail(
+            error, "--openmetrics replaces its file at each sample: name a file, not -");
+    if (request->output && strcmp(request->output, "-") == 0)
+        request->output = NULL;
     request->command = *rest ? rest : NULL;
     return check_paths(request, error);
 }
