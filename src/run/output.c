@@ -190,16 +190,22 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
     add_matches(output, stream, now);
 }
 
-static void write_all(struct ss_output *output, int to, const char *text, size_t length) {
-    while (length > 0 && !output->failed) {
-        ssize_t written = write(to, text, length);
+static void fail(struct ss_output *output, struct ss_stream *stream, int why) {
+    stream->failed = true;
+    output->why = output->failed ? output->why : why;
+    output->failed = true;
+}
+
+static void write_all(
+    struct ss_output *output, struct ss_stream *stream, const char *text, size_t length) {
+    while (length > 0 && !stream->failed) {
+        ssize_t written = write(stream->to, text, length);
         if (written < 0 && errno == EAGAIN) {
             /* If the caller's output is non-blocking, wait for room as a blocking write would. */
-            struct pollfd room = {.fd = to, .events = POLLOUT};
+            struct pollfd room = {.fd = stream->to, .events = POLLOUT};
             poll(&room, 1, SS_OUTPUT_PATIENCE);
         } else if (written < 0 && errno != EINTR) {
-            output->failed = true;
-            output->why = errno;
+            fail(output, stream, errno);
         } else if (written > 0) {
             text += written;
             length -= (size_t)written;
@@ -232,7 +238,7 @@ static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
     char text[SS_OUTPUT_CHUNK];
     if (stream->from < 0)
         return 0;
-    bool room = output->failed || ss_streams_has_room(stream->to);
+    bool room = stream->failed || ss_streams_has_room(stream->to);
     if (stream->full)
         stream->late += ss_time_since(now, stream->full_since);
     stream->full_since = now;
@@ -251,7 +257,7 @@ static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
         close_stream(output, index);
         return 0;
     }
-    write_all(output, stream->to, text, (size_t)length);
+    write_all(output, stream, text, (size_t)length);
     if (!stream->line)
         return (size_t)length;
     add_own_delay(output, stream, now);
@@ -292,12 +298,10 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
             moved += move(output, i, now);
             if (stream->from < 0 || !stream->full)
                 continue;
-            if (patience-- <= 0) {
-                output->failed = true;
-                output->why = EAGAIN;
-            } else {
+            if (patience-- <= 0)
+                fail(output, stream, EAGAIN);
+            else
                 poll(NULL, 0, 1);
-            }
         }
     }
 }

@@ -30,10 +30,11 @@
 
 /* One output stream of one instance, forwarded by the master. */
 struct ss_stream {
-    int from;  /* our end of the pipe or pseudo-terminal; -1: closed */
-    int to;    /* where the output goes, unchanged */
-    bool own;  /* `to` is a file that we opened */
-    bool full; /* `to` accepts no more; reading pauses until there is room */
+    int from;    /* our end of the pipe or pseudo-terminal; -1: closed */
+    int to;      /* where the output goes, unchanged */
+    bool own;    /* `to` is a file that we opened */
+    bool full;   /* `to` accepts no more; reading pauses until there is room */
+    bool failed; /* `to` cannot be written; what is read is dropped */
     ss_time full_since;
     ss_time waited; /* `waited` of the output at the last read */
     ss_time away;   /* `away` of the output at the last read */

@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../full.h"
 #include "platform/platform.h"
 #include "run/output.h"
+#include "tree.h"
 #include "unit.h"
 
 /* A drain that does not return is killed after this many seconds. */
@@ -85,6 +87,35 @@ static void output_of_a_writer_that_has_ended_is_moved_entirely(void **state) {
     fclose(target);
 }
 
+/* The output of the first instance cannot be written; that of the second one can. */
+static void failed_output_does_not_affect_other_instances(void **state) {
+    (void)state;
+    SKIP_UNLESS_FULL();
+    struct ss_error error = {0};
+    const char *folder = tree_new();
+    output = (struct ss_output){.instances = 2, .folder = folder, .errors = true};
+    assert_int_equal(symlink("/dev/full", tree_path("0.out")), 0);
+    assert_int_equal(ss_output_open(&output, &error), 0);
+    for (int i = 0; i < 2; i++) {
+        int ends[2];
+        assert_int_equal(ss_output_add(&output, i ? "1" : "0", ends, &error), 0);
+        for (int which = 0; which < 2; which++) {
+            assert_int_equal(write(ends[which], "text\n", 5), 5);
+            close(ends[which]);
+        }
+    }
+    drain();
+    assert_true(output.failed);
+    assert_int_equal(output.why, ENOSPC);
+    ss_output_close(&output);
+    static const char *const others[] = {"0.err", "1.out", "1.err"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct stat status;
+        assert_int_equal(stat(tree_path(others[i]), &status), 0);
+        assert_int_equal(status.st_size, 5);
+    }
+}
+
 static void stalled_reader_loses_output(void **state) {
     (void)state;
     int target[2];
@@ -105,4 +136,5 @@ static void stalled_reader_loses_output(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(endless_output_is_moved_in_part),
     cmocka_unit_test(output_of_a_writer_that_has_ended_is_moved_entirely),
+    cmocka_unit_test(failed_output_does_not_affect_other_instances),
     cmocka_unit_test(stalled_reader_loses_output))
