@@ -22,6 +22,14 @@ bool ss_streams_has_room(int file) {
     return poll(&room, 1, 0) > 0;
 }
 
+int ss_streams_open_unblocked(int file) {
+    char path[32];
+    if (!isatty(file))
+        return -1;
+    snprintf(path, sizeof path, "/dev/fd/%d", file);
+    return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
 bool ss_streams_write_all(int file, const void *bytes, size_t size) {
     for (size_t done = 0; done < size;) {
         ssize_t written = write(file, (const char *)bytes + done, size - done);

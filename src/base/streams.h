@@ -14,8 +14,18 @@
  */
 void ss_streams_occupy(void);
 
-/* Returns whether a write to `file` would not block. */
+/*
+ * Returns whether a write to `file` would not block. A terminal may have room for a part only: then
+ * a longer write blocks.
+ */
 bool ss_streams_has_room(int file);
+
+/*
+ * Opens a terminal again, for writes that never block: the caller's own description is shared with
+ * other programs, which rely on blocking writes. Returns -1 if `file` is not a terminal, or cannot
+ * be opened, as after su(1).
+ */
+int ss_streams_open_unblocked(int file);
 
 /* Writes all bytes. Returns false and sets errno on failure. */
 SS_MUST_USE bool ss_streams_write_all(int file, const void *bytes, size_t size);

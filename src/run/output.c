@@ -50,6 +50,10 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
         return ss_error_memory(error);
     if (output->tty && check_tty(error) < 0)
         return -1;
+    for (int which = 0; !folder && which < (output->errors ? 2 : 1); which++) {
+        int file = ss_streams_open_unblocked(which == 0 ? output->out : STDERR_FILENO);
+        output->terminals[which] = file > 0 ? file : 0;
+    }
     if (folder && mkdir(folder, 0777) < 0 && errno != EEXIST)
         return ss_error_fail(
             error, "--output: %s: %s%s", folder, strerror(errno), ss_advice_to_write(errno));
@@ -58,6 +62,8 @@ int ss_output_open(struct ss_output *output, struct ss_error *error) {
 
 static int open_target(
     const struct ss_output *output, const char *label, int which, struct ss_error *error) {
+    if (!output->folder && output->terminals[which] > 0)
+        return output->terminals[which];
     if (!output->folder)
         return which == 0 ? output->out : STDERR_FILENO;
     char path[4096];
@@ -94,7 +100,8 @@ int ss_output_add(
         output->polls[output->count++] = (struct pollfd){.fd = stream->from, .events = POLLIN};
         if (stream->to < 0)
             return -1;
-        if (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE)))
+        stream->chunk = malloc(SS_OUTPUT_CHUNK);
+        if (!stream->chunk || (output->pattern && !(stream->line = malloc(SS_OUTPUT_LINE))))
             return ss_error_memory(error);
     }
     return 0;
@@ -192,23 +199,22 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
 
 static void fail(struct ss_output *output, struct ss_stream *stream, int why) {
     stream->failed = true;
+    stream->left = 0;
     output->why = output->failed ? output->why : why;
     output->failed = true;
 }
 
-static void write_all(
-    struct ss_output *output, struct ss_stream *stream, const char *text, size_t length) {
-    while (length > 0 && !stream->failed) {
-        ssize_t written = write(stream->to, text, length);
-        if (written < 0 && errno == EAGAIN) {
-            /* If the caller's output is non-blocking, wait for room as a blocking write would. */
-            struct pollfd room = {.fd = stream->to, .events = POLLOUT};
-            poll(&room, 1, SS_OUTPUT_PATIENCE);
-        } else if (written < 0 && errno != EINTR) {
+/* Writes what has been read, as far as there is room. */
+static void write_rest(struct ss_output *output, struct ss_stream *stream) {
+    while (stream->left > 0 && ss_streams_has_room(stream->to)) {
+        ssize_t written = write(stream->to, stream->rest, stream->left);
+        if (written < 0 && errno == EAGAIN)
+            return;
+        if (written < 0 && errno != EINTR) {
             fail(output, stream, errno);
         } else if (written > 0) {
-            text += written;
-            length -= (size_t)written;
+            stream->rest += written;
+            stream->left -= (size_t)written;
         }
     }
 }
@@ -235,17 +241,20 @@ static void wait_for(struct ss_output *output, uint32_t index, bool room) {
 /* Returns the number of bytes moved. */
 static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
     struct ss_stream *stream = &output->streams[index];
-    char text[SS_OUTPUT_CHUNK];
     if (stream->from < 0)
         return 0;
-    bool room = stream->failed || ss_streams_has_room(stream->to);
+    /* Another stream must not split a text that has been written in part. */
+    struct ss_stream **last = &output->begun[index % 2];
+    struct ss_stream *begun = *last ? *last : stream;
+    write_rest(output, begun);
+    bool room = stream->failed || (begun->left == 0 && ss_streams_has_room(stream->to));
     if (stream->full)
         stream->late += ss_time_since(now, stream->full_since);
     stream->full_since = now;
     wait_for(output, index, !room);
     if (!room)
         return 0;
-    ssize_t length = read(stream->from, text, sizeof text);
+    ssize_t length = read(stream->from, stream->chunk, SS_OUTPUT_CHUNK);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     /* A pseudo-terminal reports its end as an error, EIO. */
@@ -257,11 +266,16 @@ static size_t move(struct ss_output *output, uint32_t index, ss_time now) {
         close_stream(output, index);
         return 0;
     }
-    write_all(output, stream, text, (size_t)length);
+    stream->rest = stream->chunk;
+    stream->left = stream->failed ? 0 : (size_t)length;
+    write_rest(output, stream);
+    wait_for(output, index, stream->left > 0);
+    if (!stream->own && !stream->failed)
+        *last = stream;
     if (!stream->line)
         return (size_t)length;
     add_own_delay(output, stream, now);
-    find_lines(output, stream, text, (size_t)length, now);
+    find_lines(output, stream, stream->chunk, (size_t)length, now);
     return (size_t)length;
 }
 
@@ -291,9 +305,9 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
         struct ss_stream *stream = &output->streams[i];
         struct pollfd here = {.fd = stream->from, .events = POLLIN};
         size_t moved = 0;
-        while (stream->from >= 0 && poll(&here, 1, 0) > 0) {
+        while (stream->from >= 0 && (stream->left > 0 || poll(&here, 1, 0) > 0)) {
             /* Without a hang-up, a process that outlives the run may write for ever. */
-            if (!(here.revents & POLLHUP) && moved >= SS_OUTPUT_LEFT)
+            if (stream->left == 0 && !(here.revents & POLLHUP) && moved >= SS_OUTPUT_LEFT)
                 break;
             moved += move(output, i, now);
             if (stream->from < 0 || !stream->full)
@@ -309,7 +323,12 @@ void ss_output_drain(struct ss_output *output, ss_time now) {
 void ss_output_close(struct ss_output *output) {
     for (uint32_t i = 0; i < output->count; i++) {
         close_stream(output, i);
+        free(output->streams[i].chunk);
         free(output->streams[i].line);
+    }
+    for (int which = 0; which < 2; which++) {
+        if (output->terminals[which] > 0)
+            close(output->terminals[which]);
     }
     free(output->streams);
     free(output->polls);

@@ -40,6 +40,9 @@ struct ss_stream {
     ss_time away;   /* `away` of the output at the last read */
     ss_time late;   /* how late lines were read, since the last one that ended an iteration */
     uint32_t instance;
+    char *chunk;      /* SS_OUTPUT_CHUNK bytes that were read */
+    const char *rest; /* the part of it that still has to be written */
+    size_t left;      /* length of that part, in bytes */
     uint32_t matches; /* number of lines of the current read that ended an iteration of unknown
                          length */
     size_t length;
@@ -54,6 +57,10 @@ struct ss_output {
     uint32_t instances;
     const char *folder;               /* folder for the output; NULL: it is forwarded */
     int out;                          /* where standard output is forwarded */
+    int terminals[2];                 /* `out` and standard error, opened again so that writes to
+                                         a terminal do not block; 0: not opened */
+    struct ss_stream *begun[2];       /* of output and error, the stream that wrote last and may
+                                         have a rest; NULL: none, or each has its own file */
     bool tty;                         /* standard output is a pseudo-terminal */
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */

@@ -132,9 +132,69 @@ static void stalled_reader_loses_output(void **state) {
     close(target[1]);
 }
 
+/* Opens a terminal whose line is the target of the output. Returns the end that reads. */
+static int open_terminal(int *line) {
+    int reader = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    SKIP_UNLESS(reader >= 0, "terminal: cannot open a pseudo-terminal");
+    assert_true(grantpt(reader) == 0 && unlockpt(reader) == 0);
+    *line = open(ptsname(reader), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_that(*line, >=, 0);
+    open_output(*line);
+    assert_that(output.streams[0].to, !=, *line);
+    return reader;
+}
+
+static void close_terminal(int reader, int line) {
+    ss_output_close(&output);
+    close(reader);
+    close(line);
+}
+
+/* It takes what fits, which need not be a whole chunk. */
+static void unread_terminal_does_not_block(void **state) {
+    (void)state;
+    int line, reader = open_terminal(&line);
+    alarm(HANG);
+    while (!output.streams[0].full) {
+        fill(writer);
+        ss_output_move(&output, 0, ss_platform_now());
+    }
+    fill(writer);
+    close(writer);
+    drain();
+    assert_true(output.failed);
+    assert_int_equal(output.why, EAGAIN);
+    close_terminal(reader, line);
+}
+
+static void output_to_a_slow_terminal_is_complete(void **state) {
+    (void)state;
+    char text[1000];
+    size_t written = 0, received = 0;
+    int line, reader = open_terminal(&line);
+    alarm(HANG);
+    while (written < 4 * SS_OUTPUT_LEFT || received < written) {
+        if (written < 4 * SS_OUTPUT_LEFT)
+            written += fill(writer);
+        ss_output_move(&output, 0, ss_platform_now());
+        ssize_t length = output.streams[0].full || written >= 4 * SS_OUTPUT_LEFT
+                             ? read(reader, text, sizeof text)
+                             : 0;
+        received += length > 0 ? (size_t)length : 0;
+    }
+    alarm(0);
+    assert_int_equal(received, written);
+    close(writer);
+    drain();
+    assert_false(output.failed);
+    close_terminal(reader, line);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(endless_output_is_moved_in_part),
     cmocka_unit_test(output_of_a_writer_that_has_ended_is_moved_entirely),
     cmocka_unit_test(failed_output_does_not_affect_other_instances),
-    cmocka_unit_test(stalled_reader_loses_output))
+    cmocka_unit_test(stalled_reader_loses_output),
+    cmocka_unit_test(unread_terminal_does_not_block),
+    cmocka_unit_test(output_to_a_slow_terminal_is_complete))
