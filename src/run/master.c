@@ -306,6 +306,8 @@ static int open_master(struct ss_master *master) {
         return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    ss_progress_open(
+        &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
     /*
      * A process that forwards output is as busy as its writers make it: at a high priority it could
      * keep them from running.
@@ -321,8 +323,6 @@ static int open_master(struct ss_master *master) {
         if (*plan->found[kind])
             ss_master_say(master, "%s: %s", plan->set.modules[kind].head->name, plan->found[kind]);
     }
-    ss_progress_open(
-        &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
     if (open_monitor(master) < 0)
         return -1;
     ss_usage_open(&master->usage, master->board, &plan->cpus);
@@ -448,7 +448,7 @@ static void close_master(struct ss_master *master) {
     if (master->recorder)
         close_recorder(master);
     free(master->recorder);
-    ss_progress_close(&master->progress);
+    ss_progress_finish(&master->progress);
     ss_board_close(master->board);
     free(master->scheduling);
     for (uint32_t i = 0; master->cpu_times && i < master->plan->instances; i++)
@@ -500,6 +500,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     int signal = ss_signals_close(&master->signals);
     if (outcome->signal == 0)
         outcome->signal = signal;
+    ss_progress_close(&master->progress);
     ss_judge_run(outcome, plan);
     outcome->status = error->status ? error->status : master->failure_status;
     free(master);

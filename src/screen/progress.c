@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "screen/progress.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,8 @@
 
 #define PLAIN_SECONDS 10
 #define WIDTH_MAX     1000
+#define BLANKS_MAX    (WIDTH_MAX + 8)
+#define MESSAGE_MAX   8192
 
 /* Terminals accept a scroll region only if it has at least two rows. */
 #define SCROLLED_MIN 2
@@ -38,7 +41,9 @@ static bool can_reserve(void) {
 
 void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view) {
+    int file = ss_streams_open_unblocked(STDERR_FILENO);
     *progress = (struct ss_progress){
+        .file = file > 0 ? file : 0,
         .shown = when == SS_PROGRESS_ALWAYS ||
                  (when == SS_PROGRESS_AUTO && isatty(STDERR_FILENO) && !quiet),
         .terminal = can_reserve(),
@@ -60,33 +65,55 @@ static bool is_in_background(void) {
     return group > 0 && group != getpgrp();
 }
 
+static int file_of(const struct ss_progress *progress) {
+    return progress->file > 0 ? progress->file : STDERR_FILENO;
+}
+
 /*
- * Writes in one piece with signals blocked, because a signal would split the text and another
- * process could write in between. Errors are ignored: the run does not depend on this output.
+ * Writes the rest as far as there is room, in one piece with signals blocked, because a signal
+ * would split the text and another process could write in between. Errors are ignored: the run does
+ * not depend on this output. Returns whether nothing is left.
  */
-static void write_out(const char *text, size_t length) {
+static bool write_rest(struct ss_progress *progress) {
     sigset_t all;
     sigset_t before;
-    ssize_t written;
+    if (progress->rest_length == 0)
+        return true;
+    if (!ss_streams_has_room(file_of(progress)))
+        return false;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    while (length > 0 && (written = write(STDERR_FILENO, text, length)) > 0) {
-        text += written;
-        length -= (size_t)written;
-    }
+    ssize_t written = write(file_of(progress), progress->rest, progress->rest_length);
+    if (written < 0)
+        written = errno == EAGAIN ? 0 : (ssize_t)progress->rest_length;
     sigprocmask(SIG_SETMASK, &before, NULL);
+    progress->rest_length -= (size_t)written;
+    memmove(progress->rest, progress->rest + written, progress->rest_length);
+    return progress->rest_length == 0;
+}
+
+/* Returns whether a text can be written, of which a part may have to wait. */
+static bool has_room(struct ss_progress *progress) {
+    return write_rest(progress) && ss_streams_has_room(file_of(progress));
+}
+
+/* Call this only if there is no rest. */
+static void write_out(struct ss_progress *progress, const char *text, size_t length) {
+    progress->rest_length = length < sizeof progress->rest ? length : sizeof progress->rest;
+    memcpy(progress->rest, text, progress->rest_length);
+    write_rest(progress);
 }
 
 static void print_plain(struct ss_progress *progress) {
     char line[512];
     char text[600];
     const struct ss_progress_values *values = &progress->values;
-    if (values->elapsed < progress->next_plain || !ss_streams_has_room(STDERR_FILENO))
+    if (values->elapsed < progress->next_plain || !has_room(progress))
         return;
     progress->next_plain = (floor(values->elapsed / PLAIN_SECONDS) + 1) * PLAIN_SECONDS;
     ss_progress_print_values(line, sizeof line, values, (int)sizeof line);
     int length = snprintf(text, sizeof text, "showstopper: %s\n", line);
-    write_out(text, (size_t)length);
+    write_out(progress, text, (size_t)length);
 }
 
 void ss_progress_note(
@@ -106,10 +133,16 @@ void ss_progress_note(
         print_plain(progress);
 }
 
-ss_time ss_progress_due(const struct ss_progress *progress) {
+static ss_time find_drawing_due(const struct ss_progress *progress) {
     if (!progress->shown || !progress->terminal || !progress->stale)
         return SS_TIME_NEVER;
     return progress->drawn_at ? ss_time_add(progress->drawn_at, SS_PROGRESS_INTERVAL) : 0;
+}
+
+ss_time ss_progress_due(const struct ss_progress *progress) {
+    ss_time drawing = find_drawing_due(progress);
+    ss_time rest = progress->rest_length > 0 ? progress->retry_at : SS_TIME_NEVER;
+    return drawing < rest ? drawing : rest;
 }
 
 static int find_width(int *height) {
@@ -122,8 +155,10 @@ static int find_width(int *height) {
 static bool release(struct ss_progress *progress) {
     if (progress->rows == 0)
         return true;
-    if (!ss_screen_release(STDERR_FILENO))
+    ss_screen_continue(STDERR_FILENO);
+    if (!has_room(progress))
         return false;
+    write_out(progress, SS_SCREEN_RELEASE, sizeof SS_SCREEN_RELEASE - 1);
     progress->rows = 0;
     atomic_store(progress->view, 0);
     return true;
@@ -169,7 +204,7 @@ static void draw(struct ss_progress *progress) {
     };
     int rows = ss_progress_draw(block, sizeof block, &picture);
     bool same = rows == progress->rows && width == progress->width && height == progress->height;
-    if (!same && !release(progress))
+    if (!same && (!release(progress) || !has_room(progress)))
         return;
     if (rows > height - SCROLLED_MIN || rows == 0)
         return;
@@ -180,11 +215,15 @@ static void draw(struct ss_progress *progress) {
     progress->width = width;
     progress->height = height;
     atomic_store(progress->view, (uint32_t)rows);
-    write_out(text, (size_t)(to - text));
+    write_out(progress, text, (size_t)(to - text));
 }
 
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
     if (now < ss_progress_due(progress))
+        return;
+    progress->retry_at = ss_time_add(now, SS_PROGRESS_INTERVAL);
+    write_rest(progress);
+    if (now < find_drawing_due(progress))
         return;
     /* Count a failed attempt, too: a terminal without room must not be retried all the time. */
     progress->drawn_at = now;
@@ -193,7 +232,7 @@ void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
         progress->stale = false;
         return;
     }
-    if (!ss_streams_has_room(STDERR_FILENO))
+    if (!has_room(progress))
         return;
     progress->stale = false;
     draw(progress);
@@ -217,25 +256,32 @@ void ss_progress_resize(struct ss_progress *progress) {
  * written half a line, and neither can be detected. A full row of blanks leaves the cursor in the
  * same row only if it was at the beginning.
  */
-static void begin_line(void) {
-    char text[WIDTH_MAX + 8];
+static size_t put_blanks(char text[BLANKS_MAX]) {
     int height;
-    int length = sprintf(text, "%*s\r", find_width(&height), "");
-    write_out(text, (size_t)length);
+    return (size_t)sprintf(text, "%*s\r", find_width(&height), "");
+}
+
+static void begin_line(struct ss_progress *progress) {
+    char text[BLANKS_MAX];
+    write_out(progress, text, put_blanks(text));
 }
 
 void ss_progress_give_line(struct ss_progress *progress) {
-    if (progress->rows > 0 && ss_streams_has_room(STDERR_FILENO))
-        begin_line();
+    if (progress->rows > 0 && has_room(progress))
+        begin_line(progress);
 }
 
 void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments) {
-    if (!ss_streams_has_room(STDERR_FILENO))
+    char text[BLANKS_MAX + MESSAGE_MAX];
+    if (!has_room(progress))
         return;
-    ss_progress_give_line(progress);
-    fputs("showstopper: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    size_t length = progress->rows > 0 ? put_blanks(text) : 0;
+    length += (size_t)sprintf(text + length, "showstopper: ");
+    size_t room = sizeof text - length - 1; /* and one byte for the end of the line */
+    size_t needed = (size_t)vsnprintf(text + length, room, format, arguments);
+    length += needed < room ? needed : room - 1;
+    text[length++] = '\n';
+    write_out(progress, text, length);
 }
 
 void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
@@ -258,14 +304,33 @@ static bool was_used(const struct ss_progress *progress) {
 
 void ss_progress_finish(struct ss_progress *progress) {
     release(progress);
-    if (was_used(progress) && ss_streams_has_room(STDERR_FILENO))
-        begin_line();
+    if (was_used(progress) && has_room(progress))
+        begin_line(progress);
     progress->shown = false;
 }
 
+/* Waits for room. Returns false if the text cannot be written. */
+static bool wait_and_write(const char *text, size_t length) {
+    return ss_streams_write_all(STDERR_FILENO, text, length);
+}
+
+/* Writes what ss_progress_finish() had no room for, and begins a new line. */
+static bool complete(const struct ss_progress *progress) {
+    char blanks[BLANKS_MAX];
+    if (!wait_and_write(progress->rest, progress->rest_length))
+        return false;
+    if (!was_used(progress))
+        return true;
+    return (progress->rows == 0 ||
+               wait_and_write(SS_SCREEN_RELEASE, sizeof SS_SCREEN_RELEASE - 1)) &&
+           wait_and_write(blanks, put_blanks(blanks));
+}
+
 void ss_progress_close(struct ss_progress *progress) {
-    release(progress);
-    if (was_used(progress) && (progress->summary_follows || ss_streams_has_room(STDERR_FILENO)))
-        begin_line();
-    progress->shown = false;
+    if (progress->summary_follows)
+        complete(progress);
+    if (progress->file > 0)
+        close(progress->file);
+    progress->file = 0;
+    progress->rest_length = 0;
 }

@@ -35,6 +35,8 @@ struct ss_progress {
     bool summary_follows;
     bool unicode;
     bool color;
+    int file;               /* the terminal, opened again so that writes to it do not block; 0:
+                               standard error itself */
     bool stale;             /* the values have changed since the last drawing */
     int rows;               /* rows of the block on the screen; 0: no block */
     int width;              /* width of the window for which it was drawn, in columns */
@@ -46,6 +48,9 @@ struct ss_progress {
     struct ss_progress_values values;
     struct ss_progress_history history;
     double next_plain; /* seconds at which the next plain line is due */
+    ss_time retry_at;  /* when the rest is due */
+    size_t rest_length;
+    char rest[SS_PROGRESS_TEXT + 512]; /* what the terminal had no room for */
 };
 
 void ss_progress_open(
@@ -58,10 +63,13 @@ void ss_progress_open(
 void ss_progress_note(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values);
 
-/* Returns when the next drawing is due; SS_TIME_NEVER: not before the next sample. */
+/*
+ * Returns when the next drawing, or the rest of one, is due; SS_TIME_NEVER: not before the next
+ * sample.
+ */
 ss_time ss_progress_due(const struct ss_progress *progress);
 
-/* Draws if a drawing is due. Never waits. */
+/* Draws if a drawing is due and the previous one has been written. Never waits. */
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now);
 
 /* Removes the block until the next drawing is due. */
@@ -81,12 +89,12 @@ void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 /* Ends a line that another process has begun. Call this before printing. */
 void ss_progress_give_line(struct ss_progress *progress);
 
-/* Removes the block, begins a new line and ends drawing. */
+/* Removes the block, begins a new line and ends drawing. Never waits. */
 void ss_progress_finish(struct ss_progress *progress);
 
 /*
- * Closes the live view; call this before the summary. May wait for a stopped terminal, as the
- * summary does.
+ * Closes the live view, after ss_progress_finish(). Call this before the summary, when signals have
+ * their effects again: like the summary, it may wait for a terminal that is not read.
  */
 void ss_progress_close(struct ss_progress *progress);
 

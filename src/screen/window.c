@@ -51,9 +51,10 @@ bool ss_screen_has_cursor(int descriptor) {
 }
 
 /* Acts like the start key, Ctrl-Q. TCOON would undo only a TCOOFF, not a Ctrl-S. */
-static void undo_stop(int descriptor) {
+void ss_screen_continue(int descriptor) {
     struct termios settings;
-    if (tcgetattr(descriptor, &settings) != 0 || !(settings.c_iflag & IXON))
+    if (ss_streams_has_room(descriptor) || tcgetattr(descriptor, &settings) != 0 ||
+        !(settings.c_iflag & IXON))
         return;
     settings.c_iflag &= ~(tcflag_t)IXON;
     tcsetattr(descriptor, TCSANOW, &settings);
@@ -61,18 +62,14 @@ static void undo_stop(int descriptor) {
     tcsetattr(descriptor, TCSANOW, &settings);
 }
 
-/*
- * Setting the scroll region moves the cursor, so the cursor is saved first; resizing the window may
- * reset the region, so only the cursor locates the block. If the cursor's row is unknown, a row is
- * made below it, because in the upper left corner some terminals treat erasing as a request to save
- * the erased text.
- */
-bool ss_screen_release(int descriptor) {
-    static const char text[] =
-        SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll again */
-                       "\033D\033[A" SS_SCREEN_SAVE SS_SCREEN_PLAIN "\r\n\033[J" SS_SCREEN_RESTORE;
-    if (!ss_streams_has_room(descriptor))
-        undo_stop(descriptor);
-    return ss_streams_has_room(descriptor) &&
-           write(descriptor, text, sizeof text - 1) == sizeof text - 1;
+void ss_screen_release(int descriptor) {
+    int unblocked = ss_streams_open_unblocked(descriptor);
+    int file = unblocked >= 0 ? unblocked : descriptor;
+    ss_screen_continue(descriptor);
+    if (ss_streams_has_room(file)) {
+        ssize_t written = write(file, SS_SCREEN_RELEASE, sizeof SS_SCREEN_RELEASE - 1);
+        (void)written;
+    }
+    if (unblocked >= 0)
+        close(unblocked);
 }

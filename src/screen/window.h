@@ -22,10 +22,22 @@ bool ss_screen_has_cursor(int descriptor);
 
 /*
  * Makes the whole window scroll again and removes the block, which is everything below the cursor,
- * even after a resize. The cursor stays where it is. If Ctrl-S stopped the terminal, continues it,
- * because the next process that uses the terminal has to write to it. Never waits; returns false if
- * the terminal has no room.
+ * even after a resize. The cursor stays where it is. Setting the scroll region moves the cursor, so
+ * the cursor is saved first; resizing the window may reset the region, so only the cursor locates
+ * the block. If the cursor's row is unknown, a row is made below it, because in the upper left
+ * corner some terminals treat erasing as a request to save the erased text.
  */
-bool ss_screen_release(int descriptor);
+#define SS_SCREEN_RELEASE                                                                          \
+    SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll again */                          \
+                   "\033D\033[A" SS_SCREEN_SAVE SS_SCREEN_PLAIN "\r\n\033[J" SS_SCREEN_RESTORE
+
+/*
+ * Continues a terminal that Ctrl-S stopped, because the next process that uses the terminal has to
+ * write to it.
+ */
+void ss_screen_continue(int descriptor);
+
+/* Releases the rows of a block for a process that has died. Never waits. */
+void ss_screen_release(int descriptor);
 
 #endif

@@ -158,6 +158,30 @@ START_TEST(missing_pseudo_terminals_are_reported_before_the_start) {
 }
 END_TEST
 
+static char unread_name[64]; /* prepare() has no argument */
+
+static void print_to_unread(void) {
+    int line = open(unread_name, O_RDWR | O_NOCTTY);
+    if (line < 0 || dup2(line, STDOUT_FILENO) < 0)
+        _exit(99);
+}
+
+/* It has room for a part of what is read at a time. */
+START_TEST(a_terminal_that_is_not_read_blocks_only_the_instance) {
+    struct run_setup setup = {.prepare = print_to_unread};
+    int reader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    SKIP_UNLESS(reader >= 0, "terminal: cannot open a pseudo-terminal");
+    ck_assert(grantpt(reader) == 0 && unlockpt(reader) == 0 &&
+              ptsname_r(reader, unread_name, sizeof unread_name) == 0);
+    struct run *run = run_wait(
+        run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-f", "own", "-l", "100%", "-c",
+                              "fixed", "--duration", "2s", "--iteration", "^xx", "sh", "-c",
+                              "yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx | head -c 400000; sleep 30")));
+    run_expect(run, 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(throughput_is_omitted_if_iterations_end_in_bursts),
@@ -166,5 +190,6 @@ PROCESS_MAIN(
     SS_CASE(with_tty_only_standard_output_is_a_terminal),
     SS_CASE(isolated_instances_have_a_pseudo_terminal),
     SS_CASE(repeated_instances_keep_their_pseudo_terminal),
-    SS_CASE(missing_pseudo_terminals_are_reported_before_the_start))
+    SS_CASE(missing_pseudo_terminals_are_reported_before_the_start),
+    SS_CASE(a_terminal_that_is_not_read_blocks_only_the_instance))
 /* clang-format on */

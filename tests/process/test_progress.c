@@ -3,6 +3,7 @@
 /* The live block at a terminal. */
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -668,6 +669,112 @@ START_TEST(ctrl_s_does_not_stop_the_run) {
 }
 END_TEST
 
+static char unread_name[64]; /* prepare() has no argument */
+static int unread_reader;
+static int unread_line;
+
+static void use_unread(void) {
+    int line = open(unread_name, O_RDWR | O_NOCTTY);
+    if (line < 0 || dup2(line, STDERR_FILENO) < 0)
+        _exit(99);
+    setenv("TERM", "xterm", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+}
+
+static bool unread_has_room(void) {
+    struct pollfd room = {.fd = unread_line, .events = POLLOUT};
+    return poll(&room, 1, 0) > 0;
+}
+
+/* Opens a terminal that is full and is not read. */
+static void open_unread(void) {
+    static char text[4096];
+    struct winsize size = {.ws_row = SCREEN_ROWS, .ws_col = SCREEN_COLUMNS};
+    unread_reader = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    SKIP_UNLESS(unread_reader >= 0, "terminal: cannot open a pseudo-terminal");
+    ck_assert(grantpt(unread_reader) == 0 && unlockpt(unread_reader) == 0 &&
+              ptsname_r(unread_reader, unread_name, sizeof unread_name) == 0);
+    unread_line = open(unread_name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    ck_assert(unread_line >= 0 && ioctl(unread_line, TIOCSWINSZ, &size) == 0);
+    memset(text, '\r', sizeof text);
+    while (write(unread_line, text, sizeof text) > 0) {
+    }
+}
+
+static bool make_some_room(void) {
+    char text[256];
+    ssize_t length = read(unread_reader, text, sizeof text);
+    (void)length;
+    return unread_has_room();
+}
+
+/* Starts a run whose live view is at this terminal. */
+#define START_UNREAD(...)                                                                          \
+    run_start(&(struct run_setup){.prepare = use_unread},                                          \
+        WORDS(SHOWSTOPPER, "-n", "1", "-l", "50%", "-c", "fixed", "--progress", "always",          \
+            __VA_ARGS__, PAYLOAD, "spin"))
+
+/* It has room for some drawings, and for a part of the next one. */
+START_TEST(a_run_ends_as_planned_at_a_terminal_that_is_not_read) {
+    open_unread();
+    RUN_UNTIL(NULL, make_some_room());
+    run_expect(run_wait(START_UNREAD("-q", "--duration", "5s")), 0);
+    run_expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_signal_ends_a_run_at_a_terminal_that_is_not_read) {
+    open_unread();
+    RUN_UNTIL(NULL, make_some_room());
+    struct run *run = START_UNREAD("-q");
+    RUN_UNTIL(run, !unread_has_room());
+    double full = run_now();
+    RUN_UNTIL(run, run_now() > full + 1); /* several drawings are due */
+    run_end(run, SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* Waits until the instances have ended, which is not before `from`. */
+static void wait_for_summary(struct run *run, double from) {
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(run, run->ended || (run_now() > from && run_named("payload", pids) == 0));
+}
+
+/* The first signals may still end the run itself. */
+START_TEST(a_signal_ends_a_summary_at_a_terminal_that_is_not_read) {
+    open_unread();
+    double begin = run_now();
+    struct run *run = START_UNREAD("--duration", "1s");
+    wait_for_summary(run, begin + 1);
+    RUN_UNTIL(run, run->ended || kill(run->pid, SIGTERM) < 0);
+    run_expect(run, -SIGTERM);
+    run_expect_nothing_left();
+}
+END_TEST
+
+/* The part without room is written later, whole and in order. */
+START_TEST(a_terminal_that_is_read_late_shows_the_summary_alone) {
+    static char bytes[1 << 20];
+    size_t length = 0;
+    open_unread();
+    RUN_UNTIL(NULL, make_some_room());
+    double begin = run_now();
+    struct run *run = START_UNREAD("--duration", "5s");
+    wait_for_summary(run, begin + 5);
+    for (ssize_t got = 1; got > 0 || !run->ended;) {
+        got = read(unread_reader, bytes + length, sizeof bytes - 1 - length);
+        length += got > 0 ? (size_t)got : 0;
+        run_nap(run);
+    }
+    run_expect(run, 0);
+    struct screen screen = screen_of(bytes);
+    ck_assert_int_ge(screen_find(&screen, 0, "showstopper: 1 instance"), 0);
+    ck_assert(!screen_has(&screen, BLOCK));
+    ck_assert_int_eq(screen.bottom, screen.height - 1);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(block_appears_and_disappears),
@@ -687,5 +794,9 @@ PROCESS_MAIN(
     SS_CASE(block_disappears_during_the_grace_period),
     SS_CASE(messages_start_on_a_new_line_after_partial_output),
     SS_CASE(fg_draws_the_block_again),
-    SS_CASE(ctrl_s_does_not_stop_the_run))
+    SS_CASE(ctrl_s_does_not_stop_the_run),
+    SS_CASE(a_run_ends_as_planned_at_a_terminal_that_is_not_read),
+    SS_CASE(a_signal_ends_a_run_at_a_terminal_that_is_not_read),
+    SS_CASE(a_signal_ends_a_summary_at_a_terminal_that_is_not_read),
+    SS_CASE(a_terminal_that_is_read_late_shows_the_summary_alone))
 /* clang-format on */
