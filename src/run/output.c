@@ -208,8 +208,10 @@ static void fail(struct ss_output *output, struct ss_stream *stream, int why) {
 static void write_rest(struct ss_output *output, struct ss_stream *stream) {
     while (stream->left > 0 && ss_streams_has_room(stream->to)) {
         ssize_t written = write(stream->to, stream->rest, stream->left);
-        if (written < 0 && errno == EAGAIN)
+        if (written < 0 && errno == EAGAIN) {
+            poll(NULL, 0, 1); /* there may be less room than a terminal needs for one character */
             return;
+        }
         if (written < 0 && errno != EINTR) {
             fail(output, stream, errno);
         } else if (written > 0) {
