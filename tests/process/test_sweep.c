@@ -91,7 +91,7 @@ START_TEST(an_executor_with_the_pid_of_an_earlier_one_survives) {
 }
 END_TEST
 
-START_TEST(an_orphan_that_is_no_executor_is_killed) {
+START_TEST(an_orphan_that_is_not_an_executor_is_killed) {
     struct ss_board *board = make_board(1);
     board->alone = 1;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
@@ -105,6 +105,6 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(an_executor_with_the_pid_of_an_earlier_one_survives),
-    SS_CASE(an_orphan_that_is_no_executor_is_killed),
+    SS_CASE(an_orphan_that_is_not_an_executor_is_killed),
     SS_CASE(children_of_a_process_with_the_pid_of_an_earlier_executor_survive))
 /* clang-format on */

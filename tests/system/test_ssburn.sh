@@ -197,7 +197,7 @@ a_kernel_outlives_its_parent() {
     [ ! -s err ] || fail "the end of its parent is an error: $(cat err)"
 }
 
-# The limit counts the processes of a user; nobody has one, ssburn itself.
+# The limit counts the processes of a user; here ssburn is the only one.
 a_failed_system_call_is_not_a_wrong_result() {
     local status=0
     if [ "$(id -u)" -ne 0 ] || ! have_other_users; then

@@ -118,7 +118,7 @@ struct sstrace_samples {
     uint64_t offered, fresh; /* samples of this file; those that do not go backward in time */
 };
 
-/* What a warning says about sums that are `limited`. */
+/* The warning about sums that are `limited`. */
 #define SSTRACE_LIMITED "sums above 100 %, limited to it"
 
 SS_NONNULL()
