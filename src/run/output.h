@@ -68,7 +68,8 @@ struct ss_output {
     const struct ss_board *board;     /* the board, for the duties of instances */
     ss_time (*own_wait)(void);        /* see ss_platform_own_wait(); NULL: unknown */
     ss_time waited, waited_at;        /* the last own wait, and when it was read */
-    ss_time away, away_since;         /* how long nobody waited for output; 0: not yet */
+    ss_time away;                     /* time for which the caller has not waited for output */
+    ss_time away_since;               /* when that began the last time; 0: never */
     bool failed;                      /* some output could not be written */
     int why;                          /* errno of the first failure */
 };

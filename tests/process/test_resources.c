@@ -439,7 +439,7 @@ START_TEST(the_master_continues_an_attached_process_if_no_guardian_can_be_starte
 END_TEST
 
 /* The first forks are the guardian, the executor, and the instance. */
-START_TEST(the_master_ends_what_is_left_if_no_guardian_can_be_started) {
+START_TEST(the_master_ends_processes_that_remain_if_no_guardian_can_be_started) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct fault fault = {"fork", 4, FAULT_FOR_EVER};
     struct run *run = fault_start(&fault,
@@ -479,6 +479,6 @@ PROCESS_MAIN(
     SS_CASE(failed_fork_between_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
     SS_CASE(the_master_continues_an_attached_process_if_no_guardian_can_be_started),
-    SS_CASE(the_master_ends_what_is_left_if_no_guardian_can_be_started),
+    SS_CASE(the_master_ends_processes_that_remain_if_no_guardian_can_be_started),
     SS_CASE(a_sensor_that_cannot_be_forked_is_reported))
 /* clang-format on */

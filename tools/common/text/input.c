@@ -133,7 +133,7 @@ static int start_unpacking(struct sstrace_input *input, const char *program) {
     input->children[0] = fork();
     if (input->children[0] == 0) {
         signal(SIGPIPE, SIG_IGN);
-        /* With a reader left open, a program whose output nobody reads would never end. */
+        /* With a reader left open, a program whose output is not read would never end. */
         close(packed[0]);
         close(plain[0]);
         close(plain[1]);
