@@ -224,9 +224,11 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
     }
     if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))
         return ss_error_memory(error);
-    attachments->items[attachments->count++] = (struct ss_attachment){
-        .pid = pid, .started = process.started, .claim = ss_platform_process_claim(pid)};
-    return 0;
+    int claim = ss_platform_process_claim(pid);
+    attachments->items[attachments->count++] =
+        (struct ss_attachment){.pid = pid, .started = process.started, .claim = claim};
+    /* This fails. With more claims, the run that has claimed this process might be refused, too. */
+    return claim == -EBUSY ? check_trees(attachments, error) : 0;
 }
 
 static int add_list(struct ss_attachments *attachments, const char *pids, struct ss_error *error) {
