@@ -686,6 +686,11 @@ static bool unread_has_room(void) {
     return poll(&room, 1, 0) > 0;
 }
 
+static bool has_text(void) {
+    struct pollfd text = {.fd = unread_reader, .events = POLLIN};
+    return poll(&text, 1, 0) > 0;
+}
+
 /* Opens a terminal that is full and is not read. */
 static void open_unread(void) {
     static char text[4096];
@@ -697,7 +702,10 @@ static void open_unread(void) {
     unread_line = open(unread_name, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     ck_assert(unread_line >= 0 && ioctl(unread_line, TIOCSWINSZ, &size) == 0);
     memset(text, '\r', sizeof text);
-    while (write(unread_line, text, sizeof text) > 0) {
+    /* There is room again when the kernel has moved some of the text to the reader's end. */
+    for (double full = run_now(); !has_text() || run_now() < full + 0.2; run_nap(NULL)) {
+        while (write(unread_line, text, sizeof text) > 0)
+            full = run_now();
     }
 }
 

@@ -28,6 +28,7 @@ for program in "$build"/bin/* "$build"/libexec/showstopper/*; do
     name=${program##*/}
     case $name in
     sstrace) status=2 ;;
+    ssburn) status=1 ;;
     *) status=125 ;;
     esac
     loses "$status" "$name" --help
