@@ -8,9 +8,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../full.h"
+#include "family.h"
 #include "json_text.h"
 #include "process.h"
 #include "run.h"
@@ -282,17 +284,20 @@ static void print_to_slow(void) {
     dup2(slow[1], STDOUT_FILENO);
 }
 
-/* Starts ssload with a pipe as its standard output, and waits until the pipe is full. */
+/* Starts ssload with a pipe as its standard output, and waits until a write to it blocks. */
 static struct run *start_blocked(const char *const *words) {
     struct run_setup setup = {.prepare = print_to_slow};
+    int written = 0, before;
     ck_assert_int_eq(pipe2(slow, O_CLOEXEC), 0);
     ck_assert_int_gt(fcntl(slow[1], F_SETPIPE_SZ, 4096), 0);
     struct run *run = run_start(&setup, words);
-    struct pollfd room = {.fd = slow[1], .events = POLLOUT};
-    RUN_UNTIL(run, poll(&room, 1, 0) == 0);
-    double end = run_now() + 0.1; /* the next sample blocks */
-    RUN_UNTIL(run, run_now() > end);
     close(slow[1]);
+    for (double since = run_now(); written == 0 || run_now() < since + 0.3; run_nap(run)) {
+        before = written;
+        ck_assert_int_eq(ioctl(slow[0], FIONREAD, &written), 0);
+        since = written > before ? run_now() : since;
+        ck_assert(!run->ended);
+    }
     return run;
 }
 
@@ -304,6 +309,7 @@ START_TEST(blocked_output_keeps_the_status_and_all_samples) {
         "trap 'exit 7' TERM; echo ready >&2; while :; do sleep 0.02; done"));
     run_wait_text(run, "ready");
     kill(run->pid, SIGTERM);
+    RUN_UNTIL(run, family_find("sh").count == 0); /* the command has ended */
     run_nap(run);
     char last = '\0';
     while ((length = read(slow[0], text, sizeof text)) > 0)

@@ -166,12 +166,13 @@ START_TEST(late_sessions_are_throttled_if_the_latest_pid_is_unknown) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     run_greedily();
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
-    char script[1024];
+    char script[1024], text[64];
+    snprintf(text, sizeof text, "0.00 0.01 0.05 1/99 %d\n", (int)getpid());
     snprintf(script, sizeof script,
         "until test -e %s; do sleep 0.1; done; setsid " PAYLOAD " spin & exec " PAYLOAD " spin",
         file);
     other_loadavg = run_path(folder, "loadavg");
-    run_write_file(other_loadavg, "0.00 0.01 0.05 1/99 4194304\n");
+    run_write_file(other_loadavg, text);
     struct run_setup setup = {.prepare = mount_loadavg};
     struct run *run =
         run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", ROUNDS, "sh", "-c", script));
