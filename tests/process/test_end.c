@@ -92,7 +92,7 @@ static bool has_exited(pid_t pid) {
     return state == 0 || state == 'Z';
 }
 
-/* With output that nobody reads, the master continues for a moment after the guardian has ended. */
+/* With output that is not read, the master continues for a moment after the guardian has ended. */
 START_TEST(a_master_killed_after_its_guardian_leaves_no_child_of_a_sensor) {
     struct run *run = START("-q", "-n", "1", "-l", "100%", "-c", "fixed", "--duration", "1s",
         "--grace", "100m", "--iteration", "done", "-f", "command", "-F",

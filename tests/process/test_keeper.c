@@ -164,15 +164,19 @@ START_TEST(a_stopped_parent_is_continued_when_its_keeper_dies) {
 }
 END_TEST
 
-START_TEST(a_dismissed_keeper_does_not_clean_up) {
-    open_log();
-    start_keeper();
-    expect_events("o");
+static void expect_dismissal(void) {
     ck_assert(ss_keeper_dismiss(&keeper));
     expect_events(".");
     expect_no_event();
     ck_assert_int_eq(keeper.pid, 0);
     ss_keeper_close(&keeper);
+}
+
+START_TEST(a_dismissed_keeper_does_not_clean_up) {
+    open_log();
+    start_keeper();
+    expect_events("o");
+    expect_dismissal();
 }
 END_TEST
 
@@ -193,9 +197,7 @@ START_TEST(a_stopped_keeper_can_be_dismissed) {
     expect_events("o");
     ck_assert_int_eq(kill(keeper.pid, SIGSTOP), 0);
     RUN_UNTIL(NULL, kin_is_stopped(keeper.pid));
-    ck_assert(ss_keeper_dismiss(&keeper));
-    expect_events(".");
-    ss_keeper_close(&keeper);
+    expect_dismissal();
 }
 END_TEST
 
@@ -205,10 +207,7 @@ START_TEST(a_keeper_that_is_stopped_while_it_is_dismissed_is_continued) {
     open_log();
     start_keeper();
     expect_events("o");
-    ck_assert(ss_keeper_dismiss(&keeper));
-    expect_events(".");
-    expect_no_event();
-    ss_keeper_close(&keeper);
+    expect_dismissal();
 }
 END_TEST
 

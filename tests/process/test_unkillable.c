@@ -66,12 +66,16 @@ static void end_held(const struct control_group *group, struct run *run, bool is
     run_free_clean(run);
 }
 
-START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
+/* A run with a process that is then held, and one that ends. */
+#define HELD                                                                                       \
+    "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh", "-c",                          \
+        "sleep 1000 & exec \"$@\"", "sh", PAYLOAD, "spin"
+
+static void expect_end(const char *const *words) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
-        struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
-            "-c", "sleep 1000 & exec \"$@\"", "sh", PAYLOAD, "spin");
+        struct run *run = run_start(NULL, words);
         hold(&group, run, is_frozen);
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);
@@ -79,22 +83,16 @@ START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
     }
     control_group_remove(&group);
 }
+
+START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
+    expect_end(WORDS(SHOWSTOPPER, HELD));
+}
 END_TEST
 
 /* The first process of the namespace cannot end before it. */
 START_TEST(an_isolated_run_ends_even_if_a_process_cannot_be_killed) {
-    struct control_group group;
     SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
-    for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
-        struct run *run = START("--isolate", "-n", "1", "-l", "50%", "-c", "fixed", "--grace",
-            "100m", "sh", "-c", "sleep 1000 & exec \"$@\"", "sh", PAYLOAD, "spin");
-        hold(&group, run, is_frozen);
-        kill(run->pid, SIGTERM);
-        run_expect(run_wait(run), -SIGTERM);
-        end_held(&group, run, is_frozen);
-    }
-    control_group_remove(&group);
+    expect_end(WORDS(SHOWSTOPPER, "--isolate", HELD));
 }
 END_TEST
 
