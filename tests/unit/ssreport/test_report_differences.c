@@ -82,10 +82,43 @@ static void known_columns_are_not_part_of_the_variant(void **state) {
     (void)state;
     add_run(0, "workload=a method=x own=1 target=0.5");
     add_run(0, "workload=b method=y own=2 target=0.6");
+    add_run(0, "workload=b method=y own=3 target=0.6");
     assert_int_equal(ssreport_differences_find(&report), 0);
     assert_int_equal(report.differences.count, 4);
     assert_string_equal(axis(), "target");
     assert_string_equal(report.runs[0].variant, "own=1");
+    end();
+}
+
+/* In other sets, the same columns may not follow. */
+static void columns_that_follow_from_known_columns_are_not_part_of_the_variant(void **state) {
+    (void)state;
+    add_run(0, "speed=1 seconds=60 trace=a size=1");
+    add_run(0, "speed=2 seconds=30 trace=a size=1");
+    add_run(0, "speed=2 seconds=20 trace=b size=1");
+    add_run(0, "speed=2 seconds=20 trace=b size=2");
+    add_run(1, "speed=2 seconds=40 trace=b size=1");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(axis(), "speed");
+    assert_string_equal(report.runs[1].variant, "size=1");
+    assert_near(report.runs[1].axis, 0, 1e-9);
+    end();
+    add_run(0, "speed=1 kind=x");
+    add_run(0, "speed=2 kind=y");
+    add_run(1, "speed=2 kind=y");
+    add_run(1, "speed=2 kind=z");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(report.runs[1].variant, "kind=y");
+    end();
+}
+
+/* Rounds are repetitions, from which nothing follows. */
+static void nothing_follows_from_the_round(void **state) {
+    (void)state;
+    add_run(0, "size=1 round=1");
+    add_run(0, "size=2 round=2");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(axis(), "size");
     end();
 }
 
@@ -119,5 +152,7 @@ UNIT_MAIN(
     cmocka_unit_test(load_is_preferred_to_columns_with_more_values_as_the_axis),
     cmocka_unit_test(axis_is_the_numeric_column_with_most_values),
     cmocka_unit_test(known_columns_are_not_part_of_the_variant),
+    cmocka_unit_test(columns_that_follow_from_known_columns_are_not_part_of_the_variant),
+    cmocka_unit_test(nothing_follows_from_the_round),
     cmocka_unit_test(columns_that_differ_only_between_sets_are_omitted),
     cmocka_unit_test(runs_without_a_plan_have_no_differences))

@@ -274,6 +274,8 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_surroundings_free(&run->surroundings);
     ssreport_columns_free(&run->columns);
     free(run->variant);
+    free(run->family);
+    free(run->trace);
     free(run->loads);
     free(run->experiment);
     free(run->method);

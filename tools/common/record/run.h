@@ -59,6 +59,7 @@ struct ssreport_run {
 
     /* Values from a manifest, otherwise from labels; NULL and 0 if absent. */
     char *experiment, *workload, *method, *placement, *role, *group;
+    char *trace;               /* name of the trace that a replay follows */
     char *published;           /* see ssreport_run_published() */
     char *environment;         /* see ssreport_run_environment() */
     char *measured_in;         /* `inside` or `host` of the environment */
@@ -80,6 +81,7 @@ struct ssreport_run {
     double axis;   /* value of the column along which figures are compared; 0 if absent */
     char *variant; /* columns in which the records differ and that have no member above:
                       "size=large" */
+    char *family;  /* like `variant`, without the number of instances */
 };
 
 /*

@@ -17,9 +17,9 @@
 /* Properties in which the runs of one picture agree. */
 #define OF_REPLAY                                                                                  \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
-        SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_ROUND)
+        SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_ROUND | SSREPORT_BY_TRACE)
 #define OF_LOAD                                                                                    \
-    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |   \
+    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_FAMILY |     \
         SSREPORT_BY_TARGET | SSREPORT_BY_ROUND)
 
 static unsigned common_to(const char *experiment) {

@@ -36,8 +36,7 @@ static void add_run(
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
     bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
     TABLE_ROW(ssreport_table(report, "replay"), CELL("set", run->set + 1),
-        CELL("workload", run->workload), CELL("method", run->method),
-        CELL("trace", ssreport_columns_get(&run->columns, "trace")),
+        CELL("workload", run->workload), CELL("method", run->method), CELL("trace", run->trace),
         CELL("round", run->round > 0 ? run->round : NAN), CELL("speed", run->speed),
         CELL("seconds", seconds), CELL("load_mean", run->figures.load_mean),
         CELL("error_mean_percent", run->figures.error_mean_percent),

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/owned.h"
 #include "csv.h"
+#include "group_by.h"
 #include "load_record.h"
 
 /*
@@ -14,6 +16,17 @@
  */
 static bool is_ignored(const char *column) {
     return strcmp(column, "round") == 0 || strcmp(column, "published") == 0;
+}
+
+/* Columns of loads and rates: the usual axes, along which runs are the steps of one series. */
+static const char *const usual[] = {"load", "target", "rate"};
+
+bool ssreport_differences_axis_is_load(const struct ssreport_differences *differences) {
+    bool is_load = false;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !is_load; i++)
+        is_load = differences->axis < differences->count &&
+                  strcmp(differences->names[differences->axis], usual[i]) == 0;
+    return is_load;
 }
 
 bool ssreport_is_number(const char *text, double *number) {
@@ -82,6 +95,65 @@ static void drop_equal(struct ssreport_report *report) {
     differences->count = kept;
 }
 
+/*
+ * Returns whether a column is a member of struct ssreport_run from which other columns may follow.
+ * stands_for is a result of the others.
+ */
+static bool is_known(const char *column) {
+    return ssreport_source_column(column) != SIZE_MAX && strcmp(column, "stands_for") != 0;
+}
+
+static bool has_columns(const void *run, void *context) {
+    (void)context;
+    return ((const struct ssreport_run *)run)->columns.count > 0;
+}
+
+/* Compares runs by set and all known columns in which runs differ. */
+static int compare_known(const void *left, const void *right, void *context) {
+    const struct ssreport_differences *differences = context;
+    const struct ssreport_run *one = left, *other = right;
+    int order = one->set - other->set;
+    for (size_t i = 0; order == 0 && i < differences->count; i++) {
+        const char *name = differences->names[i];
+        if (is_known(name))
+            order = strcmp(ssreport_columns_get(&one->columns, name),
+                ssreport_columns_get(&other->columns, name));
+    }
+    return order;
+}
+
+/* Returns whether all runs of each group agree in a column. */
+static bool is_constant(
+    const struct ssreport_report *report, const struct stats_groups *groups, const char *column) {
+    for (size_t group = 0; group < groups->count; group++) {
+        size_t first = groups->first[group];
+        const char *value = ssreport_columns_get(&report->runs[first].columns, column);
+        for (size_t i = groups->next[first]; i < groups->items; i = groups->next[i]) {
+            if (strcmp(ssreport_columns_get(&report->runs[i].columns, column), value) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Sets `follows`. Returns -1 if memory is exhausted. */
+static int find_followers(struct ssreport_report *report) {
+    struct ssreport_differences *differences = &report->differences;
+    const struct stats_key key = {.size = sizeof *report->runs,
+        .compare = compare_known,
+        .includes = has_columns,
+        .context = differences};
+    SS_OWNED(groups)
+    struct stats_groups groups = stats_group_by(report->runs, report->run_count, &key);
+    differences->follows = calloc(differences->count + 1, sizeof *differences->follows);
+    if (!groups.first || !differences->follows)
+        return -1;
+    for (size_t i = 0; i < differences->count; i++)
+        differences->follows[i] =
+            !is_known(differences->names[i]) && is_constant(report, &groups, differences->names[i]);
+    return 0;
+}
+
 /* Returns the number of different values of a column; 0 unless all values are numbers. */
 static size_t count_numbers(const struct ssreport_report *report, const char *column) {
     size_t count = 0, at = 0;
@@ -102,13 +174,14 @@ static size_t count_numbers(const struct ssreport_report *report, const char *co
 
 /*
  * Chooses the axis: a column of loads or rates if there is one, otherwise the numeric column with
- * the most different values.
+ * the most different values. Without `followers`, only columns that do not follow from others.
  */
-static size_t choose_axis(const struct ssreport_report *report) {
-    static const char *const usual[] = {"load", "target", "rate"};
+static size_t choose_axis(const struct ssreport_report *report, bool followers) {
     const struct ssreport_differences *differences = &report->differences;
     size_t axis = differences->count, most = 1;
     for (size_t i = 0; i < differences->count; i++) {
+        if (differences->follows[i] && !followers)
+            continue;
         size_t count = count_numbers(report, differences->names[i]);
         for (size_t j = 0; j < sizeof usual / sizeof *usual && count > 1; j++) {
             if (strcmp(differences->names[i], usual[j]) == 0)
@@ -123,20 +196,31 @@ static size_t choose_axis(const struct ssreport_report *report) {
 }
 
 /*
- * Sets the variant of a run, and its value of the axis. The variant omits columns for which struct
- * ssreport_run has a member.
+ * Returns whether the variant of a run has a column: not those for which struct ssreport_run has a
+ * member, those that follow from them, and the axis. Runs of one method with different numbers of
+ * instances are different series, whatever the axis; those of nbench follow from its target.
  */
-static int set_variant(const struct ssreport_differences *differences, struct ssreport_run *run) {
+static bool is_in_variant(
+    const struct ssreport_differences *differences, const struct ssreport_run *run, size_t column) {
+    const char *name = differences->names[column];
+    if (ssreport_source_column(name) != SIZE_MAX || differences->follows[column])
+        return false;
+    if (strcmp(name, "instances") == 0)
+        return !(run->stands_for > 0) && (column != differences->axis || run->method);
+    return column != differences->axis;
+}
+
+/* Writes "size=large, instances=2"; NULL without any such column. */
+static int write_variant(const struct ssreport_differences *differences,
+    const struct ssreport_run *run, bool with_instances, char **variant) {
     size_t size;
-    if (differences->axis < differences->count)
-        ssreport_is_number(
-            ssreport_columns_get(&run->columns, differences->names[differences->axis]), &run->axis);
-    FILE *stream = open_memstream(&run->variant, &size);
+    FILE *stream = open_memstream(variant, &size);
     if (!stream)
         return -1;
     for (size_t i = 0; i < differences->count; i++) {
         const char *name = differences->names[i];
-        if (i != differences->axis && ssreport_source_column(name) == SIZE_MAX)
+        if (is_in_variant(differences, run, i) &&
+            (with_instances || strcmp(name, "instances") != 0))
             fprintf(stream, "%s%s=%s", ftell(stream) > 0 ? ", " : "", name,
                 ssreport_columns_get(&run->columns, name));
     }
@@ -144,10 +228,23 @@ static int set_variant(const struct ssreport_differences *differences, struct ss
     if (fclose(stream) != 0)
         return -1;
     if (!any) {
-        free(run->variant);
-        run->variant = NULL;
+        free(*variant);
+        *variant = NULL;
     }
     return 0;
+}
+
+/*
+ * Sets the variants of a run, and its value of the axis. Speeds are compared by their own member.
+ */
+static int set_variant(const struct ssreport_differences *differences, struct ssreport_run *run) {
+    if (differences->axis < differences->count &&
+        strcmp(differences->names[differences->axis], "speed") != 0)
+        ssreport_is_number(
+            ssreport_columns_get(&run->columns, differences->names[differences->axis]), &run->axis);
+    if (write_variant(differences, run, true, &run->variant) < 0)
+        return -1;
+    return write_variant(differences, run, false, &run->family);
 }
 
 int ssreport_differences_find(struct ssreport_report *report) {
@@ -156,7 +253,11 @@ int ssreport_differences_find(struct ssreport_report *report) {
             return -1;
     }
     drop_equal(report);
-    report->differences.axis = choose_axis(report);
+    if (find_followers(report) < 0)
+        return -1;
+    report->differences.axis = choose_axis(report, false);
+    if (report->differences.axis == report->differences.count)
+        report->differences.axis = choose_axis(report, true);
     for (size_t i = 0; i < report->run_count; i++) {
         struct ssreport_run *run = &report->runs[i];
         if (run->columns.count > 0 && set_variant(&report->differences, run) < 0)

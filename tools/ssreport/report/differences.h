@@ -10,6 +10,9 @@
  */
 SS_MUST_USE SS_NONNULL() int ssreport_differences_find(struct ssreport_report *report);
 
+/* Returns whether the axis is a load or a rate. */
+SS_NONNULL() bool ssreport_differences_axis_is_load(const struct ssreport_differences *differences);
+
 /* Parses a number, ignoring a percent sign after it. Returns false for any other text. */
 SS_NONNULL() bool ssreport_is_number(const char *text, double *number);
 

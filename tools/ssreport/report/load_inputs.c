@@ -159,6 +159,7 @@ static const struct manifest_column {
     {"stands_for", RUN_ONLY(stands_for), NUMBER},
     {"tau_seconds", BOTH(tau), NUMBER},
     {"speed", RUN_ONLY(speed), NUMBER},
+    {"trace", RUN_ONLY(trace)},
     {"round", BOTH(round), NUMBER},
     {"others", BOTH(others), SHARE},
     {"at", BOTH(at), NUMBER},
@@ -513,6 +514,7 @@ void ssreport_inputs_free(struct ssreport_report *report) {
     free(report->responses);
     free(report->failures);
     free(report->differences.names);
+    free(report->differences.follows);
     free(report->prefix);
     *report = (struct ssreport_report){0};
 }

@@ -41,6 +41,9 @@ struct ssreport_headline {
 struct ssreport_differences {
     const char **names; /* the list is owned; the texts belong to runs */
     size_t count, room;
+    /* for each, whether it follows from known columns (workload, method, target and so on), so that
+       it distinguishes no series: the number of instances of nbench follows from the target */
+    bool *follows;
     size_t axis; /* index of the numeric column along which figures are compared; `count` if none */
 };
 

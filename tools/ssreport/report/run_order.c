@@ -6,7 +6,7 @@
 
 #define SERIES                                                                                     \
     (SSREPORT_BY_SET | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD | SSREPORT_BY_TAU |               \
-        SSREPORT_BY_TARGET)
+        SSREPORT_BY_TARGET | SSREPORT_BY_TRACE)
 
 static int compare_environments(const struct ssreport_run *left, const struct ssreport_run *right) {
     return STATS_ORDER(strcmp(ssreport_run_environment(left), ssreport_run_environment(right)),
@@ -22,10 +22,12 @@ int ssreport_run_compare(
         by & SSREPORT_BY_EXPERIMENT ? WORDS(experiment) : 0,
         by & SSREPORT_BY_WORKLOAD ? WORDS(workload) : 0,
         by & SSREPORT_BY_WORKLOAD ? WORDS(variant) : 0,
+        by & SSREPORT_BY_FAMILY ? WORDS(workload) : 0, by & SSREPORT_BY_FAMILY ? WORDS(family) : 0,
         by & SSREPORT_BY_PLACEMENT ? WORDS(placement) : 0,
         by & SSREPORT_BY_METHOD ? WORDS(method) : 0, by & SSREPORT_BY_TAU ? NUMBERS(tau) : 0,
-        by & SSREPORT_BY_TARGET ? NUMBERS(target) : 0, by & SSREPORT_BY_TARGET ? NUMBERS(axis) : 0,
-        by & SSREPORT_BY_ROUND ? NUMBERS(round) : 0, by & SSREPORT_BY_SPEED ? NUMBERS(speed) : 0);
+        by & SSREPORT_BY_TRACE ? WORDS(trace) : 0, by & SSREPORT_BY_TARGET ? NUMBERS(target) : 0,
+        by & SSREPORT_BY_TARGET ? NUMBERS(axis) : 0, by & SSREPORT_BY_ROUND ? NUMBERS(round) : 0,
+        by & SSREPORT_BY_SPEED ? NUMBERS(speed) : 0);
 #undef WORDS
 #undef NUMBERS
 }

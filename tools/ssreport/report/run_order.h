@@ -12,12 +12,14 @@ enum {
     SSREPORT_BY_ENVIRONMENT = 1 << 1, /* including the place of the measurement */
     SSREPORT_BY_EXPERIMENT = 1 << 2,
     SSREPORT_BY_WORKLOAD = 1 << 3, /* including the variant */
-    SSREPORT_BY_PLACEMENT = 1 << 4,
-    SSREPORT_BY_METHOD = 1 << 5,
-    SSREPORT_BY_TAU = 1 << 6,
-    SSREPORT_BY_TARGET = 1 << 7, /* including the value of the axis */
-    SSREPORT_BY_ROUND = 1 << 8,
-    SSREPORT_BY_SPEED = 1 << 9,
+    SSREPORT_BY_FAMILY = 1 << 4,   /* the workload and its variant, with any number of instances */
+    SSREPORT_BY_PLACEMENT = 1 << 5,
+    SSREPORT_BY_METHOD = 1 << 6,
+    SSREPORT_BY_TAU = 1 << 7,
+    SSREPORT_BY_TRACE = 1 << 8,
+    SSREPORT_BY_TARGET = 1 << 9, /* including the value of the axis */
+    SSREPORT_BY_ROUND = 1 << 10,
+    SSREPORT_BY_SPEED = 1 << 11,
 };
 
 /* Compares two runs by these properties, in the order of the enum. */
@@ -32,8 +34,8 @@ struct stats_groups ssreport_runs_group(const struct ssreport_report *report, un
 
 /*
  * Returns the runs of an experiment, ordered by set, workload, method, mean length of a round,
- * target, repetition and speed. The list ends with NULL; the caller frees it. Returns NULL if
- * memory is exhausted.
+ * trace, target, repetition and speed. The list ends with NULL; the caller frees it. Returns NULL
+ * if memory is exhausted.
  */
 SS_NONNULL(1, 2)
 struct ssreport_run **ssreport_series_of(

@@ -34,8 +34,9 @@ static int copy_steps(struct ssreport_run *pooled, const struct ssreport_run *ru
 
 static void set_name(struct ssreport_run *pooled, const struct ssreport_run *one) {
     char name[512];
-    const char *const parts[] = {one->workload, one->variant, one->method, one->environment,
-        one->measured_in, ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
+    const char *const parts[] = {one->workload, one->variant, one->method, one->trace,
+        one->environment, one->measured_in,
+        ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
     int used = snprintf(name, sizeof name, "all runs");
     for (size_t i = 0, shown = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i])
@@ -71,7 +72,7 @@ int ssreport_runs_pool(struct ssreport_report *report) {
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_runs_group(report,
         SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |
-            SSREPORT_BY_METHOD,
+            SSREPORT_BY_METHOD | SSREPORT_BY_TRACE,
         has_curve, NULL);
     report->pooled = calloc(report->run_count + 1, sizeof *report->pooled);
     if (!report->pooled || !groups.first)

@@ -22,7 +22,7 @@ static int compare_series(const struct ssreport_differences *differences,
     const struct ssreport_run *left, const struct ssreport_run *right) {
     int order = left->set - right->set;
     for (size_t i = 0; order == 0 && i < differences->count; i++) {
-        if (i != differences->axis)
+        if (i != differences->axis && !differences->follows[i])
             order = compare_values(differences, i, left, right);
     }
     return order;
@@ -214,7 +214,7 @@ void ssreport_study_series(char name[200], const struct ssreport_report *report,
             name, 200, "%.60s", ssreport_report_set_name(report, point->first->set));
     for (size_t i = 0; i < differences->count && used < 190; i++) {
         const char *value = ssreport_columns_get(&point->first->columns, differences->names[i]);
-        if (i != differences->axis)
+        if (i != differences->axis && !differences->follows[i])
             used += (size_t)snprintf(name + used, 200 - used, "%s%s%s%s%.60s", used > 0 ? ", " : "",
                 *value ? "" : "no ", differences->names[i], *value ? "=" : "", value);
     }

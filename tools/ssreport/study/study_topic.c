@@ -168,7 +168,7 @@ static void ask_question(const struct ssreport_report *report, char question[320
         has_axis ? differences->names[differences->axis] : "");
     const char *separator = has_axis ? ", for each " : "";
     for (size_t i = 0; i < differences->count && used < 250; i++) {
-        if (i == differences->axis)
+        if (i == differences->axis || differences->follows[i])
             continue;
         used += (size_t)snprintf(
             question + used, 320 - used, "%s%.60s", separator, differences->names[i]);

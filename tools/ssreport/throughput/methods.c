@@ -10,6 +10,8 @@
 /* Targets that differ by less than this are equal. */
 #define SAME 1e-4
 
+#define ONE_METHOD (SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD | SSREPORT_BY_TAU)
+
 /*
  * Methods without control or with a constant duty. If their ranges are equally wide, the first is
  * used.
@@ -24,17 +26,19 @@ static bool is_point(const struct ssreport_run *run, const void *context) {
 
 struct stats_groups ssreport_methods_group(const struct ssreport_report *report) {
     return ssreport_runs_group(
-        report, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD, is_point, NULL);
+        report, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_FAMILY, is_point, NULL);
 }
 
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right) {
-    return ssreport_run_compare(left, right, SSREPORT_BY_METHOD | SSREPORT_BY_TAU) == 0;
+    return ssreport_run_compare(left, right, ONE_METHOD) == 0;
 }
 
 void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run) {
     int used = snprintf(name, size, "%.60s", run->method);
     if (run->tau > 0 && used > 0 && (size_t)used < size)
-        snprintf(name + used, size - (size_t)used, ", %g ms", 1000 * run->tau);
+        used += snprintf(name + used, size - (size_t)used, ", %g ms", 1000 * run->tau);
+    if (run->variant && used > 0 && (size_t)used < size)
+        snprintf(name + used, size - (size_t)used, ", %s", run->variant);
 }
 
 double ssreport_methods_target(const struct ssreport_method_point *point) {
@@ -44,8 +48,7 @@ double ssreport_methods_target(const struct ssreport_method_point *point) {
 static int compare_points(const void *left, const void *right) {
     const struct ssreport_method_point *one = left, *other = right;
     double targets[] = {ssreport_methods_target(one), ssreport_methods_target(other)};
-    return STATS_ORDER(
-        ssreport_run_compare(one->run, other->run, SSREPORT_BY_METHOD | SSREPORT_BY_TAU),
+    return STATS_ORDER(ssreport_run_compare(one->run, other->run, ONE_METHOD),
         fabs(targets[0] - targets[1]) <= SAME ? 0
                                               : ssreport_compare_numbers(targets[0], targets[1]),
         ssreport_compare_numbers(one->step->load.mean, other->step->load.mean));

@@ -46,7 +46,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_methods_of(struct ssreport_methods 
 
 void ssreport_methods_free(struct ssreport_methods *methods);
 
-/* Returns whether two runs have the same method and mean length of a round. */
+/* Returns whether two runs have the same method, mean length of a round and variant. */
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 
 /* Returns whether a run belongs to the baseline. */
@@ -73,7 +73,7 @@ bool ssreport_methods_is_forbidden(
 double ssreport_methods_deviation(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point);
 
-/* Describes a method: "pi-even, 107 ms". */
+/* Describes a method: "pi-even, 107 ms, instances=2". */
 SS_WRITES(1, 2)
 void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run);
 

@@ -281,7 +281,7 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
         CELL("record", replay ? replay->record.name : ""), CELL("speed", speed),
         CELL("measured_iterations_per_second", measured),
         CELL("difference_percent", 100 * (prediction.rate.y / measured - 1)),
-        CELL("note", notes.text));
+        CELL("note", notes.text), CELL("variant", run->variant));
     if (known)
         TABLE_CELLS(sheet, CELL("load_least", source->least), CELL("load_most", source->most),
             CELL("inside", prediction.inside / seconds),

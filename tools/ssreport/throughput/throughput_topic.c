@@ -22,7 +22,7 @@ static const struct table_column method_columns[] = {
     {"iterations_per_second", "throughput, /s", 4}, {"baseline", "baseline"},
     {"baseline_iterations_per_second", "its throughput there", 4},
     {"deviation_percent", "deviation, %", 2}, {"others", "others, %", 1, true, true},
-    {"note", "note"}, {"record", NULL},
+    {"note", "note"}, {"record", NULL}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column deviation_columns[] = {
     {"set", NULL}, {"environment", "environment", .text = {"in", 10}}, {"measured_in", NULL},
@@ -34,6 +34,7 @@ static const struct table_column deviation_columns[] = {
     {"deviation_least_percent", "least", 2, .text = {"least", 9}},
     {"deviation_most_percent", "largest", 2, .text = {"most", 9}},
     {"others_most", "other processes, at most, %", 1, true, true},
+    {"variant", "variant", .if_known = true},
 };
 static const struct table_column prediction_columns[] = {
     {"set", NULL}, {"environment", "in"}, {"measured_in", NULL},
@@ -48,6 +49,7 @@ static const struct table_column prediction_columns[] = {
     {"speed", "speed", 2},
     {"measured_iterations_per_second", "measured, /s", 4, .text = {"measured", 11}},
     {"difference_percent", "predicted is off by, %", 2, .text = {"off, %", 9}}, {"note", "note"},
+    {"variant", "variant", .if_known = true},
 };
 
 static const struct table_sheet tables[] = {

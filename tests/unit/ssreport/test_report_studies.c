@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Reads studies with the columns that the experiments write. */
+
+#include "differences.h"
+#include "report_manifest.h"
+
+/* Writes a run of a study, with iterations in the record of 30 s, and instances. */
+static void write_run(const char *name, const char *columns, int iterations) {
+    char path[64], text[1024], record[64];
+    snprintf(record, sizeof record, "%s/main", name);
+    snprintf(path, sizeof path, "%s/run.json", name);
+    snprintf(text, sizeof text,
+        "{\"schema\": 1, \"status\": \"done\", \"columns\": {%s}, \"commands\": [{\"record\": "
+        "\"main\"}]}",
+        columns);
+    folder_write(path, text);
+    folder_write_record(record);
+    folder_set_iterations(record, iterations);
+}
+
+static void set_load(const char *name, double load) {
+    char path[64], text[8192] = "time,elapsed_seconds,target,load,error,load_ticks,duty\n";
+    for (int i = 1; i <= 60; i++)
+        sprintf(text + strlen(text), "x,%.6f,%.6f,%.6f,0,%.6f,1\n", i * 0.5, load, load, load);
+    snprintf(path, sizeof path, "%s/main/samples.csv", name);
+    folder_write(path, text);
+}
+
+static struct ssreport_report report_study(void) {
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    assert_int_equal(report.failure_count, 0);
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    return report;
+}
+
+/* The length of a replay is a column, and follows from its speed. */
+static void replays_of_a_study_are_compared_with_the_original_speed(void **state) {
+    (void)state;
+    static const char *const traces[] = {"a", "b"};
+    folder_open();
+    for (int trace = 0; trace < 2; trace++) {
+        for (int speed = 1; speed <= 2; speed++) {
+            char name[32], columns[300];
+            snprintf(name, sizeof name, "%s-%d", traces[trace], speed);
+            snprintf(columns, sizeof columns,
+                "\"experiment\": \"replay\", \"method\": \"default\", \"workload\": \"serial\", "
+                "\"round\": \"1\", \"instances\": \"2\", \"trace\": \"%s\", \"speed\": \"%d\", "
+                "\"settle_seconds\": \"0\", \"seconds\": \"%d\"",
+                traces[trace], speed, 60 * (trace + 1) / speed);
+            write_run(name, columns, 30 + 30 * trace + 6 * (speed - 1));
+        }
+    }
+    struct ssreport_report report = report_study();
+    assert_rows(&report, "replay", 4);
+    for (size_t row = 0; row < 4; row++) {
+        assert_text(&report, "replay", row, "trace", traces[row / 2]);
+        assert_cell(&report, "replay", row, "speed", 1 + (double)(row % 2));
+        assert_cell(&report, "replay", row, "against_speed", 1);
+        assert_text(&report, "replay", row, "in_proportion", row % 2 ? "no" : "yes");
+    }
+    assert_cell(&report, "replay", 1, "ratio", 1.2);
+    assert_cell(&report, "replay", 3, "ratio", 1.1);
+    assert_string_equal(
+        report.headline.question, "How does the throughput depend on speed, for each trace?");
+    ssreport_report_free(&report);
+}
+
+/* Writes a run of the experiment throughput with ten iterations at each eighth of the load, and
+ * some more. */
+static void write_load(const char *method, int instances, double stands_for, int eighth, int more) {
+    char name[32], columns[300], represents[40] = "";
+    snprintf(name, sizeof name, "%s-%d-%d", method, instances, eighth);
+    if (stands_for > 0)
+        snprintf(represents, sizeof represents, "\"stands_for\": \"%g\", ", stands_for);
+    snprintf(columns, sizeof columns,
+        "\"experiment\": \"throughput\", \"method\": \"%s\", \"workload\": \"serial\", "
+        "\"round\": \"1\", \"instances\": \"%d\", %s\"target\": \"%g\", \"settle_seconds\": \"1\", "
+        "\"seconds\": \"5\"",
+        method, instances, represents, eighth / 8.0);
+    write_run(name, columns, 10 * eighth + more);
+    set_load(name, eighth / 8.0);
+}
+
+/* The number of instances of nbench follows from the load. */
+static void methods_of_a_study_are_compared_with_the_baseline(void **state) {
+    (void)state;
+    folder_open();
+    for (int eighth = 1; eighth <= 8; eighth++) {
+        write_load("nbench", eighth, eighth / 8.0, eighth, 0);
+        write_load("default", 10, 0, eighth, eighth);
+    }
+    struct ssreport_report report = report_study();
+    assert_rows(&report, "methods-deviation", 2);
+    assert_text(&report, "methods-deviation", 0, "method", "default");
+    assert_text(&report, "methods-deviation", 0, "baseline", "nbench");
+    assert_cell(&report, "methods-deviation", 0, "compared", 8);
+    assert_cell(&report, "methods-deviation", 0, "deviation_mean_percent", 10);
+    assert_text(&report, "methods-deviation", 1, "baseline", "itself");
+    assert_cell(&report, "methods-deviation", 1, "points", 8);
+    ssreport_report_free(&report);
+}
+
+/* A method with two numbers of instances is two series, each compared with the baseline. */
+static void methods_with_several_numbers_of_instances_have_one_baseline(void **state) {
+    (void)state;
+    folder_open();
+    for (int eighth = 1; eighth <= 8; eighth++) {
+        write_load("nbench", eighth, eighth / 8.0, eighth, 0);
+        write_load("default", 10, 0, eighth, eighth);
+        write_load("default", 20, 0, eighth, 2 * eighth);
+    }
+    struct ssreport_report report = report_study();
+    assert_rows(&report, "methods-deviation", 3);
+    assert_text(&report, "methods-deviation", 0, "method", "nbench");
+    assert_cell(&report, "methods-deviation", 0, "points", 8);
+    assert_text(&report, "methods-deviation", 1, "variant", "instances=10");
+    assert_cell(&report, "methods-deviation", 1, "deviation_mean_percent", 10);
+    assert_text(&report, "methods-deviation", 2, "variant", "instances=20");
+    assert_cell(&report, "methods-deviation", 2, "deviation_mean_percent", 20);
+    ssreport_report_free(&report);
+}
+
+/* The columns of both studies differ. */
+static void curve_of_a_study_predicts_the_replays_of_another(void **state) {
+    (void)state;
+    static char path[256];
+    folder_open();
+    for (int eighth = 1; eighth <= 8; eighth++)
+        write_load("default", 10, 0, eighth, 0);
+    write_run("replay",
+        "\"experiment\": \"replay\", \"method\": \"default\", \"workload\": \"serial\", "
+        "\"round\": \"1\", \"instances\": \"10\", \"trace\": \"flat\", \"speed\": \"2\", "
+        "\"settle_seconds\": \"0\", \"seconds\": \"30\"",
+        24);
+    folder_write("flat", "0 50%\n60s 50%\n");
+    snprintf(path, sizeof path, "%s", folder_file("flat"));
+    report_trace = path;
+    struct ssreport_report report = report_study();
+    report_trace = NULL;
+    assert_rows(&report, "prediction", 2);
+    assert_cell(&report, "prediction", 1, "speed", 2);
+    assert_cell(&report, "prediction", 1, "measured_iterations_per_second", 0.8);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
+    cmocka_unit_test(methods_of_a_study_are_compared_with_the_baseline),
+    cmocka_unit_test(methods_with_several_numbers_of_instances_have_one_baseline),
+    cmocka_unit_test(curve_of_a_study_predicts_the_replays_of_another))
