@@ -146,9 +146,63 @@ static void curve_of_a_study_predicts_the_replays_of_another(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Writes a run through several loads for each of two values of a column, in a study of a set. */
+static void write_stairs(const char *study, const char *columns, const char *column, int more) {
+    for (int value = 1; value <= 2; value++) {
+        char name[32], cells[300], record[64];
+        snprintf(name, sizeof name, "%s/%d", study, value);
+        snprintf(cells, sizeof cells, "%s\"%s\": \"%d\"", columns, column, value);
+        write_run(name, cells, 60 + more * value);
+        snprintf(record, sizeof record, "%s/main", name);
+        folder_write_stairs(record);
+        folder_set_iterations(record, 60 + more * value);
+    }
+}
+
+static struct ssreport_report compare_studies(const char *columns, const char *column) {
+    struct ssreport_report report = begin_report();
+    folder_open();
+    write_stairs("a", columns, column, 30);
+    write_stairs("b", columns, column, 0);
+    report.compares = true;
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 1), 0);
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    return report;
+}
+
+/* Only loads are steps of one pair: the other columns have a row for each of their values. */
+static void sets_are_compared_by_each_value_of_the_axis(void **state) {
+    (void)state;
+    static const char *const columns[] = {
+        "", "\"experiment\": \"throughput\", \"workload\": \"serial\", \"method\": \"default\", "};
+    static const char *const names[] = {"size", "instances"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct ssreport_report report = compare_studies(columns[i], names[i]);
+        assert_rows(&report, "comparison", 2);
+        for (size_t row = 0; row < 2; row++) {
+            char variant[40];
+            snprintf(variant, sizeof variant, "%s=%zu", names[i], row + 1);
+            assert_text(&report, "comparison", row, "variant", variant);
+            assert_cell(&report, "comparison", row, "steps", 3);
+            assert_cell(&report, "comparison", row, "left_out", 0);
+        }
+        assert_near(cell(&report, "comparison", 0, "ratio_median")->number, 1.5, 1e-6);
+        assert_near(cell(&report, "comparison", 1, "ratio_median")->number, 2, 1e-6);
+        ssreport_report_free(&report);
+    }
+    struct ssreport_report report = compare_studies("", "load");
+    assert_rows(&report, "comparison", 1);
+    assert_text(&report, "comparison", 0, "variant", "");
+    assert_cell(&report, "comparison", 0, "steps", 6);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
     cmocka_unit_test(methods_of_a_study_are_compared_with_the_baseline),
     cmocka_unit_test(methods_with_several_numbers_of_instances_have_one_baseline),
-    cmocka_unit_test(curve_of_a_study_predicts_the_replays_of_another))
+    cmocka_unit_test(curve_of_a_study_predicts_the_replays_of_another),
+    cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

@@ -7,7 +7,9 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "comparison_topic.h"
+#include "differences.h"
 #include "html_page.h"
+#include "load_record.h"
 #include "ratio_tables.h"
 #include "run_order.h"
 
@@ -33,7 +35,7 @@ static const struct table_column comparison_columns[] = {
     {"at_load_steps", "at the load of A: steps", .if_known = true},
     {"at_load_min", "least A/B", 4, .if_known = true},
     {"at_load_median", "median", 4, .if_known = true},
-    {"at_load_max", "largest", 4, .if_known = true},
+    {"at_load_max", "largest", 4, .if_known = true}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column ratio_columns[] = {
     OF_BOTH, {"round", "round"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
@@ -93,8 +95,9 @@ struct comparison {
     struct ssreport_report *report;
     struct entry *entries; /* entries of both sets */
     size_t count;
-    bool is_across; /* the sets have no environment in common, so different environments are
-                       compared */
+    bool is_across;  /* the sets have no environment in common, so different environments are
+                        compared */
+    bool pools_axis; /* runs along the axis are steps of one pair: it is a load, or there is none */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
     size_t unlike;    /* number of ratios whose loads are defined differently */
@@ -412,21 +415,26 @@ static void fill_ratios(const struct comparison *comparison) {
     }
 }
 
-static int compare_sides(const struct entry *left, const struct entry *right) {
+/*
+ * Compares two entries by all that separates pairs. Runs at several loads are the steps of one
+ * pair, but runs that differ in another axis, such as the number of instances, are not.
+ */
+static int compare_sides(
+    const struct comparison *comparison, const struct entry *left, const struct entry *right) {
     return STATS_ORDER(!left->background - !right->background,
         ssreport_run_compare(left->run, right->run,
             SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |
-                SSREPORT_BY_PLACEMENT | SSREPORT_BY_SPEED),
+                SSREPORT_BY_PLACEMENT | SSREPORT_BY_SPEED | SSREPORT_BY_TRACE),
+        comparison->pools_axis ? 0 : ssreport_compare_numbers(left->run->axis, right->run->axis),
         ssreport_run_compare(leader(left), leader(right),
             SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD | SSREPORT_BY_TAU));
 }
 
 /* Groups ratios by pair. The ratios of a pair differ only in step and round. */
-static int compare_pairs(const void *left, const void *right, void *context) {
+static int compare_pairs(const void *left, const void *right, void *comparison) {
     const struct ratio *one = left, *other = right;
-    (void)context;
-    return STATS_ORDER(compare_sides(one->entries[0], other->entries[0]),
-        compare_sides(one->entries[1], other->entries[1]));
+    return STATS_ORDER(compare_sides(comparison, one->entries[0], other->entries[0]),
+        compare_sides(comparison, one->entries[1], other->entries[1]));
 }
 
 /* Counts the steps of a pair's runs without a counterpart. */
@@ -434,17 +442,33 @@ static size_t count_lost(const struct comparison *comparison, const struct ratio
     size_t lost = 0;
     for (size_t i = 0; i < comparison->count; i++) {
         const struct entry *entry = &comparison->entries[i];
-        bool belongs = compare_sides(entry, pair->entries[entry->run->set]) == 0;
+        bool belongs = compare_sides(comparison, entry, pair->entries[entry->run->set]) == 0;
         for (size_t j = 0; belongs && j < entry->count; j++)
             lost += entry->parts[j].unmatched != NULL;
     }
     return lost;
 }
 
+/* Writes the columns of the plan that separate this pair from others: "size=large, threads=2". */
+static void describe_variant(
+    const struct comparison *comparison, const struct ratio *pair, char text[300]) {
+    const struct ssreport_differences *differences = &comparison->report->differences;
+    const struct ssreport_run *run = pair->entries[0]->run;
+    const char *variant = run->variant ? run->variant : leader(pair->entries[0])->variant;
+    const char *axis =
+        differences->axis < differences->count ? differences->names[differences->axis] : "";
+    bool names_axis = *axis && !comparison->pools_axis && ssreport_source_column(axis) == SIZE_MAX;
+    snprintf(text, 300, "%.200s", variant ? variant : "");
+    if (names_axis && !(run->method && strcmp(axis, "instances") == 0))
+        snprintf(text + strlen(text), 300 - strlen(text), "%s%.40s=%.40s", *text ? ", " : "", axis,
+            ssreport_columns_get(&run->columns, axis));
+}
+
 static int fill_comparison(const struct comparison *comparison) {
     const struct ssreport_report *report = comparison->report;
     struct table_sheet *sheet = ssreport_table(report, "comparison");
-    const struct stats_key key = {.size = sizeof(struct ratio), .compare = compare_pairs};
+    const struct stats_key key = {
+        .size = sizeof(struct ratio), .compare = compare_pairs, .context = (void *)comparison};
     SS_OWNED(free) double *values = calloc(comparison->ratio_count + 1, sizeof *values);
     SS_OWNED(groups)
     struct stats_groups pairs = stats_group_by(comparison->ratios, comparison->ratio_count, &key);
@@ -460,8 +484,10 @@ static int fill_comparison(const struct comparison *comparison) {
                 lost++;
         }
         double median = ssreport_median_of(values, used);
+        char variant[300];
+        describe_variant(comparison, first, variant);
         add_row(sheet, first);
-        TABLE_CELLS(sheet, CELL("load_of", common_definition(first)));
+        TABLE_CELLS(sheet, CELL("load_of", common_definition(first)), CELL("variant", variant));
         TABLE_CELLS(sheet, CELL("a", ssreport_report_set_name(report, 0)),
             CELL("b", ssreport_report_set_name(report, 1)), CELL("steps", used),
             CELL("ratio_min", used ? values[0] : NAN), CELL("ratio_median", median),
@@ -541,7 +567,9 @@ static int compare(struct comparison *comparison) {
 }
 
 static int build(struct ssreport_report *report, struct ss_error *error) {
-    struct comparison comparison = {.report = report};
+    struct comparison comparison = {.report = report,
+        .pools_axis = report->differences.axis == report->differences.count ||
+                      ssreport_differences_axis_is_load(&report->differences)};
     int result = report->compares ? compare(&comparison) : 0;
     for (size_t i = 0; i < comparison.count; i++)
         free(comparison.entries[i].parts);

@@ -11,7 +11,7 @@
  */
 #define TABLE                                                                                      \
     "experiment", "environment_a", "measured_in_a", "environment_b", "measured_in_b", "placement", \
-        "method", "tau_seconds", "speed"
+        "method", "tau_seconds", "speed", "variant"
 
 /* Pairs of the comparison, grouped by table and, within a table, by row and column. */
 struct places {
@@ -65,6 +65,11 @@ static void print_caption(FILE *page, const struct table_sheet *sheet, size_t ro
     if (*method) {
         fputs(", ", page);
         table_html_text(page, method);
+    }
+    const char *variant = table_cell_at(sheet, row, "variant")->text;
+    if (*variant) {
+        fputs(", ", page);
+        table_html_text(page, variant);
     }
     fputs(", environment ", page);
     print_place(page, sheet, row, 'a');
