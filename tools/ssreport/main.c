@@ -374,7 +374,11 @@ static int decide(const struct ssreport_request *request, int *status, struct ss
     if (result == 0 && !study.is_present)
         result = ss_error_fail(
             error, "--decide: not a study of the experiment duet: name the folder of one");
-    if (*study.notes.text && !request->quiet)
+    if (result == 0 && study.has_others)
+        result = ss_error_fail(error,
+            "--decide takes one study of the experiment duet, but several are given: name only the "
+            "folder of one");
+    if (result == 0 && *study.notes.text && !request->quiet)
         fprintf(stderr, "ssreport: %s\n", study.notes.text);
     if (result == 0 && study.lacking) {
         char lack[DUET_TEXT];

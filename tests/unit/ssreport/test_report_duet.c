@@ -813,8 +813,52 @@ static void markdown_answer_is_one_line_with_the_commands(void **state) {
     end();
 }
 
+/* The blocks of the second study have the numbers of the first one, and B is faster there. */
+static void only_the_first_of_several_studies_is_answered(void **state) {
+    (void)state;
+    settings.at_most = "416";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(0.9));
+    size_t count = report.run_count;
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(1.2));
+    for (size_t i = 0; i < report.run_count; i++)
+        report.runs[i].manifest = i < count ? 1 : 2;
+    judge();
+    assert_says("B is 10.0 % (9.0 to 10.9) slower than A; A against A: 0.1 % (-1.1 to 1.3)");
+    assert_true(study.has_others);
+    assert_non_null(strstr(study.notes.text, "several studies of the experiment duet are given"));
+    end();
+}
+
+static void runs_of_one_study_have_one_number(void **state) {
+    (void)state;
+    folder_open();
+    report.settings = (struct ssreport_settings){
+        .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
+    for (int i = 0; i < 4; i++) {
+        char name[40], path[60];
+        snprintf(name, sizeof name, "%s/%c", i < 2 ? "one" : "two", "abcd"[i]);
+        snprintf(path, sizeof path, "%s/run.json", name);
+        folder_write(path, "{\"schema\": 1, \"status\": \"done\", \"commands\": "
+                           "[{\"record\": \"record\"}]}");
+        snprintf(path, sizeof path, "%s/record", name);
+        folder_write_record(path);
+        assert_int_equal(ssreport_gather(&report, folder_file(name), 0), 0);
+    }
+    assert_int_equal(report.run_count, 4);
+    assert_int_equal(report.runs[0].manifest, report.runs[1].manifest);
+    assert_int_equal(report.runs[2].manifest, report.runs[3].manifest);
+    assert_that(report.runs[1].manifest, !=, report.runs[2].manifest);
+    assert_int_equal(ssreport_gather(&report, folder_file("two"), 0), 0);
+    assert_that(report.runs[4].manifest, !=, report.runs[3].manifest);
+    end();
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(only_the_first_of_several_studies_is_answered),
+    cmocka_unit_test(runs_of_one_study_have_one_number),
     cmocka_unit_test(number_of_blocks_follows_from_the_first_ten),
     cmocka_unit_test(study_ends_after_the_planned_blocks),
     cmocka_unit_test(slower_command_is_named_with_its_interval),

@@ -429,24 +429,40 @@ static void take_settings(struct duet_study *study, const struct ssreport_column
     study->at_most = number(columns, "at_most_seconds");
 }
 
-/* Adds all runs; sets `is_present` if there are any. */
+/*
+ * Returns whether a record belongs to the study, which is that of the first record. Blocks of
+ * several studies have the same numbers.
+ */
+static bool belongs(
+    struct duet_study *study, size_t manifest, const struct ssreport_columns *columns) {
+    if (!study->is_present) {
+        study->manifest = manifest;
+        take_settings(study, columns);
+    }
+    study->has_others |= manifest != study->manifest;
+    return manifest == study->manifest;
+}
+
+/* Adds the runs of the first study; sets `is_present` if there is one. */
 static void add_runs(struct duet_study *study, const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
         if (!ssreport_is_word(run->experiment, "duet") || run->set != 0)
             continue;
-        if (!study->is_present)
-            take_settings(study, &run->columns);
-        add_run(study, run);
+        if (belongs(study, run->manifest, &run->columns))
+            add_run(study, run);
     }
     for (size_t i = 0; i < report->response_count; i++) {
         const struct ssreport_responses *responses = &report->responses[i];
         if (!ssreport_is_word(responses->experiment, "duet") || responses->set != 0)
             continue;
-        if (!study->is_present)
-            take_settings(study, &responses->columns);
-        add_responses(study, responses);
+        if (belongs(study, responses->manifest, &responses->columns))
+            add_responses(study, responses);
     }
+    if (study->has_others)
+        ssreport_notes_add(&study->notes,
+            "several studies of the experiment duet are given, but only the first one is answered: "
+            "report each by itself");
 }
 
 int duet_study_read(struct duet_study *study, const struct ssreport_report *report) {

@@ -75,6 +75,8 @@ struct duet_percent {
 
 struct duet_study {
     bool is_present; /* the report has such a study */
+    size_t manifest; /* its number, see struct ssreport_run */
+    bool has_others; /* the report has further such studies, which are left out */
     /* comparison in which too many blocks lack a figure; NULL if all are complete */
     const struct duet_blocks *lacking;
     enum duet_order order;

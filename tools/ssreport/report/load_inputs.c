@@ -515,6 +515,7 @@ void ssreport_inputs_free(struct ssreport_report *report) {
     free(report->failures);
     free(report->differences.names);
     free(report->differences.follows);
+    free(report->study);
     free(report->prefix);
     *report = (struct ssreport_report){0};
 }

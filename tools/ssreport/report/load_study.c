@@ -186,10 +186,25 @@ static int load_run(struct ssreport_report *report, const char *folder, int set)
     return result;
 }
 
+/* Runs of one study that are named one after the other are numbered like the whole study. */
+static void number_study(struct ssreport_report *report, const char *folder) {
+    char path[8200];
+    snprintf(path, sizeof path, "%.4000s/..", folder);
+    char *study = realpath(path, NULL);
+    bool continues =
+        report->manifest_count == report->study_number && ssreport_is_word(report->study, study);
+    if (!continues)
+        report->study_number = ++report->manifest_count;
+    free(report->study);
+    report->study = study;
+}
+
 int ssreport_study_load(struct ssreport_report *report, const char *folder, int set) {
-    report->manifest_count++;
-    if (holds(folder, RUN_DOCUMENT))
+    if (holds(folder, RUN_DOCUMENT)) {
+        number_study(report, folder);
         return load_run(report, folder, set);
+    }
+    report->manifest_count++;
     struct names names = list(folder);
     int result = 0;
     for (int i = 0; result == 0 && i < names.count; i++) {

@@ -64,6 +64,8 @@ struct ssreport_report {
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
     size_t manifest_count; /* number of manifests and studies read so far */
+    char *study;           /* study of the last run that was named by itself; NULL if absent */
+    size_t study_number;   /* number of that study */
     char *prefix;  /* common prefix of all absolute paths, which readers do not see; NULL if absent.
                       Allocated, because tables point to it */
     bool compares; /* two sets are compared */
