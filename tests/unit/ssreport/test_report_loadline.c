@@ -79,6 +79,31 @@ static void noise_does_not_depend_on_the_number_of_rounds(void **state) {
         "left; two measurements of a level differ by about 0.2 %.");
 }
 
+/* The rounds of both studies have the same numbers. */
+static void studies_and_variants_have_lines_of_their_own(void **state) {
+    (void)state;
+    struct ladder ladders[3];
+    struct ssreport_run runs[3];
+    for (int i = 0; i < 3; i++) {
+        climb(&ladders[i], i == 0 ? overlap : bent, i == 0 ? 1 : 0.8);
+        runs[i] = ladders[i].run;
+        runs[i].manifest = i == 0 ? 1 : 2;
+    }
+    runs[2].variant = (char *)(uintptr_t) "size=large";
+    struct ssreport_report report = {
+        .runs = runs, .run_count = 3, .settings = {.confidence = 0.95}};
+    assert_int_equal(ssreport_load_series_find(&report), 0);
+    assert_int_equal(report.load_series_count, 3);
+    const struct ssreport_load_series *series = report.load_series;
+    assert_near(series[0].done.y, 0.744, 1e-9);
+    assert_near(series[0].full_load, 1, 1e-9);
+    assert_near(series[1].full_load, 0.8, 1e-9);
+    assert_string_equal(series[0].label, "made");
+    assert_string_equal(series[1].label, "made (2)");
+    assert_string_equal(series[2].label, "made, size=large");
+    ssreport_load_series_free(&report);
+}
+
 static void load_above_the_highest_level_has_no_answer(void **state) {
     (void)state;
     struct ladder ladder;
@@ -462,6 +487,7 @@ static void series_without_a_line_has_no_pictures(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacity),
     cmocka_unit_test(noise_does_not_depend_on_the_number_of_rounds),
+    cmocka_unit_test(studies_and_variants_have_lines_of_their_own),
     cmocka_unit_test(load_above_the_highest_level_has_no_answer),
     cmocka_unit_test(load_far_below_all_levels_has_no_answer),
     cmocka_unit_test(answer_without_full_load_refers_to_the_highest_level),

@@ -20,10 +20,28 @@
 /* Properties common to runs and records of requests. */
 struct origin {
     int set;
-    const char *workload, *environment, *method, *name, *knees;
+    size_t manifest;
+    const char *workload, *variant, *environment, *method, *name, *knees;
     double at, predict;
     bool is_service;
 };
+
+static bool is_like(const struct ssreport_load_series *series, const struct origin *origin) {
+    return series->set == origin->set && ssreport_is_same(series->workload, origin->workload) &&
+           ssreport_is_same(series->variant, origin->variant) &&
+           ssreport_is_same(series->environment, origin->environment) &&
+           ssreport_is_same(series->method, origin->method);
+}
+
+/* Sets the label: the workload, its variant, and the number of the study if there are several. */
+static void set_label(struct ssreport_load_series *series, size_t copy) {
+    const char *workload = series->workload ? series->workload : series->name;
+    const char *variant = series->variant;
+    int used = snprintf(series->label, sizeof series->label, "%.300s%s%.150s", workload,
+        variant ? ", " : "", variant ? variant : "");
+    if (copy > 1)
+        snprintf(series->label + used, sizeof series->label - (size_t)used, " (%zu)", copy);
+}
 
 /*
  * Returns the series that a record belongs to, adding it if needed. Returns NULL if memory is
@@ -31,19 +49,22 @@ struct origin {
  */
 static struct ssreport_load_series *find_series(
     struct ssreport_report *report, const struct origin *origin) {
+    size_t copy = 1;
     for (size_t i = 0; i < report->load_series_count; i++) {
         struct ssreport_load_series *series = &report->load_series[i];
-        if (series->set == origin->set && ssreport_is_same(series->workload, origin->workload) &&
-            ssreport_is_same(series->environment, origin->environment) &&
-            ssreport_is_same(series->method, origin->method)) {
+        if (!is_like(series, origin))
+            continue;
+        if (series->manifest == origin->manifest)
             return series;
-        }
+        copy++;
     }
     if (!SS_GROW(report->load_series, report->load_series_count + 1, report->load_series_room))
         return NULL;
     struct ssreport_load_series *series = &report->load_series[report->load_series_count++];
     *series = (struct ssreport_load_series){.set = origin->set,
+        .manifest = origin->manifest,
         .workload = origin->workload,
+        .variant = origin->variant,
         .environment = origin->environment,
         .method = origin->method,
         .name = origin->name,
@@ -52,6 +73,7 @@ static struct ssreport_load_series *find_series(
         .predict = origin->predict,
         .knees = origin->knees,
         .done = {NAN, NAN, NAN}};
+    set_label(series, copy);
     return series;
 }
 
@@ -65,6 +87,8 @@ static int add_visit(struct ssreport_load_series *series, const struct ssreport_
 static int add_run(struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_response unknown = {.mean = NAN, .p50 = NAN, .p95 = NAN};
     const struct origin origin = {.set = run->set,
+        .manifest = run->manifest,
+        .variant = run->variant,
         .workload = run->workload,
         .environment = run->environment,
         .method = run->method,
@@ -117,6 +141,7 @@ static bool do_rates_rise(const struct ssreport_responses *responses) {
 static int add_responses(
     struct ssreport_report *report, const struct ssreport_responses *responses) {
     const struct origin origin = {.set = responses->set,
+        .manifest = responses->manifest,
         .workload = responses->workload,
         .environment = responses->environment,
         .method = responses->method,

@@ -2,7 +2,8 @@
 #ifndef SSREPORT_LOAD_SERIES_H
 #define SSREPORT_LOAD_SERIES_H
 
-/* Runs of the experiment loadline, grouped by workload, each with a load line and an answer. */
+/* Runs of the experiment loadline, grouped by study and workload, each with a load line and an
+ * answer. */
 
 #include "loadline.h"
 #include "power.h"
@@ -24,8 +25,10 @@ struct ssreport_load_responses {
 
 struct ssreport_load_series {
     int set;
-    const char *workload, *environment, *method; /* NULL if unknown */
-    const char *name;                            /* name of the first record */
+    size_t manifest; /* number of the study: rounds of several studies have the same numbers */
+    const char *workload, *variant, *environment, *method; /* NULL if unknown */
+    const char *name;                                      /* name of the first record */
+    char label[512]; /* names the series in tables and sentences */
     bool is_service;
     double highest_rate; /* requests per second; only for a service */
     double at, predict;  /* loads whose remaining throughput, and whose throughput, are asked for; 0

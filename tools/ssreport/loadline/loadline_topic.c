@@ -54,10 +54,6 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-static const char *workload_of(const struct ssreport_load_series *series) {
-    return series->workload ? series->workload : series->name;
-}
-
 static void add_levels(
     const struct ssreport_report *report, const struct ssreport_load_series *series) {
     const struct loadline *line = &series->line;
@@ -69,7 +65,7 @@ static void add_levels(
         struct ssreport_band done = ssreport_load_series_done_at(series, i, confidence);
         loadline_bands_of_level(line, i, confidence, &bands);
         TABLE_ROW(ssreport_table(report, "loadline"), CELL("set", series->set + 1),
-            CELL("environment", series->environment), CELL("workload", workload_of(series)),
+            CELL("environment", series->environment), CELL("workload", (const char *)series->label),
             CELL("method", series->method), CELL("target", level->target),
             CELL("load", level->load), CELL("visits", level->visits),
             CELL("throughput", bands.throughput.y), CELL("throughput_low", bands.throughput.low),
@@ -93,7 +89,7 @@ static void add_answer(
     char answer[1024];
     ssreport_load_series_answer(series, answer, sizeof answer);
     TABLE_ROW(sheet, CELL("set", series->set + 1), CELL("environment", series->environment),
-        CELL("workload", workload_of(series)), CELL("method", series->method),
+        CELL("workload", (const char *)series->label), CELL("method", series->method),
         CELL("at", series->at), CELL("answer", (const char *)answer));
     if (series->failure)
         return;
@@ -114,12 +110,12 @@ static void add_prediction(
     const struct loadline_prediction *prediction = &series->prediction;
     if (!(series->predict > 0) || series->unpredicted)
         return;
-    TABLE_ROW(ssreport_table(report, "loadline-predictions"), CELL("workload", workload_of(series)),
-        CELL("method", series->method), CELL("load", series->predict),
-        CELL("throughput", prediction->range.y), CELL("low", prediction->range.low),
-        CELL("high", prediction->range.high), CELL("unlimited_low", prediction->free.low),
-        CELL("unlimited_high", prediction->free.high), CELL("missed", prediction->missed),
-        CELL("knee_above", prediction->unidentified));
+    TABLE_ROW(ssreport_table(report, "loadline-predictions"),
+        CELL("workload", (const char *)series->label), CELL("method", series->method),
+        CELL("load", series->predict), CELL("throughput", prediction->range.y),
+        CELL("low", prediction->range.low), CELL("high", prediction->range.high),
+        CELL("unlimited_low", prediction->free.low), CELL("unlimited_high", prediction->free.high),
+        CELL("missed", prediction->missed), CELL("knee_above", prediction->unidentified));
 }
 
 static void add_fits(
@@ -132,10 +128,11 @@ static void add_fits(
     };
     for (size_t i = 0; i < series->prediction.fit_count; i++) {
         const struct loadline_fit *fit = &series->prediction.fits[i];
-        TABLE_ROW(ssreport_table(report, "loadline-fits"), CELL("workload", workload_of(series)),
-            CELL("method", series->method), CELL("shape", names[fit->shape]),
-            CELL("knee_low", fit->knee.low), CELL("knee_high", fit->knee.high),
-            CELL("fits", fit->fits), CELL("predicted", fit->range.y), CELL("low", fit->range.low),
+        TABLE_ROW(ssreport_table(report, "loadline-fits"),
+            CELL("workload", (const char *)series->label), CELL("method", series->method),
+            CELL("shape", names[fit->shape]), CELL("knee_low", fit->knee.low),
+            CELL("knee_high", fit->knee.high), CELL("fits", fit->fits),
+            CELL("predicted", fit->range.y), CELL("low", fit->range.low),
             CELL("high", fit->range.high));
     }
 }
@@ -144,10 +141,10 @@ static void add_power(
     const struct ssreport_report *report, const struct ssreport_load_series *series) {
     for (size_t i = 0; series->has_power && i < LOADLINE_PARTS; i++) {
         const struct loadline_part *part = &series->power.parts[i];
-        TABLE_ROW(ssreport_table(report, "loadline-power"), CELL("workload", workload_of(series)),
-            CELL("method", series->method), CELL("part", part->part),
-            CELL("throughput", part->throughput), CELL("watts", part->watts),
-            CELL("per_joule", part->per_joule));
+        TABLE_ROW(ssreport_table(report, "loadline-power"),
+            CELL("workload", (const char *)series->label), CELL("method", series->method),
+            CELL("part", part->part), CELL("throughput", part->throughput),
+            CELL("watts", part->watts), CELL("per_joule", part->per_joule));
     }
 }
 
@@ -173,14 +170,14 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     const struct ssreport_load_series *series = &report->load_series[0];
     snprintf(headline->question, sizeof headline->question,
         "How much of its maximum throughput does %.100s reach at %.3g %% load, and what is left?",
-        workload_of(series), 100 * series->at);
+        series->label, 100 * series->at);
     ssreport_load_series_answer(series, headline->answer, sizeof headline->answer);
     return true;
 }
 
 static void print_method(struct ssreport_page *page, const struct ssreport_load_series *series) {
     fputs("<p>", page->stream);
-    table_html_text(page->stream, workload_of(series));
+    table_html_text(page->stream, series->label);
     if (series->is_service)
         fputs(": loaded by the rate of requests.", page->stream);
     else if (ssreport_is_word(series->method, "independent"))
