@@ -256,6 +256,45 @@ static void combined_throughput_adds_each_program_relative_to_its_run_alone(void
     ssreport_report_free(&report);
 }
 
+/* Adds a study of one round on a machine that is faster by a factor. */
+static void add_study(struct ssreport_report *report, size_t manifest, double factor) {
+    struct made_pair pairs[] = {per_chip, per_core, per_chip};
+    size_t first = report->run_count;
+    pairs[2].environment = "lxc";
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        pairs[i].background_throughput = factor * 1.5;
+        for (size_t j = 0; j < STEPS; j++)
+            pairs[i].throughputs[j] *= factor * (i == 2 ? 0.5 : 1);
+        add_made_pair(report, &pairs[i]);
+    }
+    add_alone(report, "per-chip", "p", 1, factor * 10);
+    add_alone(report, "per-chip", "q", 1, factor * 3);
+    for (size_t i = first; i < report->run_count; i++)
+        report->runs[i].manifest = manifest;
+}
+
+/* Rounds of both studies have the same numbers. */
+static void each_study_is_compared_with_itself(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_study(&report, 1, 1);
+    add_study(&report, 2, 2);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "host");
+    assert_text(&report, "findings", row, "placement", "per-core");
+    assert_cell(&report, "findings", row, "percent", 100 * 0.1 / 1.1);
+    assert_cell(&report, "findings", row, "count", 2 * STEPS);
+    assert_cell(&report, "findings", want_row(&report, "all", "environment", "lxc"), "percent", 50);
+    assert_rows(&report, "whole-system", 4 * STEPS);
+    for (size_t i = 0; i < 2 * STEPS; i++) {
+        assert_cell(&report, "whole-system", i, "weighted_speedup", 1.1);
+        assert_cell(&report, "whole-system", i, "relative_to_per_chip", 1);
+    }
+    assert_rows(&report, "alone", 4);
+    assert_cell(&report, "alone", 2, "iterations_per_second", 20);
+    ssreport_report_free(&report);
+}
+
 /* A single run has its own intervals. */
 static void single_run_alone_uses_the_variation_of_its_intervals(void **state) {
     (void)state;
@@ -525,6 +564,7 @@ UNIT_MAIN(
     cmocka_unit_test(variation_between_rounds_widens_the_interval),
     cmocka_unit_test(placements_are_ranked_by_both_sides_of_one_program),
     cmocka_unit_test(combined_throughput_adds_each_program_relative_to_its_run_alone),
+    cmocka_unit_test(each_study_is_compared_with_itself),
     cmocka_unit_test(single_run_alone_uses_the_variation_of_its_intervals),
     cmocka_unit_test(placements_are_also_ranked_by_work_per_watt_hour),
     cmocka_unit_test(change_of_the_best_placement_follows_local_curves),

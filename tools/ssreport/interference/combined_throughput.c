@@ -35,17 +35,22 @@ double ssreport_measure_of(const struct ssreport_pair *pair, const struct ssrepo
 double ssreport_measure_relative(const struct ssreport_report *report,
     const struct ssreport_pair *pair, const struct ssreport_pair_step *step,
     enum ssreport_measure measure) {
+    const struct ssreport_pair *found = NULL;
+    double relative = NAN;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
         if (!ssreport_is_word(other->placement, SSREPORT_REFERENCE) ||
+            !ssreport_pair_is_closer(pair, other, found) ||
             !ssreport_pair_is_like(pair, other,
                 SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND) ||
             !ssreport_others_permit(pair->foreground->others, other->foreground->others))
             continue;
         const struct ssreport_pair_step *same = ssreport_pair_step_like(other, step);
         double reference = same ? ssreport_measure_of(other, same, measure) : NAN;
-        if (reference > 0)
-            return ssreport_measure_of(pair, step, measure) / reference;
+        if (!(reference > 0))
+            continue;
+        found = other;
+        relative = ssreport_measure_of(pair, step, measure) / reference;
     }
-    return NAN;
+    return relative;
 }

@@ -168,7 +168,7 @@ static void add_whole_system(
     }
 }
 
-/* Adds a row for each program and environment with its throughput alone. */
+/* Adds a row for each program and environment of a study with its throughput alone. */
 static void fill_alone(const struct ssreport_report *report) {
     struct table_sheet *sheet = ssreport_table(report, "alone");
     for (size_t i = 0; i < report->run_count; i++) {
@@ -176,15 +176,17 @@ static void fill_alone(const struct ssreport_report *report) {
         bool is_listed = !ssreport_is_word(run->role, SSREPORT_ALONE);
         for (size_t j = 0; j < i; j++)
             is_listed |= ssreport_is_word(report->runs[j].role, SSREPORT_ALONE) &&
+                         report->runs[j].manifest == run->manifest &&
                          ssreport_is_word(report->runs[j].workload, run->workload) &&
                          ssreport_run_compare(
                              &report->runs[j], run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT) == 0;
+        if (is_listed)
+            continue;
         struct ssreport_isolation isolation = ssreport_isolation_of(report, run);
-        if (!is_listed)
-            TABLE_ROW(sheet, CELL("set", run->set + 1),
-                CELL("environment", ssreport_run_environment(run)), CELL("program", run->workload),
-                CELL("runs", isolation.runs), CELL("iterations_per_second", isolation.throughput),
-                CELL("low", isolation.interval.low), CELL("high", isolation.interval.high));
+        TABLE_ROW(sheet, CELL("set", run->set + 1),
+            CELL("environment", ssreport_run_environment(run)), CELL("program", run->workload),
+            CELL("runs", isolation.runs), CELL("iterations_per_second", isolation.throughput),
+            CELL("low", isolation.interval.low), CELL("high", isolation.interval.high));
     }
 }
 

@@ -9,20 +9,24 @@
 
 /*
  * Returns whether `alone` is a run of the program of `run` without a neighbor, and may be compared
- * with it.
+ * with it. With `is_own`, it must also be of the same study.
  */
-static bool is_alone(const struct ssreport_run *alone, const struct ssreport_run *run) {
+static bool is_alone(
+    const struct ssreport_run *alone, const struct ssreport_run *run, bool is_own) {
     return ssreport_is_word(alone->role, SSREPORT_ALONE) &&
+           (!is_own || alone->manifest == run->manifest) &&
            ssreport_is_word(alone->workload, run->workload) &&
            ssreport_run_compare(alone, run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT) == 0 &&
            isfinite(alone->figures.throughput) && alone->figures.throughput > 0 &&
            ssreport_others_permit(alone->others, run->others);
 }
 
-static bool has_reference(const struct ssreport_report *report, const struct ssreport_run *run) {
+/* Returns whether there is such a run; with `is_reference`, in the placement of the reference. */
+static bool has_alone(const struct ssreport_report *report, const struct ssreport_run *run,
+    bool is_own, bool is_reference) {
     for (size_t i = 0; i < report->run_count; i++) {
-        if (is_alone(&report->runs[i], run) &&
-            ssreport_is_word(report->runs[i].placement, SSREPORT_REFERENCE))
+        if (is_alone(&report->runs[i], run, is_own) &&
+            (!is_reference || ssreport_is_word(report->runs[i].placement, SSREPORT_REFERENCE)))
             return true;
     }
     return false;
@@ -33,10 +37,11 @@ struct ssreport_isolation ssreport_isolation_of(
     struct ssreport_isolation isolation = {.throughput = NAN, .interval = {NAN, NAN}};
     const struct ssreport_run *last = NULL;
     SS_OWNED(free) double *throughputs = calloc(report->run_count + 1, sizeof *throughputs);
-    bool only_reference = has_reference(report, run);
+    bool is_own = has_alone(report, run, true, false);
+    bool only_reference = has_alone(report, run, is_own, true);
     for (size_t i = 0; throughputs && i < report->run_count; i++) {
         const struct ssreport_run *alone = &report->runs[i];
-        if (!is_alone(alone, run) ||
+        if (!is_alone(alone, run, is_own) ||
             (only_reference && !ssreport_is_word(alone->placement, SSREPORT_REFERENCE)))
             continue;
         throughputs[isolation.runs++] = alone->figures.throughput;

@@ -19,7 +19,7 @@ struct ssreport_isolation {
 /*
  * Returns the throughput of a run's program without a neighbor, in the run's environment. The value
  * is the same for all placements, so that they can be compared: measured in per-chip if possible,
- * otherwise the mean of all runs alone.
+ * otherwise the mean of all runs alone. Runs of other studies count only if the study has none.
  */
 SS_NONNULL(1, 2)
 struct ssreport_isolation ssreport_isolation_of(

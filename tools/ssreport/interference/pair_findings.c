@@ -297,18 +297,23 @@ static int open_costs(struct costs *costs, const struct ssreport_report *report)
     return costs->values ? 0 : -1;
 }
 
-/* Returns the same pair, with the same placement and round, on the host; NULL if absent. */
+/*
+ * Returns the same pair, with the same placement and round, on the host, of the same study if that
+ * has one; NULL if absent.
+ */
 static const struct ssreport_pair *find_outside(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    const struct ssreport_pair *found = NULL;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
         if (ssreport_run_is_on_host(other->foreground) &&
             ssreport_pair_is_like(pair, other,
                 SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND) &&
-            ssreport_others_permit(pair->foreground->others, other->foreground->others))
-            return other;
+            ssreport_others_permit(pair->foreground->others, other->foreground->others) &&
+            ssreport_pair_is_closer(pair, other, found))
+            found = other;
     }
-    return NULL;
+    return found;
 }
 
 static void add_costs(

@@ -174,6 +174,12 @@ static int compare_like(const void *left, const void *right, void *what) {
     return compare_parts(left, right, *(unsigned *)what);
 }
 
+bool ssreport_pair_is_closer(const struct ssreport_pair *pair, const struct ssreport_pair *other,
+    const struct ssreport_pair *found) {
+    size_t study = pair->foreground->manifest;
+    return !found || (other->foreground->manifest == study && found->foreground->manifest != study);
+}
+
 bool ssreport_pair_is_like(
     const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what) {
     return compare_parts(pair, other, what) == 0;

@@ -64,6 +64,15 @@ enum {
 bool ssreport_pair_is_like(
     const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what);
 
+/*
+ * Returns whether `other` is a better counterpart of a pair than `found`, which may be NULL: the
+ * first one, unless a later one is of the same study. Rounds of several studies have the same
+ * numbers.
+ */
+SS_NONNULL(1, 2)
+bool ssreport_pair_is_closer(const struct ssreport_pair *pair, const struct ssreport_pair *other,
+    const struct ssreport_pair *found);
+
 /* Groups the pairs of one set that agree in every property in `what`. */
 SS_NONNULL(1)
 struct stats_groups ssreport_pairs_group(const struct ssreport_report *report, unsigned what);

@@ -51,16 +51,20 @@ static void find_names(struct ssreport_placements *placements, const struct ssre
     }
 }
 
-/* Returns the pair with this placement in the round of `pair`; NULL if absent. */
+/*
+ * Returns the pair with this placement in the round of `pair`, of the same study if that has one;
+ * NULL if absent.
+ */
 static const struct ssreport_pair *find_pair(
     const struct ssreport_report *report, const struct ssreport_pair *pair, const char *placement) {
+    const struct ssreport_pair *found = NULL;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
         if (ssreport_pair_is_like(pair, other, LIKE | SSREPORT_PAIR_ROUND) &&
-            strcmp(other->placement, placement) == 0)
-            return other;
+            strcmp(other->placement, placement) == 0 && ssreport_pair_is_closer(pair, other, found))
+            found = other;
     }
-    return NULL;
+    return found;
 }
 
 /* Moves the last step forward, so that steps are ordered by load. */
