@@ -48,6 +48,9 @@ static void samples_count_for_the_time_since_the_previous_one(void **state) {
     struct ssreport_cost cost = ssreport_energy_between(&energy, 0, INFINITY);
     assert_true(cost.seconds == 1 + 3 + 0.5 + 1 && cost.unknown == 2.5);
     assert_true(fabs(cost.watt_hours - (10 + 3 * 50 + 0.5 * 20 + 20) / 3600.0) < 1e-15);
+    double second = energy.samples[0].at;
+    cost = ssreport_energy_between(&energy, second, second + 3);
+    assert_true(cost.seconds == 3 && cost.watts == 50);
     ssreport_energy_free(&energy);
 }
 

@@ -425,10 +425,10 @@ static void requests_are_matched_to_the_record_of_the_same_time(void **state) {
         "runs/x/service/samples.csv", "15.500000,0.500000,0.480000", "15.500000,0.500000,0.960000");
     write_power("runs/x/energy.csv");
     write_constant("runs/x/requests", TEN + 10, 20, 10);
-    /* An hour later: no record covers that time, but ssload's samples do. */
+    /* An hour later: no record covers that time, but ssload's samples do, in any order. */
     write_constant("runs/y/requests", TEN + 3600, 20, 10);
-    folder_write("runs/y/requests/beside.csv", "time,load\n2026-11-20T11:00:01.000Z,0.25\n"
-                                               "2026-11-20T11:00:02.000Z,0.75\n");
+    folder_write("runs/y/requests/beside.csv", "time,load\n2026-11-20T11:00:02.000Z,0.75\n"
+                                               "2026-11-20T11:00:01.000Z,0.25\n");
     struct ssreport_report report =
         gather_rows("runs/x/service,latency,serve,averageq,service,,,0.6,,,1,rapl\n"
                     "runs/x/requests,latency,serve,averageq,requests,,,0.6,,,1,rapl\n"
@@ -447,6 +447,8 @@ static void requests_are_matched_to_the_record_of_the_same_time(void **state) {
     assert_text(&report, "requests", 1, "joined", "");
     assert_cell(&report, "requests-rates", 1, "load", 0.5);
     assert_cell(&report, "requests-rates", 1, "duty", NAN);
+    assert_cell(&report, "requests-seconds", 10, "load", 0.25);
+    assert_cell(&report, "requests-seconds", 11, "load", 0.75);
     ssreport_report_free(&report);
 }
 

@@ -33,6 +33,11 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
+static int compare_samples(const void *left, const void *right) {
+    const struct ssreport_power *one = left, *other = right;
+    return (one->at > other->at) - (one->at < other->at);
+}
+
 int ssreport_energy_read(struct ssreport_energy *energy, const char *folder,
     struct ssreport_notes *notes, struct ss_error *error) {
     static const char *const columns[] = {"time", "watts", "elapsed_seconds", NULL};
@@ -41,7 +46,10 @@ int ssreport_energy_read(struct ssreport_energy *energy, const char *folder,
         .optional = 1U << 2,
         .take = take_sample,
         .context = energy};
-    return ssreport_csv_read(folder, &csv, notes, error);
+    int result = ssreport_csv_read(folder, &csv, notes, error);
+    if (energy->count > 0) /* rows are in this order, unless the clock was set back */
+        qsort(energy->samples, energy->count, sizeof *energy->samples, compare_samples);
+    return result;
 }
 
 void ssreport_energy_free(struct ssreport_energy *energy) {
@@ -49,8 +57,17 @@ void ssreport_energy_free(struct ssreport_energy *energy) {
     *energy = (struct ssreport_energy){0};
 }
 
-static bool is_between(const struct ssreport_power *sample, double from, double to) {
-    return sample->at > from && sample->at <= to;
+/* Returns the first sample after a time. */
+static size_t find_sample(const struct ssreport_energy *energy, double time) {
+    size_t from = 0, to = energy->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (energy->samples[middle].at > time)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
 }
 
 /* Returns the standard deviation of the samples between two times. */
@@ -58,9 +75,11 @@ static double deviation_between(
     const struct ssreport_energy *energy, double from, double to, double mean) {
     double squares = 0;
     size_t count = 0;
-    for (size_t i = 0; i < energy->count; i++) {
+    for (size_t i = find_sample(energy, from); i < energy->count; i++) {
         const struct ssreport_power *sample = &energy->samples[i];
-        if (!is_between(sample, from, to) || isnan(sample->watts))
+        if (!(sample->at <= to))
+            break;
+        if (isnan(sample->watts))
             continue;
         squares += (sample->watts - mean) * (sample->watts - mean);
         count++;
@@ -72,10 +91,10 @@ struct ssreport_cost ssreport_energy_between(
     const struct ssreport_energy *energy, double from, double to) {
     double sum = 0;
     struct ssreport_cost cost = {0};
-    for (size_t i = 0; i < energy->count; i++) {
+    for (size_t i = find_sample(energy, from); i < energy->count; i++) {
         const struct ssreport_power *sample = &energy->samples[i];
-        if (!is_between(sample, from, to))
-            continue;
+        if (!(sample->at <= to))
+            break;
         if (isnan(sample->watts)) {
             cost.unknown += sample->seconds;
         } else {

@@ -18,7 +18,7 @@ struct ssreport_power {
 };
 
 struct ssreport_energy {
-    struct ssreport_power *samples;
+    struct ssreport_power *samples; /* in the order of time */
     size_t count, capacity;
     double elapsed; /* of the last row read, in seconds; NaN if unknown */
     bool shared;    /* the power includes everything that ran at the same time */

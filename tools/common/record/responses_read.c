@@ -522,6 +522,11 @@ static bool take_load(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
+static int compare_loads(const void *left, const void *right) {
+    const struct ssreport_response_load *one = left, *other = right;
+    return (one->at > other->at) - (one->at < other->at);
+}
+
 /* Searches the record's folder, then its parent. */
 static bool find_file(
     const struct ssreport_responses *responses, const char *name, char folder[4200]) {
@@ -548,6 +553,8 @@ void ssreport_responses_read_beside(struct ssreport_responses *responses) {
         ssreport_csv_read(folder, &csv, &responses->notes, &error) < 0)
         ssreport_notes_add(
             &responses->notes, "the load in beside.csv is unknown: %s", error.message);
+    if (responses->load_count > 0) /* rows are in this order, unless the clock was set back */
+        qsort(responses->loads, responses->load_count, sizeof *responses->loads, compare_loads);
     error = (struct ss_error){0};
     if (find_file(responses, "energy.csv", folder) &&
         ssreport_energy_read(&responses->energy, folder, &responses->notes, &error) < 0)

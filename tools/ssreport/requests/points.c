@@ -52,14 +52,29 @@ const struct ssreport_run *ssreport_responses_beside(
     return found;
 }
 
+/* Returns the first load after a time. */
+static size_t find_load(const struct ssreport_responses *responses, double time) {
+    size_t from = 0, to = responses->load_count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (responses->loads[middle].at > time)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
 /* Returns the mean load of a CPU or, if `cpu` is NaN, of all CPUs. */
 static double mean_load(
     const struct ssreport_responses *responses, double cpu, double from, double to) {
     double sum = 0;
     size_t count = 0;
-    for (size_t i = 0; i < responses->load_count; i++) {
+    for (size_t i = find_load(responses, from); i < responses->load_count; i++) {
         const struct ssreport_response_load *load = &responses->loads[i];
-        if (!(load->at > from && load->at <= to) || ssreport_compare_numbers(load->cpu, cpu) != 0)
+        if (!(load->at <= to))
+            break;
+        if (ssreport_compare_numbers(load->cpu, cpu) != 0)
             continue;
         sum += load->load;
         count++;
@@ -73,10 +88,13 @@ static double mean_load(
  */
 static double busiest_load(const struct ssreport_responses *responses, double from, double to) {
     double most = mean_load(responses, NAN, from, to);
-    for (size_t i = 0; i < responses->load_count; i++) {
+    size_t first = find_load(responses, from);
+    for (size_t i = first; i < responses->load_count; i++) {
         const struct ssreport_response_load *load = &responses->loads[i];
-        bool is_first = !isnan(load->cpu) && load->at > from && load->at <= to;
-        for (size_t j = i; is_first && j-- > 0 && responses->loads[j].at > from;)
+        if (!(load->at <= to))
+            break;
+        bool is_first = !isnan(load->cpu);
+        for (size_t j = i; is_first && j-- > first;)
             is_first = responses->loads[j].cpu != load->cpu;
         if (is_first)
             most = fmax(most, mean_load(responses, load->cpu, from, to));

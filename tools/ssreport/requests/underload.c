@@ -250,10 +250,9 @@ static double find_idle_watts(const struct ssreport_rate_point *point) {
     return seconds > 0 ? sum / seconds : NAN;
 }
 
-static void add_power(struct table_sheet *sheet, const struct ssreport_rate_point *point) {
-    double watts = point->joined.watts, idle = find_idle_watts(point), rate = point->throughput;
-    if (isnan(watts))
-        return;
+static void add_power(
+    struct table_sheet *sheet, const struct ssreport_rate_point *point, double idle) {
+    double watts = point->joined.watts, rate = point->throughput;
     TABLE_ROW(sheet, CELL("record", point->of->name));
     name_series(sheet, point->of);
     TABLE_CELLS(sheet, CELL("rate", point->stretch.rate), CELL("watts", watts),
@@ -347,8 +346,17 @@ static void add_saving(
 static void add_tables(struct ssreport_report *report, const struct level *levels, size_t count) {
     for (size_t i = 0; i < count; i++)
         add_limits(ssreport_table(report, "requests-limits"), &levels[i]);
-    for (size_t i = 0; i < report->point_count; i++)
-        add_power(ssreport_table(report, "requests-power"), &report->points[i]);
+    const struct ssreport_responses *last = NULL;
+    double idle = NAN;
+    for (size_t i = 0; i < report->point_count; i++) {
+        const struct ssreport_rate_point *point = &report->points[i];
+        if (isnan(point->joined.watts))
+            continue;
+        if (point->of != last) /* the points of a record follow each other */
+            idle = find_idle_watts(point);
+        last = point->of;
+        add_power(ssreport_table(report, "requests-power"), point, idle);
+    }
     for (size_t i = 0; i < count; i++) {
         for (size_t j = i + 1; j < count; j++) {
             if (ssreport_rate_point_is_service(levels[i].first, levels[j].first) &&
