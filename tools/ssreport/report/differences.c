@@ -154,21 +154,27 @@ static int find_followers(struct ssreport_report *report) {
     return 0;
 }
 
-/* Returns the number of different values of a column; 0 unless all values are numbers. */
+static int compare_numbers(const void *left, const void *right) {
+    double one = *(const double *)left, other = *(const double *)right;
+    return (one > other) - (one < other);
+}
+
+/*
+ * Returns the number of different values of a column; 0 unless all values are numbers, or if memory
+ * is exhausted.
+ */
 static size_t count_numbers(const struct ssreport_report *report, const char *column) {
-    size_t count = 0, at = 0;
+    SS_OWNED(free) double *numbers = calloc(report->run_count + 1, sizeof *numbers);
+    size_t used = 0, count = 0, at = 0;
     const char *value;
-    while ((value = next_value(report, column, &at))) {
-        double number, other;
-        bool known = false;
-        if (!ssreport_is_number(value, &number))
+    while (numbers && (value = next_value(report, column, &at))) {
+        if (!ssreport_is_number(value, &numbers[used++]))
             return 0;
-        const char *earlier;
-        for (size_t before = 0, end = at - 1;
-             !known && (earlier = next_value(report, column, &before)) && before <= end;)
-            known = ssreport_is_number(earlier, &other) && other == number;
-        count += !known;
     }
+    if (used > 0)
+        qsort(numbers, used, sizeof *numbers, compare_numbers);
+    for (size_t i = 0; i < used; i++)
+        count += i == 0 || numbers[i] != numbers[i - 1];
     return count;
 }
 
