@@ -2,6 +2,7 @@
 
 /* Whatever ends ssbatch, nothing is left of its runs, and the next call completes the study. */
 
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -293,6 +294,45 @@ START_TEST(the_memory_folder_of_a_killed_call_is_removed) {
 }
 END_TEST
 
+static void expect_state(const char *expected) {
+    struct run_text text = run_read_file(run_path(folder, "study/.a.part/result/state"));
+    ck_assert_str_eq(text.bytes, expected);
+}
+
+/* The folder of the killed call has the name of another host while that one makes an attempt. */
+START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
+    char away[4400];
+    glob_t found;
+    write_plan("run a takes 1s keep\n"
+               "main -- sh -c 'cat attempt >{out}/state; cp attempt begun; exec sleep 1000'\n");
+    run_write_file(run_path(folder, "attempt"), "1");
+    struct run *run = start("--ram");
+    RUN_UNTIL(run, is_there("begun"));
+    kill_all(run);
+    run_free(run);
+    ck_assert_int_eq(glob(run_path(folder, "study/.study/calls/*"), 0, NULL, &found), 0);
+    const char *call = found.gl_pathv[0];
+    snprintf(away, sizeof away, "%s/study/.study/calls/elsewhere:1:2:3", folder);
+    ck_assert_int_eq(rename(call, away), 0);
+    run_write_file(run_path(folder, "attempt"), "2");
+    ck_assert_int_eq(unlink(run_path(folder, "begun")), 0);
+    run = start(NULL);
+    RUN_UNTIL(run, is_there("begun"));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_free(run);
+    expect_state("2");
+    ck_assert_int_eq(rename(away, call), 0);
+    globfree(&found);
+    const struct run_setup setup = {.folder = folder};
+    run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
+    run_expect(run, 0);
+    expect_state("2");
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_killed_call_leaves_nothing_behind),
@@ -307,5 +347,6 @@ PROCESS_MAIN(
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
     SS_CASE(records_in_memory_are_copied_and_removed),
-    SS_CASE(the_memory_folder_of_a_killed_call_is_removed))
+    SS_CASE(the_memory_folder_of_a_killed_call_is_removed),
+    SS_CASE(files_in_memory_do_not_replace_those_of_another_host))
 /* clang-format on */

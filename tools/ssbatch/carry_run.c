@@ -157,7 +157,8 @@ static int prepare(struct carried *carried, struct ss_error *error) {
     if (begun < 0)
         return begun;
     if (ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, false, error) < 0 ||
-        make_memory(carried, error) < 0)
+        make_memory(carried, error) < 0 ||
+        (run->keep && ssbatch_call_claim(carrier->call, run->name, carrier->memory, error) < 0))
         return -1;
     /* Until now the folder in memory lacked files of the attempt that this one continues. */
     return carrier->memory && run->keep ? note_journal(carried, true, error) : 0;

@@ -444,6 +444,11 @@ static void leave_files(struct ssbatch_call *call) {
     leave_call(call, journal);
 }
 
+static void claim(const struct ssbatch_call *call, bool in_memory) {
+    struct ss_error error = {0};
+    assert_int_equal(ssbatch_call_claim(call, "a", in_memory, &error), 0);
+}
+
 static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state) {
     struct ssbatch_call call;
     struct ssbatch_holder holder;
@@ -451,6 +456,7 @@ static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state)
     (void)state;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
+    claim(&call, true);
     int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
     write_text("study/.study/runs/a", "elsewhere 1\n");
     assert_int_equal(clear_calls(NULL, &error), -1);
@@ -466,14 +472,58 @@ static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state)
     assert_false(exists("ram"));
 }
 
+/* The call on the other host was killed, too, or is interrupted. */
+static void files_of_a_later_attempt_on_another_host_are_not_replaced(void **state) {
+    struct ssbatch_call call, later = {.study = &study, .mark = "elsewhere:1:2:3"};
+    struct ss_error error = {0};
+    (void)state;
+    for (int in_memory = 0; in_memory < 2; in_memory++) {
+        begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+        leave_files(&call);
+        claim(&call, true);
+        begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+        claim(&later, in_memory);
+        assert_int_equal(clear_calls(NULL, &error), 0);
+        assert_false(exists("study/.a.part/result/half"));
+        assert_false(exists("ram"));
+    }
+}
+
+/* It may be the only copy. */
+static void a_result_in_memory_is_kept_while_its_claim_cannot_be_read(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    char path[200];
+    (void)state;
+    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+    leave_files(&call);
+    snprintf(path, sizeof path, "%s/study/.a.part/.call", root);
+    assert_int_equal(symlink(".call", path), 0); /* a loop of links */
+    assert_int_equal(clear_calls(NULL, &error), -1);
+    assert_non_null(strstr(error.message, ".a.part/.call: "));
+    assert_true(exists("ram/result/half"));
+    assert_int_equal(unlink(path), 0);
+    make_folder("study/.a.part/.call"); /* it can be opened, but not read */
+    assert_int_equal(clear_calls(NULL, &error), -1);
+    assert_true(exists("ram/result/half"));
+    assert_int_equal(rmdir(path), 0);
+    claim(&call, true);
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_true(exists("study/.a.part/result/half"));
+    assert_false(exists("ram"));
+}
+
+/* Killed between naming the result and removing the hidden folder. */
 static void the_result_of_a_finished_run_is_not_copied_again(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     (void)state;
+    make_folder("study/.a.part");
     leave_files(&call);
+    claim(&call, true);
     assert_int_equal(clear_calls(NULL, &error), 0);
     assert_false(exists("ram"));
-    assert_false(exists("study/.a.part"));
+    assert_false(exists("study/.a.part/result"));
 }
 
 /* In a folder that is not in memory, files remain, but may be damaged. */
@@ -483,6 +533,7 @@ static void results_from_before_a_reboot_are_not_copied(void **state) {
     (void)state;
     begin_run("a", SSBATCH_REUSE_INTERRUPTED);
     leave_files(&call);
+    claim(&call, true);
     strcpy(study.boot, "87654321-9");
     assert_int_equal(clear_calls(NULL, &error), 0);
     assert_false(exists("ram"));
@@ -581,6 +632,8 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study),
     cmocka_unit_test_setup_teardown(results_from_before_a_reboot_are_not_copied, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),

@@ -19,6 +19,9 @@
 #define STUDY_JOURNAL ".study" JOURNAL
 #define JOURNAL       ".undo"
 
+/* In the hidden folder of a run: the mark of the call that has the files of the run in memory. */
+#define CLAIM ".call"
+
 static void call_file(const struct ssbatch_study *study, const char *mark, const char *name,
     char path[SSBATCH_PATH]) {
     char inner[500];
@@ -58,6 +61,40 @@ int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const c
     char path[SSBATCH_PATH];
     journal_path(call->study, call->mark, name, path);
     return ssbatch_disk_write(call->study->disk, path, journal, error);
+}
+
+static int claim_path(const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH],
+    struct ss_error *error) {
+    char hidden[SSBATCH_PATH];
+    ssbatch_study_run_folder(study, name, true, hidden);
+    return ssbatch_disk_path(path, hidden, CLAIM, error);
+}
+
+int ssbatch_call_claim(
+    const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    if (claim_path(call->study, name, path, error) < 0)
+        return -1;
+    return in_memory ? ssbatch_disk_write(call->study->disk, path, call->mark, error)
+                     : ssbatch_disk_unlink(call->study->disk, path, error);
+}
+
+/*
+ * Returns 1 if no other call has begun the run since this one put its files into memory, 0 if one
+ * has or the run is finished, -1 with the error set if this is unknown: the files in memory may be
+ * the only ones.
+ */
+static int has_claim(
+    const struct ssbatch_study *study, const char *name, const char *mark, struct ss_error *error) {
+    char path[SSBATCH_PATH], text[SSBATCH_CALL_MARK + 1] = "";
+    if (claim_path(study, name, path, error) < 0)
+        return -1;
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file)
+        return errno == ENOENT ? 0 : fail(path, error);
+    if (!fgets(text, sizeof text, file) && ferror(file))
+        return fail(path, error);
+    return strcmp(text, mark) == 0;
 }
 
 int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struct ss_error *error) {
@@ -101,6 +138,7 @@ void ssbatch_call_close(struct ssbatch_call *call) {
 struct undoing {
     const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
+    const char *mark;          /* of the call */
     char name[256];            /* name of the run */
     bool copies;               /* false after a restart of the host: unsynced files are damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
@@ -109,8 +147,9 @@ struct undoing {
 };
 
 /*
- * Copies the result of an attempt out of memory. The lock excludes other attempts; this call may
- * already hold it. Once the run has been finished, its folder is gone.
+ * Copies the result of an attempt out of memory, unless a later attempt has begun: that one may
+ * have files of its own. The lock excludes other attempts; this call may already hold it. Once the
+ * run has been finished, its folder is gone.
  */
 static int copy_result(const struct undoing *undoing, const char *scratch, const char *result,
     struct ss_error *error) {
@@ -125,7 +164,9 @@ static int copy_result(const struct undoing *undoing, const char *scratch, const
             error, "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
     if (lock < 0 && lock != SSBATCH_HELD)
         return -1;
-    int status = ssbatch_disk_is_own(kept) && ssbatch_disk_is_own(result)
+    int status = has_claim(study, undoing->name, undoing->mark, error);
+    if (status > 0)
+        status = ssbatch_disk_is_own(kept) && ssbatch_disk_is_own(result)
                      ? ssbatch_disk_copy_tree(kept, result, error)
                      : 0;
     if (lock >= 0)
@@ -212,6 +253,7 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
         struct undoing undoing = {
             .study = study,
             .undoer = undoer,
+            .mark = mark,
             .copies = copies,
             .folder = "/",
             .error = &failure,

@@ -10,8 +10,9 @@
  * Journals of what calls of ssbatch have to undo. A call has a folder in .study/calls, named by its
  * mark, with a file `lock` that the call and all its children hold, and a journal NAME.undo for
  * each run in progress: lines `folder PATH`, `after WORD...` and `remove PATH [RESULT]`; with
- * RESULT, the folder `result` in PATH is first copied to there. A journal is on disk before
- * anything that it undoes is done, and only the host of its call carries it out.
+ * RESULT, the folder `result` in PATH is first copied to there, unless another call has begun the
+ * run since. A journal is on disk before anything that it undoes is done, and only the host of its
+ * call carries it out.
  */
 
 #define SSBATCH_CALL_MARK 128
@@ -28,6 +29,13 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_open(struct ssbatch_call *call,
 /* Writes the journal of a run, or of the study's own lines ("" as its name). */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
     const struct ssbatch_call *call, const char *name, const char *journal, struct ss_error *error);
+
+/*
+ * Notes in the hidden folder of a run whether the files of this attempt are in memory: until the
+ * next attempt, which may be on another host, this call alone may copy files from there.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_claim(
+    const struct ssbatch_call *call, const char *name, bool in_memory, struct ss_error *error);
 
 /* Removes the journal of a run once everything in it is undone. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
