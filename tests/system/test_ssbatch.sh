@@ -446,17 +446,22 @@ END
     [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
-# Root could remove everything.
+# take_no_rights: sets `as` to words that make root another user, whose folder the current one becomes. Root could read
+# and remove everything.
+take_no_rights() {
+    as=()
+    [ "$(id -u)" -eq 0 ] || return 0
+    have_other_users || skip "another-user: root cannot become it"
+    as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    chmod 711 "$folder"
+    chown 65534:65534 .
+    "${as[@]}" test -x "$build/bin/ssbatch" || skip "another-user: no other user can read the build folder"
+}
+
 read_only_folders_of_runs_are_removed() {
-    local as=() memory
+    local as memory
     begin
-    if [ "$(id -u)" -eq 0 ]; then
-        have_other_users || skip "another-user: root cannot become it"
-        as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
-        chmod 711 "$folder"
-        chown 65534:65534 .
-        "${as[@]}" test -x "$build/bin/ssbatch" || skip "another-user: no other user can read the build folder"
-    fi
+    take_no_rights
     "${as[@]}" mkdir ram
     cat >plan <<'END'
 run a takes 1s
@@ -473,6 +478,25 @@ END
         [ -z "$(ls ram; ls -A "study$memory/.study/calls"; find "study$memory" -name '.*.part')" ] || fail "files are left"
     done
     [ ${#as[@]} -eq 0 ] || files_that_cannot_be_removed_are_named "${as[@]}"
+}
+
+# The second attempt finds the files of the first one, which was in memory or not.
+attempts_in_memory_continue_with_read_only_files() {
+    local as memory
+    begin
+    take_no_rights
+    "${as[@]}" mkdir ram
+    cat >plan <<'END'
+run a takes 1s keep
+main -- sh -c 'cd {out}; [ ! -e d ] || { chmod 755 d; touch d/y; chmod 555 d; rm old; echo 2 >f2; mv -f f2 f; chmod 444 f; exit; }; mkdir d; touch d/x old; echo 1 >f; chmod 444 d/x f; chmod 555 d; exit 1'
+END
+    for memory in '' ram; do
+        expect 1 "${as[@]}" ssbatch ${memory:+--ram-folder "$PWD/$memory"} "study$memory" plan
+        expect 0 "${as[@]}" ssbatch --ram-folder "$PWD/ram" "study$memory" plan
+        is "study$memory/a/f" 2
+        [ "$(cd "study$memory/a" && echo * d/*)" = "d f run.json d/x d/y" ] || fail "$(ls "study$memory"/a/{,d})"
+        [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
+    done
 }
 
 # files_that_cannot_be_removed_are_named COMMAND...: fails unless they neither end the study nor make a run fail, unless
@@ -892,6 +916,7 @@ run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case kept_files_in_memory_survive_a_kill
 run_case read_only_folders_of_runs_are_removed
+run_case attempts_in_memory_continue_with_read_only_files
 run_case folders_of_other_users_in_memory_are_refused
 run_case nbench_fit_requires_the_load_of_one_instance
 run_case failed_runs_are_repeated

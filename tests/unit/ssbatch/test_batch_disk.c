@@ -330,6 +330,50 @@ static void a_process_that_looks_at_a_lock_only_delays_a_call(void **state) {
     ssbatch_study_unlock_run(&study, "a", lock);
 }
 
+static void make_link(const char *path) {
+    char whole[200];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    assert_int_equal(symlink("elsewhere", whole), 0);
+}
+
+static void remove_tree(const char *path) {
+    struct ss_error error = {0};
+    char whole[200];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    assert_int_equal(ssbatch_disk_remove_tree(whole, &error), 0);
+}
+
+static void copy_tree(const char *path, const char *copy) {
+    struct ss_error error = {0};
+    char from[200], to[200];
+    snprintf(from, sizeof from, "%s/%s", root, path);
+    snprintf(to, sizeof to, "%s/%s", root, copy);
+    assert_int_equal(ssbatch_disk_copy_tree(from, to, &error), 0);
+}
+
+/* A later copy has no files that were removed from the original, or replaced by folders or links.
+ */
+static void a_copy_loses_what_the_original_has_lost(void **state) {
+    (void)state;
+    make_folder("from");
+    make_folder("to");
+    write_text("from/file", "");
+    make_folder("from/folder");
+    write_text("from/folder/inner", "");
+    make_link("from/link");
+    copy_tree("from", "to");
+    assert_true(exists("to/file") && exists("to/folder/inner") && exists("to/link"));
+    remove_tree("from/file");
+    remove_tree("from/folder");
+    remove_tree("from/link");
+    make_link("from/folder");
+    make_folder("from/link");
+    write_text("from/link/inner", "");
+    copy_tree("from", "to");
+    assert_false(exists("to/file") || exists("to/folder/inner"));
+    assert_true(exists("to/folder") && exists("to/link/inner"));
+}
+
 static char undone[500];
 static bool fails;
 static bool lives;
@@ -629,6 +673,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_lock_of_a_killed_process_is_not_held, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_copy_loses_what_the_original_has_lost, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),

@@ -148,12 +148,15 @@ static int remove_entry(
     return 0;
 }
 
-/* Root needs no permissions, but other users cannot empty a read-only folder, even their own. */
-static void permit_changes(const char *path, const struct stat *status) {
+/*
+ * Adds permissions of the owner to a file or folder of this user. Root needs none, but others
+ * cannot empty a read-only folder, even their own.
+ */
+static void permit(const char *path, const struct stat *status, mode_t needed) {
     mode_t mode = status->st_mode & 07777;
-    if (status->st_uid == geteuid() && (mode & S_IRWXU) != S_IRWXU &&
-        fchmodat(AT_FDCWD, path, mode | S_IRWXU, AT_SYMLINK_NOFOLLOW) < 0)
-        return; /* the removal fails, and says why */
+    if (status->st_uid == geteuid() && (mode & needed) != needed &&
+        fchmodat(AT_FDCWD, path, mode | needed, AT_SYMLINK_NOFOLLOW) < 0)
+        return; /* the operation that needs it fails, and says why */
 }
 
 int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
@@ -163,7 +166,7 @@ int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
         return errno == ENOENT ? 0 : fail(path, error);
     if (!S_ISDIR(status.st_mode))
         return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
-    permit_changes(path, &status);
+    permit(path, &status, S_IRWXU);
     int visited = each_entry(path, remove_entry, NULL, &first);
     if (rmdir(path) == 0)
         return 0;
@@ -171,12 +174,15 @@ int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
                                        : fail(path, error);
 }
 
+/* Makes a new file: an earlier copy may be read-only. */
 static int copy_file(const char *from, const char *to, mode_t mode, struct ss_error *error) {
     char bytes[65536];
     SS_OWNED(close) int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0)
         return fail(from, error);
-    SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
+    if (unlink(to) < 0 && errno != ENOENT)
+        return fail(to, error);
+    SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
     if (out < 0)
         return fail(to, error);
     for (ssize_t count; (count = read(in, bytes, sizeof bytes)) != 0;) {
@@ -207,8 +213,10 @@ static int copy_entry(
     char to[SSBATCH_PATH];
     if (ssbatch_disk_path(to, target, strrchr(path, '/') + 1, error) < 0)
         return -1;
-    if (S_ISREG(status->st_mode))
-        return copy_file(path, to, status->st_mode, error);
+    if (S_ISREG(status->st_mode)) {
+        permit(path, status, S_IRUSR);
+        return copy_file(path, to, status->st_mode | S_IRUSR, error);
+    }
     if (S_ISLNK(status->st_mode))
         return copy_link(path, to, error);
     if (!S_ISDIR(status->st_mode))
@@ -219,6 +227,27 @@ static int copy_entry(
     return ssbatch_disk_copy_tree(path, to, error);
 }
 
+/* Removes an entry of a copy that the original lacks, or has as another type of file. */
+static int remove_other(
+    const void *original, const char *path, const struct stat *status, struct ss_error *error) {
+    char from[SSBATCH_PATH];
+    struct stat now;
+    if (ssbatch_disk_path(from, original, strrchr(path, '/') + 1, error) < 0)
+        return -1;
+    if (lstat(from, &now) < 0)
+        return errno == ENOENT ? ssbatch_disk_remove_tree(path, error) : fail(from, error);
+    return (now.st_mode & S_IFMT) == (status->st_mode & S_IFMT)
+               ? 0
+               : ssbatch_disk_remove_tree(path, error);
+}
+
 int ssbatch_disk_copy_tree(const char *from, const char *to, struct ss_error *error) {
+    struct stat status;
+    if (lstat(from, &status) == 0)
+        permit(from, &status, S_IRUSR | S_IXUSR);
+    if (lstat(to, &status) == 0)
+        permit(to, &status, S_IRWXU);
+    if (each_entry(to, remove_other, from, error) < 0)
+        return -1;
     return each_entry(from, copy_entry, to, error);
 }

@@ -63,7 +63,11 @@ SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
-/* Copies the contents of a folder into another one, which must exist, without a sync. */
+/*
+ * Makes a folder, which must exist, a copy of another one, without a sync: adds, replaces and
+ * removes files. Links are copied as such, pipes and sockets are not. Files and folders become
+ * readable for their owner, and copies of folders writable.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_copy_tree(
     const char *from, const char *to, struct ss_error *error);
 
