@@ -480,6 +480,24 @@ END
     [ ${#as[@]} -eq 0 ] || files_that_cannot_be_removed_are_named "${as[@]}"
 }
 
+# As of a command that runs under sudo.
+files_that_cannot_be_read_are_kept() {
+    local as
+    begin
+    take_no_rights
+    cat >plan <<'END'
+run a takes 1s
+main -- sh -c 'cd {out}; mkdir b; echo x >a; touch b/c; chmod 0 a b'
+run b takes 1s
+main -- true
+END
+    expect 0 "${as[@]}" ssbatch study plan
+    says err "2 of 2 runs done"
+    chmod 700 study/a/a study/a/b
+    is study/a/a x
+    [ -e study/a/b/c ] || fail "no file in the folder"
+}
+
 # The second attempt finds the files of the first one, which was in memory or not.
 attempts_in_memory_continue_with_read_only_files() {
     local as memory
@@ -916,6 +934,7 @@ run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case kept_files_in_memory_survive_a_kill
 run_case read_only_folders_of_runs_are_removed
+run_case files_that_cannot_be_read_are_kept
 run_case attempts_in_memory_continue_with_read_only_files
 run_case folders_of_other_users_in_memory_are_refused
 run_case nbench_fit_requires_the_load_of_one_instance

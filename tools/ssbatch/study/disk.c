@@ -90,15 +90,28 @@ static int each_entry(
     return 0;
 }
 
+/* Syncs the file system of a file that this user cannot open. */
+static int sync_file_system(const char *path, struct ss_error *error) {
+    char parent[SSBATCH_PATH];
+    snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(path, '/') - path), path);
+    SS_OWNED(close) int folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder < 0 || syncfs(folder) < 0 ? fail(parent, error) : 0;
+}
+
 /*
  * Syncs a file or folder. Links, pipes and sockets have no contents; the sync of their folder
- * suffices.
+ * suffices. A command may leave files that only root can read.
  */
 static int sync_entry(
     const void *disk, const char *path, const struct stat *status, struct ss_error *error) {
-    if (S_ISDIR(status->st_mode))
-        return ssbatch_disk_sync_tree(disk, path, error);
-    return S_ISREG(status->st_mode) ? ssbatch_disk_sync(disk, path, error) : 0;
+    bool is_folder = S_ISDIR(status->st_mode);
+    if (!is_folder && !S_ISREG(status->st_mode))
+        return 0;
+    if (faccessat(AT_FDCWD, path, is_folder ? R_OK | X_OK : R_OK, AT_EACCESS) < 0 &&
+        errno == EACCES)
+        return sync_file_system(path, error);
+    return is_folder ? ssbatch_disk_sync_tree(disk, path, error)
+                     : ssbatch_disk_sync(disk, path, error);
 }
 
 int ssbatch_disk_sync_tree(
