@@ -538,23 +538,27 @@ files_that_cannot_be_removed_are_named() {
     [ ! -e left/.a.part ] || fail "the folder is left"
 }
 
-# Another user may guess the name of a folder in /dev/shm and create it first.
-# shellcheck disable=SC2016 # $$ is the pid that ssbatch then has
-folders_of_other_users_in_memory_are_refused() {
+# Calls in two containers that share the folder may have the same pid and the same name of a run.
+files_of_other_calls_in_memory_are_left_alone() {
+    local new=(unshare -mpf --mount-proc)
     begin
-    mkdir ram treasure
-    echo x >treasure/kept
-    printf '%s\n' 'run a takes 1s' "main -- sh -c 'touch {record}'" >plan
-    expect 125 bash -c 'ln -s "$PWD/treasure" "ram/ssbatch-$$-a"; exec ssbatch --ram-folder "$PWD/ram" study plan'
-    says err "-a belongs to another user: choose a folder that only you can write to (--ram-folder)"
-    [ "$(ls treasure)" = kept ] || fail "the folder of the other user has $(ls treasure)"
-    if have_other_users; then
-        expect 125 bash -c 'install -d -o 65534 "ram/ssbatch-$$-a"; exec ssbatch --ram-folder "$PWD/ram" study plan'
-        says err "-a belongs to another user: "
-    fi
-    ls ram >before
-    expect 0 ssbatch --ram-folder "$PWD/ram" study plan
-    is before "$(ls ram)"
+    [ "$(id -u)" -eq 0 ] || new=(unshare -rmpf --mount-proc)
+    "${new[@]}" "${new[@]}" true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
+    mkdir ram
+    cat >inner <<'END'
+run a takes 1s
+main -- sh -c 'cd {out}; touch inner; ls >list'
+END
+    cat >plan <<END
+run a takes 1s
+main -- sh -c 'touch {out}/outer; ${new[*]} ssbatch --ram-folder "\$PWD/ram" other inner; ls {out} >list'
+END
+    expect 0 "${new[@]}" ssbatch --ram-folder "$PWD/ram" study plan
+    says err "1 of 1 runs done"
+    says list outer
+    is other/a/list "$(printf 'inner\nlist\nrecord.stderr\nrecord.stdout')"
+    [ -e study/a/outer ] || fail "the other call has removed the result"
+    [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
 # Options of showstopper may follow -- without a column before it. After a mistake, nothing is printed.
@@ -936,7 +940,7 @@ run_case kept_files_in_memory_survive_a_kill
 run_case read_only_folders_of_runs_are_removed
 run_case files_that_cannot_be_read_are_kept
 run_case attempts_in_memory_continue_with_read_only_files
-run_case folders_of_other_users_in_memory_are_refused
+run_case files_of_other_calls_in_memory_are_left_alone
 run_case nbench_fit_requires_the_load_of_one_instance
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,16 +96,24 @@ static int note_journal(const struct carried *carried, bool copies, struct ss_er
 static int make_memory(const struct carried *carried, struct ss_error *error) {
     if (!carried->carrier->memory)
         return 0;
-    if (mkdir(carried->scratch, 0700) < 0 && errno != EEXIST)
+    if (mkdir(carried->scratch, 0700) < 0)
         return ss_error_fail(error, "%s: %s", carried->scratch, strerror(errno));
-    if (!ssbatch_disk_is_own(carried->scratch))
-        return ss_error_fail(error,
-            "%s belongs to another user: choose a folder that only you can write to "
-            "(--ram-folder)",
-            carried->scratch);
-    if (mkdir(carried->out, 0777) < 0 && errno != EEXIST)
+    if (mkdir(carried->out, 0777) < 0)
         return ss_error_fail(error, "%s: %s", carried->out, strerror(errno));
     return ssbatch_disk_copy_tree(carried->result, carried->out, error);
+}
+
+/*
+ * Chooses a name that no other folder has: calls in other containers that share the folder may have
+ * the same pid, and the folders of killed calls wait there to be copied.
+ */
+static int choose_memory(struct carried *carried, struct ss_error *error) {
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) < 0)
+        return ss_error_fail(error, "cannot choose a folder in memory: %s", strerror(errno));
+    snprintf(carried->scratch, sizeof carried->scratch, "%.3800s/ssbatch-%d-%020" PRIu64 "-%.200s",
+        carried->carrier->memory, (int)getpid(), random, carried->run->name);
+    return 0;
 }
 
 static int choose_folders(struct carried *carried, struct ss_error *error) {
@@ -111,9 +121,8 @@ static int choose_folders(struct carried *carried, struct ss_error *error) {
     char hidden[SSBATCH_PATH];
     ssbatch_study_run_folder(carried->carrier->study, run->name, true, hidden);
     snprintf(carried->scratch, sizeof carried->scratch, "%s", hidden);
-    if (carried->carrier->memory)
-        snprintf(carried->scratch, sizeof carried->scratch, "%.3800s/ssbatch-%d-%.200s",
-            carried->carrier->memory, (int)getpid(), run->name);
+    if (carried->carrier->memory && choose_memory(carried, error) < 0)
+        return -1;
     if (ssbatch_disk_path(carried->result, hidden, SSBATCH_RESULT, error) < 0)
         return -1;
     return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
