@@ -463,6 +463,24 @@ static void a_command_that_prints_no_matching_line_fails_the_run(void **state) {
         "found: no line of the output of 'tell' matched '^name'");
 }
 
+static void a_matching_line_may_follow_much_output(void **state) {
+    static const char line[] = "0123456789abcdefghijklmnopqrstuvwxyz\n", last[] = "port 80\n";
+    static char text[4000000];
+    const struct script flood[] = {
+        {"flood", FOREVER, .says = text, .ends_in = SS_SECOND},
+        {"flood2", .lasts = SS_SECOND, .says = text},
+        {0},
+    };
+    char *end = text;
+    (void)state;
+    while (end + sizeof line + sizeof last < text + sizeof text)
+        end = stpcpy(end, line);
+    strcpy(end, last);
+    expect("run a takes 1s limit 3s\nbeside x ready='^port' -- flood\n"
+           "main ready='^port' -- flood2\n",
+        flood, "+flood +flood2 -flood", "");
+}
+
 static void unmatched_output_of_a_main_ends_the_other_mains(void **state) {
     (void)state;
     expect("run a takes 1s\nmain y ready='^x$' -- print\nmain z -- hung\n", usual,
@@ -596,6 +614,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(braces_that_are_not_placeholders_are_kept, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_command_that_prints_no_matching_line_fails_the_run, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_matching_line_may_follow_much_output, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(unmatched_output_of_a_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(start_times_of_adjacent_mains_have_one_origin, make_scratch, remove_scratch),

@@ -22,9 +22,6 @@
 /* Time that ended commands may take to disappear after their grace period. */
 #define END_PATIENCE (30 * SS_SECOND)
 
-/* A pattern must match within this many bytes of output. */
-#define OUTPUT_MAX (1 << 20)
-
 /* The last line of standard error is searched in this many bytes at its end. */
 #define ERRORS_MAX 4096
 
@@ -225,20 +222,25 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
     return check_besides(stage, stage);
 }
 
-/* Returns whether a line of the output matches the pattern; if so, keeps its group 1. */
+/*
+ * Returns whether a line of the output matches the pattern; if so, keeps its group 1. Searches only
+ * lines that were not searched before: a `beside` may print many before it is ready.
+ */
 static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *act) {
     char path[PATH_ROOM];
     char *line = NULL;
     size_t room = 0;
-    ssize_t length, read = 0;
+    ssize_t length;
     bool found = false;
     regmatch_t groups[2];
     put_output_path(path, stage, act, "stdout");
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    while (file && !found && read < OUTPUT_MAX && (length = getline(&line, &room, file)) > 0) {
-        read += length;
+    if (file && fseeko(file, act->searched, SEEK_SET) < 0)
+        return false;
+    while (file && !found && (length = getline(&line, &room, file)) > 0) {
         if (line[length - 1] != '\n' && !act->ended)
             break; /* the rest of the line has not been written yet */
+        act->searched += length;
         line[strcspn(line, "\n")] = '\0';
         found = regexec(act->line->regex, line, 2, groups, 0) == 0;
         if (found && groups[1].rm_so >= 0)

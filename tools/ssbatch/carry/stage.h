@@ -21,6 +21,7 @@ struct ssbatch_act {
     pid_t pid;        /* pid of the command */
     int status;       /* status, once the command has ended */
     ss_time cpu_time; /* CPU time, once nothing is left of the command */
+    off_t searched;   /* bytes of its output that do not match its pattern */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };
 
