@@ -289,6 +289,23 @@ static void null_bytes_are_refused(void **state) {
     fclose(stream);
 }
 
+/*
+ * A script may have read a value from a DOS file. The rest of the line must not be lost.
+ */
+static void carriage_returns_within_a_line_are_refused(void **state) {
+    (void)state;
+    const char *const message =
+        "plan:2: the line contains a carriage return, perhaps from a value that was read from a "
+        "DOS file: remove it, or write $'\\r'";
+    assert_refused("run a takes 1s\nmain -- x small\r --load 20\n", message);
+    assert_refused("run a takes 1s\nmain -- x 'small\r'\n", message);
+    assert_refused("run a takes 1s\nmain -- x small\r\r\n", message);
+    struct ssbatch_plan *plan = parse("run a takes 1s\r\nmain -- x $'small\\r' y\r");
+    assert_words(plan->runs[0].lines.items[0].words, "[x][small\r][y]");
+    assert_printed(print_run, plan, "a", "run a takes 1s\n  main -- x $'small\\015' y\n");
+    ssbatch_plan_free(plan);
+}
+
 static void runs_that_cannot_be_carried_out_are_refused(void **state) {
     (void)state;
     assert_refused("# nothing\n", "plan:2: the plan has no run: add a line 'run NAME takes TIME' "
@@ -442,6 +459,7 @@ UNIT_MAIN(
     cmocka_unit_test(ten_thousand_runs_are_found_by_name),
     cmocka_unit_test(lines_that_cannot_be_read_are_refused),
     cmocka_unit_test(null_bytes_are_refused),
+    cmocka_unit_test(carriage_returns_within_a_line_are_refused),
     cmocka_unit_test(runs_that_cannot_be_carried_out_are_refused),
     cmocka_unit_test(names_must_be_unique_and_usable_as_file_names),
     cmocka_unit_test(commands_that_are_incomplete_are_refused),

@@ -37,7 +37,12 @@ static int read_piece(struct reader *reader, struct ss_error *error) {
     reader->read++;
     if (strlen(reader->piece) < (size_t)length)
         return ss_error_fail(error, "the line contains a null byte: a plan is text");
-    reader->piece[strcspn(reader->piece, "\r\n")] = '\0';
+    size_t end = strcspn(reader->piece, "\r\n");
+    if (reader->piece[end] == '\r' && reader->piece[end + 1 + (reader->piece[end + 1] == '\n')])
+        return ss_error_fail(error,
+            "the line contains a carriage return, perhaps from a value that "
+            "was read from a DOS file: remove it, or write $'\\r'");
+    reader->piece[end] = '\0';
     return 1;
 }
 
