@@ -560,6 +560,39 @@ static void a_value_is_computed_only_once(void **state) {
     close_stage();
 }
 
+/* On the first call, the braces would remain in the command. */
+static void values_that_are_not_found_yet_are_refused(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    read_plan("after -- close {base}\nonce base match='^base ([0-9]+)' -- print\n"
+              "run a takes 1s\nmain -- work {base}\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    struct ssbatch_stage study = stage;
+    study.lines = &plan.study;
+    for (int i = 0; i < 2; i++) {
+        error = (struct ss_error){0};
+        assert_int_equal(ssbatch_stage_open(&study, &error), -1);
+        assert_string_equal(error.message,
+            "line 1: {base} is unknown in an `after` above the first run, which may have to run "
+            "before the value is found: write the `after` below the runs that use it");
+        ssbatch_stage_free(&study);
+        assert_int_equal(ssbatch_values_set(&values, "base", "17", &error), 0);
+    }
+    close_stage();
+    read_plan("before -- prepare {base}\nonce base match='^base ([0-9]+)' -- print\n"
+              "run a takes 1s\nmain -- work {base}\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    study = stage;
+    study.lines = &plan.study;
+    assert_int_equal(ssbatch_stage_open(&study, NULL), 0);
+    assert_int_equal(ssbatch_stage_run(&study), -1);
+    ssbatch_stage_end(&study);
+    assert_string_equal(
+        study.why.message, "before: {base} is not known yet: use it only in later lines");
+    ssbatch_stage_free(&study);
+    close_stage();
+}
+
 static void a_value_without_matching_output_fails(void **state) {
     (void)state;
     read_plan("once base match='^speed ([0-9]+)' -- print\nrun a takes 1s\nmain -- work\n");
@@ -622,5 +655,6 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(afters_with_placeholders_known_only_during_the_run_are_refused, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(only_showstopper_commands_get_a_record_option, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_value_is_computed_only_once, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(values_that_are_not_found_yet_are_refused, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_value_without_matching_output_fails, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(the_journal_has_the_afters_with_placeholders_replaced, make_scratch, remove_scratch))

@@ -72,12 +72,38 @@ static char *find_of_role(
     return text;
 }
 
+static bool is_once(const struct ssbatch_stage *stage, const char *name) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        const struct ssbatch_line *line = &stage->lines->items[i];
+        if (line->kind == SSBATCH_ONCE && strcmp(line->role, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns the value of a `once` line, or NULL: with the error set if it must not be used here. */
+static char *find_value(
+    const struct finding *finding, const char *placeholder, struct ss_error *error) {
+    const char *value = ssbatch_values_get(finding->stage->values, placeholder);
+    bool is_own = is_once(finding->stage, placeholder);
+    if (is_own && finding->fixed)
+        ss_error_fail(error,
+            "{%s} is unknown in an `after` above the first run, which may have to run before the "
+            "value is found: write the `after` below the runs that use it",
+            placeholder);
+    else if (is_own && !value)
+        ss_error_fail(error, "{%s} is not known yet: use it only in later lines", placeholder);
+    else if (value)
+        return strdup(value);
+    return NULL;
+}
+
 static char *find(void *context, const char *placeholder, struct ss_error *error) {
     const struct finding *finding = context;
     const struct ssbatch_stage *stage = finding->stage;
-    const char *value = ssbatch_values_get(stage->values, placeholder);
-    if (value)
-        return strdup(value);
+    char *value = find_value(finding, placeholder, error);
+    if (value || error->status)
+        return value;
     if (strcmp(placeholder, "record") == 0)
         return print_record(finding);
     if (strcmp(placeholder, "out") == 0)
