@@ -265,6 +265,29 @@ END
     python3 -c 'import json; rows = json.load(open("out")); assert len(rows) == 2, rows'
 }
 
+# The earlier result remains until the run is done again.
+a_result_is_listed_with_the_columns_it_was_measured_with() {
+    begin
+    printf '%s\n' 'run a takes 1s size=1' 'main x way=1 -- true' 'main y way=2 -- true' >plan
+    expect 0 ssbatch study plan
+    printf '%s\n' 'run a takes 1s size=2 more=3' 'beside y way=4 -- sleep 1000' 'main z way=5 -- true' >other
+    expect 0 ssbatch --add --redo a study other
+    expect 0 ssbatch --list --csv study
+    [ "$(cut -d, -f 1-3,14- out)" = $'run,role,status,size,more,way\na,x,done,1,,1\na,y,done,1,,2' ] || fail "$(cat out)"
+    expect 0 ssbatch --redo a study other
+    expect 0 ssbatch --list --csv study
+    [ "$(cut -d, -f 1-3,14- out)" = $'run,role,status,size,more,way\na,y,done,2,3,4\na,z,done,2,3,5' ] || fail "$(cat out)"
+    # The plan no longer has some of the columns.
+    printf '%s\n' 'run a takes 1s bytes=2' 'main -- true' >other
+    expect 0 ssbatch --add --redo a study other
+    expect 0 ssbatch --list --csv study
+    [ "$(cut -d, -f 1-3,14- out)" = $'run,role,status,bytes,size,more,way\na,y,done,,2,3,4\na,z,done,,2,3,5' ] ||
+        fail "$(cat out)"
+    expect 0 ssbatch --list --json study
+    python3 -c 'import json; print(json.load(open("out"))[0]["columns"])' >columns
+    is columns "{'size': '2', 'more': '3', 'way': '4'}"
+}
+
 columns_of_a_plan_and_of_the_list_have_different_names() {
     begin
     printf '%s\n' 'run a takes 1s limit 90s seconds=7 record=x size=2' 'main -- true' >plan
@@ -929,6 +952,7 @@ run_case redone_runs_begin_with_an_empty_folder
 run_case a_planned_run_is_printed_as_a_whole
 run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
+run_case a_result_is_listed_with_the_columns_it_was_measured_with
 run_case columns_of_a_plan_and_of_the_list_have_different_names
 run_case a_plan_can_be_added_without_carrying_out_a_run
 run_case options_that_would_be_ignored_are_refused

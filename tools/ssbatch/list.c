@@ -24,7 +24,7 @@ struct row {
 struct table {
     FILE *stream;
     struct ss_json json;
-    const char **keys; /* keys of all columns of the plan */
+    char **keys; /* keys of all columns of the plan and of results; owned */
     size_t key_count, key_room;
     size_t counts[SSBATCH_STATUSES];
 };
@@ -182,21 +182,9 @@ static int add_keys(
             continue;
         if (!SS_GROW(table->keys, table->key_count + 1, table->key_room))
             return ss_error_memory(error);
-        table->keys[table->key_count++] = columns->items[i].key;
-    }
-    return 0;
-}
-
-static int find_keys(struct table *table, const struct ssbatch_plan *plan, struct ss_error *error) {
-    for (size_t i = 0; i < plan->run_count; i++) {
-        const struct ssbatch_run *run = &plan->runs[i];
-        if (add_keys(table, &run->columns, error) < 0)
-            return -1;
-        for (size_t j = 0; j < run->lines.count; j++) {
-            if (has_row(&run->lines.items[j]) &&
-                add_keys(table, &run->lines.items[j].columns, error) < 0)
-                return -1;
-        }
+        table->keys[table->key_count] = strdup(columns->items[i].key);
+        if (!table->keys[table->key_count++])
+            return ss_error_memory(error);
     }
     return 0;
 }
@@ -219,6 +207,97 @@ static void print_rows(
         print(table, &row);
 }
 
+static int read_columns(
+    struct ssbatch_columns *columns, const struct json_object *of, struct ss_error *error) {
+    struct json_object *object = document_get(of, "columns", json_type_object);
+    if (!object)
+        return 0;
+    json_object_object_foreach(object, key, value) {
+        const char *text = document_as_text(value);
+        if (!SS_GROW_TIGHTLY(columns->items, columns->count + 1, columns->room))
+            return ss_error_memory(error);
+        columns->items[columns->count++] = (struct ssbatch_column){key, text ? text : ""};
+    }
+    return 0;
+}
+
+static enum ssbatch_kind read_kind(const struct json_object *command) {
+    const char *name = document_text(command, "kind");
+    int kind = 0;
+    while (kind < SSBATCH_KINDS && name && strcmp(ssbatch_kind_name(kind), name) != 0)
+        kind++;
+    return (enum ssbatch_kind)kind;
+}
+
+/*
+ * Takes the columns and commands of the run from its result: the plan may have others by now,
+ * which are still to be carried out (--redo). The texts are those of the document.
+ */
+static int read_carried_out(
+    struct ssbatch_run *run, const struct json_object *document, struct ss_error *error) {
+    struct json_object *commands = document_get(document, "commands", json_type_array);
+    size_t count = commands ? json_object_array_length(commands) : 0;
+    run->columns = (struct ssbatch_columns){0};
+    run->lines = (struct ssbatch_lines){.items = calloc(count + 1, sizeof *run->lines.items)};
+    if (!run->lines.items)
+        return ss_error_memory(error);
+    while (run->lines.count < count) {
+        const struct json_object *command = json_object_array_get_idx(commands, run->lines.count);
+        struct ssbatch_line *line = &run->lines.items[run->lines.count++];
+        line->kind = read_kind(command);
+        line->role = document_text(command, "role");
+        if (read_columns(&line->columns, command, error) < 0)
+            return -1;
+    }
+    return read_columns(&run->columns, document, error);
+}
+
+static void free_carried_out(struct ssbatch_run *run) {
+    for (size_t i = 0; i < run->lines.count; i++)
+        free(run->lines.items[i].columns.items);
+    free(run->lines.items);
+    free(run->columns.items);
+}
+
+static int add_keys_of_run(
+    struct table *table, const struct ssbatch_run *run, struct ss_error *error) {
+    if (add_keys(table, &run->columns, error) < 0)
+        return -1;
+    for (size_t i = 0; i < run->lines.count; i++) {
+        if (has_row(&run->lines.items[i]) &&
+            add_keys(table, &run->lines.items[i].columns, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Adds the columns of a result. One that cannot be read is reported when its row is printed. */
+static int add_keys_of_result(struct table *table, const struct ssbatch_study *study,
+    const struct ssbatch_run *run, struct ss_error *error) {
+    struct ss_error unread = {0};
+    struct json_object *document = ssbatch_run_document_read(study, run->name, &unread);
+    if (!document)
+        return 0;
+    struct ssbatch_run carried_out = *run;
+    int status = read_carried_out(&carried_out, document, error);
+    if (status == 0)
+        status = add_keys_of_run(table, &carried_out, error);
+    free_carried_out(&carried_out);
+    json_object_put(document);
+    return status;
+}
+
+/* The columns of the plan come first. */
+static int find_keys(struct table *table, const struct ssbatch_study *study,
+    const struct ssbatch_plan *plan, struct ss_error *error) {
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
+        status = add_keys_of_run(table, &plan->runs[i], error);
+    for (size_t i = 0; status == 0 && i < plan->run_count; i++)
+        status = add_keys_of_result(table, study, &plan->runs[i], error);
+    return status;
+}
+
 static int print_run(struct table *table, const struct ssbatch_study *study,
     const struct ssbatch_run *run, print_row *print, struct ss_error *error) {
     char who[128];
@@ -226,16 +305,21 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
     struct json_object *document = ssbatch_run_document_read(study, run->name, error);
     if (error->status)
         return -1;
-    struct row row = read_row(run, document);
+    struct ssbatch_run carried_out = *run;
+    int status = document ? read_carried_out(&carried_out, document, error) : 0;
+    struct row row = read_row(&carried_out, document);
     if (!document && ssbatch_study_is_locked(study, run->name, &holder)) {
         snprintf(who, sizeof who, "on %s by process %d", holder.host, (int)holder.pid);
         row.status = "running";
         row.reason = who;
     }
     table->counts[ssbatch_run_document_status(document)]++;
-    print_rows(table, row, document, print);
+    if (status == 0)
+        print_rows(table, row, document, print);
+    if (document)
+        free_carried_out(&carried_out);
     json_object_put(document);
-    return 0;
+    return status;
 }
 
 static int print_table(struct table *table, const struct ssbatch_options *options,
@@ -243,7 +327,7 @@ static int print_table(struct table *table, const struct ssbatch_options *option
     print_row *print = options->csv    ? print_csv_row
                        : options->json ? print_json_row
                                        : print_text_row;
-    if (find_keys(table, plan, error) < 0)
+    if (print != print_text_row && find_keys(table, study, plan, error) < 0)
         return -1;
     if (options->csv)
         print_csv_heading(table);
@@ -274,6 +358,8 @@ int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_e
         result = print_table(&table, options, &study, &plan, error);
     if (table.counts[SSBATCH_FAILED] > 0)
         *status = 1;
+    for (size_t i = 0; i < table.key_count; i++)
+        free(table.keys[i]);
     free(table.keys);
     ssbatch_plan_free(&plan);
     return result;
