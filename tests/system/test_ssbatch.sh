@@ -302,6 +302,24 @@ row = json.load(open("out"))[0]
 assert row["seconds"] is None and row["columns"] == {"seconds": "7", "record": "x", "size": "2"}, row'
 }
 
+# Runs that a later plan adds, or moves up, may be needed by earlier ones that are not done.
+later_plans_may_order_runs_differently() {
+    local i
+    begin
+    for i in c b a; do
+        printf '%s\n' "run $i takes 1s" "main -- sh -c 'echo {run} >>log'"
+    done >plan
+    expect 0 ssbatch --add study plan
+    expect 0 ssbatch --only c study
+    printf '%s\n' 'run d takes 1s' "main -- sh -c 'echo {run} >>log'" 'run a takes 1s needs=d' \
+        "main -- sh -c 'echo {run} >>log'" 'run b takes 1s needs=a' "main -- sh -c 'echo {run} >>log'" >other
+    expect 0 ssbatch study other
+    expect 0 ssbatch study other
+    is log "$(printf '%s\n' c d a b)"
+    expect 0 ssbatch --list --csv study
+    is <(cut -d, -f 1,3 out) "$(printf '%s\n' run,status c,done d,done a,done b,done)"
+}
+
 a_plan_can_be_added_without_carrying_out_a_run() {
     begin
     printf '%s\n' 'run a takes 1s limit 90s' 'main -- sh -c "echo a >>log"' >plan
@@ -954,6 +972,7 @@ run_case damaged_results_are_reported
 run_case results_contain_output_columns_and_times
 run_case a_result_is_listed_with_the_columns_it_was_measured_with
 run_case columns_of_a_plan_and_of_the_list_have_different_names
+run_case later_plans_may_order_runs_differently
 run_case a_plan_can_be_added_without_carrying_out_a_run
 run_case options_that_would_be_ignored_are_refused
 run_case the_order_of_a_dry_run_is_that_of_the_call

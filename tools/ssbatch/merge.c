@@ -237,9 +237,9 @@ struct merging {
     FILE *stream;
 };
 
-/* Prints the kept run or the run that replaces it. */
-static int merge_run(
-    const struct merging *merging, const struct ssbatch_run *kept, struct ss_error *error) {
+/* Chooses the kept run or the run that replaces it. */
+static int choose_run(const struct merging *merging, const struct ssbatch_run *kept,
+    const struct ssbatch_run **chosen, struct ss_error *error) {
     const struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
     int other = after ? is_other(merging->kept, kept, merging->plan, after, error) : 0;
     int done = other > 0 && !ssbatch_is_listed(merging->redo, kept->name)
@@ -247,21 +247,52 @@ static int merge_run(
                    : 0;
     if (other < 0 || done < 0 || (done && refuse(merging->refusals, kept->name, error) < 0))
         return -1;
-    ssbatch_plan_print_run(merging->stream, after && !done ? after : kept);
+    *chosen = after && !done ? after : kept;
     return 0;
 }
 
+/* Returns the index in `chosen` of the run of this name, or -1. */
+static ptrdiff_t index_of(const struct merging *merging, const char *name) {
+    const struct ssbatch_run *kept = ssbatch_plan_find(merging->kept, name);
+    const struct ssbatch_run *added = ssbatch_plan_find(merging->plan, name);
+    if (kept)
+        return kept - merging->kept->runs;
+    return added ? (ptrdiff_t)merging->kept->run_count + (added - merging->plan->runs) : -1;
+}
+
+/* Prints a run, after those that it needs: the new plan may have them in another order. */
+static void print_with_needs(
+    const struct merging *merging, const struct ssbatch_run **chosen, size_t index) {
+    const struct ssbatch_run *run = chosen[index];
+    if (!run)
+        return;
+    chosen[index] = NULL;
+    for (size_t i = 0; i < run->need_count; i++) {
+        ptrdiff_t needed = index_of(merging, run->needs[i]);
+        if (needed >= 0)
+            print_with_needs(merging, chosen, (size_t)needed);
+    }
+    ssbatch_plan_print_run(merging->stream, run);
+}
+
 static int print_merged(const struct merging *merging, int choice, struct ss_error *error) {
+    size_t kept_count = merging->kept->run_count, count = kept_count + merging->plan->run_count;
+    SS_OWNED(free) const struct ssbatch_run **chosen = calloc(count, sizeof *chosen);
+    if (!chosen)
+        return ss_error_memory(error);
     fputs("plan 1\n", merging->stream);
     print_lines(merging->stream, choice, merging->kept, merging->plan);
-    for (size_t i = 0; i < merging->kept->run_count; i++) {
-        if (merge_run(merging, &merging->kept->runs[i], error) < 0)
+    for (size_t i = 0; i < kept_count; i++) {
+        if (choose_run(merging, &merging->kept->runs[i], &chosen[i], error) < 0)
             return -1;
     }
     for (size_t i = 0; i < merging->plan->run_count; i++) {
-        if (!ssbatch_plan_find(merging->kept, merging->plan->runs[i].name))
-            ssbatch_plan_print_run(merging->stream, &merging->plan->runs[i]);
+        const struct ssbatch_run *run = &merging->plan->runs[i];
+        if (!ssbatch_plan_find(merging->kept, run->name))
+            chosen[kept_count + i] = run;
     }
+    for (size_t i = 0; i < count; i++)
+        print_with_needs(merging, chosen, i);
     return 0;
 }
 
