@@ -192,6 +192,25 @@ START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
 }
 END_TEST
 
+/* The user must know that something may still run. */
+START_TEST(a_terminated_call_says_what_it_could_not_undo) {
+    write_plan("after -- sh -c 'echo no bridge >&2; exit 3'\n"
+               "run a takes 1s\n"
+               "main -- sh -c 'touch begun; exec sleep 1000'\n"
+               "after -- sh -c 'echo no cable >&2; exit 4'\n");
+    struct run *run = start(NULL);
+    RUN_UNTIL(run, is_there("begun"));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_text(&run->err,
+        "ssbatch: a: warning: it is not undone: after ended with status 4: no cable; the next "
+        "call, or ssbatch --clean, tries again\n");
+    run_expect_text(&run->err, "ssbatch: after ended with status 3: no bridge\n");
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* As in a container: the kernel ignores what the first process of a PID namespace sends itself. */
 START_TEST(a_call_as_first_process_exits_with_the_number_of_the_signal) {
     SKIP_UNLESS(surroundings_have_namespaces(), "namespaces: cannot create a namespace");
@@ -342,6 +361,7 @@ PROCESS_MAIN(
     SS_CASE(the_next_call_ends_processes_of_a_killed_call),
     SS_CASE(a_call_without_runs_to_do_undoes_the_journals_of_a_killed_call),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
+    SS_CASE(a_terminated_call_says_what_it_could_not_undo),
     SS_CASE(a_call_as_first_process_exits_with_the_number_of_the_signal),
     SS_CASE(a_killed_call_leaves_no_attached_program_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),

@@ -299,6 +299,12 @@ static void report_attempt(
     } else if (attempt->status == SSBATCH_TO_COME && !attempt->signal) {
         say(batch, run->name, attempt->reason);
     }
+    if (attempt->not_undone[0]) {
+        snprintf(text, sizeof text,
+            "warning: it is not undone: %s; the next call, or ssbatch --clean, tries again",
+            attempt->not_undone);
+        say(batch, run->name, text);
+    }
     if (attempt->left[0])
         say_left(batch, run->name, attempt->left);
 }
@@ -461,9 +467,10 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     if (!batch->has_outer)
         return 0;
     ssbatch_stage_end(outer);
-    if (outer->why.status && !outer->signal)
-        status = ss_error_fail(error, "%s", outer->why.message);
-    if (!outer->left && ssbatch_call_forget(&batch->call, "", error) < 0)
+    const struct ss_error *why = outer->signal ? &outer->left : &outer->why;
+    if (why->status)
+        status = ss_error_fail(error, "%s", why->message);
+    if (!outer->left.status && ssbatch_call_forget(&batch->call, "", error) < 0)
         status = -1;
     ssbatch_stage_free(outer);
     return status;
@@ -583,6 +590,8 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     free(batch->runs);
     free(batch->turns);
     free(batch);
+    if (signal && result < 0)
+        fprintf(stderr, "ssbatch: %s\n", error->message);
     if (signal)
         ss_signals_raise_default(signal);
     return result;

@@ -243,7 +243,7 @@ static int forget(
     const struct carried *carried, struct ssbatch_attempt *attempt, struct ss_error *error) {
     if (carried->carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
         note_left(attempt, error);
-    return carried->stage.left
+    return carried->stage.left.status
                ? 0
                : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
 }
@@ -293,6 +293,8 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
                                                : SSBATCH_DONE;
     snprintf(
         attempt->reason, sizeof attempt->reason, "%s", stage->why.status ? stage->why.message : "");
+    if (stage->left.status && strcmp(stage->left.message, stage->why.message) != 0)
+        snprintf(attempt->not_undone, sizeof attempt->not_undone, "%s", stage->left.message);
 }
 
 /* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */

@@ -24,11 +24,12 @@ struct ssbatch_carrier {
 /* The outcome of an attempt. */
 struct ssbatch_attempt {
     enum ssbatch_status
-        status;        /* SSBATCH_TO_COME: interrupted, or another process carries it out */
-    char reason[1024]; /* why it failed, or who carries it out; "" otherwise */
-    char left[1024];   /* why files of the attempt remain that were to be removed; "" otherwise */
-    int signal;        /* the signal that interrupted the attempt; 0: none */
-    int exit_status;   /* exit status of the first `main` that failed; 0: none did */
+        status;            /* SSBATCH_TO_COME: interrupted, or another process carries it out */
+    char reason[1024];     /* why it failed, or who carries it out; "" otherwise */
+    char not_undone[1024]; /* why an `after` failed, unless that is `reason`; "" otherwise */
+    char left[1024]; /* why files of the attempt remain that were to be removed; "" otherwise */
+    int signal;      /* the signal that interrupted the attempt; 0: none */
+    int exit_status; /* exit status of the first `main` that failed; 0: none did */
     double seconds;
     int64_t begin;
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */

@@ -38,8 +38,7 @@ static void name_files(struct ssbatch_act *act, size_t index) {
 int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     size_t count = stage->lines->count;
     stage->moment = stage->signal = 0;
-    stage->left = false;
-    stage->why = (struct ss_error){0};
+    stage->why = stage->left = (struct ss_error){0};
     stage->acts = calloc(count + 1, sizeof *stage->acts);
     if (!stage->acts)
         return ss_error_memory(error);
@@ -438,7 +437,8 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         else
             check_output(stage, act);
     }
-    stage->left |= stage->why.status != 0;
+    if (!stage->left.status)
+        stage->left = stage->why;
     if (why.status)
         stage->why = why; /* the first reason is kept */
 }
