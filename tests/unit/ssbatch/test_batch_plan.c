@@ -327,6 +327,27 @@ static void runs_that_cannot_be_carried_out_are_refused(void **state) {
         "plan:1: 'cpus' is not reason=TEXT or KEY=VALUE: quote the reason");
 }
 
+/* None of them is ignored. */
+static void words_that_appear_twice_are_refused(void **state) {
+    (void)state;
+    assert_refused("run a takes 1s takes 2s\n", "plan:1: takes appears twice: remove one of them");
+    assert_refused(
+        "run a takes 1s limit 2s limit 3s\n", "plan:1: limit appears twice: remove one of them");
+    assert_refused("run a takes 0s limit 0s\n",
+        "plan:1: run a has a limit of 0: write a longer limit, or leave it out");
+    assert_refused("run a takes 1s keep keep\n", "plan:1: keep appears twice: remove one of them");
+    assert_refused("run a takes 1s\nmain -- x\nrun b takes 1s needs=a needs=a\nmain -- x\n",
+        "plan:3: needs= names 'a' twice: remove one of them");
+    assert_refused("run a takes 1s\nbeside ready=x ready=y -- z\n",
+        "plan:2: ready= appears twice: remove one of them");
+    assert_refused(
+        "once a match=(x) match=(y) -- z\n", "plan:1: match= appears twice: remove one of them");
+    assert_refused(
+        "run a takes 1s\nmain ok=1 ok=0 -- x\n", "plan:2: ok= appears twice: remove one of them");
+    assert_refused(
+        "skip a reason=x reason=y\n", "plan:1: reason= appears twice: remove one of them");
+}
+
 static void names_must_be_unique_and_usable_as_file_names(void **state) {
     (void)state;
     assert_refused("run a takes 1s\nmain -- x\nskip a reason=y\n",
@@ -461,6 +482,7 @@ UNIT_MAIN(
     cmocka_unit_test(null_bytes_are_refused),
     cmocka_unit_test(carriage_returns_within_a_line_are_refused),
     cmocka_unit_test(runs_that_cannot_be_carried_out_are_refused),
+    cmocka_unit_test(words_that_appear_twice_are_refused),
     cmocka_unit_test(names_must_be_unique_and_usable_as_file_names),
     cmocka_unit_test(commands_that_are_incomplete_are_refused),
     cmocka_unit_test(roles_must_be_unique_and_usable_in_placeholders),

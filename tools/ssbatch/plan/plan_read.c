@@ -272,7 +272,16 @@ static int read_set(struct reader *reader, char **words, struct ss_error *error)
     return copy_columns(&reader->set, &reader->own, error);
 }
 
+static int refuse_second(const char *word, struct ss_error *error) {
+    return ss_error_fail(error, "%s appears twice: remove one of them", word);
+}
+
 static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *error) {
+    for (size_t i = 0; i < run->need_count; i++) {
+        if (strcmp(run->needs[i], need) == 0)
+            return ss_error_fail(
+                error, "needs= names '%s' twice: remove one of them", ss_words_show(need).text);
+    }
     if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
         return ss_error_memory(error);
     run->needs[run->need_count++] = need;
@@ -316,6 +325,10 @@ static int refuse_run_word(const char *word, struct ss_error *error) {
 static int read_run_word(
     struct reader *reader, struct ssbatch_run *run, char **words, struct ss_error *error) {
     struct pair pair;
+    if ((strcmp(words[0], "takes") == 0 && run->takes != SS_TIME_NEVER) ||
+        (strcmp(words[0], "limit") == 0 && run->limit != SS_TIME_NEVER) ||
+        (strcmp(words[0], "keep") == 0 && run->keep))
+        return refuse_second(words[0], error);
     if (strcmp(words[0], "takes") == 0)
         return read_time(reader, words, &run->takes, error) < 0 ? -1 : 2;
     if (strcmp(words[0], "limit") == 0)
@@ -356,7 +369,7 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
     struct ssbatch_run *run = add_run(reader, words, error);
     if (!run)
         return -1;
-    run->takes = SS_TIME_NEVER;
+    run->takes = run->limit = SS_TIME_NEVER; /* not given */
     for (words += 2; *words;) {
         int read = read_run_word(reader, run, words, error);
         if (read < 0)
@@ -366,7 +379,12 @@ static int read_run(struct reader *reader, char **words, struct ss_error *error)
     if (run->takes == SS_TIME_NEVER)
         return ss_error_fail(
             error, "run %s has no duration: add 'takes TIME', such as 'takes 70s'", run->name);
-    if (run->limit > 0 && run->limit < run->takes)
+    if (run->limit == SS_TIME_NEVER)
+        run->limit = 0;
+    else if (run->limit == 0)
+        return ss_error_fail(
+            error, "run %s has a limit of 0: write a longer limit, or leave it out", run->name);
+    else if (run->limit < run->takes)
         return ss_error_fail(error,
             "run %s has a limit that is shorter than the time it takes: write a longer limit",
             run->name);
@@ -383,6 +401,8 @@ static int read_skip(struct reader *reader, char **words, struct ss_error *error
         if (!split_pair(*words, &pair))
             return ss_error_fail(error, "'%s' is not reason=TEXT or KEY=VALUE: quote the reason",
                 ss_words_show(*words).text);
+        if (strcmp(pair.key, "reason") == 0 && run->reason)
+            return refuse_second("reason=", error);
         if (strcmp(pair.key, "reason") == 0)
             run->reason = pair.value;
         else if (add_own_column(reader, &pair, error) < 0)
@@ -395,7 +415,8 @@ static int read_skip(struct reader *reader, char **words, struct ss_error *error
 }
 
 static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error) {
-    memset(line->ok, 0, sizeof line->ok);
+    if (line->has_ok)
+        return refuse_second("ok=", error);
     line->has_ok = true;
     struct ss_words_part part;
     for (const char *at = list; ss_words_next(&at, ',', &part);) {
@@ -433,7 +454,7 @@ static int compile_pattern(struct ssbatch_line *line, const char *key, struct ss
 
 static int set_pattern(struct ssbatch_line *line, const struct pair *pair, struct ss_error *error) {
     if (line->pattern)
-        return ss_error_fail(error, "%s= appears twice: remove one of them", pair->key);
+        return refuse_second(line->kind == SSBATCH_ONCE ? "match=" : "ready=", error);
     line->pattern = pair->value;
     return compile_pattern(line, pair->key, error);
 }
@@ -446,7 +467,7 @@ static int set_ready_file(
             "ready-file=",
             ssbatch_kind_name(line->kind));
     if (line->ready_file)
-        return ss_error_fail(error, "ready-file= appears twice: remove one of them");
+        return refuse_second("ready-file=", error);
     if (!*pair->value)
         return ss_error_fail(error, "ready-file= is empty: name a file");
     line->ready_file = pair->value;
