@@ -1030,6 +1030,26 @@ a_search_finds_the_capacity_of_a_service() {
     end_server
 }
 
+# The first trials overload the service and leave requests waiting at the cap, which must not count for the next ones.
+a_search_forgets_waiting_requests() {
+    local status=0 line=
+    serve in-turn
+    mkfifo lines
+    "$bin/ssrequest" "${patiently[@]}" --capacity p95=100s --rate 4000 --cap 2 --duration 100ms "$url" >lines 2>err &
+    local asker=$!
+    pids+=("$asker")
+    exec 8<lines
+    until [[ $line = *held* ]]; do
+        read -r line <&8 || fail "no trial held: $(cat err)"
+        echo "$line" >>trials
+    done
+    kill -INT "$asker"
+    cat <&8 >out
+    wait "$asker" || status=$?
+    [ "$status" -eq 1 ] || fail "status $status: $(cat trials out err)"
+    grep -q ' failed$' trials || fail "the first trial did not overload the service: $(cat trials)"
+}
+
 # The service has no limit; the generator has descriptors for about 10 connections, thus for 100 requests per second.
 a_search_limited_by_the_generator_gives_a_lower_bound() {
     local status=0
@@ -1132,6 +1152,7 @@ run_case control_commands_change_a_running_load
 run_case control_is_closed_to_other_users
 run_case lookups_do_not_block_requests
 run_case a_search_finds_the_capacity_of_a_service
+run_case a_search_forgets_waiting_requests
 run_case a_search_limited_by_the_generator_gives_a_lower_bound
 run_case a_search_fails_if_the_service_fails
 run_case a_search_is_ended_by_a_signal

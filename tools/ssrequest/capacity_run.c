@@ -63,7 +63,7 @@ static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedu
         .order_count = options->messages.count,
     };
     const struct ssrequest_transport transport = {send, finder->http};
-    ssrequest_tally_clear(&finder->tally);
+    ssrequest_tally_begin(&finder->tally);
     if (ssrequest_generator_open(
             &finder->generator, &rules, schedule, &transport, &finder->tally, error) < 0)
         return -1;

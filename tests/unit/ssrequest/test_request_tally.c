@@ -101,6 +101,19 @@ static void clearing_a_tally_keeps_unfinished_requests(void **state) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
+static void another_run_begins_without_waiting_requests(void **state) {
+    (void)state;
+    ssrequest_tally_due(&tally);
+    send(1, 2);
+    ssrequest_tally_begin(&tally);
+    assert_int_equal(tally.waiting, 0);
+    assert_int_equal(tally.unfinished, 0);
+    assert_int_equal(tally.sent, 0);
+    assert_int_equal(tally.intended, 0);
+    assert_int_equal(tally.unfinished_most, 0);
+    assert_int_equal(tally.lateness.count, 0);
+}
+
 static void outcome_names_are_unique(void **state) {
     (void)state;
     for (unsigned i = 0; i < SSREQUEST_OUTCOMES; i++) {
@@ -132,5 +145,6 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(timeout_counts_at_least_as_long_as_its_limit, make, forget),
     cmocka_unit_test_setup_teardown(response_times_include_abandoned_requests, make, forget),
     cmocka_unit_test_setup_teardown(clearing_a_tally_keeps_unfinished_requests, make, forget),
+    cmocka_unit_test_setup_teardown(another_run_begins_without_waiting_requests, make, forget),
     cmocka_unit_test(outcome_names_are_unique),
     cmocka_unit_test(every_balance_chooses_a_target))

@@ -76,6 +76,11 @@ void ssrequest_tally_clear(struct ssrequest_tally *tally) {
         ss_histogram_clear(histogram_of(tally, i));
 }
 
+void ssrequest_tally_begin(struct ssrequest_tally *tally) {
+    tally->waiting = tally->unfinished = 0;
+    ssrequest_tally_clear(tally);
+}
+
 void ssrequest_tally_due(struct ssrequest_tally *tally) {
     tally->intended++;
     tally->waiting++;

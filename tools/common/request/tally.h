@@ -88,6 +88,10 @@ void ssrequest_tally_close(struct ssrequest_tally *tally);
 SS_NONNULL()
 void ssrequest_tally_clear(struct ssrequest_tally *tally);
 
+/* Resets everything, for another run. */
+SS_NONNULL()
+void ssrequest_tally_begin(struct ssrequest_tally *tally);
+
 /* Counts a request that becomes due and waits. */
 SS_NONNULL()
 void ssrequest_tally_due(struct ssrequest_tally *tally);
