@@ -204,6 +204,18 @@ exhausted_descriptors_are_counted() {
     end_server
 }
 
+# At the end, idle connections have all descriptors, but the result needs some.
+exhausted_descriptors_do_not_prevent_the_result() {
+    serve slowly
+    (
+        ulimit -n 20
+        ask 1 --rate 200 --duration 500m "$url"
+        [ "$(count resources)" -gt 0 ] || fail "descriptors were not exhausted: $(cat out)"
+        [ "$(count connections)" -gt 2 ] || fail "connections are not counted: $(cat json)"
+    )
+    end_server
+}
+
 tls_failures_are_counted() {
     serve refuse-first-bytes
     ask 1 --rate 100 --duration 200m --timeout 1M "https://127.0.0.1:$port/"
@@ -1117,6 +1129,7 @@ run_case failed_requests_are_not_sent_again
 run_case connections_closed_while_idle_are_not_failures
 run_case unreachable_hosts_are_counted
 run_case exhausted_descriptors_are_counted
+run_case exhausted_descriptors_do_not_prevent_the_result
 run_case tls_failures_are_counted
 run_case failures_are_counted_for_each_target
 run_case the_least_loaded_target_is_chosen

@@ -170,6 +170,12 @@ static void warn_of_older(const struct run *run) {
             (uintmax_t)ssrequest_http_older(run->http));
 }
 
+/* Idle connections may have all descriptors, and the files of the result need some. */
+static void close_connections(struct run *run) {
+    ssrequest_http_close(run->http);
+    run->http = NULL;
+}
+
 static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
@@ -181,9 +187,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     int result = ssrequest_capacity_run(
         &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);
     warn_of_older(run);
-    /* Idle connections may have all descriptors, and the files of the result need some. */
-    ssrequest_http_close(run->http);
-    run->http = NULL;
+    close_connections(run);
     if (result < 0 || ssrequest_output_capacity(options, &capacity, &run->course, error) < 0)
         return -1;
     *status = ssrequest_capacity_result(&capacity).sure ? 0 : 1;
@@ -199,6 +203,7 @@ static int make_requests(struct run *run, int *status, struct ss_error *error) {
     if (why < 0)
         return ss_error_fail(error, "--control: cannot wait for its socket: %s", strerror(-why));
     warn_of_older(run);
+    close_connections(run);
     if (ssrequest_output_finish(run->output, &run->course, error) < 0)
         return -1;
     *status = all_succeeded(&run->tally) ? 0 : 1;

@@ -162,6 +162,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     go_round(loop);
     course->length = ssrequest_generator_over(generator);
     course->end = course->begin + (int64_t)course->length;
+    course->connections = ssrequest_http_connections(http);
     course->own_cpu = own_cpu() - course->own_cpu;
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);

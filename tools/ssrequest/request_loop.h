@@ -34,6 +34,7 @@ struct ssrequest_course {
     int64_t begin, end;            /* nanoseconds since 1970 */
     ss_time length;                /* time until the last request ended or was abandoned */
     ss_time stopped;               /* when sending was stopped early; SS_TIME_NEVER if it was not */
+    uint64_t connections;          /* number of connections that were opened or attempted */
     ss_time own_cpu;               /* CPU time of this process */
     ss_time own_wait;              /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
     struct ss_clock_offsets clock; /* at the beginning */

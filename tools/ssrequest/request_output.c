@@ -284,7 +284,7 @@ static struct ssrequest_account account_of(
             course->own_wait == SS_TIME_NEVER ? NAN : ss_time_seconds(course->own_wait),
         .clock_moved = (double)course->clock_set_by / 1e6,
         .suspended = fmax((double)course->suspended / 1e9, 0),
-        .connections = (double)ssrequest_http_connections(output->parts.http),
+        .connections = (double)course->connections,
         .tally = output->parts.tally,
         .per_target = &output->per_target,
     };
