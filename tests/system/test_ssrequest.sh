@@ -212,6 +212,8 @@ exhausted_descriptors_do_not_prevent_the_result() {
         ask 1 --rate 200 --duration 500m "$url"
         [ "$(count resources)" -gt 0 ] || fail "descriptors were not exhausted: $(cat out)"
         [ "$(count connections)" -gt 2 ] || fail "connections are not counted: $(cat json)"
+        # The wait for a CPU cannot be read then, and is unknown.
+        grep -q '"own_cpu_wait_seconds": null' json || fail "$(cat json)"
     )
     end_server
 }

@@ -39,6 +39,13 @@ static ss_time own_cpu(void) {
            (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
 }
 
+/* Returns SS_TIME_NEVER if the time is unknown, also if no descriptor is left to read it. */
+static ss_time own_wait_since(ss_time before) {
+    ss_time now = ss_platform_own_wait();
+    return before == SS_TIME_NEVER || now == SS_TIME_NEVER ? SS_TIME_NEVER
+                                                           : ss_time_since(now, before);
+}
+
 static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_outcome outcome,
     uint64_t bytes, ss_time now) {
     struct ssrequest_loop *loop = context;
@@ -167,8 +174,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     struct ss_clock_offsets now = ss_platform_clock_offsets();
     course->clock_set_by = ss_clock_set_by(&course->clock, &now);
     course->suspended = now.boot - course->clock.boot;
-    if (course->own_wait != SS_TIME_NEVER)
-        course->own_wait = ss_time_since(ss_platform_own_wait(), course->own_wait);
+    course->own_wait = own_wait_since(course->own_wait);
     return 0;
 }
 
