@@ -1093,6 +1093,25 @@ a_search_fails_if_the_service_fails() {
     grep -q 'the service did not recover from a trial: 20 requests sent one at a time failed' err || fail "$(cat err)"
 }
 
+a_search_waits_for_each_target_to_recover() {
+    local status=0 good
+    serve well
+    good=$url
+    serve status-500
+    timeout -k 5 "$patience" "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --rate 50 --duration 100ms \
+        "$good" "$url" >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
+    grep -q "the service did not recover from a trial: 20 requests sent one at a time failed ($url)" err ||
+        fail "$(cat err)"
+    # In the same way, the hosts of a file.
+    status=0
+    printf 'GET %s\n' "$good" "$good" "$url" >file
+    timeout -k 5 "$patience" "$bin/ssrequest" "${patiently[@]}" --capacity mean=100s --rate 50 --duration 100ms \
+        --requests-file file >out 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "with a file: status $status: $(cat out err)"
+    grep -q "failed (${url%/})" err || fail "with a file: $(cat err)"
+}
+
 a_search_is_ended_by_a_signal() {
     serve well
     local status=0
@@ -1170,6 +1189,7 @@ run_case a_search_finds_the_capacity_of_a_service
 run_case a_search_forgets_waiting_requests
 run_case a_search_limited_by_the_generator_gives_a_lower_bound
 run_case a_search_fails_if_the_service_fails
+run_case a_search_waits_for_each_target_to_recover
 run_case a_search_is_ended_by_a_signal
 run_case invalid_search_options_are_refused
 

@@ -14,7 +14,7 @@
 #define PRECISION  0.02
 #define REPEATS    5
 
-/* The search fails after this many single requests have failed in a row. */
+/* The search fails after this many single requests to a target have failed in a row. */
 #define LONE_MAX 20
 
 struct finder {
@@ -28,10 +28,20 @@ struct finder {
     FILE *lines;
     struct ssrequest_course *course; /* course of all trials */
     struct ssrequest_course last;    /* course of the last schedule */
+    uint32_t lone_target;            /* target of single requests, see settle() */
+    uint64_t lone_number;            /* number of a request of the file to this target */
 };
 
 static void send(void *context, struct ssrequest_one *one) {
-    ssrequest_http_send(context, one);
+    const struct finder *finder = context;
+    ssrequest_http_send(finder->http, one);
+}
+
+static void send_lone(void *context, struct ssrequest_one *one) {
+    const struct finder *finder = context;
+    one->target = finder->lone_target;
+    one->number = finder->lone_number;
+    send(context, one);
 }
 
 static void extend(struct ssrequest_course *course, const struct ssrequest_course *trial) {
@@ -51,7 +61,8 @@ static void on_period(void *context, ss_time end) {
 
 /* `beside` is NULL unless the schedule is a trial. */
 static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
-    const struct ssrequest_beside *beside, struct ss_error *error) {
+    const struct ssrequest_transport *transport, const struct ssrequest_beside *beside,
+    struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
     const struct ssrequest_rules rules = {
         .cap = options->cap,
@@ -62,10 +73,9 @@ static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedu
         .order = options->messages.origin_count > 0 ? options->messages.order : NULL,
         .order_count = options->messages.count,
     };
-    const struct ssrequest_transport transport = {send, finder->http};
     ssrequest_tally_begin(&finder->tally);
     if (ssrequest_generator_open(
-            &finder->generator, &rules, schedule, &transport, &finder->tally, error) < 0)
+            &finder->generator, &rules, schedule, transport, &finder->tally, error) < 0)
         return -1;
     if (beside)
         ssrequest_generator_watch(finder->generator, ssrequest_trial_witness, &finder->watch);
@@ -86,6 +96,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
     };
     finder->watch = (struct ssrequest_trial_watch){
         .criterion = &options->criterion, .tally = &finder->tally, .period = beside.period};
+    const struct ssrequest_transport transport = {send, finder};
     struct ssrequest_profile profile = {0};
     struct ssrequest_schedule schedule;
     int result =
@@ -94,7 +105,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
         /* A different seed for each trial: with the same times, trials would not be independent. */
         ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)options->arrival,
             options->seed + finder->capacity->trial_count);
-        result = run_schedule(finder, &schedule, &beside, error);
+        result = run_schedule(finder, &schedule, &transport, &beside, error);
     }
     ssrequest_profile_free(&profile);
     return result;
@@ -104,29 +115,48 @@ static bool is_stopped(const struct finder *finder) {
     return finder->course->stopped != SS_TIME_NEVER;
 }
 
-/*
- * Sends single requests until one succeeds. The service may still be working on requests that timed
- * out, which would slow down the next trial; a success means that they are done.
- */
-static int settle(struct finder *finder, struct ss_error *error) {
+static int ask_once(struct finder *finder, struct ss_error *error) {
+    const struct ssrequest_transport transport = {send_lone, finder};
+    struct ssrequest_profile lone = {0};
+    struct ssrequest_schedule schedule;
+    int result = ssrequest_profile_constant(&lone, 1000, SS_MILLISECOND, error);
+    if (result == 0) {
+        ssrequest_schedule_begin(&schedule, &lone, SSREQUEST_EVEN, 0);
+        result = run_schedule(finder, &schedule, &transport, NULL, error);
+    }
+    ssrequest_profile_free(&lone);
+    return result;
+}
+
+static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
+    const struct ssrequest_messages *messages = &finder->options->messages;
+    finder->lone_target = target;
+    finder->lone_number = 0;
+    while (messages->origin_count > 0 && messages->order[finder->lone_number] != target)
+        finder->lone_number++;
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
-        struct ssrequest_profile lone = {0};
-        struct ssrequest_schedule schedule;
-        int result = ssrequest_profile_constant(&lone, 1000, SS_MILLISECOND, error);
-        if (result == 0) {
-            ssrequest_schedule_begin(&schedule, &lone, SSREQUEST_EVEN, 0);
-            result = run_schedule(finder, &schedule, NULL, error);
-        }
-        ssrequest_profile_free(&lone);
+        int result = ask_once(finder, error);
         if (result < 0 || finder->tally.outcomes[SSREQUEST_SUCCESS] > 0)
             return result;
     }
     return is_stopped(finder) ? 0
                               : ss_error_fail(error,
                                     "the service did not recover from a trial: %d requests sent "
-                                    "one at a time failed; check the service, or start at a lower "
-                                    "--rate",
-                                    LONE_MAX);
+                                    "one at a time failed (%s); check the service, or start at a "
+                                    "lower --rate",
+                                    LONE_MAX, finder->options->urls[target]);
+}
+
+/*
+ * Sends single requests until one to each target succeeds. The service may still be working on
+ * requests that timed out, which would slow down the next trial; a success means that they are
+ * done.
+ */
+static int settle(struct finder *finder, struct ss_error *error) {
+    int result = 0;
+    for (uint32_t i = 0; result == 0 && i < finder->options->url_count; i++)
+        result = settle_target(finder, i, error);
+    return result;
 }
 
 static void print_trial(const struct finder *finder, const struct ssrequest_trial *trial) {
