@@ -151,6 +151,9 @@ options_and_their_values_are_checked() {
     refuses "--spread has no effect without --service serve" latency --service mediawiki --spread exponential
     refuses "--duties: '140%'" latency --duties 140%
     refuses "--demands: p95: not of the form" latency --demands p95
+    refuses "--demands: p0=1s: a percentile is above 0 and at most 100" latency --demands p0=1s
+    refuses "latency: --demands: '1x' has an unknown unit" latency --demands mean=1s,p95=1x
+    refuses "--demands: '0s' is not a time above 0" latency --demands mean=0s
     refuses "--arrival: odd: not one of" latency --arrival odd
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
     refuses "latency: --tau: '107' has no unit: write 107s, 107m (milliseconds)" latency --tau 107
@@ -175,6 +178,13 @@ dry_run_prints_the_plan_and_its_duration() {
     experiment latency --dry-run --service http://localhost/ --rates 7.5 --duties 100 --rounds 2 --demands none
     prints "url-d100-r7.5-2: 1 min 08 s"
     [ ! -e "$results" ] || fail "--dry-run created a folder"
+}
+
+a_demand_without_a_unit_is_in_seconds() {
+    begin
+    needs_ssbatch || return 0
+    experiment latency --plan --rates 5 --duties 100% --demands mean=1
+    grep -q -- '--capacity mean=1s ' "$output" || fail "$(cat "$output")"
 }
 
 ssbatch_accepts_the_printed_plan() {
@@ -404,6 +414,7 @@ a_running_service_is_throttled_by_attaching_to_it() {
 
 run_case options_and_their_values_are_checked
 run_case dry_run_prints_the_plan_and_its_duration
+run_case a_demand_without_a_unit_is_in_seconds
 run_case ssbatch_accepts_the_printed_plan
 run_case requests_are_matched_to_the_record_of_the_service
 run_case a_capacity_search_is_tabulated
