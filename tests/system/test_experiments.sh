@@ -114,6 +114,10 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "throughput: --seconds has no effect with --stairs" throughput --stairs --seconds 9
     refuses_at_once "throughput: --hold has no effect without --stairs" throughput --hold 9
     refuses_at_once "loadline: --at: 0: a load above 0 is required" loadline --at 0
+    refuses_at_once "loadline: --highest: 0: a load above 0 is required" loadline --highest 0
+    refuses_at_once "loadline: --predict: 0: a load above 0 is required" loadline --predict 0
+    refuses_at_once "loadline: --at: 60%: no level reaches this load: give one of at most 50%" loadline --highest 50%
+    refuses_at_once "loadline: --rounds: 65: at most 64" loadline --rounds 65
     refuses_at_once "loadline: --knees: 'x' is not a load" loadline --knees 0.5,x
     refuses_at_once "loadline: --method: nbench: not one of independent" loadline --method nbench
     refuses_at_once "interference: --sets: CPU $none is not available" interference --dry-run --sets "$(first_cpu)/$none"
