@@ -362,6 +362,39 @@ a_start_that_passes_while_the_service_starts_is_refused() {
     [ "$requests" -eq 0 ] || fail "$requests requests were sent"
 }
 
+nothing_is_left_of_a_run_that_a_signal_ends_before_its_start() {
+    local asker status options
+    for options in '--each each --control control' '--capacity mean=1s'; do
+        # shellcheck disable=SC2086 # several options
+        "$bin/ssrequest" --rate 100 --start-at "@$(seconds_from_now 3600)" --record kept $options http://127.0.0.1:1/ \
+            >out 2>err &
+        asker=$!
+        pids+=("$asker")
+        await [ -e kept ]
+        kill -TERM "$asker"
+        status=0
+        wait "$asker" || status=$?
+        [ "$status" -eq 143 ] || fail "$options: status $status: $(cat out err)"
+        [ -z "$(ls -d kept each control 2>/dev/null)" ] || fail "$options: left: $(ls -d kept/* each control 2>&1)"
+    done
+}
+
+# As in a container: the kernel ignores what the first process of a PID namespace sends itself, and signals that it
+# neither blocks nor handles yet.
+a_signal_before_the_start_ends_the_first_process_of_a_container() {
+    local status start options
+    unshared -mpf --mount-proc true 2>/dev/null || skip "namespaces: cannot create a PID namespace"
+    start=@$(seconds_from_now 3600)
+    for options in "--start-at $start --each each" "--start-at $start --capacity mean=1s" '--wait-for 1h'; do
+        status=0
+        # shellcheck disable=SC2016,SC2086 # the inner shell expands it; several options
+        unshared -mpf --kill-child --mount-proc sh -c '(while kill -TERM 1; do sleep 0.02; done) & exec "$@"' sh \
+            "$bin/ssrequest" --rate 100 --record kept $options http://127.0.0.1:1/ >out 2>err || status=$?
+        [ "$status" -eq 143 ] || fail "$options: status $status: $(cat out err)"
+        [ -z "$(ls -d kept each 2>/dev/null)" ] || fail "$options: left: $(ls -d kept/* each 2>&1)"
+    done
+}
+
 # Nothing was connected, so the reason is not the service.
 a_start_that_passes_during_a_lookup_is_refused() {
     local status=0
@@ -1160,6 +1193,8 @@ run_case requests_are_sent_to_unix_sockets
 run_case wait_for_delays_the_start_until_the_service_listens
 run_case requests_begin_at_a_given_time
 run_case a_start_that_passes_while_the_service_starts_is_refused
+run_case nothing_is_left_of_a_run_that_a_signal_ends_before_its_start
+run_case a_signal_before_the_start_ends_the_first_process_of_a_container
 run_case a_start_that_passes_during_a_lookup_is_refused
 run_case a_service_that_does_not_start_is_named
 run_case a_full_unix_socket_refuses_connections

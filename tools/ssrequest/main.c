@@ -10,6 +10,7 @@
 #include "capacity_run.h"
 #include "folder.h"
 #include "http.h"
+#include "keeper/signals.h"
 #include "platform/platform.h"
 #include "platform/program.h"
 #include "request_loop.h"
@@ -157,6 +158,17 @@ static void close_all(struct run *run) {
     ssrequest_profile_free(&run->profile);
 }
 
+/* Waits for --start-at. A signal ends the process; no file is left of a run that never began. */
+static void wait_for_start(struct run *run) {
+    int number = ssrequest_wait_until(run->options->start_at);
+    if (number == 0)
+        return;
+    close_all(run);
+    if (run->options->record)
+        ssrequest_folder_remove(run->options->record);
+    ss_signals_raise_default(number);
+}
+
 /* A run in which no request was due tested nothing, and is not a success. */
 static bool all_succeeded(const struct ssrequest_tally *tally) {
     return tally->intended > 0 && tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
@@ -183,7 +195,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     if (open_network(run, error) < 0 ||
         (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
         return -1;
-    ssrequest_wait_until(options->start_at);
+    wait_for_start(run);
     int result = ssrequest_capacity_run(
         &capacity, options, run->loop, run->http, silent ? NULL : stdout, &run->course, error);
     warn_of_older(run);
@@ -197,7 +209,7 @@ static int find_capacity(struct run *run, int *status, struct ss_error *error) {
 static int make_requests(struct run *run, int *status, struct ss_error *error) {
     if (open_network(run, error) < 0 || open_run(run, error) < 0)
         return -1;
-    ssrequest_wait_until(run->options->start_at);
+    wait_for_start(run);
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)

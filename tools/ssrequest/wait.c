@@ -8,6 +8,7 @@
 
 #include "base/end_signals.h"
 #include "base/units.h"
+#include "keeper/signals.h"
 #include "platform/platform.h"
 
 #define PAUSE (20 * SS_MILLISECOND)
@@ -54,19 +55,15 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_aim
 }
 
 /*
- * Sleeps, for less than a second. A signal that ends runs ends the process: such signals are
- * blocked, and no loop reads them yet.
+ * Sleeps, for less than a second. Returns 0, or the number of a signal that ends runs: such signals
+ * are blocked, and no loop reads them yet.
  */
-static void pause_for(ss_time time) {
+static int pause_for(ss_time time) {
     const struct timespec pause = {.tv_nsec = (long)time};
     sigset_t set;
     ss_end_signals(&set);
     int number = sigtimedwait(&set, NULL, &pause);
-    if (number < 0)
-        return;
-    signal(number, SIG_DFL);
-    raise(number);
-    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    return number > 0 ? number : 0;
 }
 
 static int refuse(const struct attempts *attempts, ss_time patience, struct ss_error *error) {
@@ -92,7 +89,9 @@ static int wait_for_target(
             return 0;
         ss_time passed = ss_time_since(ss_platform_now(), begin);
         left = passed < patience ? patience - passed : 0;
-        pause_for(ssrequest_earlier(left, PAUSE));
+        int number = pause_for(ssrequest_earlier(left, PAUSE));
+        if (number > 0)
+            ss_signals_raise_default(number);
     } while (left > 0);
     return refuse(attempts, patience, error);
 }
@@ -113,8 +112,10 @@ int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct
 }
 
 /* Short pauses notice that the wall clock was set. */
-void ssrequest_wait_until(int64_t time) {
+int ssrequest_wait_until(int64_t time) {
     int64_t left;
-    while ((left = time - ss_platform_wallclock()) > 0)
-        pause_for(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
+    int number = 0;
+    while (number == 0 && (left = time - ss_platform_wallclock()) > 0)
+        number = pause_for(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
+    return number;
 }

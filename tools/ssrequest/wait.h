@@ -22,9 +22,9 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
 
 /*
- * Waits until the wall clock reaches this time, in nanoseconds since 1970. Signals have the same
- * effect as in ssrequest_wait_for().
+ * Waits until the wall clock reaches this time, in nanoseconds since 1970. Returns 0, or the number
+ * of a signal that ends runs and arrived meanwhile.
  */
-void ssrequest_wait_until(int64_t time);
+SS_MUST_USE int ssrequest_wait_until(int64_t time);
 
 #endif

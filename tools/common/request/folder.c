@@ -31,6 +31,15 @@ int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct 
     return result;
 }
 
+void ssrequest_folder_remove(const char *path) {
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder >= 0) {
+        unlinkat(folder, SSREQUEST_ROWS_SECONDS, 0);
+        unlinkat(folder, SSREQUEST_ROWS_TIMES, 0);
+    }
+    rmdir(path);
+}
+
 int ssrequest_folder_finish(
     const char *path, const struct ssrequest_account *account, struct ss_error *error) {
     char file[4200];

@@ -18,6 +18,10 @@
 SS_MUST_USE SS_NONNULL(1) int ssrequest_folder_open(
     const char *path, struct ssrequest_rows *rows, struct ss_error *error);
 
+/* Removes the folder of a run that did not begin. Close the rows first. */
+SS_NONNULL()
+void ssrequest_folder_remove(const char *path);
+
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_folder_finish(
     const char *path, const struct ssrequest_account *account, struct ss_error *error);
 
