@@ -1097,6 +1097,44 @@ options_and_their_values_are_checked() {
     fi
 }
 
+# unchanged MESSAGE OPTION...: fails unless ssreport refuses to report the fleet with these options, and leaves it as it
+# was.
+unchanged() {
+    local message=$1
+    shift
+    report 125 -q "$@" "$folder/fleet" "$folder/fleet/n1"
+    error_has 2 "$message"
+    diff -r "$folder/fleet" "$folder/fleet.before" || fail "$*: ssreport changed its input"
+}
+
+# Tables of a report, and the files of a record, may have the same names.
+inputs_are_not_overwritten() {
+    local file other
+    "$bin/sssim" fleet --nodes 2 --record "$folder/fleet" -- -l 30% -P 1 --duration 10s >/dev/null
+    cp -r "$folder/fleet" "$folder/fleet.before"
+    mkdir "$folder/linked" "$folder/hard"
+    ln -s ../fleet/fleet.csv "$folder/linked/fleet.csv"
+    ln "$folder/fleet/fleet.csv" "$folder/hard/fleet.csv"
+    ln -s fleet "$folder/alias"
+    for other in fleet alias linked hard; do
+        unchanged "$folder/$other holds the list of a fleet's nodes" -o "$folder/$other"
+    done
+    [ "$folder/hard/fleet.csv" -ef "$folder/fleet/fleet.csv" ] || fail "the other name of the list was replaced"
+    for file in fleet.csv n1/samples.csv n1/plan.json; do
+        unchanged "would overwrite $folder/fleet/$file, which this report reads" --perfetto "$folder/fleet/$file"
+        ln -sf "$folder/fleet/$file" "$folder/symbolic"
+        unchanged "would overwrite $folder/symbolic, which this report reads" --perfetto "$folder/symbolic"
+        ln -f "$folder/fleet/$file" "$folder/hard/other"
+        unchanged "would overwrite $folder/hard/other, which this report reads" --perfetto "$folder/hard/other"
+        [ "$folder/hard/other" -ef "$folder/fleet/$file" ] || fail "the other name of $file was replaced"
+    done
+    unchanged '--profile and --perfetto would both write to' --profile "$folder/one" --perfetto "$folder/one"
+    # Earlier reports are replaced.
+    report 0 -q -o "$folder/report" --perfetto "$folder/timeline" "$folder/fleet" "$folder/fleet/n1"
+    report 0 -q -o "$folder/report" --perfetto "$folder/timeline" "$folder/fleet" "$folder/fleet/n1"
+    [ -s "$folder/report/fleet.csv" ] || fail "no table of the fleet"
+}
+
 run_case figures_of_a_paused_run_agree_in_all_files
 run_case records_of_earlier_schemas_keep_their_tables
 run_case records_of_later_schemas_are_refused
@@ -1120,4 +1158,5 @@ run_case each_of_many_runs_has_one_picture
 run_case response_times_of_a_service_are_reported
 run_case test_option_compares_groups_of_values
 run_case options_and_their_values_are_checked
+run_case inputs_are_not_overwritten
 end_cases

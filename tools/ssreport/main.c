@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "differences.h"
@@ -25,6 +26,9 @@
 #define STATUS_NO_RESULTS 1
 /* Exit status of --check if a record is invalid. */
 #define STATUS_INVALID 3
+
+/* The heading of our table of fleets begins so, that of the list of a fleet's nodes does not. */
+#define FLEET_HEADING "fleet,"
 
 static void print_note(const char *name, const char *text) {
     if (*text)
@@ -139,7 +143,21 @@ static int write_policy(const struct ssreport_report *report,
     return ss_whole_file_commit(&file) < 0 ? cannot_write(request->policy, error) : 0;
 }
 
-/* Fails if the folder is a record, because some tables have the names of files of a record. */
+/* Returns whether the fleet.csv of a folder is the list of a fleet's nodes, not our own table. */
+static bool lists_nodes(const char *folder) {
+    char path[PATH_MAX], line[sizeof FLEET_HEADING] = "";
+    snprintf(path, sizeof path, "%s/fleet.csv", folder);
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return false;
+    bool any = fgets(line, sizeof line, stream) != NULL;
+    fclose(stream);
+    return any && strcmp(line, FLEET_HEADING) != 0;
+}
+
+/*
+ * Fails if the folder is a record or a fleet, because some tables have the names of their files.
+ */
 static int check_output(const char *folder, struct ss_error *error) {
     static const char *const files[] = {"plan.json", "samples.csv", "requests.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -150,7 +168,75 @@ static int check_output(const char *folder, struct ss_error *error) {
                 "--output: %s holds a record, which the report would damage: choose another folder",
                 folder);
     }
+    if (lists_nodes(folder))
+        return ss_error_fail(error,
+            "--output: %s holds the list of a fleet's nodes, fleet.csv, which the report would "
+            "replace: choose another folder",
+            folder);
     return 0;
+}
+
+/* Returns whether a path, or a file of it if `name` is not empty, is this file. */
+static bool is_at(const struct stat *file, const char *path, const char *name) {
+    struct stat status;
+    char joined[8400];
+    snprintf(joined, sizeof joined, "%.4000s%s%.200s", path, *name ? "/" : "", name);
+    return stat(joined, &status) == 0 && status.st_dev == file->st_dev &&
+           status.st_ino == file->st_ino;
+}
+
+/* Returns whether the file is this path, or a file of the record, study or fleet there. */
+static bool is_read_from(const struct stat *file, const char *path) {
+    static const char *const names[] = {"", "plan.json", "samples.csv", "summary.json",
+        "platform.json", "events.jsonl", "decisions.csv", "cpus.csv", "iterations.csv",
+        "iteration-times.csv", "counters.csv", "energy.csv", "idle.csv", "requests.json",
+        "requests.csv", "run.json", "manifest.csv", "fleet.csv"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (is_at(file, path, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_node_file(const struct stat *file, const struct ssreport_fleet *fleet) {
+    char path[8400];
+    for (size_t i = 0; i < fleet->count; i++) {
+        snprintf(path, sizeof path, "%.4000s/%.4000s", fleet->name, fleet->nodes[i].record);
+        if (is_read_from(file, path))
+            return true;
+    }
+    return false;
+}
+
+static bool is_input(const struct stat *file, const struct ssreport_report *report,
+    const struct ssreport_request *request) {
+    bool found = request->predict && is_at(file, request->predict, "");
+    for (size_t i = 0; i < request->count; i++)
+        found |= is_read_from(file, request->folders[i]);
+    for (size_t i = 0; i < report->run_count; i++)
+        found |= is_read_from(file, report->runs[i].record.name);
+    for (size_t i = 0; i < report->response_count; i++)
+        found |= is_read_from(file, report->responses[i].path);
+    for (size_t i = 0; i < report->fleet_count; i++)
+        found |= is_node_file(file, &report->fleets[i]);
+    return found;
+}
+
+/* Fails if a file to write is one that the report has read, even by another name. */
+static int check_files(const struct ssreport_report *report, const struct ssreport_request *request,
+    struct ss_error *error) {
+    const struct ss_path outputs[] = {{"--profile", request->profile, false},
+        {"--perfetto", request->perfetto, false}, {"--policy", request->policy, false}};
+    size_t count = sizeof outputs / sizeof *outputs;
+    struct stat file;
+    for (size_t i = 0; i < count; i++) {
+        if (outputs[i].path && stat(outputs[i].path, &file) == 0 && S_ISREG(file.st_mode) &&
+            is_input(&file, report, request))
+            return ss_error_fail(error,
+                "%s would overwrite %s, which this report reads: choose another file",
+                outputs[i].option, ss_words_show(outputs[i].path).text);
+    }
+    return ss_paths_check(outputs, count, -1, error);
 }
 
 /* Checks the name before any record is read. */
@@ -413,6 +499,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     if (result == 0 && empty && report.manifest_count == 0)
         result = ss_error_fail(
             error, "no record to report: none of the given folders holds one that can be read");
+    if (result == 0)
+        result = check_files(&report, request, error);
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
     if (result == 0 && request->profile)
