@@ -282,6 +282,28 @@ absent_cpus_are_refused() {
     expect 0 ssfleet status study
 }
 
+# Names become folders of records and of --scratch, and words of scripts.
+names_of_nodes_are_checked() {
+    local name engine
+    write_plan 1 0
+    write_traces
+    stand_in parallel
+    for engine in local parallel; do
+        for name in ../disk a/b .. .hidden '*' 'a;b' "a'b" 'a&b' -n; do
+            refuses "--nodes: invalid name '$name'" \
+                run --engine "$engine" --nodes "c,$name" --scratch "$folder/disk" study plan
+            refuses "--nodes: invalid name '$name'" \
+                replay --engine "$engine" --nodes "c,$name" --traces traces --record replay -- true
+        done
+        refuses "--nodes: ',' names no node" run --engine "$engine" --nodes , study plan
+    done
+    expect 0 ssfleet run --engine local --nodes $'\303\244,, a-1\nB@c_%' --scratch "$folder/disk" study plan
+    is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
+    [ "$(find disk/*/ -maxdepth 1 -name '*.plan' | wc -l)" -eq 3 ] || fail "not three nodes: $(ls disk/*)"
+    expect 0 ssfleet status study
+    says study/.fleet/settings $'nodes=\303\244,,,a-1,B@c_%'
+}
+
 failed_runs_are_named_and_carried_out_by_the_next_call() {
     write_plan 2 0
     printf '%s\n' 'run bad takes 1s' "main -- test -e $folder/repaired" >>plan
@@ -1134,6 +1156,7 @@ run_case columns_may_have_several_lines
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus
 run_case absent_cpus_are_refused
+run_case names_of_nodes_are_checked
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
 run_case a_killed_call_is_continued
 run_case a_refused_call_leaves_the_study_unchanged

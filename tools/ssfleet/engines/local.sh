@@ -27,10 +27,12 @@ engine_ignores=(partition account shared-nodes ssh)
 # Sets `names` and `cpus`, the nodes and their CPUs; no CPUs: all. After NAME=CPUS, a number or a range is no name but
 # continues the CPUs.
 engine_check() {
-    local field range='^[0-9]+(-[0-9]+(:[0-9]+)?)?$'
+    local field fields range='^[0-9]+(-[0-9]+(:[0-9]+)?)?$'
     [ -n "$nodes" ] || nodes=$(hostname)
     names=() cpus=()
-    for field in ${nodes//,/ }; do
+    IFS=, read -r -a fields <<<"$nodes"
+    for field in "${fields[@]}"; do
+        [ -n "$field" ] || continue
         if [[ $field != *=* ]]; then
             if [[ $field =~ $range ]] && [ -n "${cpus[*]: -1}" ]; then
                 cpus[-1]+=,$field

@@ -18,7 +18,7 @@ engine_check() {
 }
 
 engine_nodes() {
-    tr ',' '\n' <<<"$nodes"
+    tr -s ',' '\n' <<<"$nodes" | sed '/^$/d'
 }
 
 engine_tasks_max() {
