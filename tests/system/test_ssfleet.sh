@@ -153,6 +153,26 @@ collect_fails_if_a_node_cannot_be_visited() {
     says err '1 runs collected'
 }
 
+# Shells of nodes begin in another folder, and later calls may.
+a_relative_scratch_folder_is_that_of_the_call() {
+    local ssh
+    write_plan 1 0
+    write_traces
+    mkdir elsewhere
+    expect 0 ssfleet run --engine local --nodes a --scratch disk study plan
+    rm -r study/r1
+    (cd elsewhere && expect 0 ssfleet collect ../study)
+    says elsewhere/err '1 runs collected'
+    need parallel
+    stand_in ssh
+    ssh=$folder/stand-ins/ssh
+    # shellcheck disable=SC2016 # expanded by the stand-in
+    echo "cd '$folder/elsewhere'"' && while [ "$1" != h1 ]; do shift; done && shift && exec bash -c "$*"' >>"$ssh"
+    expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$ssh" --scratch disk --traces traces --record replay \
+        --margin 5s -- -f own --duration 200m ssburn serial
+    [ "$(ls elsewhere)" = $'err\nout' ] || fail "files in another folder: $(ls elsewhere)"
+}
+
 failed_runs_are_collected_once() {
     printf '%s\n' 'run bad takes 1s' 'main -- false' >plan
     expect 1 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
@@ -1148,6 +1168,7 @@ run_case runs_of_a_study_are_distributed_to_local_nodes
 run_case a_scratch_folder_that_others_can_change_is_refused
 run_case incomplete_copies_of_runs_stay_out_of_the_study
 run_case collect_fails_if_a_node_cannot_be_visited
+run_case a_relative_scratch_folder_is_that_of_the_call
 run_case failed_runs_are_collected_once
 run_case tasks_check_the_scratch_folder_again
 run_case studies_and_replays_with_one_scratch_folder_are_separate

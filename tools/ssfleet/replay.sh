@@ -343,6 +343,7 @@ begin_replay() {
     refuse_given "on $action" pack no-wait
     [ ! -d "$traces" ] || refuse_given "with a folder of traces" from
     check_options "${command[@]}"
+    set_scratch
     load_engine
     [ ! -e "$record" ] || fail "--record: $record exists already: name a new folder"
     error=$(mkdir "$record" 2>&1) || fail "--record: $record cannot be created: ${error##*: }"
