@@ -153,9 +153,36 @@ collect_fails_if_a_node_cannot_be_visited() {
     says err '1 runs collected'
 }
 
+# replace_ssh SHELL FOLDER: lets ssh, for the node h1, do what a server does if this is the user's shell and home.
+replace_ssh() {
+    stand_in ssh
+    # shellcheck disable=SC2016 # expanded by the stand-in
+    printf '%s\n' "SHELL=$(type -P "$1") && export SHELL && cd '$2' || exit" 'while [ "$1" != h1 ]; do shift; done' \
+        'shift && [ "$1" != -- ] || shift' 'exec "$SHELL" -c "$*"' >>stand-ins/ssh
+}
+
+# On many systems the shell of new users is a plain sh, which knows less syntax than bash.
+users_of_nodes_may_have_another_shell() {
+    local shell ssh=$folder/stand-ins/ssh
+    need parallel
+    write_plan 2 0
+    write_traces
+    for shell in sh dash; do
+        type -P "$shell" >/dev/null || continue
+        rm -rf study copied replay log
+        replace_ssh "$shell" "$folder"
+        expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$ssh" study plan
+        is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
+        each_ran_once 2
+        expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$ssh" --scratch "$folder/disk" copied plan
+        is_complete copied 2 || fail "incomplete: $(ssbatch --list copied)"
+        expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$ssh" --traces traces --record replay --margin 5s -- \
+            -f own --duration 200m ssburn serial
+    done
+}
+
 # Shells of nodes begin in another folder, and later calls may.
 a_relative_scratch_folder_is_that_of_the_call() {
-    local ssh
     write_plan 1 0
     write_traces
     mkdir elsewhere
@@ -164,12 +191,9 @@ a_relative_scratch_folder_is_that_of_the_call() {
     (cd elsewhere && expect 0 ssfleet collect ../study)
     says elsewhere/err '1 runs collected'
     need parallel
-    stand_in ssh
-    ssh=$folder/stand-ins/ssh
-    # shellcheck disable=SC2016 # expanded by the stand-in
-    echo "cd '$folder/elsewhere'"' && while [ "$1" != h1 ]; do shift; done && shift && exec bash -c "$*"' >>"$ssh"
-    expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$ssh" --scratch disk --traces traces --record replay \
-        --margin 5s -- -f own --duration 200m ssburn serial
+    replace_ssh bash "$folder/elsewhere"
+    expect 0 ssfleet replay --engine parallel --nodes h1 --ssh "$folder/stand-ins/ssh" --scratch disk --traces traces \
+        --record replay --margin 5s -- -f own --duration 200m ssburn serial
     [ "$(ls elsewhere)" = $'err\nout' ] || fail "files in another folder: $(ls elsewhere)"
 }
 
@@ -1168,6 +1192,7 @@ run_case runs_of_a_study_are_distributed_to_local_nodes
 run_case a_scratch_folder_that_others_can_change_is_refused
 run_case incomplete_copies_of_runs_stay_out_of_the_study
 run_case collect_fails_if_a_node_cannot_be_visited
+run_case users_of_nodes_may_have_another_shell
 run_case a_relative_scratch_folder_is_that_of_the_call
 run_case failed_runs_are_collected_once
 run_case tasks_check_the_scratch_folder_again

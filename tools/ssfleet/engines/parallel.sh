@@ -11,6 +11,11 @@ ssh_words() {
     ssh+=(-o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=3)
 }
 
+# quote SCRIPT: prints it as one word for the shell of the user on a node, which may not know $'...', which %q prints.
+quote() {
+    echo "'${1//\'/\'\\\'\'}'"
+}
+
 engine_check() {
     need parallel "${ssh_command%% *}"
     [ -n "$nodes" ] || fail "--engine parallel requires --nodes"
@@ -36,7 +41,7 @@ engine_submit() {
     engine_nodes | sed 's|^|1/|' >"$fleet/jobs/$id.logins"
     child_start "$id" parallel --will-cite --ssh "${ssh[*]}" --sshloginfile "$fleet/jobs/$id.logins" --retries 3 \
         --joblog "$fleet/log/$id.joblog" -a "$fleet/jobs/$id" \
-        "bash -c $(printf %q "$(task_script "\$PARALLEL_SSHLOGIN" "\$1"); status=\$?; [ \$status -eq 1 ] || exit \$status") ssfleet {}"
+        "bash -c $(quote "$(task_script "\$PARALLEL_SSHLOGIN" "\$1"); status=\$?; [ \$status -eq 1 ] || exit \$status") ssfleet {}"
 }
 
 engine_active() {
@@ -48,7 +53,7 @@ engine_cancel() {
 }
 
 engine_on() {
-    "${ssh[@]}" "$1" "bash -c $(printf %q "$2")"
+    "${ssh[@]}" "$1" "bash -c $(quote "$2")"
 }
 
 engine_each() {
@@ -57,5 +62,5 @@ engine_each() {
 
 # start_there NODE SCRIPT: becomes ssh, which runs the script.
 start_there() {
-    exec "${ssh[@]}" "$1" "bash -c $(printf %q "$2") ssfleet $1"
+    exec "${ssh[@]}" "$1" "bash -c $(quote "$2") ssfleet $1"
 }
