@@ -159,6 +159,23 @@ static void queue_response_time_under_overload_is_cap_over_capacity(void **state
     }
 }
 
+/* All 40 workers end at the same moments, and the second half of the requests waits for the first.
+ */
+static void many_waiting_requests_are_sent_when_places_become_free(void **state) {
+    (void)state;
+    struct measured measured;
+    struct queue_run_options options = make(SSREQUEST_CONCURRENT);
+    options.rules.cap = 40;
+    options.service.workers = 40;
+    options.service.work = 250 * MS;
+    measure(&measured, &options, 80, 100 * SS_SECOND);
+    assert_within(mean(&measured, SSREQUEST_ACTUAL), 0.250, 1e-6);
+    assert_within(mean(&measured, SSREQUEST_INTENDED), 0.375, 1e-6);
+    assert_within(ss_histogram_mean(&measured.tally.lateness), 0.125, 1e-6);
+    assert_within(measured.end.meter.busy_seconds, 8000 * 0.250, 1e-6);
+    close_measured(&measured);
+}
+
 static void closed_loop_response_time_is_clients_over_capacity(void **state) {
     (void)state;
     struct measured measured;
@@ -524,6 +541,7 @@ UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(exponential_work_matches_the_m_m_1_formula),
     cmocka_unit_test(several_workers_match_the_m_m_c_formula),
     cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
+    cmocka_unit_test(many_waiting_requests_are_sent_when_places_become_free),
     cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
     cmocka_unit_test(queued_requests_time_out),
     cmocka_unit_test(overloaded_service_wastes_work_unless_it_skips_or_drops),

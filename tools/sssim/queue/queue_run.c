@@ -124,7 +124,9 @@ static void generate(struct run *run, ss_time now) {
     ssrequest_generator_advance(run->generator, now);
     if (max > 0 && run->begun >= max && now < run->end.sending)
         run->end.sending = now;
-    sleepers_set(&run->sleepers, generator_sleeper(run), ssrequest_generator_next(run->generator));
+    /* ssrequest_generator_next() returns 0 if more waiting requests can be sent at once. */
+    ss_time next = ssrequest_generator_next(run->generator);
+    sleepers_set(&run->sleepers, generator_sleeper(run), next < now ? now : next);
 }
 
 static int wake(struct run *run, uint32_t sleeper, ss_time now, struct ss_error *error) {
