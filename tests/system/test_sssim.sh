@@ -420,6 +420,12 @@ done
 [ "$(tail -n +2 rest25/n1/samples.csv | cut -d , -f 2,3,15)" = '10.000000,0.400000,1
 20.000000,0.400000,1
 25.000000,0.400000,1' ] || fail "wrong last sample: $(cat rest25/n1/samples.csv)"
+# Neither the output nor the record counts the time of --settle.
+printf '%s\n' '0 90%' '5s 90%' '5s 40%' '15s 40%' >settling
+expect fleet --nodes 2 --record settled -- -P 1 -t file -T settling,loop=no --settle 5s
+grep -q '^target  *40.000 %$' out || fail "fleet: --settle has no effect: $(cat out)"
+[ "$(tail -n +2 settled/n1/samples.csv | cut -d , -f 2,3,15)" = '5.000000,0.900000,0
+15.000000,0.400000,1' ] || fail "wrong samples after --settle: $(cat settled/n1/samples.csv)"
 # Nothing is measured without a complete window under control.
 refused 'nothing was measured: no node was under control for a whole --window' \
     fleet --nodes 2 --record nothing -- -P 1 -l 50% --duration 0.1s

@@ -39,11 +39,13 @@ struct recording {
     struct fleet_node *node;
     FILE *stream;  /* NULL: nothing is recorded */
     double warmup; /* in seconds */
+    double settle; /* in seconds; samples that began before are not counted */
     double interval;
     double last;         /* end of the monitor's previous sample, in seconds of control */
     double begin;        /* start of the record's next sample, likewise */
     double load, target; /* sums since `begin`, weighted by time */
     bool is_free;        /* the time since `begin` is in a `free` section, which has no target */
+    bool is_counted;     /* the time since `begin` is counted */
 };
 
 static void write_sample(struct recording *recording, double end) {
@@ -57,9 +59,9 @@ static void write_sample(struct recording *recording, double end) {
         fprintf(
             recording->stream, "%s,%.6f,,%.6f,,,,,,,,,,,0\n", time, end, recording->load / length);
     else
-        fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,1\n", time, end,
+        fprintf(recording->stream, "%s,%.6f,%.6f,%.6f,%.6f,,,,,,,,,,%d\n", time, end,
             recording->target / length, recording->load / length,
-            (recording->target - recording->load) / length);
+            (recording->target - recording->load) / length, recording->is_counted);
     recording->begin = end;
     recording->load = recording->target = 0;
 }
@@ -76,6 +78,7 @@ static void take_sample(void *context, const struct trial_sample *sample) {
     double start = recording->last, end = sample->elapsed - recording->warmup;
     double length = end - start;
     bool is_free = isnan(sample->target);
+    bool is_counted = !is_free && start >= recording->settle - ROUNDING;
     recording->last = end;
     if (length <= 0)
         return;
@@ -83,16 +86,21 @@ static void take_sample(void *context, const struct trial_sample *sample) {
         recording->begin = end;
         return;
     }
-    /* A row is either free or not: readers would take free time as time at the target. */
-    if (is_free != recording->is_free)
+    /*
+     * A row is either free or not, and either counted or not: readers would take free time as time
+     * at the target.
+     */
+    if (is_free != recording->is_free || is_counted != recording->is_counted)
         write_rest(recording, start);
     recording->is_free = is_free;
+    recording->is_counted = is_counted;
     recording->load += length * sample->load;
-    if (!is_free) {
+    if (!is_free)
+        recording->target += length * sample->target;
+    if (is_counted) {
         node->covered += length;
         node->load += length * sample->load;
         node->target += length * sample->target;
-        recording->target += length * sample->target;
     }
     if (recording->stream && end - recording->begin >= recording->interval - ROUNDING)
         write_sample(recording, end);
@@ -183,6 +191,7 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
         return -1;
     trial.options.context = recording;
     recording->warmup = ss_time_seconds(trial.options.warmup);
+    recording->settle = ss_time_seconds(trial.options.settle);
     recording->last = recording->begin = -recording->warmup;
     if (node->fails < 1)
         length =

@@ -19,7 +19,7 @@ struct fleet_node {
     double fails;    /* part of the run after which the node fails; 1: never */
 
     /* Results: */
-    double covered;      /* seconds for which the node was under control */
+    double covered;      /* seconds for which the node was under control after --settle */
     double load, target; /* means over that time, 0 to 1 */
 };
 
