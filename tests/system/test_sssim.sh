@@ -400,6 +400,11 @@ grep -qE '^mean error +-[12][0-9]\.' out || fail "the error of a load above the 
 cp -r traces odd && mv odd/b.txt 'odd/"b".txt'
 expect fleet --nodes 2 --traces odd --record quotes -- -P 1 --duration 1s
 [ "$(sed -n 2p quotes/fleet.csv | cut -d , -f 1-4)" = 'n0,n0,"""b"".txt",done' ] || fail "wrong table: $(cat quotes/fleet.csv)"
+# A fleet with another seed has other nodes, not the same ones under other names.
+for seed in 1 2; do
+    expect fleet --nodes 3 --seed "$seed" --interval 500m --record "seed$seed" -- -P 1 -l 40% --duration 10s
+done
+[ "$(sha256sum seed?/*/samples.csv | cut -c 1-64 | sort -u | wc -l)" -eq 6 ] || fail "two fleets have nodes in common"
 # A record has no load of the time before a free section in a later sample.
 mkdir gaps
 printf '0 90%%\n15s 90%%\n15s free\n20s 90%%\n40s 90%%\n' >gaps/t.txt

@@ -211,7 +211,8 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     const char *trace, struct ss_error *error) {
     struct simulation simulation;
     struct recording recording = {.node = node, .interval = ss_time_seconds(options->interval)};
-    uint64_t seed = ss_random_hash(options->seed + number) >> 16;
+    /* Hashed twice: fleets with successive seeds would otherwise have nearly the same nodes. */
+    uint64_t seed = ss_random_hash(ss_random_hash(options->seed) + number) >> 16;
     char seed_text[24], folder[4200];
     snprintf(seed_text, sizeof seed_text, "%llu", (unsigned long long)seed);
     snprintf(folder, sizeof folder, "%.4000s/n%llu", options->record ? options->record : "",
