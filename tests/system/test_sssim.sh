@@ -445,7 +445,15 @@ cp -r traces damaged && echo nonsense >damaged/b.txt
 refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 1 --record invalid -- -P 1 --duration 1s
 [ ! -e invalid ] || fail "an invalid trace leaves a folder"
 refused '--traces: nowhere: No such file' fleet --traces nowhere
-refused 'node n0: options after -- must not contain --foreground, --sweep or --record' fleet --nodes 1 -- --foreground serial --iteration 1s
+for words in '--foreground serial --iteration 1s' --csv --help --version; do
+    # shellcheck disable=SC2086 # words, not one
+    refused 'node n0: options after -- must not contain --foreground, --sweep, --record, --csv, ' \
+        fleet --nodes 1 -- -l 50% $words
+done
+"$sssim" fleet --nodes 3 --jobs 3 -- -P 1 -l 50% --duration 5s --warmup 10m >out 2>err ||
+    fail "a doubtful option of nodes is refused: $(cat err)"
+[ "$(<err)" = 'sssim: warning: --warmup: 10m is 10 milliseconds; for minutes write 10M' ] ||
+    fail "a doubtful option of nodes is not reported once: $(cat err)"
 refused 'node n0: options after -- must not contain --seed' fleet --nodes 2 --jobs 1 -- -P 1 -l 50% --duration 1s --seed 7
 refused 'node n0: options after -- must not contain -t or -T' \
     fleet --nodes 2 --jobs 1 --traces traces -- -P 1 --duration 1s -t constant -T 50%

@@ -169,9 +169,10 @@ static char **make_words(const struct fleet_options *options, const char *trace,
  */
 static int check(
     const struct simulation *simulation, uint64_t seed, const char *trace, struct ss_error *error) {
-    if (simulation->foreground || simulation->grid.count > 0 || simulation->record)
-        return ss_error_fail(error, "options after -- must not contain --foreground, --sweep or "
-                                    "--record");
+    if (simulation->foreground || simulation->grid.count > 0 || simulation->record ||
+        simulation->csv || simulation->help || simulation->version)
+        return ss_error_fail(error, "options after -- must not contain --foreground, --sweep, "
+                                    "--record, --csv, --help or --version");
     if (simulation->seed != seed)
         return ss_error_fail(error, "options after -- must not contain --seed, because each node "
                                     "has a seed of its own: give --seed before --");
@@ -182,13 +183,16 @@ static int check(
     return 0;
 }
 
-static int simulate(struct simulation *simulation, struct recording *recording, const char *folder,
-    struct ss_error *error) {
+static int simulate(struct simulation *simulation, struct recording *recording, uint64_t number,
+    const char *folder, struct ss_error *error) {
     static struct trial trial; /* too large for the stack */
     struct fleet_node *node = recording->node;
     ss_time length;
     if (simulation_open_trial(simulation, &trial, take_sample, &length, error) < 0)
         return -1;
+    /* The nodes have the same options. */
+    if (number == 0)
+        ss_option_store_print_warnings(stderr, "sssim", &simulation->store);
     trial.options.context = recording;
     recording->warmup = ss_time_seconds(trial.options.warmup);
     recording->settle = ss_time_seconds(trial.options.settle);
@@ -224,7 +228,7 @@ int fleet_node_run(struct fleet_node *node, const struct fleet_options *options,
     if (status == 0)
         status = check(&simulation, seed, trace, error);
     if (status == 0)
-        status = simulate(&simulation, &recording, options->record ? folder : NULL, error);
+        status = simulate(&simulation, &recording, number, options->record ? folder : NULL, error);
     simulation_close(&simulation);
     free(words);
     node->load /= node->covered;
