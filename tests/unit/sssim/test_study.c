@@ -160,6 +160,32 @@ static void unknown_interference_is_omitted(void **state) {
     }
 }
 
+/*
+ * The number of accesses per second of a busy CPU then depends on the speed, and so does the
+ * throughput at a load of 100 %.
+ */
+static void interference_is_unknown_if_the_speed_of_cpus_varies(void **state) {
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct study_options study = make_study(2, 200);
+        for (int side = 0; side < MEMORY_SIDES; side++) {
+            use_memory(&study, side, 50, 0.2);
+            study.sides[side].steal = i == 0 ? 0.5 : 0;
+            study.sides[side].cores = (struct cores){.gain = i == 1 ? 1.5 : 0,
+                .step_count = i == 2 ? 1 : 0,
+                .steps = {{.cores = 2, .speed = 1.5}}};
+        }
+        assert_true(isnan(study_interference(&study)));
+        use_memory(&study, STUDY_FOREGROUND, 0, 0);
+        assert_near(study_interference(&study), 0, 0);
+        study.shares_cpus = true;
+        if (i == 0)
+            assert_true(isnan(study_interference(&study)));
+        else
+            assert_near(study_interference(&study), 100, 0);
+    }
+}
+
 /* Two sections of equal length: one sets its own accesses, the other uses the side's defaults. */
 static void profile_sections_may_set_memory_use(void **state) {
     (void)state;
@@ -205,5 +231,6 @@ UNIT_MAIN(
     cmocka_unit_test(foreground_also_slows_the_background),
     cmocka_unit_test(shared_cpus_lose_throughput_equal_to_the_background_load),
     cmocka_unit_test(unknown_interference_is_omitted),
+    cmocka_unit_test(interference_is_unknown_if_the_speed_of_cpus_varies),
     cmocka_unit_test(profile_sections_may_set_memory_use),
     cmocka_unit_test(invalid_studies_are_refused))

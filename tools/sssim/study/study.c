@@ -244,8 +244,13 @@ double study_interference(const struct study_options *options) {
     if (has_accesses_of_its_own(foreground->mix) || has_accesses_of_its_own(background->mix) ||
         background->quota > 0)
         return NAN;
+    /* Steal and the speed of CPUs change how many accesses a busy CPU makes. */
+    bool uneven =
+        background->steal > 0 || background->cores.gain > 0 || background->cores.step_count > 0;
     if (options->shares_cpus)
-        return busy == foreground->cpus && !memory ? 100 : NAN;
+        return busy == foreground->cpus && !memory && !(background->steal > 0) ? 100 : NAN;
+    if (memory && uneven)
+        return NAN;
     struct memory_pair pair = {
         .rate = options->memory_rate,
         .foreground = foreground->work.use,
