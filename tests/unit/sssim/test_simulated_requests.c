@@ -189,6 +189,20 @@ static void closed_loop_response_time_is_clients_over_capacity(void **state) {
     close_measured(&measured);
 }
 
+/* Otherwise clients that send after each answer would never reach the end of the run. */
+static void the_shortest_answer_takes_a_nanosecond(void **state) {
+    (void)state;
+    struct measured measured;
+    const double speed = 1e6;
+    struct queue_run_options options = make(SSREQUEST_EVEN);
+    options.service.speeds = &speed;
+    options.service.work = SS_MICROSECOND;
+    measure(&measured, &options, 1, 10 * SS_SECOND);
+    assert_int_equal(measured.tally.sent, 10);
+    assert_int_equal(measured.tally.successes[SSREQUEST_ACTUAL].min, 1);
+    close_measured(&measured);
+}
+
 /*
  * Eight requests of 400 ms, four at 0 and four at 1 s, time out after 900 ms. The third is worked
  * on in vain from 800 to 1200 ms, and so is the fourth unless it is skipped: then the fifth is in
@@ -543,6 +557,7 @@ UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
     cmocka_unit_test(many_waiting_requests_are_sent_when_places_become_free),
     cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
+    cmocka_unit_test(the_shortest_answer_takes_a_nanosecond),
     cmocka_unit_test(queued_requests_time_out),
     cmocka_unit_test(overloaded_service_wastes_work_unless_it_skips_or_drops),
     cmocka_unit_test(requests_that_end_free_a_place_for_due_requests),

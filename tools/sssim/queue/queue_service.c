@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue_service.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "chance.h"
@@ -43,7 +44,8 @@ static ss_time draw_length(const struct queue_service *service, uint32_t server,
         length *= ss_random_exponential(ss_random(options->seed + WORK_SALT, number));
     if (options->speeds)
         length /= options->speeds[server];
-    return ss_time_from_double(length + 0.5);
+    /* Clients of a closed loop would never end a moment in which all answers take no time. */
+    return ss_time_from_double(fmax(length + 0.5, 1));
 }
 
 static struct queue_job *get_job(struct queue_service *service) {
