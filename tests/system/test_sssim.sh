@@ -5,6 +5,8 @@ set -euo pipefail
 
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
+# shellcheck source=patience.sh
+. "$(dirname "$0")/patience.sh"
 sssim=$1/bin/sssim
 manual=$(cd "$(dirname "$0")/../../tools/sssim" && pwd)/sssim.1
 folder=$(mktemp -d)
@@ -459,6 +461,27 @@ refused 'node n0: options after -- must not contain -t or -T' \
     fleet --nodes 2 --jobs 1 --traces traces -- -P 1 --duration 1s -t constant -T 50%
 refused 'node n0: options after -- must not contain -t or -T' \
     fleet --nodes 2 --jobs 1 --traces traces -- -P 1 --duration 1s -T traces/b.txt
+# If the program is killed, the processes that simulate its nodes end, too.
+wait_for() {
+    (
+        fail() { exit 1; }
+        await "$@"
+    ) || fail "timed out waiting for: $*"
+}
+# shellcheck disable=SC2317 # called by wait_for
+has_two_children() {
+    [ "$(pgrep -P "$1" | wc -l)" -eq 2 ]
+}
+"$sssim" fleet --nodes 1000000 --jobs 2 -- -P 1 -l 50% --duration 1s >out 2>&1 &
+simulator=$!
+wait_for has_two_children "$simulator"
+children=$(pgrep -P "$simulator") || true
+kill -KILL "$simulator"
+wait "$simulator" 2>err || true
+for child in $children; do
+    wait_for is_gone "$child"
+    is_gone "$child" || kill -KILL "$child"
+done
 if [ -x "$1/bin/ssreport" ]; then
     "$1/bin/ssreport" --table fleet one >fleet.csv || fail "the fleet cannot be reported"
     [ "$(tail -n 1 fleet.csv | cut -d , -f 3,5)" = "40,$failed" ] || fail "wrong report: $(cat fleet.csv)"

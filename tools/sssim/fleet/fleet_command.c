@@ -89,9 +89,12 @@ static const char *trace_of(const struct fleet *fleet, uint64_t number) {
     return fleet->trace_count > 0 ? fleet->traces[number % fleet->trace_count] : NULL;
 }
 
-/* Simulates every `jobs`-th node from `first` on. Returns the exit status of the process. */
-static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
-    for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
+/*
+ * Simulates every `jobs`-th node from `first` on. Returns the exit status of the process. Ends if
+ * `parent` was killed: nobody would use the results.
+ */
+static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs, pid_t parent) {
+    for (uint64_t i = first; i < fleet->options->nodes && getppid() == parent; i += jobs) {
         struct ss_error error = {0};
         if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), &error) == 0)
             continue;
@@ -111,12 +114,13 @@ static uint64_t count_jobs(const struct fleet_options *options) {
 
 static int run_nodes(struct fleet *fleet, struct ss_error *error) {
     uint64_t jobs = count_jobs(fleet->options), started = 0;
+    pid_t parent = getpid();
     bool failed = false;
     fflush(NULL);
     for (; started < jobs; started++) {
         pid_t pid = fork();
         if (pid == 0)
-            _exit(run_part(fleet, started, jobs));
+            _exit(run_part(fleet, started, jobs, parent));
         if (pid < 0) {
             ss_error_fail(error, "cannot start a process: %s", strerror(errno));
             break;
