@@ -476,8 +476,10 @@ has_two_children() {
 simulator=$!
 wait_for has_two_children "$simulator"
 children=$(pgrep -P "$simulator") || true
-kill -KILL "$simulator"
-wait "$simulator" 2>err || true
+{
+    kill -KILL "$simulator"
+    wait "$simulator" || true
+} 2>err
 for child in $children; do
     wait_for is_gone "$child"
     is_gone "$child" || kill -KILL "$child"
@@ -510,6 +512,10 @@ if [ -x "$1/bin/ssreport" ]; then
     grep -q '^[0-3] of 10 nodes are in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
 fi
 
+# The run is shorter than a sample.
+expect -P 1 -l 50% --duration 0.4s --foreground serial --iteration 20m
+[ "$(awk 'NR == 2 { print $4, $5 }' out)" = 'none none' ] ||
+    fail "a study without samples: wrong errors: $(cat out)"
 # throughput_of RECORD: prints the result of the check for a change of throughput.
 throughput_of() {
     tr -d '\n' <"$1/summary.json" | sed -n 's/.*"check": "throughput", *"result": "\([^"]*\)".*/\1/p'

@@ -104,9 +104,12 @@ static void print_round(const struct study_options *study, const struct study_fi
         printf("%-8s %18s %18s %14s %12s\n", "round", "foreground 1/s", "background 1/s",
             "mean error %", "MSE %^2");
     const struct trial_figures *background = &figures->sides[STUDY_BACKGROUND];
-    printf("%-8llu %18.3f %18.3f %14.3f %12.3f\n", (unsigned long long)study->round,
-        figures->sides[STUDY_FOREGROUND].throughput, background->throughput,
-        background->error_mean_percent, background->error_mse_e4);
+    printf("%-8llu %18.3f %18.3f", (unsigned long long)study->round,
+        figures->sides[STUDY_FOREGROUND].throughput, background->throughput);
+    if (background->samples > 0)
+        printf(" %14.3f %12.3f\n", background->error_mean_percent, background->error_mse_e4);
+    else
+        printf(" %14s %12s\n", "none", "none");
 }
 
 static int run_rounds(const struct simulation *simulation, struct study_options *study,
