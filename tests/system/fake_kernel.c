@@ -17,9 +17,10 @@
  * it survives SIGKILL of any program and needs no process of its own. SS_TEST_KERNEL/faults/NAME
  * has a line for each next write to a file NAME: ok, lose (succeeds without effect), an errno such
  * as EBUSY (EROFS fails when the file is opened, as on a file system that is mounted read-only),
- * kill (the write succeeds, and the program gets SIGKILL before it can read the value back), or a
- * value that is kept instead. faults/NAME.read has a line for each next read: ok or an errno. While
- * SS_TEST_KERNEL/read-only exists, all of /sys is mounted read-only.
+ * kill (the write succeeds, and the program gets SIGKILL before it can read the value back), wait
+ * (the write lasts until faults/NAME.go exists), or a value that is kept instead. faults/NAME.read
+ * has a line for each next read: ok or an errno. While SS_TEST_KERNEL/read-only exists, all of /sys
+ * is mounted read-only.
  */
 
 #include "fake_kernel.h"
@@ -35,6 +36,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -252,6 +254,14 @@ static void log_write(const char *name, const char *text) {
     syscall(SYS_close, file);
 }
 
+static void wait_for_go(const char *name) {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    char path[ROOM];
+    snprintf(path, sizeof path, "%s/faults/%s.go", root, name);
+    while (access(path, F_OK) < 0)
+        nanosleep(&pause, NULL);
+}
+
 static int set(const char *folder, const char *name, const char *text) {
     char fault[300];
     next_fault(name, "", NULL, fault);
@@ -260,11 +270,13 @@ static int set(const char *folder, const char *name, const char *text) {
         follow_rule(folder, name, text);
         kill(getpid(), SIGKILL);
     }
+    if (strcmp(fault, "wait") == 0)
+        wait_for_go(name);
     if (parse_errno(fault))
         return parse_errno(fault);
     if (strcmp(fault, "lose") == 0)
         return 0;
-    if (*fault && strcmp(fault, "ok") != 0) {
+    if (*fault && strcmp(fault, "ok") != 0 && strcmp(fault, "wait") != 0) {
         fake_put(folder, name, fault);
         return 0;
     }

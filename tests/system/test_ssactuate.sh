@@ -334,6 +334,46 @@ second_signal_kills_the_command() {
     unchanged
 }
 
+# interrupt_during NAME VERB WORD...: calls ssactuate on the tree, with a terminal as its standard streams. Ctrl+C is
+# typed while it writes to a file of this name.
+interrupt_during() {
+    local name=$1
+    shift
+    rm -f "$tree/log" "$tree/faults/$name.go"
+    fault "$name" wait
+    python3 "$(dirname "$0")/interrupt" "$patience" "$tree/log" "$name" "$tree/faults/$name.go" \
+        env SS_TEST_KERNEL="$tree" LD_PRELOAD="$build/tests/libfake_kernel.so" \
+        ASAN_OPTIONS="verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
+        "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
+}
+
+# The terminal sends the signal before the command exists.
+interrupt_before_the_command_ends_the_run() {
+    local words
+    unpack intel-pstate
+    write_policy "load record $folder/load" 'below 100% power=60W'
+    for words in 'run power=60W' "follow --policy $folder/policy"; do
+        # shellcheck disable=SC2086 # a list of words
+        expect 130 interrupt_during constraint_0_power_limit_uw $words -- touch "$folder/started"
+        says out "ssactuate: signal 2 (Interrupt) ended the run before it began"
+        [ ! -e "$folder/started" ] || fail "$words: the command was started"
+        unchanged
+    done
+}
+
+# The process that is about to become the command blocks all signals. It writes to cgroup.procs.
+interrupt_at_the_start_of_the_command_ends_it() {
+    local name=cgroup.procs
+    unpack cgroup-v2
+    write_policy "load record $folder/load" 'below 100% quota=50%'
+    expect 130 interrupt_during "$name" run quota=50% -- sleep 1000
+    unchanged
+    expect 130 interrupt_during "$name" follow --policy "$folder/policy" -- sleep 1000
+    unchanged
+    expect 130 interrupt_during "$name" run quota=50% instances=2 -- sh -c 'exec sleep 1000 # {port}'
+    unchanged
+}
+
 the_keeper_restores_values_after_sigkill() {
     unpack acpi-cpufreq
     begin_run frequency=1.4GHz
@@ -982,6 +1022,8 @@ run_case knob_in_use_is_refused_with_the_pid
 run_case journals_of_earlier_boots_are_not_restored
 run_case values_are_restored_before_a_terminated_command_ends
 run_case second_signal_kills_the_command
+run_case interrupt_before_the_command_ends_the_run
+run_case interrupt_at_the_start_of_the_command_ends_it
 run_case the_keeper_restores_values_after_sigkill
 run_case a_value_is_restored_after_a_kill_during_its_write
 run_case restore_undoes_changes_of_killed_run_and_keeper

@@ -184,15 +184,16 @@ static void send_signal(struct run *run, int number) {
 
 /*
  * Passes a signal on. The first one that ends the run restores all values at once, because the
- * command may take long to exit. The second one kills the command.
+ * command may take long to exit. The second one kills the command. If the command was just
+ * started, the signal may have come from the terminal before: pass it on as well.
  */
-static int take_signal(struct run *run, int number, struct ss_error *error) {
+static int take_signal(struct run *run, int number, bool started, struct ss_error *error) {
     if (number == SIGTSTP)
         ss_signals_suspend(&run->signals);
-    if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
+    if (!ssactuate_is_end(number))
         return 0;
     run->signals_received++;
-    if (ssactuate_is_from_terminal(number))
+    if (!started && ssactuate_is_from_terminal(number))
         send_signal(run, 0);
     else
         send_signal(run, run->signals_received > 1 ? SIGKILL : number);
@@ -230,17 +231,21 @@ static int advance_copies(struct run *run, struct ss_error *error) {
 /* Waits for the end of the command. Returns -1 if a value could not be restored meanwhile. */
 static int await_command(struct run *run, struct ss_error *error) {
     int result = 0;
+    bool started = run->plan.instances == 0;
     for (reap(run); !is_over(run); reap(run)) {
         struct pollfd polls[] = {{.fd = run->signals.pipe[0], .events = POLLIN}};
         if (advance_copies(run, error) < 0)
             result = -1;
+        started |= run->copies.fresh;
+        run->copies.fresh = false;
         watch_threads(run);
         ssactuate_record_sample(&run->record);
-        poll(polls, 1, choose_timeout(run));
+        poll(polls, 1, started ? 0 : choose_timeout(run));
         for (int number; (number = ss_signals_next(&run->signals)) != 0;) {
-            if (take_signal(run, number, error) < 0)
+            if (take_signal(run, number, started, error) < 0)
                 result = -1;
         }
+        started = false;
     }
     if (run->plan.instances > 0)
         ssactuate_copies_kill(&run->copies); /* descendants that outlived their copy */
@@ -253,6 +258,8 @@ static int run_command(struct run *run, struct ss_error *error) {
     run->binding.cpus = &run->plan.cpus;
     if (!run->scheduling)
         return ss_error_memory(error);
+    if (ssactuate_child_check_signals(&run->signals, error) < 0)
+        return -1;
     if (run->plan.instances == 0 && start(run, error) < 0)
         return -1;
     run->copies.like = child_of(run);

@@ -112,6 +112,22 @@ void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
     child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+bool ssactuate_is_end(int number) {
+    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *error) {
+    int result = 0;
+    for (int number; (number = ss_signals_next(signals)) != 0;) {
+        if (number == SIGTSTP)
+            ss_signals_suspend(signals);
+        if (ssactuate_is_end(number))
+            result = ss_error_set(error, 128 + number,
+                "signal %d (%s) ended the run before it began", number, strsignal(number));
+    }
+    return result;
+}
+
 bool ssactuate_is_from_terminal(int number) {
     return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }

@@ -43,6 +43,16 @@ SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int stat
  */
 SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
 
+/*
+ * Fails with status 128 plus the number if a signal that ends the run has arrived: then no command
+ * must be started. Stops for SIGTSTP.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
+    struct ss_signals *signals, struct ss_error *error);
+
+/* Returns whether this signal ends a run. */
+bool ssactuate_is_end(int number);
+
 /* Returns whether this signal comes from the terminal, which sends it to the command as well. */
 bool ssactuate_is_from_terminal(int number);
 

@@ -167,6 +167,7 @@ static int start(struct ssactuate_copies *copies, size_t number, struct ss_error
         return -1;
     }
     set_state(copy, SSACTUATE_STARTING);
+    copies->fresh = true;
     return 0;
 }
 

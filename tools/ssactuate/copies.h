@@ -44,6 +44,7 @@ struct ssactuate_copies {
     size_t wanted;
     struct ssactuate_copy copies[SSACTUATE_INSTANCES_MAX];
     struct ssactuate_kept_copy *kept; /* by number */
+    bool fresh;                       /* a copy was started; the caller resets this */
     bool ending;                      /* all copies have been asked to exit */
     int status; /* status of the first copy to exit, as in struct ssactuate_child */
     bool has_status;

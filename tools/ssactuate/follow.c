@@ -439,7 +439,8 @@ static int start_both(struct follow *follow, struct ss_error *error) {
     follow->scheduling = ss_platform_scheduling_save();
     if (!follow->scheduling)
         return ss_error_memory(error);
-    if (ssactuate_load_open(&follow->load, &follow->policy, &follow->machine, error) < 0)
+    if (ssactuate_load_open(&follow->load, &follow->policy, &follow->machine, error) < 0 ||
+        ssactuate_child_check_signals(&follow->signals, error) < 0)
         return -1;
     if (start(follow, &follow->parties[1], error) < 0)
         return ss_error_wrap(error, "--side");
@@ -493,18 +494,18 @@ static void send_signal(struct follow *follow, int number) {
 
 /*
  * As in `run`: the first signal that ends the run restores all values at once, and the second kills
- * the command.
+ * the command. If the command was just started, the terminal may have sent the signal before.
  */
-static int take_signal(struct follow *follow, int number, struct ss_error *error) {
+static int take_signal(struct follow *follow, int number, bool started, struct ss_error *error) {
     if (number == SIGTSTP)
         ss_signals_suspend(&follow->signals);
-    if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
+    if (!ssactuate_is_end(number))
         return 0;
     follow->signals_received++;
     if (follow->parties[0].group > 0) {
         follow->parties[0].runs = false; /* nothing waits for a command */
         follow->parties[0].child.status = 128 + number;
-    } else if (ssactuate_is_from_terminal(number)) {
+    } else if (!started && ssactuate_is_from_terminal(number)) {
         send_signal(follow, 0);
     } else {
         send_signal(follow, follow->signals_received > 1 ? SIGKILL : number);
@@ -603,16 +604,20 @@ static void sleep_until(const struct follow *follow, ss_time due) {
 
 static int watch(struct follow *follow, struct ss_error *error) {
     int result = 0;
+    bool started = !follow->has_copies;
     ss_time due = follow->begin + follow->policy.every;
     for (reap(follow); follow->parties[0].runs; reap(follow)) {
         if (advance_copies(follow, error) < 0)
             result = -1;
+        started |= follow->copies.fresh;
+        follow->copies.fresh = false;
         bind_threads(follow);
-        sleep_until(follow, due);
+        sleep_until(follow, started ? 0 : due);
         for (int number; (number = ss_signals_next(&follow->signals)) != 0;) {
-            if (take_signal(follow, number, error) < 0)
+            if (take_signal(follow, number, started, error) < 0)
                 result = -1;
         }
+        started = false;
         ss_time now = ss_platform_now();
         if (now < due)
             continue;
