@@ -269,6 +269,12 @@ values_are_written_again_if_they_differ() {
     expect 0 actuate restore
     is out "restored the changes of 1 killed run"
     unchanged
+    fault constraint_0_power_limit_uw ok lose lose
+    expect 125 actuate run power=60W -- "$folder/none"
+    says err "cannot execute '$folder/none': No such file or directory"
+    says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
+    expect 0 actuate restore
+    unchanged
     mkdir -p "$folder/load"
     write_policy "load record $folder/load" 'below 100% power=60W'
     fault constraint_0_power_limit_uw ok lose lose

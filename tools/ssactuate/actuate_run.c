@@ -302,15 +302,14 @@ static int carry_out(struct run *run, struct ss_error *error) {
 
 int ssactuate_run(const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct run *run = calloc(1, sizeof *run);
-    struct ss_error failure = {0};
     if (!run)
         return ss_error_memory(error);
     run->options = options;
     int result = ssactuate_machine_open(&run->machine, options->root, error);
     if (result == 0)
         result = options->check ? plan_run(run, error) : carry_out(run, error);
-    if (ssactuate_undoing_finish(&run->undoing, &failure) < 0)
-        result = ss_error_set(error, failure.status, "%s", failure.message);
+    if (ssactuate_undoing_finish(&run->undoing, error) < 0)
+        result = -1;
     *status = status_of(run);
     ssactuate_copies_close(&run->copies);
     ssactuate_record_close(&run->record);

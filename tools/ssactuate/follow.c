@@ -729,7 +729,6 @@ static void free_follow(struct follow *follow) {
 
 int ssactuate_follow(const struct ssactuate_options *options, int *status, struct ss_error *error) {
     struct follow *follow = calloc(1, sizeof *follow);
-    struct ss_error failure = {0};
     if (!follow)
         return ss_error_memory(error);
     follow->options = options;
@@ -747,8 +746,8 @@ int ssactuate_follow(const struct ssactuate_options *options, int *status, struc
     end_side(follow);
     if (result == 0 && options->record)
         result = write_record(follow, error);
-    if (ssactuate_undoing_finish(&follow->undoing, &failure) < 0)
-        result = ss_error_set(error, failure.status, "%s", failure.message);
+    if (ssactuate_undoing_finish(&follow->undoing, error) < 0)
+        result = -1;
     *status = status_of(follow);
     ssactuate_copies_close(&follow->copies);
     free_follow(follow);

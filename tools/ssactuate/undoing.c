@@ -127,15 +127,19 @@ int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
     return ssactuate_journal_arm(&undoing->journal, error);
 }
 
+static int undo(struct ssactuate_journal *journal, struct ss_error *error) {
+    if (journal->armed && ssactuate_journal_restore(journal, &ssactuate_restorer, error) < 0)
+        return -1;
+    return ssactuate_journal_remove(journal, error);
+}
+
 int ssactuate_undoing_finish(struct ssactuate_undoing *undoing, struct ss_error *error) {
-    int status = 0;
-    if (undoing->has_journal) {
-        status = undoing->journal.armed
-                     ? ssactuate_journal_restore(&undoing->journal, &ssactuate_restorer, error)
-                     : 0;
-        if (status == 0)
-            status = ssactuate_journal_remove(&undoing->journal, error);
-    }
+    struct ss_error failure = {0};
+    int status = undoing->has_journal ? undo(&undoing->journal, &failure) : 0;
+    if (status < 0 && error->status && strcmp(error->message, failure.message) != 0)
+        report(NULL, error->message);
+    if (status < 0)
+        *error = failure;
     if (undoing->has_keeper) {
         ss_keeper_dismiss(&undoing->keeper);
         ss_keeper_close(&undoing->keeper);

@@ -45,7 +45,10 @@ SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(
 SS_NONNULL()
 void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status);
 
-/* Restores everything, removes the journal, and dismisses the keeper. */
+/*
+ * Restores everything, removes the journal, and dismisses the keeper. If that fails, prints an
+ * earlier error and replaces it.
+ */
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_finish(
     struct ssactuate_undoing *undoing, struct ss_error *error);
 
