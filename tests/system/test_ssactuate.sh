@@ -347,7 +347,7 @@ interrupt_during() {
     shift
     rm -f "$tree/log" "$tree/faults/$name.go"
     fault "$name" wait
-    python3 "$(dirname "$0")/interrupt" "$patience" "$tree/log" "$name" "$tree/faults/$name.go" \
+    python3 "$(dirname "$0")/interrupt" "$patience" 1 "$tree/log" "$name" "$tree/faults/$name.go" \
         env SS_TEST_KERNEL="$tree" LD_PRELOAD="$build/tests/libfake_kernel.so" \
         ASAN_OPTIONS="verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" \
         "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
@@ -378,6 +378,18 @@ interrupt_at_the_start_of_the_command_ends_it() {
     unchanged
     expect 130 interrupt_during "$name" run quota=50% instances=2 -- sh -c 'exec sleep 1000 # {port}'
     unchanged
+}
+
+# Signals that arrive before ssactuate runs again count once, so more follow until the command is dead.
+second_interrupt_kills_the_command() {
+    local words
+    write_policy "load record $folder/load" 'below 100% pin=free'
+    for words in 'run pin=free' "follow --policy $folder/policy"; do
+        rm -f "$folder/caught"
+        # shellcheck disable=SC2086 # a list of words
+        expect 137 python3 "$(dirname "$0")/interrupt" "$patience" 100 "$folder/caught" x "$folder/go" ssactuate $words -- \
+            sh -c 'trap "echo x >>\"$1/caught\"" INT; echo x >"$1/caught"; while :; do :; done' - "$folder"
+    done
 }
 
 the_keeper_restores_values_after_sigkill() {
@@ -1030,6 +1042,7 @@ run_case values_are_restored_before_a_terminated_command_ends
 run_case second_signal_kills_the_command
 run_case interrupt_before_the_command_ends_the_run
 run_case interrupt_at_the_start_of_the_command_ends_it
+run_case second_interrupt_kills_the_command
 run_case the_keeper_restores_values_after_sigkill
 run_case a_value_is_restored_after_a_kill_during_its_write
 run_case restore_undoes_changes_of_killed_run_and_keeper

@@ -193,10 +193,8 @@ static int take_signal(struct run *run, int number, bool started, struct ss_erro
     if (!ssactuate_is_end(number))
         return 0;
     run->signals_received++;
-    if (!started && ssactuate_is_from_terminal(number))
-        send_signal(run, 0);
-    else
-        send_signal(run, run->signals_received > 1 ? SIGKILL : number);
+    bool received = !started && ssactuate_is_from_terminal(number);
+    send_signal(run, run->signals_received > 1 ? SIGKILL : received ? 0 : number);
     if (run->signals_received > 1 || !run->undoing.has_journal)
         return 0;
     return ssactuate_journal_restore_values(&run->undoing.journal, &ssactuate_restorer, error);

@@ -505,10 +505,9 @@ static int take_signal(struct follow *follow, int number, bool started, struct s
     if (follow->parties[0].group > 0) {
         follow->parties[0].runs = false; /* nothing waits for a command */
         follow->parties[0].child.status = 128 + number;
-    } else if (!started && ssactuate_is_from_terminal(number)) {
-        send_signal(follow, 0);
     } else {
-        send_signal(follow, follow->signals_received > 1 ? SIGKILL : number);
+        bool received = !started && ssactuate_is_from_terminal(number);
+        send_signal(follow, follow->signals_received > 1 ? SIGKILL : received ? 0 : number);
     }
     if (follow->signals_received > 1 || !follow->undoing.has_journal)
         return 0;
