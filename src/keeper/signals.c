@@ -14,13 +14,20 @@
 /* The write end of the pipe; global, because a handler has no context argument. */
 static int pipe_end = -1;
 
-static void pass_on(int number) {
+/* Set in the byte of a signal that the kernel has sent, such as Ctrl+C to a whole group. */
+#define FROM_KERNEL 0x80
+
+static void put(unsigned char byte) {
     int saved = errno;
-    unsigned char byte = (unsigned char)number;
     /* A full pipe means that enough events are waiting already. */
     if (write(pipe_end, &byte, 1) < 0)
         errno = saved;
     errno = saved;
+}
+
+static void pass_on(int number, siginfo_t *info, void *context) {
+    (void)context;
+    put((unsigned char)(number | (info->si_code == SI_KERNEL ? FROM_KERNEL : 0)));
 }
 
 static volatile sig_atomic_t demoted;
@@ -77,21 +84,21 @@ void ss_signals_regain_priority(void) {
 
 static const struct {
     int number;
-    void (*handler)(int); /* the handler in the master */
+    bool passed_on; /* in the master, which ignores the others */
 } known[] = {
-    {SIGINT, pass_on},
-    {SIGTERM, pass_on},
-    {SIGHUP, pass_on},
-    {SIGQUIT, pass_on},
-    {SIGTSTP, pass_on},
-    {SIGCONT, pass_on},
-    {SIGCHLD, pass_on},
-    {SIGWINCH, pass_on},
-    {SIGXCPU, SIG_IGN}, /* see catch_overrun() */
-    {SIGPIPE, SIG_IGN},
-    {SIGXFSZ, SIG_IGN}, /* a write beyond the limit fails and is reported */
-    {SIGTTIN, SIG_IGN},
-    {SIGTTOU, SIG_IGN},
+    {SIGINT, true},
+    {SIGTERM, true},
+    {SIGHUP, true},
+    {SIGQUIT, true},
+    {SIGTSTP, true},
+    {SIGCONT, true},
+    {SIGCHLD, true},
+    {SIGWINCH, true},
+    {SIGXCPU, false}, /* see catch_overrun() */
+    {SIGPIPE, false},
+    {SIGXFSZ, false}, /* a write beyond the limit fails and is reported */
+    {SIGTTIN, false},
+    {SIGTTOU, false},
 };
 
 #define KNOWN (sizeof known / sizeof *known)
@@ -194,13 +201,15 @@ int ss_signals_open(struct ss_signals *signals) {
     pipe_end = signals->pipe[1];
     sigprocmask(SIG_SETMASK, NULL, &signals->caller_mask);
     for (size_t i = 0; i < KNOWN; i++) {
-        struct sigaction action = {.sa_handler = known[i].handler, .sa_flags = SA_RESTART};
+        struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART};
         sigaction(known[i].number, NULL, &signals->caller[i]);
         if (known[i].number == SIGXFSZ && file_limit_caught)
             signals->caller[i] = caller_file_limit;
-        if (signals->caller[i].sa_handler == SIG_IGN && known[i].handler == pass_on &&
-            known[i].number != SIGCHLD)
-            action.sa_handler = SIG_IGN;
+        if (known[i].passed_on &&
+            (signals->caller[i].sa_handler != SIG_IGN || known[i].number == SIGCHLD)) {
+            action.sa_sigaction = pass_on;
+            action.sa_flags |= SA_SIGINFO;
+        }
         sigaction(known[i].number, &action, NULL);
     }
     catch_overrun(exit_stuck);
@@ -210,9 +219,16 @@ int ss_signals_open(struct ss_signals *signals) {
     return 0;
 }
 
-int ss_signals_next(struct ss_signals *signals) {
+/* Returns the next byte of the pipe, or 0. */
+static unsigned char take(const struct ss_signals *signals) {
     unsigned char byte;
     return read(signals->pipe[0], &byte, 1) == 1 ? byte : 0;
+}
+
+int ss_signals_next(struct ss_signals *signals) {
+    unsigned char byte = take(signals);
+    signals->typed = byte & FROM_KERNEL;
+    return byte & ~FROM_KERNEL;
 }
 
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -252,7 +268,7 @@ int ss_signals_close(struct ss_signals *signals) {
     if (pipe_end < 0)
         return 0;
     for (size_t i = 0; i < KNOWN; i++) {
-        if (known[i].handler == pass_on)
+        if (known[i].passed_on)
             sigaction(known[i].number, &signals->caller[i], NULL);
     }
     /* Read after the handlers are gone, so that no signal is lost in between. */
@@ -314,18 +330,18 @@ void ss_signals_restore(const struct ss_signals *signals, bool terminal) {
  * other signal stays once; the pipe may be full of them.
  */
 static bool take_continuation(void *context) {
-    struct ss_signals *signals = context;
-    unsigned char others[KNOWN];
+    unsigned char others[2 * KNOWN];
     size_t count = 0;
     bool continued = false;
-    for (int number; (number = ss_signals_next(signals)) != 0;) {
+    for (unsigned char byte; (byte = take(context)) != 0;) {
+        int number = byte & ~FROM_KERNEL;
         if (number == SIGTSTP || number == SIGCONT)
             continued = number == SIGCONT;
-        else if (!memchr(others, number, count))
-            others[count++] = (unsigned char)number;
+        else if (!memchr(others, byte, count))
+            others[count++] = byte;
     }
     for (size_t i = 0; i < count; i++)
-        pass_on(others[i]);
+        put(others[i]);
     return continued;
 }
 

@@ -16,6 +16,7 @@ struct ss_signals {
     struct sigaction caller[SS_SIGNALS_MAX];
     sigset_t caller_mask;
     int pipe[2]; /* one byte per signal received; both ends are non-blocking */
+    bool typed;  /* the latest signal from ss_signals_next() was sent by a terminal */
 };
 
 /*

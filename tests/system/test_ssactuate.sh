@@ -392,6 +392,17 @@ second_interrupt_kills_the_command() {
     done
 }
 
+# Unlike Ctrl+C, this signal reaches only ssactuate.
+sent_interrupt_is_passed_on_at_a_terminal() {
+    local words
+    write_policy "load record $folder/load" 'below 100% pin=free'
+    for words in 'run pin=free' "follow --policy $folder/policy"; do
+        # shellcheck disable=SC2086 # a list of words
+        expect 130 python3 "$(dirname "$0")/interrupt" "$patience" 0 "$folder/none" x "$folder/go" ssactuate $words -- \
+            sh -c 'kill -INT $PPID; exec sleep 1000'
+    done
+}
+
 the_keeper_restores_values_after_sigkill() {
     unpack acpi-cpufreq
     begin_run frequency=1.4GHz
@@ -1043,6 +1054,7 @@ run_case second_signal_kills_the_command
 run_case interrupt_before_the_command_ends_the_run
 run_case interrupt_at_the_start_of_the_command_ends_it
 run_case second_interrupt_kills_the_command
+run_case sent_interrupt_is_passed_on_at_a_terminal
 run_case the_keeper_restores_values_after_sigkill
 run_case a_value_is_restored_after_a_kill_during_its_write
 run_case restore_undoes_changes_of_killed_run_and_keeper

@@ -193,7 +193,7 @@ static int take_signal(struct run *run, int number, bool started, struct ss_erro
     if (!ssactuate_is_end(number))
         return 0;
     run->signals_received++;
-    bool received = !started && ssactuate_is_from_terminal(number);
+    bool received = !started && ssactuate_is_from_terminal(&run->signals, number);
     send_signal(run, run->signals_received > 1 ? SIGKILL : received ? 0 : number);
     if (run->signals_received > 1 || !run->undoing.has_journal)
         return 0;

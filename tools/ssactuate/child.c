@@ -128,8 +128,8 @@ int ssactuate_child_check_signals(struct ss_signals *signals, struct ss_error *e
     return result;
 }
 
-bool ssactuate_is_from_terminal(int number) {
-    return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
+bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number) {
+    return (number == SIGINT || number == SIGQUIT) && signals->typed;
 }
 
 /* A visit to all threads of a process's descendants. */

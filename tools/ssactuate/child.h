@@ -53,8 +53,11 @@ SS_MUST_USE SS_NONNULL() int ssactuate_child_check_signals(
 /* Returns whether this signal ends a run. */
 bool ssactuate_is_end(int number);
 
-/* Returns whether this signal comes from the terminal, which sends it to the command as well. */
-bool ssactuate_is_from_terminal(int number);
+/*
+ * Returns whether the latest signal, which has this number, comes from the terminal, which sends it
+ * to the command as well.
+ */
+SS_NONNULL() bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number);
 
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 

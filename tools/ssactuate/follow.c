@@ -506,7 +506,7 @@ static int take_signal(struct follow *follow, int number, bool started, struct s
         follow->parties[0].runs = false; /* nothing waits for a command */
         follow->parties[0].child.status = 128 + number;
     } else {
-        bool received = !started && ssactuate_is_from_terminal(number);
+        bool received = !started && ssactuate_is_from_terminal(&follow->signals, number);
         send_signal(follow, follow->signals_received > 1 ? SIGKILL : received ? 0 : number);
     }
     if (follow->signals_received > 1 || !follow->undoing.has_journal)
