@@ -19,8 +19,9 @@
  * as EBUSY (EROFS fails when the file is opened, as on a file system that is mounted read-only),
  * kill (the write succeeds, and the program gets SIGKILL before it can read the value back), wait
  * (the write lasts until faults/NAME.go exists), or a value that is kept instead. faults/NAME.read
- * has a line for each next read: ok or an errno. While SS_TEST_KERNEL/read-only exists, all of /sys
- * is mounted read-only.
+ * has a line for each next read: ok or an errno. With the line kill in faults/getppid, a process
+ * that gets SIGTERM at the death of its parent kills the parent just after it asked who that is.
+ * While SS_TEST_KERNEL/read-only exists, all of /sys is mounted read-only.
  */
 
 #include "fake_kernel.h"
@@ -34,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -376,6 +378,40 @@ PUBLIC int faccessat(int folder, const char *path, int mode, int flags) {
         return -1;
     }
     return (int)syscall(SYS_faccessat2, folder, path, mode, flags);
+}
+
+/* This process gets SIGTERM at the death of its parent. */
+static bool dies_with_parent;
+
+PUBLIC int prctl(int option, ...) {
+    unsigned long words[4];
+    va_list rest;
+    va_start(rest, option);
+    for (int i = 0; i < 4; i++)
+        words[i] = va_arg(rest, unsigned long);
+    va_end(rest);
+    dies_with_parent |= option == PR_SET_PDEATHSIG && (int)words[0] == SIGTERM;
+    return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
+}
+
+/* Waits for the signal, which the kernel sends after the parent is dead. */
+static void kill_parent(pid_t parent) {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    sigset_t pending;
+    sigemptyset(&pending);
+    kill(parent, SIGKILL);
+    for (; !sigismember(&pending, SIGTERM); sigpending(&pending))
+        nanosleep(&pause, NULL);
+}
+
+PUBLIC pid_t getppid(void) {
+    char fault[300] = "";
+    pid_t parent = (pid_t)syscall(SYS_getppid);
+    if (*root && dies_with_parent)
+        next_fault("getppid", "", NULL, fault);
+    if (strcmp(fault, "kill") == 0)
+        kill_parent(parent);
+    return parent;
 }
 
 PUBLIC int mkdir(const char *path, mode_t mode) {

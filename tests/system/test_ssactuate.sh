@@ -411,6 +411,16 @@ the_keeper_restores_values_after_sigkill() {
     end_run
 }
 
+# The process that is about to become the command holds the pipe open until it has ended.
+a_kill_at_the_start_of_the_command_ends_it() {
+    unpack intel-pstate
+    fault getppid kill
+    { actuate run power=60W -- touch "$folder/started" 2>&1 || true; } | cat >"$folder/err"
+    [ ! -s "$tree/faults/getppid" ] || fail "ssactuate was not killed: $(cat "$folder/err")"
+    [ ! -e "$folder/started" ] || fail "the command was started"
+    unchanged
+}
+
 a_value_is_restored_after_a_kill_during_its_write() {
     unpack intel-pstate
     fault constraint_0_power_limit_uw kill
@@ -1056,6 +1066,7 @@ run_case interrupt_at_the_start_of_the_command_ends_it
 run_case second_interrupt_kills_the_command
 run_case sent_interrupt_is_passed_on_at_a_terminal
 run_case the_keeper_restores_values_after_sigkill
+run_case a_kill_at_the_start_of_the_command_ends_it
 run_case a_value_is_restored_after_a_kill_during_its_write
 run_case restore_undoes_changes_of_killed_run_and_keeper
 run_case killed_keeper_is_replaced

@@ -33,12 +33,15 @@ static struct failure become_command(const struct ssactuate_child *child, pid_t 
     ssize_t length = read(gate, &byte, 1);
     if (result < 0)
         return (struct failure){IN_GROUP, -result};
-    if (length != 0 || ss_platform_die_with(parent, SIGTERM) < 0)
+    if (length != 0)
         return (struct failure){IN_EXECUTION, errno};
     ss_platform_scheduling_restore(child->scheduling, child->mask);
     if (child->mask && !has_affinity(child->mask))
         return (struct failure){IN_AFFINITY, EINVAL};
     ss_signals_restore(child->signals, false);
+    /* Last, because the signals that have arrived before are discarded. */
+    if (ss_platform_die_with(parent, SIGTERM) < 0)
+        return (struct failure){IN_EXECUTION, ESRCH};
     execvp(child->words[0], child->words);
     return (struct failure){IN_EXECUTION, errno};
 }
