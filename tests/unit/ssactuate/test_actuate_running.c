@@ -81,7 +81,10 @@ static void assert_affinity(const char *list) {
     assert_memory_equal(&affinity, &expected, sizeof expected);
 }
 
-/* Puts this process into a group of its own, with CPUs 0 and 1. */
+/*
+ * Puts this process into a group of its own, with CPUs 0 and 1. The thread sanitizer adds a thread
+ * when the first one is started, and a thread that was joined may still exist.
+ */
 static void begin(void) {
     assert_true(setpgid(0, 0) == 0 || getpgrp() == getpid());
     running = (struct ssactuate_running){.group = getpid()};
@@ -91,7 +94,7 @@ static void begin(void) {
     lost = refusal = 0;
     calls = 0;
     assert_true(ssactuate_running_look(&running));
-    assert_int_equal(running.count, 1);
+    assert_that(running.count, >, 0);
     assert_true(ssactuate_running_give(&running, &one));
 }
 
@@ -168,9 +171,30 @@ static void thread_started_while_confining_is_confined(void **state) {
     ssactuate_state_close(&folder);
 }
 
+/* The new thread has inherited the affinity of the run and was missed by the first look. */
+static void thread_started_while_restoring_is_restored(void **state) {
+    struct ss_error error = {0};
+    struct ss_cpus both = parse("0-1");
+    size_t foreign;
+    (void)state;
+    begin();
+    assert_int_equal(ssactuate_running_confine(&running, &one, &error), 0);
+    births = true;
+    assert_int_equal(ssactuate_running_restore(&running, &foreign, &error), 0);
+    assert_that(newborn_id, >, 0);
+    assert_affinity("0-1");
+    assert_memory_equal(&newborn_affinity, &both, sizeof both);
+    assert_int_equal(foreign, 0);
+    pthread_mutex_unlock(&life);
+    pthread_join(newborn, NULL);
+    newborn_id = 0;
+    ssactuate_running_free(&running);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(confined_affinity_is_verified_and_restored),
     cmocka_unit_test(restored_affinity_is_written_again_if_it_differs),
     cmocka_unit_test(thread_with_a_reused_id_is_left_alone),
-    cmocka_unit_test(thread_started_while_confining_is_confined))
+    cmocka_unit_test(thread_started_while_confining_is_confined),
+    cmocka_unit_test(thread_started_while_restoring_is_restored))

@@ -166,7 +166,8 @@ static bool is_foreign(
            !ssactuate_running_has_given(running, &now);
 }
 
-int ssactuate_running_restore(
+/* Restores the members that a look finds. */
+static int restore_found(
     struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
     int result = 0;
     *foreign = 0;
@@ -180,13 +181,22 @@ int ssactuate_running_restore(
         }
         int status = set_affinity(member, &member->before);
         if (status < 0)
-            status = set_affinity(member, &member->before);
-        if (status < 0)
             result =
                 ss_error_fail(error, "cannot restore the affinity of thread %d of process %d: %s",
                     (int)member->id, (int)member->process, explain(status));
     }
     return result;
+}
+
+int ssactuate_running_restore(
+    struct ssactuate_running *running, size_t *foreign, struct ss_error *error) {
+    struct ss_error ignored = {0};
+    /*
+     * Twice, for threads that were started meanwhile by a thread that was not yet restored, and for
+     * an affinity that differs after writing.
+     */
+    restore_found(running, foreign, &ignored);
+    return restore_found(running, foreign, error);
 }
 
 void ssactuate_running_free(struct ssactuate_running *running) {
