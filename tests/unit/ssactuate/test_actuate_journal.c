@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -199,6 +202,38 @@ static void kill_between_set_and_read_back_is_restored(void **state) {
     arm();
     append("want 0 150\nwant 0 17"); /* killed while it wrote a line */
     tree_write("sys/a", "150\n");
+    assert_that(restore_dead().restored, ==, 1);
+    assert_file("sys/a", "100");
+    ssactuate_state_close(&folder);
+}
+
+/* Lets the journal grow by this number of bytes. */
+static void limit_growth(size_t bytes) {
+    struct rlimit limit;
+    struct stat status;
+    assert_int_equal(fstat(journal.file, &status), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes == SIZE_MAX ? limit.rlim_max : (rlim_t)status.st_size + bytes;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/*
+ * The disk is full in the middle of a line, but not later. The run is then killed between the write
+ * of a value and the line that says so.
+ */
+static void line_after_an_incomplete_line_counts(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    begin_run();
+    limit_growth(3);
+    assert_int_equal(ssactuate_journal_set(&journal, 0, "160", &error), -1);
+    assert_file("sys/a", "150");
+    limit_growth(SIZE_MAX);
+    error = (struct ss_error){0};
+    assert_int_equal(unlink(tree_path("sys/a")), 0);
+    assert_int_equal(ssactuate_journal_set(&journal, 0, "180", &error), -1);
+    tree_write("sys/a", "180\n");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "100");
     ssactuate_state_close(&folder);
@@ -409,6 +444,7 @@ UNIT_MAIN(
     cmocka_unit_test(value_set_by_another_program_is_kept_and_reported),
     cmocka_unit_test(some_files_are_restored_during_a_run),
     cmocka_unit_test(kill_between_set_and_read_back_is_restored),
+    cmocka_unit_test(line_after_an_incomplete_line_counts),
     cmocka_unit_test(unarmed_journal_changes_nothing),
     cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),
     cmocka_unit_test(restoring_removes_groups),

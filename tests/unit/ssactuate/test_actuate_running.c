@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tree.h"
@@ -171,6 +173,35 @@ static void thread_started_while_confining_is_confined(void **state) {
     ssactuate_state_close(&folder);
 }
 
+/* A keeper reads the journal again, in which a note has failed at first because the disk was full.
+ */
+static void affinity_is_noted_again_after_a_failure(void **state) {
+    struct ss_error error = {0};
+    struct ssactuate_state folder;
+    struct ssactuate_journal journal;
+    struct rlimit limit;
+    (void)state;
+    begin();
+    ssactuate_running_free(&running);
+    assert_int_equal(ssactuate_state_open(&folder, tree_new(), &error), 0);
+    assert_int_equal(ssactuate_journal_create(&journal, &folder, &error), 0);
+    assert_int_equal(ssactuate_journal_add_running(&journal, getpid(), &error), 0);
+    assert_int_equal(ssactuate_journal_arm(&journal, &error), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    assert_int_equal(
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){.rlim_cur = 1, .rlim_max = limit.rlim_max}), 0);
+    assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), -1);
+    assert_affinity("0-1");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    error = (struct ss_error){0};
+    assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), 0);
+    assert_int_equal(ssactuate_journal_reload(&journal, &error), 0);
+    assert_true(ssactuate_running_has_given(&journal.running[0], &one));
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
 /* The new thread has inherited the affinity of the run and was missed by the first look. */
 static void thread_started_while_restoring_is_restored(void **state) {
     struct ss_error error = {0};
@@ -197,4 +228,5 @@ UNIT_MAIN(
     cmocka_unit_test(restored_affinity_is_written_again_if_it_differs),
     cmocka_unit_test(thread_with_a_reused_id_is_left_alone),
     cmocka_unit_test(thread_started_while_confining_is_confined),
+    cmocka_unit_test(affinity_is_noted_again_after_a_failure),
     cmocka_unit_test(thread_started_while_restoring_is_restored))

@@ -95,10 +95,17 @@ static int append(
     fputc('\n', stream);
     if (fclose(stream) == EOF)
         return ss_error_memory(error);
-    /* A full disk may leave a part of a line. Readers ignore it, because it has no line end. */
-    if (write(journal->file, text, size) != (ssize_t)size)
+    struct stat before;
+    if (fstat(journal->file, &before) < 0)
         return fail(journal->name, error);
-    return 0;
+    ssize_t written = write(journal->file, text, size);
+    if (written == (ssize_t)size)
+        return 0;
+    if (written >= 0)
+        errno = ENOSPC;
+    fail(journal->name, error);
+    /* A full disk may leave a part of a line, to which the next line must not be appended. */
+    return ftruncate(journal->file, before.st_size) < 0 ? fail(journal->name, error) : -1;
 }
 
 #define APPEND(journal, error, ...) append(journal, (const char *const[]){__VA_ARGS__, NULL}, error)
@@ -281,9 +288,10 @@ int ssactuate_journal_note_cpus(struct ssactuate_journal *journal, size_t number
         return 0;
     snprintf(index, sizeof index, "%zu", number);
     ss_cpus_print(text, sizeof text, cpus);
-    if (!ssactuate_running_give(running, cpus))
-        return ss_error_memory(error);
-    return APPEND(journal, error, "cpus", index, text);
+    /* First the line: an affinity that was given once is not noted again. */
+    if (APPEND(journal, error, "cpus", index, text) < 0)
+        return -1;
+    return ssactuate_running_give(running, cpus) ? 0 : ss_error_memory(error);
 }
 
 int ssactuate_journal_confine(struct ssactuate_journal *journal, size_t number,
