@@ -414,6 +414,20 @@ a_failing_victim_command_is_reported() {
     grep -q 'no slot has a line of the victim with a number: use a longer --slot' err || fail "$(cat err)"
 }
 
+# One ignores SIGTERM, the other closes its output after the first slot, long before it exits.
+# shellcheck disable=SC2016 # for sh
+stubborn_victim_command_is_killed() {
+    needs_ssantagonist
+    local victim
+    mkdir run
+    for victim in 'trap "" TERM; while :; do echo 1; sleep 0.01; done' \
+        'until [ "$(wc -l <run/slots.csv)" -ge 2 ]; do echo 1; sleep 0.01; done; exec >&-; exec sleep 1000'; do
+        timeout -s KILL "$patience" ssantagonist watch --victim "sh -c '$victim'" --slots 2 --slot 2s run 2>err ||
+            fail "$victim: status $?: $(cat err)"
+        [ "$(wc -l <run/slots.csv)" -eq 3 ] || fail "$victim: slots: $(cat run/slots.csv)"
+    done
+}
+
 # The message comes before the end of the first slot, which in a study lasts a minute.
 victim_without_figures_is_reported_at_once() {
     needs_ssantagonist
@@ -613,6 +627,7 @@ run_case figures_without_a_logarithm_are_refused
 run_case a_study_without_an_estimate_fails
 run_case times_and_rates_of_iterations_are_read_from_a_log
 run_case a_failing_victim_command_is_reported
+run_case stubborn_victim_command_is_killed
 run_case victim_without_figures_is_reported_at_once
 run_case invalid_options_are_refused_before_anything_starts
 run_case a_study_reports_whether_suspects_slow_the_victim

@@ -32,6 +32,12 @@
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
 
+/* Interval between looks whether the command has exited, in milliseconds. */
+#define REAP_INTERVAL 1
+
+/* How long the command may take to exit after SIGTERM, before SIGKILL. */
+#define END_PATIENCE (2 * SS_SECOND)
+
 /* How long to wait after a slot for its lines: ssrequest writes them at the end of each second. */
 #define LATE_SECONDS 1.5
 
@@ -296,13 +302,14 @@ static int check_output(const struct watch *watch, struct ss_error *error) {
     return ours && !watch->has_figure && has_none ? fail_without_figures(watch, error) : 0;
 }
 
-/* Reaps the command, which has closed its output. Fails unless it is repeated and has succeeded. */
-static int end_command(struct watch *watch, struct ss_error *error) {
+/*
+ * Reaps the command, which has closed its output, if it has exited. Fails unless it is repeated and
+ * has succeeded.
+ */
+static int reap_command(struct watch *watch, struct ss_error *error) {
     int status = 0;
-    close(watch->lines);
-    watch->lines = -1;
-    while (waitpid(watch->child, &status, 0) < 0 && errno == EINTR)
-        continue;
+    if (waitpid(watch->child, &status, WNOHANG) == 0)
+        return 0;
     watch->child = 0;
     bool repeats = watch_kind(watch->options->victim, watch->options->iteration) == WATCH_COMMAND;
     watch->launches++;
@@ -355,9 +362,19 @@ static int read_lines(struct watch *watch, struct ss_error *error) {
     ssize_t count = read(watch->lines, bytes, sizeof bytes);
     if (count > 0)
         take_bytes(watch, bytes, (size_t)count);
-    if (count == 0 && end_command(watch, error) < 0)
-        return -1;
+    if (count == 0) {
+        close(watch->lines);
+        watch->lines = -1;
+    }
     return check_output(watch, error);
+}
+
+/* Waits until the child ends, at most this many seconds. Returns early without pidfds. */
+static void await_end(pid_t child, double left) {
+    SS_OWNED(close) int pidfd = ss_platform_process_open(child, ss_platform_process_started(child));
+    int most = pidfd < 0 ? REAP_INTERVAL : 60000;
+    poll(&(struct pollfd){.fd = pidfd, .events = POLLIN}, 1,
+        (int)fmin(ceil(1000 * fmax(left, 0)), most));
 }
 
 /*
@@ -367,6 +384,13 @@ static int wait_until(struct watch *watch, double until, struct ss_error *error)
     struct pollfd poller = {.fd = watch->lines, .events = POLLIN};
     bool repeats = watch->lines < 0;
     double left = until - now();
+    if (repeats && watch->child > 0 &&
+        (reap_command(watch, error) < 0 || check_output(watch, error) < 0))
+        return -1;
+    if (repeats && watch->child > 0) {
+        await_end(watch->child, left);
+        return 0;
+    }
     if (repeats)
         left = fmin(
             left, ss_time_seconds(ss_time_since(watch->started + REPEAT_MIN, ss_platform_now())));
@@ -412,11 +436,19 @@ static int run(struct watch *watch, struct ss_error *error) {
     return check_figures(watch, error);
 }
 
-static void close_watch(struct watch *watch) {
-    if (watch->child > 0) {
-        kill(watch->child, SIGTERM);
-        waitpid(watch->child, NULL, 0);
+static void end_command(pid_t child) {
+    ss_time begin = ss_platform_now();
+    kill(child, SIGTERM);
+    while (waitpid(child, NULL, WNOHANG) == 0) {
+        if (ss_time_since(ss_platform_now(), begin) > END_PATIENCE)
+            kill(child, SIGKILL);
+        poll(NULL, 0, REAP_INTERVAL);
     }
+}
+
+static void close_watch(struct watch *watch) {
+    if (watch->child > 0)
+        end_command(watch->child);
     if (watch->lines >= 0)
         close(watch->lines);
     if (watch->output)
