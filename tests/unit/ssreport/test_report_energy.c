@@ -78,7 +78,7 @@ static void energy_of_runs_and_steps_is_reported(void **state) {
     assert_text(&report, "energy", 0, "note", "");
     assert_text(&report, "energy", 1, "covers", "not known");
     assert_cell(&report, "energy", 1, "seconds", 29);
-    assert_cell(&report, "energy", 1, "relative", 60 / (29 * 30 / 3600.0) / 120);
+    assert_cell(&report, "energy", 1, "relative", 2);
     assert_text(&report, "energy", 1, "note", "power is known for 29 of 30 s");
     assert_text(&report, "energy", 2, "note", "no power was recorded");
     assert_cell(&report, "energy", 2, "watt_hours", NAN);
@@ -97,6 +97,26 @@ static void energy_of_runs_and_steps_is_reported(void **state) {
     assert_has(&text, "\npower covers rapl: packages\n");
     assert_has(&text, "\npower covers an unknown part of the machine\n");
     free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* Power that was lost in half of the time does not halve the energy of the iterations. */
+static void iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown(void **state) {
+    (void)state;
+    char text[2000] = "time,watts,elapsed_seconds\n";
+    folder_open();
+    folder_write_stairs("a");
+    for (int i = 1; i <= 15; i++)
+        sprintf(text + strlen(text), "2026-11-20T10:00:%02d.000Z,10,%d\n", i, i);
+    folder_write("a/energy.csv", text);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, "energy", 0, "watt_hours", 150 / 3600.0);
+    assert_cell(&report, "energy", 0, "iterations_per_watt_hour", 360);
+    assert_text(&report, "energy", 0, "note", "power is known for 15 of 29 s");
+    assert_cell(&report, "energy-steps", 1, "seconds", 3); /* of 12 to 18 s */
+    assert_cell(&report, "energy-steps", 1, "iterations_per_watt_hour", 360);
+    assert_cell(&report, "energy-steps", 1, "relative", 1);
+    assert_cell(&report, "energy-steps", 2, "iterations_per_watt_hour", NAN);
     ssreport_report_free(&report);
 }
 
@@ -385,5 +405,6 @@ UNIT_MAIN(
     cmocka_unit_test(energy_is_the_sum_of_power_samples),
     cmocka_unit_test(samples_count_for_the_time_since_the_previous_one),
     cmocka_unit_test(energy_of_runs_and_steps_is_reported),
+    cmocka_unit_test(iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown),
     cmocka_unit_test(missing_power_measurement_is_reported),
     cmocka_unit_test(power_shared_by_a_pair_counts_once))

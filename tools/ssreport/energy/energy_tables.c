@@ -122,8 +122,12 @@ static double iterations_between(const struct consumer *consumer, double from, d
     return consumer->adds_up ? rate * (to - from) : NAN;
 }
 
-static double divide(double iterations, double watt_hours) {
-    return watt_hours > 0 ? iterations / watt_hours : NAN;
+/*
+ * Returns the iterations per watt-hour of a time of this length. Power may be known for only a part
+ * of it, so its mean stands for the rest: the energy of the part is not that of all iterations.
+ */
+static double per_watt_hour(double iterations, double length, const struct ssreport_cost *cost) {
+    return cost->watts > 0 ? 3600 * iterations / (length * cost->watts) : NAN;
 }
 
 static struct ssreport_cost cost_between(const struct ssreport_run *run, double from, double to) {
@@ -132,11 +136,10 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
 
 /* Sets the cells of the last row that the tables energy and energy-steps have in common. */
 static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations,
-    double relative) {
+    double rate, double relative) {
     TABLE_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
         CELL("watt_hours", cost->seconds > 0 ? cost->watt_hours : NAN),
-        CELL("iterations", iterations),
-        CELL("iterations_per_watt_hour", divide(iterations, cost->watt_hours)),
+        CELL("iterations", iterations), CELL("iterations_per_watt_hour", rate),
         CELL("relative", relative));
 }
 
@@ -146,7 +149,7 @@ static double rate_of_run(const struct ssreport_report *report, const struct ssr
     double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
     struct consumer consumer = find_consumer(report, run);
     struct ssreport_cost cost = cost_between(run, from, to);
-    return divide(iterations_between(&consumer, from, to), cost.watt_hours);
+    return per_watt_hour(iterations_between(&consumer, from, to), to - from, &cost);
 }
 
 /* Returns whether two runs can be compared. Without a manifest, runs of the same command can. */
@@ -241,8 +244,8 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
                        : run->power_source ? run->power_source
                                            : "not known"),
         CELL("note", notes.text));
-    add_cost(
-        sheet, &cost, iterations, relative_rate(report, run, divide(iterations, cost.watt_hours)));
+    double rate = per_watt_hour(iterations, to - from, &cost);
+    add_cost(sheet, &cost, iterations, rate, relative_rate(report, run, rate));
 }
 
 static double rate_of_step(const struct ssreport_report *report, const struct ssreport_run *run,
@@ -251,7 +254,8 @@ static double rate_of_step(const struct ssreport_report *report, const struct ss
         return NAN;
     struct consumer consumer = find_consumer(report, run);
     struct ssreport_cost cost = cost_between(run, step->from, step->to);
-    return divide(iterations_between(&consumer, step->from, step->to), cost.watt_hours);
+    double iterations = iterations_between(&consumer, step->from, step->to);
+    return per_watt_hour(iterations, step->to - step->from, &cost);
 }
 
 /*
@@ -285,7 +289,7 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
         const struct ssreport_step *step = &run->steps.items[i];
         struct ssreport_cost cost = cost_between(run, step->from, step->to);
         double iterations = iterations_between(&consumer, step->from, step->to);
-        double rate = divide(iterations, cost.watt_hours);
+        double rate = per_watt_hour(iterations, step->to - step->from, &cost);
         if (!(base.first > 0))
             base.first = rate;
         double against = base_of_step(report, &base, run, i);
@@ -299,7 +303,7 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
             CELL("foreground", foreground ? foreground->workload : ""),
             CELL("background", run->workload), CELL("round", run->round > 0 ? run->round : NAN),
             CELL("measured_in", run->measured_in), CELL("set", run->set + 1));
-        add_cost(sheet, &cost, iterations, against > 0 ? rate / against : NAN);
+        add_cost(sheet, &cost, iterations, rate, against > 0 ? rate / against : NAN);
     }
 }
 
