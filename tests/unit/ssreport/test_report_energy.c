@@ -380,6 +380,22 @@ static void invalid_samples_of_idle_states_are_reported(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The kernel may report no idle states. */
+static void machine_without_idle_states_has_no_finding_about_them(void **state) {
+    (void)state;
+    char text[2000] = "time,elapsed_seconds,active,frequency_mhz\n";
+    folder_open();
+    folder_write_stairs("a");
+    folder_change("a/samples.csv", "Z,5.000000,0.300000,0.48", "Z,5.000000,0.300000,0.38");
+    for (int i = 1; i <= 30; i++)
+        sprintf(text + strlen(text), "2026-11-20T10:00:%02d.000Z,%d,0.5000,1400\n", i, i);
+    folder_write("a/idle.csv", text);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, "idle-states", 0);
+    assert_int_equal(ssreport_findings_first(&report, "idle", false), SSREPORT_NO_ROW);
+    ssreport_report_free(&report);
+}
+
 /* The samples next to both sides of a pair are listed once, for the background. */
 static void idle_states_of_paired_runs_are_listed_once(void **state) {
     (void)state;
@@ -399,6 +415,7 @@ UNIT_MAIN(
     cmocka_unit_test(idle_state_residency_and_power_are_reported_by_step),
     cmocka_unit_test(seconds_with_more_idle_time_weigh_more),
     cmocka_unit_test(invalid_samples_of_idle_states_are_reported),
+    cmocka_unit_test(machine_without_idle_states_has_no_finding_about_them),
     cmocka_unit_test(idle_states_of_paired_runs_are_listed_once),
     cmocka_unit_test(energy_of_a_step_is_relative_to_the_same_step_of_per_chip),
     cmocka_unit_test(power_plot_includes_the_mean_of_each_step),

@@ -57,7 +57,7 @@ static void add_finding(
     const struct ssreport_run *run = least->run;
     const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
     char power[80] = "";
-    if (!(isfinite(deepest(least)) && isfinite(deepest(most))) ||
+    if (run->idle.state_count == 0 || !(isfinite(deepest(least)) && isfinite(deepest(most))) ||
         !(most->step->load.mean > least->step->load.mean))
         return;
     if (isfinite(least->watts) && isfinite(most->watts))
