@@ -199,10 +199,37 @@ static void sets_are_compared_by_each_value_of_the_axis(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Neither 512, 1024 and 1G nor the order of runs leave a point in two rows. */
+static void values_with_and_without_units_are_points_of_their_own(void **state) {
+    (void)state;
+    static const char *const orders[][9] = {
+        {"1024", "1G", "1G", "1024", "1024", "512", "1G", "512", "512"},
+        {"1G", "512", "1024", "1G", "1G", "1024", "1024", "512", "512"},
+    };
+    for (size_t order = 0; order < sizeof orders / sizeof *orders; order++) {
+        folder_open();
+        for (int i = 0; i < 9; i++) {
+            char name[32], columns[64];
+            snprintf(name, sizeof name, "run%d", i);
+            snprintf(columns, sizeof columns, "\"memory\": \"%s\", \"round\": \"%d\"",
+                orders[order][i], i + 1);
+            write_run(name, columns, 30);
+        }
+        struct ssreport_report report = report_study();
+        assert_rows(&report, "study", 3);
+        assert_text(&report, "study", 0, "memory", "512");
+        assert_text(&report, "study", 1, "memory", "1024");
+        for (size_t row = 0; row < 3; row++)
+            assert_cell(&report, "study", row, "rounds", 3);
+        ssreport_report_free(&report);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
     cmocka_unit_test(methods_of_a_study_are_compared_with_the_baseline),
     cmocka_unit_test(methods_with_several_numbers_of_instances_have_one_baseline),
     cmocka_unit_test(curve_of_a_study_predicts_the_replays_of_another),
+    cmocka_unit_test(values_with_and_without_units_are_points_of_their_own),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

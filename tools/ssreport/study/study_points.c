@@ -8,13 +8,21 @@
 #include "base/owned.h"
 #include "differences.h"
 
+/*
+ * Orders values: an empty one, numbers by value, other texts. A number next to a text, such as 512
+ * and 1G, must not be compared as a text: with 1024 there would be no order.
+ */
 static int compare_values(const struct ssreport_differences *differences, size_t column,
     const struct ssreport_run *left, const struct ssreport_run *right) {
     const char *one = ssreport_columns_get(&left->columns, differences->names[column]);
     const char *other = ssreport_columns_get(&right->columns, differences->names[column]);
-    double number, others;
-    if (ssreport_is_number(one, &number) && ssreport_is_number(other, &others) && number != others)
+    double number = 0, others = 0;
+    bool is_number = ssreport_is_number(one, &number);
+    bool are_numbers = ssreport_is_number(other, &others);
+    if (is_number && are_numbers && number != others)
         return number < others ? -1 : 1;
+    if (is_number != are_numbers && *one && *other)
+        return is_number ? -1 : 1;
     return strcmp(one, other);
 }
 
