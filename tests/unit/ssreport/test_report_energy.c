@@ -100,6 +100,23 @@ static void energy_of_runs_and_steps_is_reported(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The other command is a generator of requests, not a side of a pair. */
+static void power_of_a_service_includes_other_commands(void **state) {
+    (void)state;
+    folder_open();
+    mkdir(folder_file("run"), 0777);
+    mkdir(folder_file("run/service"), 0777);
+    folder_write_record("run/service");
+    write_power("run/energy.csv", 36, 36);
+    struct ssreport_report report =
+        gather_rows("run/service,latency,serve,1cdc,service,g,,0.5,,,1,rapl\n");
+    assert_text(
+        &report, "energy", 0, "note", "power of all commands of the run, not of this one alone");
+    assert_cell(&report, "energy", 0, "watts", 36);
+    assert_cell(&report, "energy", 0, "iterations", NAN);
+    ssreport_report_free(&report);
+}
+
 /* Power that was lost in half of the time does not halve the energy of the iterations. */
 static void iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown(void **state) {
     (void)state;
@@ -423,5 +440,6 @@ UNIT_MAIN(
     cmocka_unit_test(samples_count_for_the_time_since_the_previous_one),
     cmocka_unit_test(energy_of_runs_and_steps_is_reported),
     cmocka_unit_test(iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown),
+    cmocka_unit_test(power_of_a_service_includes_other_commands),
     cmocka_unit_test(missing_power_measurement_is_reported),
     cmocka_unit_test(power_shared_by_a_pair_counts_once))

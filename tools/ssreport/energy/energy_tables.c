@@ -207,6 +207,11 @@ static double relative_rate(
     return NAN;
 }
 
+/* Returns whether the run is one side of a pair. */
+static bool is_side(const struct ssreport_run *run) {
+    return ssreport_is_word(run->role, "foreground") || ssreport_is_word(run->role, "background");
+}
+
 static void note_cost(struct ssreport_notes *notes, const struct consumer *consumer,
     const struct ssreport_cost *cost, double length) {
     /* Seconds do not begin with the run, so one may be missing. */
@@ -217,6 +222,8 @@ static void note_cost(struct ssreport_notes *notes, const struct consumer *consu
         ssreport_notes_add(notes, "power and iterations of both programs");
     else if (consumer->foreground)
         ssreport_notes_add(notes, "power of two programs, whose iterations do not add up");
+    else if (!consumer->adds_up && !is_side(consumer->run))
+        ssreport_notes_add(notes, "power of all commands of the run, not of this one alone");
     else if (!consumer->adds_up)
         ssreport_notes_add(notes, "power of two programs, of which one is not reported");
     if (!consumer->run->record.has_iterations)
