@@ -219,6 +219,34 @@ static void each_environment_has_its_own_baseline(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The sign of a range is that of its sentence: 20 to 40 % lower. */
+static void answer_names_the_workload_that_differs_most(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int i = 1; i <= 2; i++) {
+        add_run(&report, "nbench", i / 2.0, i / 2.0, 10 * i);
+        add_run(&report, "default", i / 2.0, i / 2.0, i == 1 ? 8 : 12);
+    }
+    finish_report(&report);
+    assert_headline(&report, "Do all methods give the same throughput at the same load?",
+        "default differs most: at the same load its throughput is 30.0 % lower than that of nbench "
+        "(20.0 to 40.0 %; steps compared: 2).");
+    ssreport_report_free(&report);
+    report = begin_report();
+    for (int i = 1; i <= 4; i++) {
+        double load = i % 2 ? 0.5 : 1;
+        add_run(&report, "nbench", load, load, 10 * load);
+        add_run(&report, "default", load, load, (i <= 2 ? 9 : 11.1) * load);
+        for (size_t j = 2; j > 0; j--)
+            *report.runs[report.run_count - j].workload = i <= 2 ? 'v' : 'w';
+    }
+    finish_report(&report);
+    assert_headline(&report, "Do all methods give the same throughput at the same load?",
+        "w: default differs most: at the same load its throughput is 11.0 % higher than that of "
+        "nbench (11.0 to 11.0 %; steps compared: 2).");
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(each_run_has_a_row_of_loads),
@@ -227,4 +255,5 @@ UNIT_MAIN(
     cmocka_unit_test(steps_shorter_than_their_iterations_are_not_compared),
     cmocka_unit_test(methods_disturbed_unequally_by_other_processes_are_not_compared),
     cmocka_unit_test(one_cdc_is_the_baseline_if_it_covers_more_loads),
+    cmocka_unit_test(answer_names_the_workload_that_differs_most),
     cmocka_unit_test(each_environment_has_its_own_baseline))

@@ -72,6 +72,21 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
 }
 
+/* Writes "serial: ", and the second set, if the table has several of them. */
+static void name_place(char name[160], const struct table_sheet *sheet, size_t row) {
+    bool workloads = false, sets = false;
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        workloads |= table_compare(sheet, i, row, "workload") != 0;
+        sets |= table_compare(sheet, i, row, "set") != 0;
+    }
+    const char *set = !sets                                          ? ""
+                      : table_cell_at(sheet, row, "set")->number > 1 ? "second set"
+                                                                     : "first set";
+    snprintf(name, 160, "%.100s%s%s%s",
+        workloads ? table_cell_at(sheet, row, "workload")->text : "", workloads && sets ? ", " : "",
+        set, workloads || sets ? ": " : "");
+}
+
 /* The answer is the method that deviates most from the baseline. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct table_sheet *sheet = ssreport_table(report, "methods-deviation");
@@ -81,14 +96,16 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         if (!isfinite(mean) || fabs(mean) <= furthest)
             continue;
         furthest = fabs(mean);
+        double least = table_cell_at(sheet, i, "deviation_least_percent")->number;
+        double most = table_cell_at(sheet, i, "deviation_most_percent")->number;
+        char place[160];
+        name_place(place, sheet, i);
         snprintf(headline->answer, sizeof headline->answer,
-            "%.100s differs most: at the same load its throughput is %.1f %% %s than that of "
+            "%s%.100s differs most: at the same load its throughput is %.1f %% %s than that of "
             "%.100s (%.1f to %.1f %%; steps compared: %.0f).",
-            table_cell_at(sheet, i, "method")->text, furthest, mean < 0 ? "lower" : "higher",
-            table_cell_at(sheet, i, "baseline")->text,
-            table_cell_at(sheet, i, "deviation_least_percent")->number,
-            table_cell_at(sheet, i, "deviation_most_percent")->number,
-            table_cell_at(sheet, i, "compared")->number);
+            place, table_cell_at(sheet, i, "method")->text, furthest, mean < 0 ? "lower" : "higher",
+            table_cell_at(sheet, i, "baseline")->text, mean < 0 ? -most : least,
+            mean < 0 ? -least : most, table_cell_at(sheet, i, "compared")->number);
     }
     if (isfinite(furthest))
         strcpy(headline->question, "Do all methods give the same throughput at the same load?");
