@@ -365,6 +365,33 @@ static void runs_of_one_target_or_trace_share_a_picture(void **state) {
     ssreport_report_free(&report);
 }
 
+/* More lines could not be distinguished, and the picture says that some are missing. */
+static void picture_of_many_methods_counts_the_omitted_ones(void **state) {
+    (void)state;
+    folder_open();
+    for (size_t more = 0; more < 2; more++) {
+        char rows[1024] = "";
+        for (size_t i = 0; i < 8 + 2 * more; i++) {
+            char name[] = {(char)('a' + (char)i), '\0'};
+            folder_write_record(name);
+            sprintf(rows + strlen(rows), "%s,accuracy,x,m%zu,,,,0.5,,,1,\n", name, i);
+        }
+        struct ssreport_report report = gather_rows(rows);
+        struct text text;
+        begin(&text);
+        assert_true(ssreport_overlay_plots_write(text.stream, &report, &report.runs[0]));
+        end(&text);
+        assert_has(&text, "$load7 << END\n");
+        assert_has_not(&text, "$load8");
+        if (more)
+            assert_has(&text, "set title \"the first 8 of 10 runs\"\n");
+        else
+            assert_has_not(&text, "the first");
+        free(text.bytes);
+        ssreport_report_free(&report);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(errors_are_drawn_as_bars_by_target_and_method),
@@ -377,4 +404,5 @@ UNIT_MAIN(
     cmocka_unit_test(published_interference_is_listed_next_to_measured_interference),
     cmocka_unit_test(loads_within_five_percent_are_counted),
     cmocka_unit_test(rounded_targets_match_published_thirds),
+    cmocka_unit_test(picture_of_many_methods_counts_the_omitted_ones),
     cmocka_unit_test(published_figures_are_matched_by_suite_and_program))

@@ -39,6 +39,7 @@ static double speed_of(const struct ssreport_run *run) {
 struct overlay {
     const struct ssreport_run *runs[LINES_MAX];
     size_t count;
+    size_t omitted;   /* number of runs for which there is no line */
     double end, unit; /* end of the longest run, and unit of the axis, in seconds of the trace */
     bool has_rates;
 };
@@ -46,9 +47,11 @@ struct overlay {
 static struct overlay find_runs(
     const struct ssreport_report *report, const struct ssreport_run *first) {
     struct overlay overlay = {0};
-    for (size_t i = 0; i < report->run_count && overlay.count < LINES_MAX; i++) {
+    for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *run = &report->runs[i];
-        if (!belongs(run, first))
+        bool is_one = belongs(run, first);
+        overlay.omitted += is_one && overlay.count == LINES_MAX;
+        if (!is_one || overlay.count == LINES_MAX)
             continue;
         overlay.runs[overlay.count++] = run;
         overlay.end = fmax(overlay.end, ssreport_record_end(&run->record) * speed_of(run));
@@ -126,6 +129,9 @@ bool ssreport_overlay_plots_write(
         "set key outside top center horizontal samplen 1\nset lmargin 9\n"
         "set multiplot layout %d,1\n",
         overlay.has_rates ? 2 : 1);
+    if (overlay.omitted > 0)
+        fprintf(script, "set title \"the first %zu of %zu runs\"\n", overlay.count,
+            overlay.count + overlay.omitted);
     plot_axis_time(script, time, overlay.end);
     if (overlay.has_rates)
         fputs("unset xlabel\n", script);
@@ -133,7 +139,7 @@ bool ssreport_overlay_plots_write(
     write_panel(script, &overlay, "load", "lines lw 1.2", true);
     if (overlay.has_rates) {
         plot_axis_time(script, time, overlay.end);
-        fputs("set yrange [*:*]\nunset key\n", script);
+        fputs("set yrange [*:*]\nunset key\nunset title\n", script);
         plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
         write_panel(script, &overlay, "rate", "linespoints pt 7 ps 0.3 lw 1.2", false);
     }
