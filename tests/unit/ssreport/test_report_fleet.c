@@ -169,6 +169,31 @@ static void pauses_of_a_node_are_not_covered(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+/* One digit too many must not make the replay last for months, nor a repeated row count twice. */
+static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
+    (void)state;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\nb,b,x,done,,,,,,\n");
+    for (int i = 0; i < 2; i++) {
+        write_plan(i == 0 ? "a/plan.json" : "b/plan.json", 1);
+        folder_write(i == 0 ? "a/events.jsonl" : "b/events.jsonl", "");
+        folder_write(i == 0 ? "a/samples.csv" : "b/samples.csv",
+            HEADING "2026-11-24T00:00:01.000Z,1.000000,0.500000,0.500000,,,,,,,,,,,1\n"
+                    "2026-11-24T00:00:02.000Z,2000000.000000,0.500000,0.500000,,,,,,,,,,,1\n"
+                    "2026-11-24T00:00:03.000Z,3.000000,0.500000,0.200000,,,,,,,,,,,1\n"
+                    "2026-11-24T00:00:02.000Z,2.000000,0.500000,0.100000,,,,,,,,,,,1\n");
+    }
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_near(fleet.nodes[0].covered, 3, 1e-9);
+    assert_near(fleet.nodes[0].load, 0.3, 1e-9);
+    assert_near(fleet.width, 1, 0);
+    assert_ptr_equal(strstr(notes.text, "a: samples.csv:3: invalid row, in "), notes.text);
+    assert_non_null(strstr(notes.text, "; b: samples.csv:3: invalid row, in "));
+    ssreport_fleet_free(&fleet);
+}
+
 /* Each time that the bins are full, their width doubles, and no CPU second is lost. */
 static void long_records_widen_the_bins(void **state) {
     (void)state;
@@ -387,6 +412,7 @@ UNIT_MAIN(
         cmocka_unit_test(node_whose_record_is_missing_fails_with_the_path),
     cmocka_unit_test(load_of_all_nodes_is_compared_with_the_sum_of_targets),
     cmocka_unit_test(pauses_of_a_node_are_not_covered),
+    cmocka_unit_test(samples_with_impossible_times_are_left_out_and_noted),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),
     cmocka_unit_test(errors_are_predicted_from_nineteen_nodes_with_the_same_trace),

@@ -17,8 +17,14 @@
  */
 #define END_PART 0.05
 
+/* A sample whose time is more seconds after the previous one is invalid. */
+#define SILENCE_MAX 86400.0
+
 #define BIN_FIRST 1.0 /* width of a bin in seconds, until it doubles */
 #define PATH_ROOM 8400
+
+/* Maximum number of nodes whose invalid samples are noted; others are only counted. */
+#define FAULTS_MAX 3
 
 enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR, CLOCK, CLOCK_ERROR };
 
@@ -84,6 +90,7 @@ struct reader {
     struct ssreport_fleet_sum *row; /* row of the map */
     struct ssreport_fleet_sum span; /* sums over the current span */
     double last;                    /* end of the previous sample */
+    bool any;                       /* there was a previous sample */
     double shift;                   /* time from the planned start to elapsed time 0 */
 };
 
@@ -153,7 +160,10 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
         !ssreport_csv_number(&fields[COUNTED], &counted))
         return false;
     double begin = find_begin(reader, end);
+    if ((reader->any && end <= reader->last) || end - begin > SILENCE_MAX)
+        return false;
     reader->last = end;
+    reader->any = true;
     if (counted == 0 || isnan(target) || end <= begin)
         return true;
     if (isnan(node->late) && isfinite(node->start))
@@ -202,7 +212,15 @@ static void finish_node(struct ssreport_fleet_node *node) {
     node->error = node->target - node->load;
 }
 
-static int read_record(struct ssreport_fleet *fleet, size_t index, const char *folder) {
+/* Adds the faults of a node's samples if it is one of the first FAULTS_MAX with faults. */
+static void note_faults(
+    struct ssreport_fleet *fleet, const char *node, const char *faults, struct ssreport_notes *to) {
+    if (*faults && fleet->faulty++ < FAULTS_MAX)
+        ssreport_notes_add(to, "%.60s: %.300s", node, faults);
+}
+
+static int read_record(struct ssreport_fleet *fleet, size_t index, const char *folder,
+    struct ssreport_notes *report_notes) {
     static const char *const columns[] = {
         "time", "elapsed_seconds", "target", "load", "counted", NULL};
     struct ssreport_fleet_node *node = &fleet->nodes[index];
@@ -222,6 +240,7 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
             error.status ? error.message : "its record does not say how many CPUs the node has");
     else if (node->covered == 0)
         fail_node(node, "its record has no counted sample");
+    note_faults(fleet, node->name, notes.text, report_notes);
     ssreport_record_free(&reader.record);
     end_span(&reader);
     finish_node(node);
@@ -243,9 +262,12 @@ int ssreport_fleet_read(struct ssreport_fleet *fleet, const char *folder,
         return -1;
     fleet->rows = fleet->count < SSREPORT_FLEET_ROWS ? fleet->count : SSREPORT_FLEET_ROWS;
     for (size_t i = 0; i < fleet->count; i++) {
-        if (read_record(fleet, i, folder) < 0)
+        if (read_record(fleet, i, folder, notes) < 0)
             return ss_error_memory(error);
     }
+    if (fleet->faulty > FAULTS_MAX)
+        ssreport_notes_add(
+            notes, "%zu more nodes have invalid samples", fleet->faulty - FAULTS_MAX);
     return 0;
 }
 

@@ -52,8 +52,9 @@ struct ssreport_fleet {
     int set;
     struct ssreport_fleet_node *nodes;
     size_t count, capacity;
-    size_t rows;  /* rows of the map: node i is in row i * rows / count */
-    double width; /* width of a bin */
+    size_t faulty; /* number of nodes with invalid samples */
+    size_t rows;   /* rows of the map: node i is in row i * rows / count */
+    double width;  /* width of a bin */
     struct ssreport_fleet_sum bins[SSREPORT_FLEET_BINS];
     struct ssreport_fleet_sum map[SSREPORT_FLEET_ROWS][SSREPORT_FLEET_BINS];
 };
