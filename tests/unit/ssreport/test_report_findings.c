@@ -295,6 +295,28 @@ static void each_study_is_compared_with_itself(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The machine was saturated in all steps, so that they have one load. */
+static void steps_at_one_load_are_compared_by_their_mean(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &per_chip);
+    add_made_pair(&report, &per_core);
+    for (size_t i = 0; i < report.run_count; i++) {
+        for (size_t j = 0; j < report.runs[i].steps.count; j++)
+            report.runs[i].steps.items[j].load.mean = 1;
+    }
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "host");
+    assert_text(&report, "findings", row, "placement", "per-core");
+    assert_cell(&report, "findings", row, "percent", 100 / 6.0);
+    /* The differences are -0.5, 1 and 2.5, each twice: their variance is 1.8. */
+    assert_near(cell(&report, "findings", row, "low_percent")->number,
+        100 * (1 - 2.570581835636314 * sqrt(1.8 / 6)) / 6, 1e-6);
+    assert_rows(&report, "changes", 0);
+    assert_null(strstr(ssreport_finding_at(&report, row).sentence, "nan"));
+    ssreport_report_free(&report);
+}
+
 /* A single run has its own intervals. */
 static void single_run_alone_uses_the_variation_of_its_intervals(void **state) {
     (void)state;
@@ -565,6 +587,7 @@ UNIT_MAIN(
     cmocka_unit_test(placements_are_ranked_by_both_sides_of_one_program),
     cmocka_unit_test(combined_throughput_adds_each_program_relative_to_its_run_alone),
     cmocka_unit_test(each_study_is_compared_with_itself),
+    cmocka_unit_test(steps_at_one_load_are_compared_by_their_mean),
     cmocka_unit_test(single_run_alone_uses_the_variation_of_its_intervals),
     cmocka_unit_test(placements_are_also_ranked_by_work_per_watt_hour),
     cmocka_unit_test(change_of_the_best_placement_follows_local_curves),

@@ -250,7 +250,21 @@ static struct ssreport_mean weigh_rounds(
     return ssreport_mean_of(means, enough ? rounds.count : 0, confidence);
 }
 
-/* Sets `band` to the mean, over all steps, of the curve through the differences of the best two. */
+/* Returns the mean difference of the best two. Its interval, Student's t, ignores the loads. */
+static struct ssreport_band average_steps(
+    const struct ssreport_placements *placements, double *values, double confidence) {
+    for (size_t i = 0; i < placements->steps; i++)
+        values[i] = placements->placed[placements->best].values[i] -
+                    placements->placed[placements->second].values[i];
+    struct ssreport_mean mean = ssreport_mean_of(values, placements->steps, confidence);
+    return (struct ssreport_band){mean.mean, mean.low, mean.high};
+}
+
+/*
+ * Sets `band` to the mean, over all steps, of the curve through the differences of the best two.
+ * There is no curve if all steps have nearly the same load, or are more than SSREPORT_CURVE_MAX;
+ * `band` is then their mean. There are at least STEPS_MIN steps.
+ */
 static int weigh_steps(
     struct ssreport_placements *placements, double confidence, struct ssreport_band *band) {
     struct ssreport_curve curve;
@@ -264,6 +278,8 @@ static int weigh_steps(
     }
     if (means && curve.count > 0)
         *band = ssreport_curve_sum(&curve, means, confidence);
+    else if (means && result == 0)
+        *band = average_steps(placements, means, confidence);
     ssreport_curve_free(&curve);
     return means ? result : -1;
 }
