@@ -130,6 +130,75 @@ static void steps_after_the_foreground_died_are_ignored(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Throughputs of different commands, numbers of instances and machines are not comparable. */
+static void curves_do_not_mix_commands_instances_or_machines(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int i = 0; i < 16; i++) {
+        struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i + 1});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.05 * (i + 1);
+        run->record.command = strdup(i % 4 == 1 ? "b" : "a");
+        run->record.instance_count = i % 4 == 2 ? 1 : 2;
+        run->record.load_cpus = i % 4 == 3 ? 64 : 4;
+    }
+    finish_report(&report);
+    assert_int_equal(report.pooled_count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(report.pooled[i].steps.count, 4);
+    assert_string_equal(report.pooled[0].record.name, "all runs: a, 2 instances, 4 CPUs");
+    assert_string_equal(report.pooled[1].record.name, "all runs: b, 2 instances, 4 CPUs");
+    assert_string_equal(report.pooled[2].record.name, "all runs: a, 1 instance, 4 CPUs");
+    assert_string_equal(report.pooled[3].record.name, "all runs: a, 2 instances, 64 CPUs");
+    ssreport_report_free(&report);
+}
+
+/* Whichever run is the first, no two curves have the same name. */
+static void curves_of_commands_beside_a_workload_have_names(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int i = 0; i < 9; i++) {
+        struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i + 1});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.1 * (i + 1);
+        run->workload = i % 3 == 0 ? strdup("w") : NULL;
+        run->record.command = strdup(i % 3 == 1 ? "a" : "b");
+        run->record.instance_count = 1;
+    }
+    finish_report(&report);
+    assert_int_equal(report.pooled_count, 3);
+    assert_string_equal(report.pooled[0].record.name, "all runs: w");
+    assert_string_equal(report.pooled[1].record.name, "all runs: a, 1 instance");
+    assert_string_equal(report.pooled[2].record.name, "all runs: b, 1 instance");
+    ssreport_report_free(&report);
+}
+
+/* The name has all parts, although they are long. */
+static void curve_has_a_long_name(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    char word[81], want[1024];
+    memset(word, 'x', 80);
+    word[80] = '\0';
+    for (int i = 0; i < 3; i++) {
+        struct ssreport_run *run = add_run(&report, 1, (double[STEPS]){i + 1});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.1 * (i + 1);
+        char **const texts[] = {&run->workload, &run->variant, &run->method, &run->trace,
+            &run->environment, &run->measured_in, &run->experiment};
+        for (size_t j = 0; j < sizeof texts / sizeof *texts; j++)
+            *texts[j] = strdup(word);
+    }
+    finish_report(&report);
+    strcpy(want, "all runs:");
+    for (int i = 0; i < 7; i++)
+        sprintf(want + strlen(want), "%s %s", i > 0 ? "," : "", word);
+    strcat(want, " (second set)");
+    assert_int_equal(report.pooled_count, 1);
+    assert_string_equal(report.pooled[0].record.name, want);
+    ssreport_report_free(&report);
+}
+
 /* A sweep has one run for each load. */
 static void runs_at_different_loads_form_one_curve(void **state) {
     (void)state;
@@ -220,5 +289,8 @@ UNIT_MAIN(
     cmocka_unit_test(late_foreground_loses_its_first_step),
     cmocka_unit_test(too_short_background_steps_are_noted),
     cmocka_unit_test(steps_after_the_foreground_died_are_ignored),
+    cmocka_unit_test(curves_do_not_mix_commands_instances_or_machines),
+    cmocka_unit_test(curves_of_commands_beside_a_workload_have_names),
+    cmocka_unit_test(curve_has_a_long_name),
     cmocka_unit_test(runs_at_different_loads_form_one_curve),
     cmocka_unit_test(manifest_assigns_roles_and_reports_bad_rows))

@@ -144,9 +144,10 @@ static const char *last_part(const struct entry *entry) {
     return slash ? slash + 1 : name;
 }
 
-/* Compares entries by everything except set, environment and copy. */
+/* Compares entries by everything except set, environment, machine, command and copy. */
 static int compare_entries(const struct entry *left, const struct entry *right) {
-    const unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT);
+    const unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT |
+                                           SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND);
     bool both = left->background && right->background;
     return STATS_ORDER(!left->background - !right->background,
         ssreport_run_compare(left->run, right->run, all),

@@ -13,6 +13,14 @@ static int compare_environments(const struct ssreport_run *left, const struct ss
         ssreport_compare_words(left->measured_in, right->measured_in));
 }
 
+/* Runs with a workload are equal, and before the others. */
+static int compare_commands(const struct ssreport_run *left, const struct ssreport_run *right) {
+    if (left->workload || right->workload)
+        return !left->workload - !right->workload;
+    return STATS_ORDER(ssreport_compare_words(left->record.command, right->record.command),
+        ssreport_compare_numbers(left->record.instance_count, right->record.instance_count));
+}
+
 int ssreport_run_compare(
     const struct ssreport_run *left, const struct ssreport_run *right, unsigned by) {
 #define WORDS(member)   ssreport_compare_words(left->member, right->member)
@@ -27,7 +35,9 @@ int ssreport_run_compare(
         by & SSREPORT_BY_METHOD ? WORDS(method) : 0, by & SSREPORT_BY_TAU ? NUMBERS(tau) : 0,
         by & SSREPORT_BY_TRACE ? WORDS(trace) : 0, by & SSREPORT_BY_TARGET ? NUMBERS(target) : 0,
         by & SSREPORT_BY_TARGET ? NUMBERS(axis) : 0, by & SSREPORT_BY_ROUND ? NUMBERS(round) : 0,
-        by & SSREPORT_BY_SPEED ? NUMBERS(speed) : 0);
+        by & SSREPORT_BY_SPEED ? NUMBERS(speed) : 0,
+        by & SSREPORT_BY_CPUS ? NUMBERS(record.load_cpus) : 0,
+        by & SSREPORT_BY_COMMAND ? compare_commands(left, right) : 0);
 #undef WORDS
 #undef NUMBERS
 }

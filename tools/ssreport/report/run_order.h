@@ -20,6 +20,8 @@ enum {
     SSREPORT_BY_TARGET = 1 << 9, /* including the value of the axis */
     SSREPORT_BY_ROUND = 1 << 10,
     SSREPORT_BY_SPEED = 1 << 11,
+    SSREPORT_BY_CPUS = 1 << 12,    /* number of CPUs that are busy at a load of 1 */
+    SSREPORT_BY_COMMAND = 1 << 13, /* of runs without a workload: command, number of instances */
 };
 
 /* Compares two runs by these properties, in the order of the enum. */

@@ -3,6 +3,7 @@
 /* Pools runs, each with one load, into curves. */
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,20 +33,44 @@ static int copy_steps(struct ssreport_run *pooled, const struct ssreport_run *ru
     return 0;
 }
 
-static void set_name(struct ssreport_run *pooled, const struct ssreport_run *one) {
-    char name[512];
-    const char *const parts[] = {one->workload, one->variant, one->method, one->trace,
+/* Returns whether runs of the report differ in this property. */
+static bool differ(const struct ssreport_report *report, unsigned by) {
+    for (size_t i = 1; i < report->run_count; i++) {
+        if (ssreport_run_compare(&report->runs[0], &report->runs[i], by) != 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Names what distinguishes the runs from those of other pools. Returns -1 if memory is exhausted.
+ */
+static int set_name(const struct ssreport_report *report, struct ssreport_run *pooled,
+    const struct ssreport_run *one) {
+    char instances[40] = "", cpus[40] = "";
+    size_t size, shown = 0;
+    FILE *name = open_memstream(&pooled->record.name, &size);
+    bool has_command = !one->workload && differ(report, SSREPORT_BY_COMMAND);
+    if (has_command)
+        snprintf(instances, sizeof instances, "%.0f instance%s", one->record.instance_count,
+            one->record.instance_count == 1 ? "" : "s");
+    if (differ(report, SSREPORT_BY_CPUS))
+        snprintf(cpus, sizeof cpus, "%.4g CPU%s", one->record.load_cpus,
+            one->record.load_cpus == 1 ? "" : "s");
+    const char *const parts[] = {has_command ? one->record.command : one->workload,
+        *instances ? instances : NULL, *cpus ? cpus : NULL, one->variant, one->method, one->trace,
         one->environment, one->measured_in,
         ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
-    int used = snprintf(name, sizeof name, "all runs");
-    for (size_t i = 0, shown = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (parts[i])
-            used += snprintf(name + used, sizeof name - (size_t)used, "%s %.80s",
-                shown++ > 0 ? "," : ":", parts[i]);
-    }
-    snprintf(name + used, sizeof name - (size_t)used, "%s", one->set == 0 ? "" : " (second set)");
-    pooled->record.name = strdup(name);
     pooled->record.has_iterations = true;
+    if (!name)
+        return -1;
+    fputs("all runs", name);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i])
+            fprintf(name, "%s %.80s", shown++ > 0 ? "," : ":", parts[i]);
+    }
+    fputs(one->set == 0 ? "" : " (second set)", name);
+    return fclose(name) == 0 ? 0 : -1;
 }
 
 static int pool_group(
@@ -63,16 +88,15 @@ static int pool_group(
         ssreport_steps_free(&pooled->steps);
         return 0;
     }
-    set_name(pooled, first);
     report->pooled_count++;
-    return pooled->record.name ? ssreport_run_fit(pooled) : -1;
+    return set_name(report, pooled, first) == 0 ? ssreport_run_fit(pooled) : -1;
 }
 
 int ssreport_runs_pool(struct ssreport_report *report) {
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_runs_group(report,
         SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |
-            SSREPORT_BY_METHOD | SSREPORT_BY_TRACE,
+            SSREPORT_BY_METHOD | SSREPORT_BY_TRACE | SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND,
         has_curve, NULL);
     report->pooled = calloc(report->run_count + 1, sizeof *report->pooled);
     if (!report->pooled || !groups.first)

@@ -157,7 +157,7 @@ static bool is_replay(const struct trace *trace, const struct ssreport_run *run)
 
 #define SOURCE                                                                                     \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD |       \
-        SSREPORT_BY_TAU)
+        SSREPORT_BY_TAU | SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND)
 
 /* Returns whether a run contributes to a curve. Replays do not, because curves predict them. */
 static bool is_part(const struct ssreport_run *run, const void *context) {
