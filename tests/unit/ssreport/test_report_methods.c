@@ -122,6 +122,25 @@ static void method_deviations_refer_to_the_wider_baseline(void **state) {
     ssreport_report_free(&report);
 }
 
+/* The second machine has eight times as many CPUs. */
+static void methods_are_compared_on_machines_of_one_size(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int i = 0; i < 2; i++) {
+        double faster = i == 0 ? 1 : 8;
+        add_run(&report, "nbench", 0.2, 0.2, 2 * faster)->record.load_cpus = 4 * faster;
+        add_run(&report, "nbench", 0.6, 0.6, 6 * faster)->record.load_cpus = 4 * faster;
+        add_run(&report, "pi-even", 0.4, 0.4 + 0.01 * i, 4.4 * faster)->record.load_cpus =
+            4 * faster;
+    }
+    finish_report(&report);
+    assert_cell(&report, "methods", find(&report, "pi-even", 0.4), "deviation_percent", 10);
+    assert_cell(&report, "methods", find(&report, "pi-even", 0.41),
+        "baseline_iterations_per_second", 8 * 4.1);
+    assert_rows(&report, "methods-deviation", 4);
+    ssreport_report_free(&report);
+}
+
 /* Both the baseline's step at 40 % and one step of the method are too short. */
 static void steps_shorter_than_their_iterations_are_not_compared(void **state) {
     (void)state;
@@ -252,6 +271,7 @@ UNIT_MAIN(
     cmocka_unit_test(each_run_has_a_row_of_loads),
     cmocka_unit_test(each_step_of_stairs_has_a_row_of_loads),
     cmocka_unit_test(method_deviations_refer_to_the_wider_baseline),
+    cmocka_unit_test(methods_are_compared_on_machines_of_one_size),
     cmocka_unit_test(steps_shorter_than_their_iterations_are_not_compared),
     cmocka_unit_test(methods_disturbed_unequally_by_other_processes_are_not_compared),
     cmocka_unit_test(one_cdc_is_the_baseline_if_it_covers_more_loads),

@@ -195,6 +195,43 @@ static void runs_at_constant_loads_make_one_fit(void **state) {
     ssreport_report_free(&report);
 }
 
+static void machines_of_different_sizes_have_fits_of_their_own(void **state) {
+    (void)state;
+    static const double loads[5] = {0.2, 0.4, 0.6, 0.8, 1};
+    folder_open();
+    write_steps("a", loads, free_power);
+    write_steps("b", loads, pinned_power);
+    folder_change("b/plan.json", "\"cpu_count\": 4", "\"cpu_count\": 8");
+    struct ssreport_report report = gather_rows("a,tradeoffs,x,default,,,free,,,,1,rapl\n"
+                                                "b,tradeoffs,x,default,,,free,,,,1,rapl\n");
+    assert_rows(&report, "power-fits", 2);
+    assert_cell(&report, "power-fits", 0, "cpus", 4);
+    assert_cell(&report, "power-fits", 1, "cpus", 8);
+    assert_cell(&report, "power-fits", 1, "steps", 5);
+    ssreport_report_free(&report);
+}
+
+/* Without a manifest, nothing else separates programs. */
+static void commands_have_fits_of_their_own(void **state) {
+    (void)state;
+    static const double loads[5] = {0.2, 0.4, 0.6, 0.8, 1};
+    folder_open();
+    write_steps("a", loads, free_power);
+    write_steps("b", loads, pinned_power);
+    folder_change("b/plan.json", "\"<b>\"", "\"c\"");
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
+    finish_report(&report);
+    assert_rows(&report, "power-fits", 2);
+    assert_text(&report, "power-fits", 0, "command", "a <b>");
+    assert_text(&report, "power-fits", 1, "command", "a c");
+    assert_cell(&report, "power-fits", 1, "instances", 2);
+    assert_cell(&report, "power-fits", 1, "steps", 5);
+    assert_text(&report, "power-fits", 1, "best", "linear");
+    ssreport_report_free(&report);
+}
+
 static void proportionality_uses_measured_ends(void **state) {
     (void)state;
     static const double whole[] = {0, 0.25, 0.5, 0.75, 1};
@@ -276,6 +313,8 @@ UNIT_MAIN(
     cmocka_unit_test(parabola_needs_four_points_at_three_places),
     cmocka_unit_test(power_of_steps_is_fitted_and_compared),
     cmocka_unit_test(runs_at_constant_loads_make_one_fit),
+    cmocka_unit_test(machines_of_different_sizes_have_fits_of_their_own),
+    cmocka_unit_test(commands_have_fits_of_their_own),
     cmocka_unit_test(proportionality_uses_measured_ends),
     cmocka_unit_test(power_shared_by_two_runs_is_not_fitted),
     cmocka_unit_test(power_of_settings_at_one_load_has_boxes))

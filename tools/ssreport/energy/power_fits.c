@@ -12,7 +12,7 @@
 /* Runs that agree in these properties have one fit. */
 #define ONE_FIT                                                                                    \
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_PLACEMENT |    \
-        SSREPORT_BY_METHOD | SSREPORT_BY_TAU)
+        SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND)
 
 /*
  * A step with at most this part of the CPUs busy counts as idle, and with at most this part idle as
@@ -128,6 +128,9 @@ static void name_run(struct table_sheet *sheet, const struct ssreport_run *run) 
         CELL("environment", ssreport_run_environment(run)), CELL("workload", run->workload),
         CELL("variant", run->variant), CELL("placement", run->placement),
         CELL("method", run->method));
+    if (!run->workload)
+        TABLE_CELLS(sheet, CELL("command", run->record.command),
+            CELL("instances", run->record.instance_count));
 }
 
 static void add_fit(struct table_sheet *sheet, const struct power_fit *fit) {

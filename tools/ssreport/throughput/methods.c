@@ -25,8 +25,9 @@ static bool is_point(const struct ssreport_run *run, const void *context) {
 }
 
 struct stats_groups ssreport_methods_group(const struct ssreport_report *report) {
-    return ssreport_runs_group(
-        report, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_FAMILY, is_point, NULL);
+    return ssreport_runs_group(report,
+        SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_FAMILY | SSREPORT_BY_CPUS, is_point,
+        NULL);
 }
 
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right) {
