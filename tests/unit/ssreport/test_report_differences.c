@@ -90,6 +90,17 @@ static void known_columns_are_not_part_of_the_variant(void **state) {
     end();
 }
 
+/* These columns of manifests are no properties of a run, so they distinguish series of a plan. */
+static void columns_without_a_member_are_part_of_the_variant(void **state) {
+    (void)state;
+    add_run(0, "status=fast mode=x run=1 reason=a");
+    add_run(0, "status=slow mode=y run=1 reason=b");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(report.runs[0].variant, "status=fast, mode=x, reason=a");
+    assert_string_equal(report.runs[1].variant, "status=slow, mode=y, reason=b");
+    end();
+}
+
 /* In other sets, the same columns may not follow. */
 static void columns_that_follow_from_known_columns_are_not_part_of_the_variant(void **state) {
     (void)state;
@@ -152,6 +163,7 @@ UNIT_MAIN(
     cmocka_unit_test(load_is_preferred_to_columns_with_more_values_as_the_axis),
     cmocka_unit_test(axis_is_the_numeric_column_with_most_values),
     cmocka_unit_test(known_columns_are_not_part_of_the_variant),
+    cmocka_unit_test(columns_without_a_member_are_part_of_the_variant),
     cmocka_unit_test(columns_that_follow_from_known_columns_are_not_part_of_the_variant),
     cmocka_unit_test(nothing_follows_from_the_round),
     cmocka_unit_test(columns_that_differ_only_between_sets_are_omitted),

@@ -77,6 +77,21 @@ static void sets_with_different_foreign_load_are_not_compared(void **state) {
     ssreport_report_free(&report);
 }
 
+static void skipped_runs_are_no_invalid_records(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("manifest.csv", "run,method,status,reason\na,nbench,done,\n"
+                                 ",cdc,skipped,no cpulimit here\n,pi-even,failed,it crashed\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_int_equal(report.failure_count, 2);
+    assert_string_equal(report.failures[0].why, "no cpulimit here");
+    assert_rows(&report, "verdicts", 2);
+    assert_text(&report, "verdicts", 0, "verdict", "doubtful");
+    assert_text(&report, "verdicts", 1, "reasons", "it crashed");
+    ssreport_report_free(&report);
+}
+
 static void runs_of_a_study_that_ended_early_are_reported(void **state) {
     (void)state;
     folder_open();
@@ -175,6 +190,7 @@ UNIT_MAIN(
     cmocka_unit_test(disturbed_runs_are_the_first_findings),
     cmocka_unit_test(runs_with_different_foreign_load_are_not_compared),
     cmocka_unit_test(sets_with_different_foreign_load_are_not_compared),
+    cmocka_unit_test(skipped_runs_are_no_invalid_records),
     cmocka_unit_test(runs_of_a_study_that_ended_early_are_reported),
     cmocka_unit_test(launches_that_are_timed_do_not_end_early),
     cmocka_unit_test(run_without_iterations_reports_an_upper_bound),

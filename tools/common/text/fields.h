@@ -13,7 +13,7 @@
 
 #include "input.h"
 
-#define SSTRACE_PICKS 24
+#define SSTRACE_PICKS 32
 #define SSTRACE_NAME  512 /* size limit of a name in bytes, with the final 0 */
 
 struct sstrace_field {

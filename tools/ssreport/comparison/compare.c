@@ -458,7 +458,7 @@ static void describe_variant(
     const char *variant = run->variant ? run->variant : leader(pair->entries[0])->variant;
     const char *axis =
         differences->axis < differences->count ? differences->names[differences->axis] : "";
-    bool names_axis = *axis && !comparison->pools_axis && ssreport_source_column(axis) == SIZE_MAX;
+    bool names_axis = *axis && !comparison->pools_axis && !ssreport_is_member(axis);
     snprintf(text, 300, "%.200s", variant ? variant : "");
     if (names_axis && !(run->method && strcmp(axis, "instances") == 0))
         snprintf(text + strlen(text), 300 - strlen(text), "%s%.40s=%.40s", *text ? ", " : "", axis,

@@ -100,7 +100,7 @@ static void drop_equal(struct ssreport_report *report) {
  * stands_for is a result of the others.
  */
 static bool is_known(const char *column) {
-    return ssreport_source_column(column) != SIZE_MAX && strcmp(column, "stands_for") != 0;
+    return ssreport_is_member(column) && strcmp(column, "stands_for") != 0;
 }
 
 static bool has_columns(const void *run, void *context) {
@@ -209,7 +209,7 @@ static size_t choose_axis(const struct ssreport_report *report, bool followers) 
 static bool is_in_variant(
     const struct ssreport_differences *differences, const struct ssreport_run *run, size_t column) {
     const char *name = differences->names[column];
-    if (ssreport_source_column(name) != SIZE_MAX || differences->follows[column])
+    if (ssreport_is_member(name) || differences->follows[column])
         return false;
     if (strcmp(name, "instances") == 0)
         return !(run->stands_for > 0) && (column != differences->axis || run->method);

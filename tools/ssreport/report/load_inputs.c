@@ -128,7 +128,7 @@ static struct ssreport_responses *add_responses(
  * Indexes of the first columns in manifest_columns. WORKLOAD, METHOD and PLACEMENT name a run
  * without a record.
  */
-enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
+enum { RUN, STATUS, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
 
 #define NOWHERE SIZE_MAX
 #define BOTH(member)                                                                               \
@@ -143,6 +143,7 @@ static const struct manifest_column {
                                           0, or NaN if absent */
 } manifest_columns[] = {
     [RUN] = {"run", NOWHERE, NOWHERE},
+    [STATUS] = {"status", NOWHERE, NOWHERE},
     [REASON] = {"reason", NOWHERE, NOWHERE},
     [EDGE] = {"edge_seconds", NOWHERE, offsetof(struct ssreport_responses, edge), SHARE},
     [ROLE] = {"role", RUN_ONLY(role)},
@@ -177,6 +178,11 @@ size_t ssreport_source_column(const char *name) {
             return i;
     }
     return SIZE_MAX;
+}
+
+bool ssreport_is_member(const char *column) {
+    size_t number = ssreport_source_column(column);
+    return number != SIZE_MAX && manifest_columns[number].in_run != NOWHERE;
 }
 
 struct manifest {
@@ -369,7 +375,7 @@ int ssreport_load_record(struct ssreport_report *report, const struct ssreport_s
     return 0;
 }
 
-/* Adds a failure for a planned run that is missing. */
+/* Adds a failure for a planned run that is missing. A skipped run is no invalid record. */
 static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
     char name[512], why[512];
     snprintf(name, sizeof name, "%.200s:", manifest->folder);
@@ -380,7 +386,11 @@ static int add_absent(struct manifest *manifest, const struct sstrace_field *fie
                 name + used, sizeof name - used, " %.*s", (int)fields[i].length, fields[i].text);
     }
     snprintf(why, sizeof why, "%.*s", (int)fields[REASON].length, fields[REASON].text);
-    return ssreport_add_failure(manifest->report, name, *why ? why : "there is no record");
+    if (ssreport_add_failure(manifest->report, name, *why ? why : "there is no record") < 0)
+        return -1;
+    if (sstrace_field_is(&fields[STATUS], "skipped"))
+        manifest->report->failures[manifest->report->failure_count - 1].finding = SS_NOT_CHECKED;
+    return 0;
 }
 
 static bool load_row(void *context, const struct sstrace_field *fields) {

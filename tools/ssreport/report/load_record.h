@@ -24,6 +24,9 @@ struct ssreport_source {
 /* Returns the index of a column that reports use; SIZE_MAX for other columns. */
 SS_NONNULL() size_t ssreport_source_column(const char *name);
 
+/* Returns whether struct ssreport_run has a member for a column. */
+SS_NONNULL() bool ssreport_is_member(const char *column);
+
 /*
  * Adds the record. Parts that cannot be reported become failures in the report. Returns -1 if
  * memory is exhausted.
