@@ -234,6 +234,28 @@ static void runs_of_two_sets_are_matched_by_manifest_columns(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Their order does not matter, wherever the names of the traces come from. */
+static void runs_of_several_traces_are_matched_by_trace(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    set_word(&add_named(&report, 0, 1, NULL, 1)->trace, "a");
+    set_word(&add_named(&report, 0, 10, NULL, 1)->trace, "b");
+    set_word(&add_named(&report, 1, 20, NULL, 1)->trace, "b");
+    set_word(&add_named(&report, 1, 2, NULL, 1)->trace, "a");
+    finish_report(&report);
+    assert_rows(&report, "comparison", 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_cell(&report, "comparison", i, "ratio_median", 0.5);
+    ssreport_report_free(&report);
+    /* A trace that is the same in all runs of a set only distinguishes the sets. */
+    report = begin_sets();
+    set_word(&add_named(&report, 0, 1, NULL, 1)->trace, "a");
+    set_word(&add_named(&report, 1, 2, NULL, 1)->trace, "b");
+    finish_report(&report);
+    assert_rows(&report, "comparison", 1);
+    ssreport_report_free(&report);
+}
+
 static void runs_without_steps_are_compared_as_a_whole(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
@@ -302,5 +324,6 @@ UNIT_MAIN(
     cmocka_unit_test(missing_steps_are_listed_as_unmatched),
     cmocka_unit_test(records_without_a_manifest_are_matched_by_name),
     cmocka_unit_test(runs_of_two_sets_are_matched_by_manifest_columns),
+    cmocka_unit_test(runs_of_several_traces_are_matched_by_trace),
     cmocka_unit_test(runs_without_steps_are_compared_as_a_whole),
     cmocka_unit_test(environments_are_compared_separately))

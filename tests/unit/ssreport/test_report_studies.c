@@ -225,6 +225,23 @@ static void values_with_and_without_units_are_points_of_their_own(void **state) 
     }
 }
 
+/* A trace that is the same in all runs of a set only distinguishes the sets. */
+static void sets_with_a_trace_each_are_compared(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    folder_open();
+    write_stairs("a", "\"experiment\": \"replay\", \"trace\": \"x\", ", "speed", 30);
+    write_stairs("b", "\"experiment\": \"replay\", \"trace\": \"y\", ", "speed", 0);
+    report.compares = true;
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 1), 0);
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    assert_rows(&report, "comparison", 2);
+    assert_rows(&report, "unmatched", 0);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
@@ -232,4 +249,5 @@ UNIT_MAIN(
     cmocka_unit_test(methods_with_several_numbers_of_instances_have_one_baseline),
     cmocka_unit_test(curve_of_a_study_predicts_the_replays_of_another),
     cmocka_unit_test(values_with_and_without_units_are_points_of_their_own),
+    cmocka_unit_test(sets_with_a_trace_each_are_compared),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

@@ -97,6 +97,7 @@ struct comparison {
     size_t count;
     bool is_across;  /* the sets have no environment in common, so different environments are
                         compared */
+    bool has_traces; /* runs of one set have several traces, so the trace must be the same */
     bool pools_axis; /* runs along the axis are steps of one pair: it is a load, or there is none */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
@@ -144,10 +145,16 @@ static const char *last_part(const struct entry *entry) {
     return slash ? slash + 1 : name;
 }
 
-/* Compares entries by everything except set, environment, machine, command and copy. */
-static int compare_entries(const struct entry *left, const struct entry *right) {
-    const unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT |
-                                           SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND);
+/*
+ * Compares entries by everything except set, environment, machine, command and copy; by the trace
+ * only if runs of one set have several.
+ */
+static int compare_entries(
+    const struct comparison *comparison, const struct entry *left, const struct entry *right) {
+    unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_CPUS |
+                                     SSREPORT_BY_COMMAND);
+    if (!comparison->has_traces)
+        all &= ~(unsigned)SSREPORT_BY_TRACE;
     bool both = left->background && right->background;
     return STATS_ORDER(!left->background - !right->background,
         ssreport_run_compare(left->run, right->run, all),
@@ -157,10 +164,9 @@ static int compare_entries(const struct entry *left, const struct entry *right) 
 
 static int compare_copies(const void *left, const void *right, void *context) {
     const struct entry *one = left, *other = right;
-    (void)context;
     return STATS_ORDER(
         ssreport_run_compare(one->run, other->run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT),
-        compare_entries(one, other));
+        compare_entries(context, one, other));
 }
 
 static int compare_counterparts(const void *left, const void *right, void *context) {
@@ -168,7 +174,8 @@ static int compare_counterparts(const void *left, const void *right, void *conte
     const struct entry *one = left, *other = right;
     return STATS_ORDER(ssreport_run_compare(one->run, other->run,
                            comparison->is_across ? 0 : SSREPORT_BY_ENVIRONMENT),
-        (one->copy > other->copy) - (one->copy < other->copy), compare_entries(one, other));
+        (one->copy > other->copy) - (one->copy < other->copy),
+        compare_entries(comparison, one, other));
 }
 
 static int compare_environments(const void *left, const void *right, void *context) {
@@ -250,6 +257,18 @@ static int set_across(struct comparison *comparison) {
     for (size_t i = 0; i < groups.count; i++)
         comparison->is_across &= !is_shared(comparison, &groups, i);
     return groups.first ? 0 : -1;
+}
+
+/* Sets `has_traces` if entries of one set have several traces. */
+static void set_traces(struct comparison *comparison) {
+    const struct entry *first[2] = {NULL, NULL};
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct entry *entry = &comparison->entries[i], **one = &first[entry->run->set];
+        *one = *one ? *one : entry;
+        comparison->has_traces |=
+            ssreport_run_compare((*one)->run, entry->run, SSREPORT_BY_TRACE) != 0 ||
+            ssreport_run_compare(leader(*one), leader(entry), SSREPORT_BY_TRACE) != 0;
+    }
 }
 
 static struct part *find_part(
@@ -559,8 +578,10 @@ static int compare(struct comparison *comparison) {
         if (add_entry(comparison, &report->runs[i]) < 0)
             return -1;
     }
-    if (!comparison->entries || set_labels(comparison) < 0 || set_copies(comparison) < 0 ||
-        set_across(comparison) < 0 || match(comparison) < 0)
+    if (!comparison->entries || set_labels(comparison) < 0)
+        return -1;
+    set_traces(comparison);
+    if (set_copies(comparison) < 0 || set_across(comparison) < 0 || match(comparison) < 0)
         return -1;
     fill_ratios(comparison);
     fill_unmatched(comparison);
