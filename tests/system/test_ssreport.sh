@@ -1054,6 +1054,16 @@ options_and_their_values_are_checked() {
     report 125 -o "$folder/run" "$folder/run"
     error_has 1 'holds a record, which the report would damage'
     cksum "$folder"/run/* | cmp - "$folder/before" || fail "ssreport changed a record"
+    # The same for a run of a study, and for samples of power next to records.
+    mkdir -p "$folder/beside"
+    echo '{}' >"$folder/beside/run.json"
+    report 125 -o "$folder/beside" "$folder/run"
+    error_has 1 'holds a record, which the report would damage'
+    rm "$folder/beside/run.json"
+    printf '%s\n' time,watts 2026-11-20T10:00:01.000Z,10 >"$folder/beside/energy.csv"
+    report 125 -o "$folder/beside" "$folder/run"
+    error_has 1 'holds samples of power in energy.csv, which the report would replace'
+    [ "$(tail -n 1 "$folder/beside/energy.csv")" = 2026-11-20T10:00:01.000Z,10 ] || fail "ssreport replaced samples"
     # A study without results has another exit status than a missing one.
     mkdir -p "$folder/study"
     echo 'run,workload,reason' >"$folder/study/manifest.csv"

@@ -27,9 +27,6 @@
 /* Exit status of --check if a record is invalid. */
 #define STATUS_INVALID 3
 
-/* The heading of our table of fleets begins so, that of the list of a fleet's nodes does not. */
-#define FLEET_HEADING "fleet,"
-
 static void print_note(const char *name, const char *text) {
     if (*text)
         fprintf(stderr, "ssreport: %s: %s\n", name, text);
@@ -143,23 +140,29 @@ static int write_policy(const struct ssreport_report *report,
     return ss_whole_file_commit(&file) < 0 ? cannot_write(request->policy, error) : 0;
 }
 
-/* Returns whether the fleet.csv of a folder is the list of a fleet's nodes, not our own table. */
-static bool lists_nodes(const char *folder) {
-    char path[PATH_MAX], line[sizeof FLEET_HEADING] = "";
-    snprintf(path, sizeof path, "%s/fleet.csv", folder);
+/* Returns whether a file of a folder begins with a heading; false if it cannot be read. */
+static bool begins_with(const char *folder, const char *file, const char *heading) {
+    char path[PATH_MAX], line[64] = "";
+    snprintf(path, sizeof path, "%s/%s", folder, file);
     FILE *stream = fopen(path, "re");
     if (!stream)
         return false;
-    bool any = fgets(line, sizeof line, stream) != NULL;
+    bool is_read = fgets(line, sizeof line, stream) != NULL;
     fclose(stream);
-    return any && strcmp(line, FLEET_HEADING) != 0;
+    return is_read && strncmp(line, heading, strlen(heading)) == 0;
 }
 
 /*
- * Fails if the folder is a record or a fleet, because some tables have the names of their files.
+ * Fails if the folder is a record, a run of a study or a fleet, because some tables have the names
+ * of their files.
  */
 static int check_output(const char *folder, struct ss_error *error) {
-    static const char *const files[] = {"plan.json", "samples.csv", "requests.json"};
+    static const char *const files[] = {"plan.json", "samples.csv", "requests.json", "run.json"};
+    if (begins_with(folder, "energy.csv", "time,"))
+        return ss_error_fail(error,
+            "--output: %s holds samples of power in energy.csv, which the report would replace: "
+            "choose another folder",
+            folder);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[PATH_MAX];
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
@@ -168,7 +171,7 @@ static int check_output(const char *folder, struct ss_error *error) {
                 "--output: %s holds a record, which the report would damage: choose another folder",
                 folder);
     }
-    if (lists_nodes(folder))
+    if (begins_with(folder, "fleet.csv", "node,"))
         return ss_error_fail(error,
             "--output: %s holds the list of a fleet's nodes, fleet.csv, which the report would "
             "replace: choose another folder",
