@@ -242,6 +242,38 @@ static void sets_with_a_trace_each_are_compared(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Two studies of one plan, of which one is from a machine that is ten times as fast. */
+static void rounds_of_two_studies_are_compared_within_each(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    folder_open();
+    for (int study = 1; study <= 2; study++) {
+        for (int speed = 1; speed <= 2; speed++) {
+            for (int kind = 1; kind <= 2; kind++) {
+                char name[32], columns[200];
+                snprintf(name, sizeof name, "%d/%d-%d", study, speed, kind);
+                snprintf(columns, sizeof columns,
+                    "\"experiment\": \"replay\", \"workload\": \"w\", \"round\": \"1\", "
+                    "\"speed\": \"%d\", \"kind\": \"%d\"",
+                    speed, kind);
+                write_run(name, columns, (study == 1 ? 10 : 100) * kind);
+            }
+        }
+        assert_int_equal(ssreport_gather(&report, folder_file(study == 1 ? "1" : "2"), 0), 0);
+    }
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    assert_rows(&report, "replay", 8);
+    for (size_t row = 0; row < 8; row++)
+        assert_text(&report, "replay", row, "in_proportion", "yes");
+    assert_rows(&report, "study", 4);
+    assert_text(&report, "study", 2, "kind", "2");
+    assert_cell(&report, "study", 2, "rounds", 2);
+    assert_cell(&report, "study", 2, "relative", 2);
+    assert_cell(&report, "study", 2, "relative_high", 2);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
@@ -250,4 +282,5 @@ UNIT_MAIN(
     cmocka_unit_test(curve_of_a_study_predicts_the_replays_of_another),
     cmocka_unit_test(values_with_and_without_units_are_points_of_their_own),
     cmocka_unit_test(sets_with_a_trace_each_are_compared),
+    cmocka_unit_test(rounds_of_two_studies_are_compared_within_each),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

@@ -66,20 +66,27 @@ static void add_run(
 }
 
 /*
- * Returns the run at speed 1 or, if absent, the slowest run; `runs` are ordered by speed. Returns
- * NULL if none has a throughput.
+ * Returns the run with which a replay is compared: at speed 1 or, if absent, the slowest speed, and
+ * if possible of the same study; `runs` are ordered by speed. Returns NULL if none has a
+ * throughput.
  */
-static const struct ssreport_run *find_original(struct ssreport_run *const *runs, size_t count) {
-    const struct ssreport_run *slowest = NULL;
+static const struct ssreport_run *find_original(
+    struct ssreport_run *const *runs, size_t count, const struct ssreport_run *replay) {
+    const struct ssreport_run *found = NULL;
+    bool is_original = false;
     for (size_t i = 0; i < count; i++) {
-        if (!isfinite(runs[i]->figures.throughput))
+        const struct ssreport_run *run = runs[i];
+        bool is_own = run->manifest == replay->manifest;
+        bool is_one = fabs(run->speed - 1) <= SAME_SPEED;
+        if (!isfinite(run->figures.throughput))
             continue;
-        if (fabs(runs[i]->speed - 1) <= SAME_SPEED)
-            return runs[i];
-        if (!slowest)
-            slowest = runs[i];
+        if (!found || (is_one && !is_original) ||
+            (is_own && fabs(run->speed - found->speed) <= SAME_SPEED)) {
+            found = run;
+            is_original = is_one;
+        }
     }
-    return slowest;
+    return found;
 }
 
 int ssreport_replay_fill(struct ssreport_report *report) {
@@ -91,9 +98,8 @@ int ssreport_replay_fill(struct ssreport_report *report) {
         while (runs[next] && runs[next]->round == runs[first]->round &&
                ssreport_series_is_one(runs[first], runs[next]))
             next++;
-        const struct ssreport_run *original = find_original(runs + first, next - first);
         for (size_t i = first; i < next; i++)
-            add_run(report, runs[i], original);
+            add_run(report, runs[i], find_original(runs + first, next - first, runs[i]));
     }
     free(runs);
     return 0;

@@ -89,19 +89,21 @@ static double least_bound(const struct ssreport_study_point *point) {
 }
 
 /*
- * Returns the run of the same round; NULL if absent. Runs without a round are matched by their
- * order.
+ * Returns the run of the same round, if possible of the same study; NULL if absent. Runs without a
+ * round are matched by their order.
  */
 static const struct ssreport_run *find_round(
     const struct ssreport_study_point *base, const struct ssreport_run *run, size_t number) {
     if (!(run->round > 0))
         return number < base->rounds && !(base->runs[number]->round > 0) ? base->runs[number]
                                                                          : NULL;
+    const struct ssreport_run *found = NULL;
     for (size_t i = 0; i < base->rounds; i++) {
-        if (base->runs[i]->round == run->round)
-            return base->runs[i];
+        const struct ssreport_run *other = base->runs[i];
+        if (other->round == run->round && (!found || other->manifest == run->manifest))
+            found = other;
     }
-    return NULL;
+    return found;
 }
 
 /*
