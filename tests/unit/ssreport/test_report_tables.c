@@ -157,6 +157,28 @@ static void columns_of_a_text_table_do_not_touch(void **state) {
     table_free(&sheet);
 }
 
+static void assert_shown(const char *name, int width, const char *want) {
+    struct text text;
+    begin(&text);
+    table_text_name(text.stream, name, width);
+    end(&text);
+    assert_string_equal(text.bytes, want);
+    free(text.bytes);
+}
+
+/* Columns are as wide as letters, not bytes, and long paths differ at their ends. */
+static void names_are_cut_on_the_left_between_letters(void **state) {
+    (void)state;
+    char path[200];
+    memset(path, 'd', sizeof path);
+    strcpy(path + 190, "/first");
+    assert_shown(path, 10, "..dd/first");
+    assert_shown("first", 8, "first   ");
+    assert_shown("\u00e4\u00f6\u00fc", 5, "\u00e4\u00f6\u00fc  ");
+    assert_shown("a\u00e4\u00f6\u00fc", 3, "..\u00fc");
+    assert_shown("a\tb\xff", 5, "a b? ");
+}
+
 static void every_topic_lists_its_tables(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
@@ -237,6 +259,7 @@ UNIT_MAIN(
     cmocka_unit_test(programs_get_moments_with_microseconds),
     cmocka_unit_test(text_table_has_headings_and_column_widths),
     cmocka_unit_test(columns_of_a_text_table_do_not_touch),
+    cmocka_unit_test(names_are_cut_on_the_left_between_letters),
     cmocka_unit_test(every_topic_lists_its_tables),
     cmocka_unit_test(groups_keep_the_order_of_their_first_items),
     cmocka_unit_test(grouping_many_items_takes_few_comparisons))

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/words.h"
+#include "letters.h"
 #include "sheet.h"
 
 void table_print_csv(FILE *stream, const struct table_sheet *sheet) {
@@ -107,14 +108,32 @@ void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {
     }
 }
 
-void table_text_name(FILE *stream, const char *name, int width) {
-    char shown[96];
-    snprintf(shown, sizeof shown, "%s", ss_words_show(name).text);
-    size_t length = strlen(shown);
-    if (length <= (size_t)width)
-        fprintf(stream, "%-*s", width, shown);
+/* Returns the length of the next letter in bytes; invalid bytes are single letters. */
+static size_t next_letter(const char *text) {
+    size_t length = text_letter_length(text);
+    return length > 0 ? length : 1;
+}
+
+static void print_letter(FILE *stream, const char *text) {
+    if ((unsigned char)*text < ' ' || *text == 0x7f)
+        fputc(' ', stream);
+    else if (text_letter_length(text) == 0)
+        fputc('?', stream);
     else
-        fprintf(stream, "..%s", shown + length - (size_t)width + 2);
+        fwrite(text, 1, text_letter_length(text), stream);
+}
+
+void table_text_name(FILE *stream, const char *name, int width) {
+    int letters = 0;
+    for (const char *at = name; *at; at += next_letter(at))
+        letters++;
+    int cut = letters > width ? letters - width + 2 : 0;
+    fputs(cut > 0 ? ".." : "", stream);
+    for (; *name; name += next_letter(name)) {
+        if (cut-- <= 0)
+            print_letter(stream, name);
+    }
+    fprintf(stream, "%*s", letters < width ? width - letters : 0, "");
 }
 
 void table_text_number(FILE *stream, int width, int decimals, double number) {
