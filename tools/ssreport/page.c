@@ -8,18 +8,32 @@
 #include "options/option.h"
 #include "topics.h"
 
+/* Writes "2 runs, 1 record of requests and 3 fleets", without what is absent; at least the runs. */
+static void count_records(const struct ssreport_report *report, char *text, size_t size) {
+    const struct {
+        size_t count;
+        const char *what, *more;
+    } kinds[] = {{report->run_count, "run", ""}, {report->response_count, "record", " of requests"},
+        {report->fleet_count, "fleet", ""}};
+    size_t used = 0, left = 0;
+    for (size_t i = 0; i < 3; i++)
+        left += kinds[i].count > 0;
+    bool is_empty = left == 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (kinds[i].count == 0 && !(is_empty && i == 0))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%zu %s%s%s",
+            used == 0   ? ""
+            : left == 1 ? " and "
+                        : ", ",
+            kinds[i].count, kinds[i].what, kinds[i].count == 1 ? "" : "s", kinds[i].more);
+        left--;
+    }
+}
+
 static void print_head(FILE *stream, const struct ssreport_report *report) {
     char runs[128], heading[160];
-    size_t used = 0;
-    if (report->run_count > 0 || report->response_count + report->fleet_count == 0)
-        used = (size_t)snprintf(runs, sizeof runs, "%zu run%s%s", report->run_count,
-            report->run_count == 1 ? "" : "s", report->response_count > 0 ? " and " : "");
-    if (report->response_count > 0)
-        snprintf(runs + used, sizeof runs - used, "%zu record%s of requests",
-            report->response_count, report->response_count == 1 ? "" : "s");
-    else if (report->fleet_count > 0)
-        snprintf(runs + used, sizeof runs - used, "%zu fleet%s", report->fleet_count,
-            report->fleet_count == 1 ? "" : "s");
+    count_records(report, runs, sizeof runs);
     const char *question = report->headline.question;
     const char *answer = ssreport_findings_answer(report);
     snprintf(heading, sizeof heading, "%s reported", runs);

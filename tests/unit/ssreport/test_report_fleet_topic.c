@@ -229,8 +229,30 @@ static void page_shows_each_fleet_and_the_predictions(void **state) {
     free(text.bytes);
 }
 
+static void page_counts_all_kinds_of_records(void **state) {
+    (void)state;
+    static const char *const headings[] = {
+        "1 run and 1 fleet reported.", "2 runs and 1 fleet reported."};
+    folder_open();
+    folder_write_record("a");
+    for (int i = 0; i < 2; i++) {
+        make_fleet(0, 5, 0.01);
+        struct ssreport_report report = begin_report();
+        for (int j = 0; j <= i; j++)
+            assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+        report.fleets = fleets;
+        report.fleet_count = 1;
+        finish_report(&report);
+        struct text text = print_report(&report);
+        assert_has(&text, headings[i]);
+        free(text.bytes);
+        close_report(&report);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(page_counts_all_kinds_of_records),
     cmocka_unit_test(answer_compares_the_load_of_all_nodes_with_their_targets),
     cmocka_unit_test(starts_are_compared_in_milliseconds),
     cmocka_unit_test(answer_names_three_failures_and_counts_the_others),
