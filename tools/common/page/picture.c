@@ -29,9 +29,13 @@ static const struct {
 /* Replaces a color of the palette, such as "rgb(0, 114, 178)", with a variable for dark schemes. */
 static size_t change_color(FILE *page, const char *at) {
     unsigned parts[3];
+    char start[40];
     int length = 0;
-    if (strncmp(at, "rgb(", 4) != 0 ||
-        sscanf(at, "rgb( %3u , %3u , %3u )%n", &parts[0], &parts[1], &parts[2], &length) != 3 ||
+    if (strncmp(at, "rgb(", 4) != 0)
+        return 0;
+    /* sscanf() would look for the end of the whole picture. */
+    snprintf(start, sizeof start, "%.*s", (int)sizeof start - 1, at);
+    if (sscanf(start, "rgb( %3u , %3u , %3u )%n", &parts[0], &parts[1], &parts[2], &length) != 3 ||
         length == 0)
         return 0;
     const struct plot_color *color = plot_color_find(parts);

@@ -64,7 +64,8 @@ int table_digits(const struct table_column *column) {
     return column->digits > 0 ? column->digits : TABLE_DIGITS;
 }
 
-bool table_shows(const struct table_sheet *sheet, size_t column) {
+/* Returns whether readers see a column. Takes time in proportion to the rows. */
+static bool shows_column(const struct table_sheet *sheet, size_t column) {
     if (!sheet->columns[column].heading)
         return false;
     for (size_t i = column; sheet->columns[column].if_known && i < sheet->count;
@@ -73,6 +74,13 @@ bool table_shows(const struct table_sheet *sheet, size_t column) {
             return true;
     }
     return !sheet->columns[column].if_known;
+}
+
+bool *table_find_shown(const struct table_sheet *sheet) {
+    bool *shows = calloc(sheet->column_count + 1, sizeof *shows);
+    for (size_t i = 0; shows && i < sheet->column_count; i++)
+        shows[i] = shows_column(sheet, i);
+    return shows;
 }
 
 int table_compare(const struct table_sheet *sheet, size_t row, size_t other, const char *name) {

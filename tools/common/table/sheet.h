@@ -128,8 +128,11 @@ const struct table_cell *table_cell_at(
 /* Returns the number of significant digits with which programs get the numbers of a column. */
 int table_digits(const struct table_column *column);
 
-/* Returns whether readers see a column. */
-bool table_shows(const struct table_sheet *sheet, size_t column);
+/*
+ * Returns for each column whether readers see it; NULL if memory is exhausted. The caller frees the
+ * list.
+ */
+bool *table_find_shown(const struct table_sheet *sheet);
 
 /* Orders two rows by a column: texts by strcmp(), numbers by value, unknown numbers first. */
 int table_compare(const struct table_sheet *sheet, size_t row, size_t other, const char *name);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/owned.h"
 #include "letters.h"
 #include "sheet.h"
 
@@ -45,7 +46,9 @@ void table_html_number(FILE *stream, double number, int decimals) {
     fprintf(stream, "%s%s", *text == '-' ? "\u2212" : "", text + (*text == '-'));
 }
 
-static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row, size_t first) {
+/* Prints a row. `shows` says which columns are shown. */
+static void print_row(
+    FILE *stream, const struct table_sheet *sheet, size_t row, size_t first, const bool *shows) {
     const char *shade = sheet->shade ? table_cell_at(sheet, row, sheet->shade)->text : NULL;
     if (shade)
         fprintf(stream, "<tr class=\"%s\">", shade);
@@ -54,7 +57,7 @@ static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row,
     for (size_t i = first; i < sheet->column_count; i++) {
         const struct table_column *column = &sheet->columns[i];
         const struct table_cell *cell = &sheet->cells[row * sheet->column_count + i];
-        if (!table_shows(sheet, i))
+        if (!shows[i])
             continue;
         fputs(cell->text ? "<td class=\"text\">" : "<td>", stream);
         if (cell->text)
@@ -100,11 +103,14 @@ static bool holds_text(const struct table_sheet *sheet, struct rows rows, size_t
 void table_print_html(FILE *stream, const struct table_sheet *sheet, const char *only) {
     size_t first = only ? 1 : 0;
     struct rows rows = find_rows(sheet, only);
+    SS_OWNED(free) bool *shows = table_find_shown(sheet);
+    if (!shows)
+        return;
     fputs("<div class=\"wide\"><table>\n<caption>", stream);
     table_html_text(stream, sheet->title);
     fputs("</caption>\n<thead><tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
-        if (!table_shows(sheet, i))
+        if (!shows[i])
             continue;
         fputs(
             holds_text(sheet, rows, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
@@ -116,7 +122,7 @@ void table_print_html(FILE *stream, const struct table_sheet *sheet, const char 
     for (size_t row = rows.from; row < rows.to; row++) {
         const char *text = sheet->cells[row * sheet->column_count].text;
         if (!only || (text && strcmp(text, only) == 0))
-            print_row(stream, sheet, row, first);
+            print_row(stream, sheet, row, first, shows);
     }
     fputs("</tbody></table></div>\n", stream);
 }

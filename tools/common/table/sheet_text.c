@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/owned.h"
 #include "base/words.h"
 #include "letters.h"
 #include "sheet.h"
@@ -59,12 +61,14 @@ static void print_markdown_text(FILE *stream, const char *text) {
     }
 }
 
-/* Returns whether a column is printed: those for readers or, without any, all. */
-static bool is_in_markdown(const struct table_sheet *sheet, size_t column) {
-    bool any = false;
+/* Returns which columns are printed: those for readers or, without any, all. */
+static bool *find_in_markdown(const struct table_sheet *sheet) {
+    bool any = false, *shows = table_find_shown(sheet);
     for (size_t i = 0; i < sheet->column_count; i++)
         any |= sheet->columns[i].heading != NULL;
-    return !any || table_shows(sheet, column);
+    for (size_t i = 0; shows && !any && i < sheet->column_count; i++)
+        shows[i] = true;
+    return shows;
 }
 
 static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, size_t at) {
@@ -82,9 +86,12 @@ static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, s
 }
 
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {
+    SS_OWNED(free) bool *shows = find_in_markdown(sheet);
+    if (!shows)
+        return;
     for (size_t i = 0; i < sheet->column_count; i++) {
         const struct table_column *column = &sheet->columns[i];
-        if (!is_in_markdown(sheet, i))
+        if (!shows[i])
             continue;
         fputs("| ", stream);
         print_markdown_text(stream, column->heading ? column->heading : column->name);
@@ -93,12 +100,12 @@ void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {
     fputs("|\n", stream);
     for (size_t i = 0; i < sheet->column_count; i++) {
         bool is_text = sheet->count > 0 && sheet->cells[i].text;
-        if (is_in_markdown(sheet, i))
+        if (shows[i])
             fputs(is_text ? "| --- " : "| ---: ", stream);
     }
     fputs("|\n", stream);
     for (size_t i = 0; i < sheet->count; i++) {
-        if (is_in_markdown(sheet, i % sheet->column_count)) {
+        if (shows[i % sheet->column_count]) {
             fputs("| ", stream);
             print_markdown_cell(stream, sheet, i);
             fputc(' ', stream);

@@ -47,13 +47,16 @@ static void put_milliseconds(FILE *script, double seconds) {
         fputs(" NaN", script);
 }
 
+/* Compares numbers first: there may be many points, of which few are drawn over the duty. */
 static bool is_drawn(const struct ssreport_rate_point *first,
     const struct ssreport_rate_point *point, enum ssreport_abscissa abscissa) {
-    bool belongs = abscissa == SSREPORT_OVER_DUTY ? ssreport_rate_point_is_service(first, point) &&
-                                                        first->stretch.rate == point->stretch.rate
-                                                  : ssreport_rate_point_is_series(first, point);
-    return belongs && !point->of->closed && isfinite(abscissa_of(point, abscissa)) &&
-           isfinite(point->stretch.response[SSREPORT_INTENDED].mean);
+    if (point->of->closed || !isfinite(abscissa_of(point, abscissa)) ||
+        !isfinite(point->stretch.response[SSREPORT_INTENDED].mean))
+        return false;
+    if (abscissa == SSREPORT_OVER_DUTY)
+        return first->stretch.rate == point->stretch.rate &&
+               ssreport_rate_point_is_service(first, point);
+    return ssreport_rate_point_is_series(first, point);
 }
 
 struct place {
