@@ -521,6 +521,29 @@ END
     [ ${#as[@]} -eq 0 ] || files_that_cannot_be_removed_are_named "${as[@]}"
 }
 
+# A run mounts a folder of the user, of the same file system, and cannot unmount it. The leak check cannot work in the
+# namespace of a user.
+files_that_are_mounted_in_a_run_are_not_removed() {
+    local options=-m
+    [ "$(id -u)" -eq 0 ] || options=-rm
+    begin
+    mkdir precious
+    echo x >precious/file
+    unshare "$options" mount --bind precious precious 2>/dev/null || skip "mounts: cannot mount a folder"
+    cat >plan <<'END'
+run a takes 1s
+before -- mkdir {scratch}/mounted
+before -- mount --bind precious {scratch}/mounted
+main -- sh -c 'cp {scratch}/mounted/file {out}'
+after -- false
+END
+    expect 1 env ASAN_OPTIONS=detect_leaks=0 unshare "$options" ssbatch study plan
+    says err "ssbatch: a: warning: cannot remove its temporary files: $PWD/study/.a.part/mounted: Device or resource busy"
+    says err "a: failed: after ended with status 1"
+    is study/a/file x
+    is precious/file x
+}
+
 # As of a command that runs under sudo.
 files_that_cannot_be_read_are_kept() {
     local as
@@ -981,6 +1004,7 @@ run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case kept_files_in_memory_survive_a_kill
 run_case read_only_folders_of_runs_are_removed
+run_case files_that_are_mounted_in_a_run_are_not_removed
 run_case files_that_cannot_be_read_are_kept
 run_case attempts_in_memory_continue_with_read_only_files
 run_case files_of_other_calls_in_memory_are_left_alone

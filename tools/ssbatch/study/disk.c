@@ -9,6 +9,7 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "platform/platform.h"
 
 static int real_sync(void *context, int descriptor, const char *path) {
     (void)context;
@@ -179,6 +180,10 @@ int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
         return errno == ENOENT ? 0 : fail(path, error);
     if (!S_ISDIR(status.st_mode))
         return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
+    if (ss_platform_is_mount(path)) {
+        errno = EBUSY;
+        return fail(path, error);
+    }
     permit(path, &status, S_IRWXU);
     int visited = each_entry(path, remove_entry, NULL, &first);
     if (rmdir(path) == 0)

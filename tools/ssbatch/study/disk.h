@@ -59,7 +59,8 @@ SS_NONNULL() bool ssbatch_disk_is_own(const char *path);
 
 /*
  * Removes a tree, without a sync; succeeds if it does not exist. Removes what it can, also from
- * read-only folders of this user; the error is that of the first file that remains.
+ * read-only folders of this user, but nothing from what is mounted in it; the error is that of the
+ * first file that remains.
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
