@@ -34,7 +34,8 @@ int ssbatch_open_log(const struct ssbatch_study *study) {
 static bool has_trace(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         const struct ssbatch_line *line = &stage->lines->items[i];
-        if (line->kind == SSBATCH_MAIN && ssbatch_follows_trace(line->words))
+        char *const *words = stage->acts[i].words ? stage->acts[i].words : line->words;
+        if (line->kind == SSBATCH_MAIN && ssbatch_follows_trace(words))
             return true;
     }
     return false;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#include "command/cli.h"
 #include "json_document.h"
 
 /*
@@ -14,43 +15,43 @@
  */
 #define HEADINGS 2
 
-static const char *value_of(char *const *word, const char *option) {
-    size_t length = strlen(option);
-    if (strncmp(*word, option, length) != 0)
-        return NULL;
-    if ((*word)[length] == '=')
-        return *word + length + 1;
-    return (*word)[length] ? NULL : word[1];
-}
-
-/* Returns the words after `showstopper`, which may follow other words; NULL without it. */
-static char *const *options_of_showstopper(char *const *words) {
+/* Returns the words from `showstopper` on, which may follow other words; NULL without it. */
+static char *const *find_showstopper(char *const *words) {
     for (; *words; words++) {
         const char *slash = strrchr(*words, '/');
         if (strcmp(slash ? slash + 1 : *words, "showstopper") == 0)
-            return words + 1;
+            return words;
     }
     return NULL;
 }
 
+/*
+ * Parses the options of `showstopper`, which end where its own command begins. After a word that it
+ * refuses, such as a placeholder that is not replaced yet, the options before it are known.
+ */
+static void parse(struct ss_cli *cli, char *const *words) {
+    static char *const none[] = {NULL};
+    struct ss_error ignored = {0};
+    char *const *own = find_showstopper(words);
+    if (ss_cli_parse(cli, (char **)(uintptr_t)(own ? own : none), &ignored) < 0)
+        return;
+}
+
 bool ssbatch_follows_trace(char *const *words) {
-    char *const *word = options_of_showstopper(words);
-    for (; word && *word && strcmp(*word, "--") != 0; word++) {
-        const char *trace = value_of(word, "--trace");
-        if (!trace)
-            trace = value_of(word, "-t");
-        if (trace)
-            return strcmp(trace, "constant") != 0;
-    }
-    return false;
+    struct ss_cli cli;
+    parse(&cli, words);
+    const char *trace = cli.modules[SS_KIND_TRACE];
+    bool follows = trace && strcmp(trace, "constant") != 0;
+    ss_cli_free(&cli);
+    return follows;
 }
 
 static bool is_attached(char *const *words) {
-    char *const *word = options_of_showstopper(words);
-    while (word && *word && strcmp(*word, "--") != 0 && !value_of(word, "--attach") &&
-           !value_of(word, "--attach-name"))
-        word++;
-    return word && *word && strcmp(*word, "--") != 0;
+    struct ss_cli cli;
+    parse(&cli, words);
+    bool attached = cli.attach || cli.attach_name;
+    ss_cli_free(&cli);
+    return attached;
 }
 
 /* Describes why the run was shorter than planned; "" if it was not. */

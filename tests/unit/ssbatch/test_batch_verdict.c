@@ -49,6 +49,29 @@ static void repeat_is_suggested_only_for_commands(void **state) {
         "it ended before the trace of the run did: the attached processes ended by themselves");
 }
 
+/* Options of showstopper may be joined; those of its command do not concern it. */
+static void only_options_of_showstopper_name_a_trace(void **state) {
+    static const char *const with[][8] = {
+        {"showstopper", "-t", "file", "-T", "x"},
+        {"showstopper", "-tstaircase", "x"},
+        {"showstopper", "-qt", "staircase", "x"},
+        {"env", "A=b", "/bin/showstopper", "-n", "1", "--trace=sine", "x"},
+    };
+    static const char *const without[][7] = {
+        {"showstopper", "-l", "50%", "./bench", "-t", "4"},
+        {"showstopper", "-l", "50%", "--", "-t", "4"},
+        {"showstopper", "-l", "50%", "./bench", "--attach", "4"},
+        {"showstopper", "-t", "constant", "-T", "50%", "x"},
+        {"./bench", "-t", "file"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+        assert_true(ssbatch_follows_trace((char *const *)with[i]));
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        assert_false(ssbatch_follows_trace((char *const *)without[i]));
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(only_options_of_showstopper_name_a_trace),
     cmocka_unit_test_setup_teardown(repeat_is_suggested_only_for_commands, make_folder, remove_folder))
