@@ -318,6 +318,29 @@ static void expect_state(const char *expected) {
     ck_assert_str_eq(text.bytes, expected);
 }
 
+/* A keeper that was started during the run has inherited the lock of the run. */
+START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
+    write_plan("run a takes 1s keep\n"
+               "main -- sh -c 'echo x >{out}/state; echo {scratch} >where; touch begun; "
+               "exec sleep 1000'\n");
+    struct run *run = start("--ram");
+    RUN_UNTIL(run, is_there("begun"));
+    struct run_text where = run_read_file(run_path(folder, "where"));
+    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    pid_t first = run_find(run, "ssbatch-keeper");
+    kill(first, SIGKILL);
+    RUN_UNTIL(run, run_state(first) == 0);
+    ck_assert_int_ne(first, run_find(run, "ssbatch-keeper"));
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    run_expect_nothing_left();
+    expect_state("x\n");
+    ck_assert(!run_exists(where.bytes));
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* The folder of the killed call has the name of another host while that one makes an attempt. */
 START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     char away[4400];
@@ -368,5 +391,6 @@ PROCESS_MAIN(
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
     SS_CASE(records_in_memory_are_copied_and_removed),
     SS_CASE(the_memory_folder_of_a_killed_call_is_removed),
+    SS_CASE(a_replaced_keeper_copies_files_out_of_memory),
     SS_CASE(files_in_memory_do_not_replace_those_of_another_host))
 /* clang-format on */

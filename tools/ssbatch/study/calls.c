@@ -139,6 +139,7 @@ struct undoing {
     const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
     const char *mark;          /* of the call */
+    pid_t pid;                 /* of the call */
     char name[256];            /* name of the run */
     bool copies;               /* false after a restart of the host: unsynced files are damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
@@ -148,18 +149,20 @@ struct undoing {
 
 /*
  * Copies the result of an attempt out of memory, unless a later attempt has begun: that one may
- * have files of its own. The lock excludes other attempts; this call may already hold it. Once the
- * run has been finished, its folder is gone.
+ * have files of its own. The lock excludes other attempts; this call may already hold it, or a
+ * keeper have inherited it from the dead call. Once the run has been finished, its folder is gone.
  */
 static int copy_result(const struct undoing *undoing, const char *scratch, const char *result,
     struct ss_error *error) {
     const struct ssbatch_study *study = undoing->study;
-    struct ssbatch_holder holder;
+    struct ssbatch_holder holder = {0};
     char kept[SSBATCH_PATH];
     if (ssbatch_disk_path(kept, scratch, SSBATCH_RESULT, error) < 0)
         return -1;
     int lock = ssbatch_study_lock_run(study, undoing->name, &holder, error);
-    if (lock == SSBATCH_HELD && (holder.pid != getpid() || strcmp(holder.host, study->host) != 0))
+    bool is_ours = (holder.pid == getpid() || holder.pid == undoing->pid) &&
+                   strcmp(holder.host, study->host) == 0;
+    if (lock == SSBATCH_HELD && !is_ours)
         return ss_error_fail(
             error, "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
     if (lock < 0 && lock != SSBATCH_HELD)
@@ -243,7 +246,7 @@ static bool is_this_boot(const struct ssbatch_study *study, const struct owner *
 static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char folder[SSBATCH_PATH], path[SSBATCH_PATH];
-    struct owner owner;
+    struct owner owner = {0};
     bool copies = read_mark(study, mark, &owner) && is_this_boot(study, &owner);
     int status = 0;
     call_file(study, mark, "", folder);
@@ -254,6 +257,7 @@ static int undo_journals(const struct ssbatch_study *study, const char *mark, bo
             .study = study,
             .undoer = undoer,
             .mark = mark,
+            .pid = owner.pid,
             .copies = copies,
             .folder = "/",
             .error = &failure,
