@@ -88,6 +88,26 @@ START_TEST(a_killed_call_leaves_nothing_behind) {
 }
 END_TEST
 
+/* The keeper, and a later call, know which exit statuses mean success. */
+START_TEST(statuses_of_an_after_mean_success_after_a_kill) {
+    write_plan("run a takes 1s\n"
+               "main -- sh -c '[ -e begun ] || { touch begun; exec sleep 1000; }'\n"
+               "after ok=7 -- sh -c 'echo x >>closed; exit 7'\n");
+    struct run *run = start(NULL);
+    RUN_UNTIL(run, is_there("begun"));
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    run_expect_nothing_left();
+    run_free(run);
+    run = run_wait(start(NULL));
+    run_expect(run, 0);
+    struct run_text closed = run_read_file(run_path(folder, "closed"));
+    ck_assert_str_eq(closed.bytes, "x\nx\n");
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
     struct run *run = start_endless();
     pid_t keeper = run_find(run, "ssbatch-keeper");
@@ -378,6 +398,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_killed_call_leaves_nothing_behind),
+    SS_CASE(statuses_of_an_after_mean_success_after_a_kill),
     SS_CASE(a_killed_call_and_its_keeper_leave_no_process),
     SS_CASE(a_killed_keeper_is_replaced_by_the_call),
     SS_CASE(a_killed_minder_fails_its_run_and_leaves_no_process),

@@ -85,11 +85,11 @@ struct after_context {
 };
 
 static int carry_after(
-    void *context, char *const *words, const char *folder, struct ss_error *error) {
+    void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     const struct after_context *after = context;
     SS_OWNED(close) int log = ssbatch_open_log(after->study);
     const struct ssbatch_order order = {words, log, log, folder, NULL};
-    return ssbatch_carry_after(after->spawner, &order, error);
+    return ssbatch_carry_after(after->spawner, &order, ok, error);
 }
 
 static void wait_a_little(void) {

@@ -379,11 +379,12 @@ static bool fails;
 static bool lives;
 static size_t ended;
 
-static int undo(void *context, char *const *words, const char *folder, struct ss_error *error) {
+static int undo(
+    void *context, char *const *words, const char *folder, const char *ok, struct ss_error *error) {
     size_t length = strlen(undone);
     (void)context;
-    snprintf(undone + length, sizeof undone - length, "%s%s:%s(%s)", length ? " " : "", folder,
-        words[0], words[1] ? words[1] : "");
+    snprintf(undone + length, sizeof undone - length, "%s%s:%s(%s)%s%s", length ? " " : "", folder,
+        words[0], words[1] ? words[1] : "", strcmp(ok, "0") ? "=" : "", strcmp(ok, "0") ? ok : "");
     return fails ? ss_error_fail(error, "it is busy") : 0;
 }
 
@@ -476,6 +477,15 @@ static void journals_of_a_dead_call_are_undone(void **state) {
     assert_int_equal(ended, 1);
     snprintf(path, sizeof path, "study/.study/calls/%s", call.mark);
     assert_false(exists(path));
+}
+
+static void journals_have_the_statuses_of_an_after(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    leave_call(&call, "statuses 0,1\nafter close\nafter close2\n");
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_string_equal(undone, "/:close()=0,1 /:close2()");
 }
 
 /* Leaves a call that was killed while it carried out run a, whose files are in memory. */
@@ -676,6 +686,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_copy_loses_what_the_original_has_lost, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(journals_have_the_statuses_of_an_after, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),
     cmocka_unit_test_setup_teardown(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study),

@@ -612,12 +612,13 @@ static void the_journal_has_the_afters_with_placeholders_replaced(void **state) 
     char *text = NULL;
     size_t size;
     (void)state;
-    read_plan("run a takes 1s\nmain -- work\nafter -- close {run}.bg 'a b'\nafter -- close2\n");
+    read_plan("run a takes 1s\nmain -- work\nafter -- close {run}.bg 'a b'\n"
+              "after ok=7,0 -- close2\n");
     assert_int_equal(open_stage(usual, NULL), 0);
     FILE *stream = open_memstream(&text, &size);
     ssbatch_stage_print_journal(&stage, stream);
     fclose(stream);
-    assert_string_equal(text, "after close a.bg 'a b'\nafter close2\n");
+    assert_string_equal(text, "after close a.bg 'a b'\nstatuses 0,7\nafter close2\n");
     free(text);
     close_stage();
 }

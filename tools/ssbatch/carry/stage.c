@@ -56,10 +56,23 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     return 0;
 }
 
+static void print_statuses(const struct ssbatch_line *line, FILE *stream) {
+    const char *separator = "statuses ";
+    for (int status = 0; status < 256; status++) {
+        if (!ssbatch_line_accepts(line, status))
+            continue;
+        fprintf(stream, "%s%d", separator, status);
+        separator = ",";
+    }
+    fputc('\n', stream);
+}
+
 void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         if (stage->lines->items[i].kind != SSBATCH_AFTER)
             continue;
+        if (stage->lines->items[i].has_ok)
+            print_statuses(&stage->lines->items[i], stream);
         fputs("after", stream);
         for (char **word = stage->acts[i].words; *word; word++) {
             fputc(' ', stream);
@@ -476,8 +489,9 @@ ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage) {
     return sum;
 }
 
-int ssbatch_carry_after(
-    struct ssbatch_spawner *spawner, const struct ssbatch_order *order, struct ss_error *error) {
+int ssbatch_carry_after(struct ssbatch_spawner *spawner, const struct ssbatch_order *order,
+    const char *ok, struct ss_error *error) {
+    char status[16];
     int number = spawner->start(spawner->context, order, error);
     if (number < 0)
         return -1;
@@ -492,7 +506,8 @@ int ssbatch_carry_after(
         spawner->wait(spawner->context, late ? SS_TIME_NEVER : limit);
     }
     spawner->forget(spawner->context, number);
-    if (state.status == 0)
+    snprintf(status, sizeof status, "%d", state.status);
+    if (ss_words_has(ok, ',', status))
         return 0;
     return ss_error_fail(
         error, "'%s' ended with status %d", ss_words_show(order->words[0]).text, state.status);

@@ -143,6 +143,7 @@ struct undoing {
     char name[256];            /* name of the run */
     bool copies;               /* false after a restart of the host: unsynced files are damaged */
     char folder[SSBATCH_PATH]; /* where the commands were called */
+    char ok[1100];             /* exit statuses of the next `after` that mean success; "": 0 */
     struct ss_error *error;
     bool failed;
 };
@@ -196,9 +197,13 @@ static void undo_line(struct undoing *undoing, const char *line) {
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
     else if (words && (count == 2 || count == 3) && strcmp(words[0], "remove") == 0)
         status = remove_scratch(undoing, words[1], words[2], &error);
-    else if (words && count >= 2 && strcmp(words[0], "after") == 0)
-        status =
-            undoing->undoer->after(undoing->undoer->context, words + 1, undoing->folder, &error);
+    else if (words && count == 2 && strcmp(words[0], "statuses") == 0)
+        snprintf(undoing->ok, sizeof undoing->ok, "%s", words[1]);
+    else if (words && count >= 2 && strcmp(words[0], "after") == 0) {
+        status = undoing->undoer->after(undoing->undoer->context, words + 1, undoing->folder,
+            undoing->ok[0] ? undoing->ok : "0", &error);
+        undoing->ok[0] = '\0';
+    }
     if (status < 0) {
         undoing->failed = true;
         ss_error_set(undoing->error, error.status, "%s", error.message);

@@ -9,10 +9,10 @@
 /*
  * Journals of what calls of ssbatch have to undo. A call has a folder in .study/calls, named by its
  * mark, with a file `lock` that the call and all its children hold, and a journal NAME.undo for
- * each run in progress: lines `folder PATH`, `after WORD...` and `remove PATH [RESULT]`; with
- * RESULT, the folder `result` in PATH is first copied to there, unless another call has begun the
- * run since. A journal is on disk before anything that it undoes is done, and only the host of its
- * call carries it out.
+ * each run in progress: lines `folder PATH`, `after WORD...`, after `statuses LIST` if other exit
+ * statuses than 0 mean success, and `remove PATH [RESULT]`; with RESULT, the folder `result` in
+ * PATH is first copied to there, unless another call has begun the run since. A journal is on disk
+ * before anything that it undoes is done, and only the host of its call carries it out.
  */
 
 #define SSBATCH_CALL_MARK 128
@@ -51,8 +51,9 @@ SS_NONNULL() void ssbatch_call_close(struct ssbatch_call *call);
 /* The operations that undoing needs; tests supply their own. */
 struct ssbatch_undoer {
     void *context;
-    /* Carries out one `after`. */
-    int (*after)(void *context, char *const *words, const char *folder, struct ss_error *error);
+    /* Carries out one `after`. `ok` lists the exit statuses that mean success. */
+    int (*after)(void *context, char *const *words, const char *folder, const char *ok,
+        struct ss_error *error);
     /* Ends the processes of a dead call. Returns how many are left. */
     size_t (*end_marked)(const char *mark);
     bool (*lives)(pid_t pid, uint64_t started);
