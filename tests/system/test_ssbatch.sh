@@ -360,6 +360,9 @@ options_that_would_be_ignored_are_refused() {
         done
         expect 0 ssbatch --quiet "$action" study
     done
+    # As with a variable that is not set; the current folder must not become the study.
+    expect 125 ssbatch '' plan
+    says err "ssbatch: no study is given: name the folder for its results"
     # These are options of the call that --dry-run precedes.
     expect 0 ssbatch --dry-run --retries 2 --go-on --ram --joblog x study plan
 }

@@ -120,7 +120,7 @@ static int refuse_ignored(const struct ssbatch_options *options, struct ss_error
 }
 
 static int check(const struct ssbatch_options *options, struct ss_error *error) {
-    if (!options->study)
+    if (!options->study || !*options->study)
         return ss_error_fail(
             error, "no study is given: name the folder for its results; see --help");
     if ((options->csv || options->json) && !options->list)
