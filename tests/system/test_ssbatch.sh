@@ -649,7 +649,8 @@ nbench_fit_requires_the_load_of_one_instance() {
     says err "--method: nbench-fit requires the load of one instance: add --one 50%"
     expect 125 "${call[@]}" --one study
     says err "--one: 'study' is not a load, nor a study that has found the value \`one\`: carry out that study first"
-    printf '%s\n' 'once one match=(.*) -- echo 0.25' 'run a takes 1s' 'main -- true' >plan
+    printf '%s\n' "once settings match='(.*)' -- echo x one 0.1 y" 'once one match=(.*) -- echo 0.25' 'run a takes 1s' \
+        'main -- true' >plan
     expect 0 ssbatch study plan
     expect 0 "${call[@]}" --one study
     says out " -n 3 "

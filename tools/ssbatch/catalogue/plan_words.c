@@ -271,13 +271,16 @@ static int print_workload(FILE *stream, const struct request *request,
 
 /* Returns the value `one` found by a study, or NaN. */
 static double read_found(const char *study) {
-    char path[4200], name[256], value[256];
+    char path[4200];
     double found = NAN;
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0, count;
     snprintf(path, sizeof path, "%s/.study/values", study);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
-    while (file && fscanf(file, "%255s %255s", name, value) == 2) {
-        if (strcmp(name, "one") == 0)
-            found = strtod(value, NULL);
+    while (file && getline(&line, &room, file) > 0) {
+        SS_OWNED(free) char **words = ss_words_split(line, &count, NULL);
+        if (words && count == 2 && strcmp(words[0], "one") == 0)
+            found = strtod(words[1], NULL);
     }
     return found;
 }
