@@ -330,6 +330,30 @@ static void a_process_that_looks_at_a_lock_only_delays_a_call(void **state) {
     ssbatch_study_unlock_run(&study, "a", lock);
 }
 
+/* Removes the other one of two files. */
+static int sync_and_remove(void *context, int descriptor, const char *path) {
+    char other[300];
+    size_t length = strlen(path);
+    (void)context;
+    (void)descriptor;
+    snprintf(other, sizeof other, "%.*s%c", (int)length - 1, path, path[length - 1] ^ 3);
+    unlink(other);
+    return 0;
+}
+
+static void files_that_vanish_are_not_synced(void **state) {
+    static const struct ssbatch_disk removing = {.sync = sync_and_remove};
+    struct ss_error error = {0};
+    char path[100];
+    (void)state;
+    make_folder("folder");
+    write_text("folder/1", "");
+    write_text("folder/2", "");
+    snprintf(path, sizeof path, "%s/folder", root);
+    assert_int_equal(ssbatch_disk_sync_tree(&removing, path, &error), 0);
+    assert_true(exists("folder/1") != exists("folder/2"));
+}
+
 static void make_link(const char *path) {
     char whole[200];
     snprintf(whole, sizeof whole, "%s/%s", root, path);
@@ -683,6 +707,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_lock_of_a_killed_process_is_not_held, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_process_that_looks_at_a_lock_only_delays_a_call, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(files_that_vanish_are_not_synced, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_copy_loses_what_the_original_has_lost, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_synced_before_it_is_renamed, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),

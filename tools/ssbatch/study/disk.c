@@ -71,6 +71,7 @@ int ssbatch_disk_make_folder(
 typedef int visitor(
     const void *context, const char *path, const struct stat *status, struct ss_error *error);
 
+/* Skips files that are removed meanwhile, as by processes of a container that still ends. */
 static int each_entry(
     const char *path, visitor *visit, const void *context, struct ss_error *error) {
     SS_OWNED(closedir) DIR *folder = opendir(path);
@@ -83,8 +84,11 @@ static int each_entry(
             continue;
         if (ssbatch_disk_path(inner, path, entry->d_name, error) < 0)
             return -1;
-        if (lstat(inner, &status) < 0 && errno != ENOENT)
+        if (lstat(inner, &status) < 0) {
+            if (errno == ENOENT)
+                continue;
             return fail(inner, error);
+        }
         if (visit(context, inner, &status, error) < 0)
             return -1;
     }
