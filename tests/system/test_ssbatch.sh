@@ -440,6 +440,14 @@ options_select_runs() {
     expect 125 ssbatch --redo r1,r9 study failing
     says err "--redo: the study has no run 'r9': see --list"
     expect 125 ssbatch --redo r9 --only r1 study
+    # No run is repeated that the call does not carry out.
+    expect 125 ssbatch --redo r1,r2 --only r1 study
+    is err "ssbatch: --redo: r2 is not among the runs of this call: add it to --only, or remove it here"
+    printf '%s\n' 'run r5 takes 1s' 'main -- true' >further
+    for option in '' --dry-run; do
+        expect 125 ssbatch ${option:+"$option"} --redo r1 study further
+        is err "ssbatch: --redo: r1 is not among the runs of this call: add it to the plan, or remove it here"
+    done
     is log "$(printf 'r3\nr1\nr2\nr4')"
     # The order of a dry run is that of the call.
     expect 0 ssbatch --dry-run --shuffle 3 other plan

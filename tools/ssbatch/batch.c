@@ -150,7 +150,7 @@ static int check_given(const struct ssbatch_options *options, const struct ssbat
     if (ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &absent) < 0 &&
         !*study.path)
         return ss_error_fail(error, "%s", absent.message);
-    return ssbatch_check_runs(&study, given, options->redo, error);
+    return ssbatch_check_runs(&study, given, NULL, options->redo, error);
 }
 
 static int merge_given(struct batch *batch, struct ss_error *error) {
@@ -202,7 +202,8 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     } else if (open_kept(batch, error) < 0 ||
                ssbatch_choose_runs(
                    options, &batch->plan, &batch->plan, batch->runs, &batch->count, error) < 0 ||
-               ssbatch_check_runs(&batch->study, &batch->plan, options->redo, error) < 0) {
+               ssbatch_check_runs(
+                   &batch->study, &batch->plan, options->only, options->redo, error) < 0) {
         return -1;
     }
     for (size_t i = 0; i < batch->refusals.count; i++)

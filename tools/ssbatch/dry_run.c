@@ -111,7 +111,7 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
     int result = options->only ? ssbatch_kept_plan_read(&preview.plan, &study, error)
                                : ssbatch_given_plan_read(&preview.plan, options->plan, error);
     if (result == 0)
-        result = ssbatch_check_runs(&study, &preview.plan, options->redo, error);
+        result = ssbatch_check_runs(&study, &preview.plan, options->only, options->redo, error);
     if (result == 0)
         result = print_preview(&preview, error);
     if (preview.missing.count > 0 || preview.refused > 0)

@@ -39,12 +39,16 @@ int ssbatch_kept_plan_read(
 }
 
 static int check_redo(const struct ssbatch_plan *kept, const struct ssbatch_plan *plan,
-    const char *redo, struct ss_error *error) {
+    const char *only, const char *redo, struct ss_error *error) {
     SS_OWNED(free) char **names = ss_words_split_list(redo, NULL, error);
     for (char **name = names; name && *name; name++) {
         if (!ssbatch_plan_find(kept, *name) && !ssbatch_plan_find(plan, *name))
             return ss_error_fail(
                 error, "--redo: the study has no run '%s': see --list", ss_words_show(*name).text);
+        if (!ssbatch_plan_find(plan, *name) || (only && !ssbatch_is_listed(only, *name)))
+            return ss_error_fail(error,
+                "--redo: %s is not among the runs of this call: add it to %s, or remove it here",
+                *name, only ? "--only" : "the plan");
     }
     return names ? 0 : -1;
 }
@@ -200,11 +204,11 @@ static void print_lines(
 }
 
 int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_plan *plan,
-    const char *redo, struct ss_error *error) {
+    const char *only, const char *redo, struct ss_error *error) {
     struct ssbatch_plan kept;
     int status = ssbatch_kept_plan_read(&kept, study, error);
     if (status == 0 && redo)
-        status = check_redo(&kept, plan, redo, error);
+        status = check_redo(&kept, plan, only, redo, error);
     if (status == 0 && choose_lines(study, &kept, plan, redo, error) < 0)
         status = -1;
     for (size_t i = 0; status == 0 && i < plan->run_count; i++)

@@ -26,12 +26,13 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
- * Fails if the place of a run holds something else, if `redo` names a run that neither the plan nor
- * the study has, which need not exist yet, or if the plan changes the lines of the study although
- * runs were planned or carried out with them. Writes nothing.
+ * Fails if the place of a run holds something else, if `redo` names a run that the call does not
+ * carry out, because the plan or, unless it is NULL, the list `only` lacks it, or if the plan
+ * changes the lines of the study although runs were planned or carried out with them. The study
+ * need not exist yet. Writes nothing.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_check_runs(const struct ssbatch_study *study,
-    const struct ssbatch_plan *plan, const char *redo, struct ss_error *error);
+    const struct ssbatch_plan *plan, const char *only, const char *redo, struct ss_error *error);
 
 /*
  * Adds the runs of a plan to those that the study keeps. A run with other columns or commands
