@@ -223,7 +223,7 @@ START_TEST(a_terminated_call_says_what_it_could_not_undo) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_text(&run->err,
-        "ssbatch: a: warning: it is not undone: after ended with status 4: no cable; the next "
+        "ssbatch: a: warning: cannot undo it: after ended with status 4: no cable; the next "
         "call, or ssbatch --clean, tries again\n");
     run_expect_text(&run->err, "ssbatch: after ended with status 3: no bridge\n");
     run_free_clean(run);

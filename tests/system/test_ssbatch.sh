@@ -906,6 +906,25 @@ END
     is log "$(printf 'before\na\nb\nended\nafter')"
 }
 
+# The user must know that something may still run.
+an_after_of_the_study_that_fails_is_reported_beside_another_error() {
+    local text='ssbatch: the study: warning: cannot undo it: after ended with status 3: no bridge; the next call'
+    begin
+    printf '%s\n' 'before -- sh -c "[ -e fixed ] || exit 2"' 'after -- sh -c "echo no bridge >&2; exit 3"' \
+        'run a takes 1s' "main -- rm -r {out}" >plan
+    expect 125 ssbatch study plan
+    says err 'ssbatch: before ended with status 2'
+    says err "$text"
+    touch fixed
+    expect 125 ssbatch study plan
+    says err 'ssbatch: a: '
+    says err "$text"
+    sed 's/rm -r {out}/true/' plan >other
+    expect 125 ssbatch other-study other
+    says err 'ssbatch: after ended with status 3: no bridge'
+    [ "$(grep -c bridge err)" -eq 1 ] || fail "reported twice: $(cat err)"
+}
+
 a_run_that_cannot_be_undone_blocks_no_other_run() {
     begin
     cat >plan <<'END'
@@ -1032,6 +1051,7 @@ run_case values_are_computed_once_and_needed_runs_come_first
 run_case values_are_found_again_if_the_study_changes_before_a_run_is_done
 run_case the_lines_of_a_study_are_fixed_once_a_run_is_done
 run_case study_commands_begin_before_and_end_after_all_runs
+run_case an_after_of_the_study_that_fails_is_reported_beside_another_error
 run_case a_run_that_cannot_be_undone_blocks_no_other_run
 run_case runs_whose_record_has_no_figures_fail
 end_cases

@@ -79,6 +79,14 @@ static void say_left(struct batch *batch, const char *name, const char *why) {
     say(batch, name, text);
 }
 
+/* Names an `after` that failed; its journal stays. */
+static void say_not_undone(struct batch *batch, const char *name, const char *why) {
+    char text[1200];
+    snprintf(text, sizeof text,
+        "warning: cannot undo it: %s; the next call, or ssbatch --clean, tries again", why);
+    say(batch, name, text);
+}
+
 struct after_context {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_study *study;
@@ -300,12 +308,8 @@ static void report_attempt(
     } else if (attempt->status == SSBATCH_TO_COME && !attempt->signal) {
         say(batch, run->name, attempt->reason);
     }
-    if (attempt->not_undone[0]) {
-        snprintf(text, sizeof text,
-            "warning: it is not undone: %s; the next call, or ssbatch --clean, tries again",
-            attempt->not_undone);
-        say(batch, run->name, text);
-    }
+    if (attempt->not_undone[0])
+        say_not_undone(batch, run->name, attempt->not_undone);
     if (attempt->left[0])
         say_left(batch, run->name, attempt->left);
 }
@@ -468,9 +472,10 @@ static int end_study(struct batch *batch, struct ss_error *error) {
     if (!batch->has_outer)
         return 0;
     ssbatch_stage_end(outer);
-    const struct ss_error *why = outer->signal ? &outer->left : &outer->why;
-    if (why->status)
-        status = ss_error_fail(error, "%s", why->message);
+    if (outer->why.status && !outer->signal)
+        status = ss_error_fail(error, "%s", outer->why.message);
+    if (outer->left.status && strcmp(outer->left.message, error->message) != 0)
+        say_not_undone(batch, "the study", outer->left.message); /* the error is another one */
     if (!outer->left.status && ssbatch_call_forget(&batch->call, "", error) < 0)
         status = -1;
     ssbatch_stage_free(outer);
@@ -591,7 +596,7 @@ int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct
     free(batch->runs);
     free(batch->turns);
     free(batch);
-    if (signal && result < 0)
+    if (signal && result < 0) /* the signal ends the process before main() could print it */
         fprintf(stderr, "ssbatch: %s\n", error->message);
     if (signal)
         ss_signals_raise_default(signal);
