@@ -906,6 +906,28 @@ END
     is log "$(printf 'before\na\nb\nended\nafter')"
 }
 
+# The first call would have to prepare the `after` before it finds the value.
+values_in_afters_above_the_first_run_are_refused() {
+    local option
+    begin
+    printf '%s\n' "once base match='^([0-9]+)' -- echo 17" "after -- sh -c 'echo {base} >>log'" \
+        'run a takes 1s' 'main -- true' >plan
+    sed 's/{base}/{{base}/' plan >literal
+    for option in --dry-run --add --quiet; do
+        expect 125 ssbatch "$option" study plan
+        says err 'ssbatch: line 2 of the plan: {base} is unknown in an '
+        [ ! -e study ] || fail "$option: a study was made"
+    done
+    expect 0 ssbatch study literal
+    is log '{base}'
+    # A study that an earlier version began with such a line continues.
+    cp plan study/.study/plan
+    rm log
+    expect 0 ssbatch --redo a study plan
+    expect 0 ssbatch --redo a --only a study
+    is log "$(printf '17\n17')"
+}
+
 # The user must know that something may still run.
 an_after_of_the_study_that_fails_is_reported_beside_another_error() {
     local text='ssbatch: the study: warning: cannot undo it: after ended with status 3: no bridge; the next call'
@@ -1051,6 +1073,7 @@ run_case values_are_computed_once_and_needed_runs_come_first
 run_case values_are_found_again_if_the_study_changes_before_a_run_is_done
 run_case the_lines_of_a_study_are_fixed_once_a_run_is_done
 run_case study_commands_begin_before_and_end_after_all_runs
+run_case values_in_afters_above_the_first_run_are_refused
 run_case an_after_of_the_study_that_fails_is_reported_beside_another_error
 run_case a_run_that_cannot_be_undone_blocks_no_other_run
 run_case runs_whose_record_has_no_figures_fail

@@ -193,6 +193,46 @@ static int choose_lines(const struct ssbatch_study *study, const struct ssbatch_
         done->name);
 }
 
+/* Returns whether a word has the placeholder {NAME}; `{{` is a brace. */
+static bool has_placeholder(const char *word, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = strchr(word, '{'); at; at = strchr(at, '{')) {
+        if (at[1] != '{' && strncmp(at + 1, name, length) == 0 && at[1 + length] == '}')
+            return true;
+        at += at[1] == '{' ? 2 : 1;
+    }
+    return false;
+}
+
+static int check_after(
+    const struct ssbatch_plan *plan, const struct ssbatch_line *line, struct ss_error *error) {
+    for (size_t i = 0; i < plan->study.count; i++) {
+        const struct ssbatch_line *once = &plan->study.items[i];
+        for (char **word = line->words; once->kind == SSBATCH_ONCE && *word; word++) {
+            if (has_placeholder(*word, once->role))
+                return ss_error_fail(error,
+                    "line %u of the plan: {%s} is unknown in an `after` above the first run, which "
+                    "may have to run before the value is found: write the `after` below the runs "
+                    "that use it",
+                    line->number, once->role);
+        }
+    }
+    return 0;
+}
+
+/*
+ * Refuses an `after` of the study with a value: the first call would have to prepare it before the
+ * value is found. A study that has its values already continues with the lines that it has.
+ */
+static int check_afters(const struct ssbatch_plan *plan, struct ss_error *error) {
+    for (size_t i = 0; i < plan->study.count; i++) {
+        const struct ssbatch_line *line = &plan->study.items[i];
+        if (line->kind == SSBATCH_AFTER && check_after(plan, line, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static void print_lines(
     FILE *stream, int choice, const struct ssbatch_plan *kept, const struct ssbatch_plan *plan) {
     ssbatch_plan_print_study(stream, choice == KEPT_LINES ? kept : plan);
@@ -209,7 +249,8 @@ int ssbatch_check_runs(const struct ssbatch_study *study, const struct ssbatch_p
     int status = ssbatch_kept_plan_read(&kept, study, error);
     if (status == 0 && redo)
         status = check_redo(&kept, plan, only, redo, error);
-    if (status == 0 && choose_lines(study, &kept, plan, redo, error) < 0)
+    int choice = status == 0 ? choose_lines(study, &kept, plan, redo, error) : 0;
+    if (choice < 0 || (choice == NEW_LINES && check_afters(plan, error) < 0))
         status = -1;
     for (size_t i = 0; status == 0 && i < plan->run_count; i++)
         status = ssbatch_study_check_place(study, plan->runs[i].name, error);

@@ -86,7 +86,7 @@ static char *find_value(
     const struct finding *finding, const char *placeholder, struct ss_error *error) {
     const char *value = ssbatch_values_get(finding->stage->values, placeholder);
     bool is_own = is_once(finding->stage, placeholder);
-    if (is_own && finding->fixed)
+    if (is_own && finding->fixed && !value)
         ss_error_fail(error,
             "{%s} is unknown in an `after` above the first run, which may have to run before the "
             "value is found: write the `after` below the runs that use it",
