@@ -555,7 +555,7 @@ END
     is precious/file x
 }
 
-# As of a command that runs under sudo.
+# A command may run under sudo.
 files_that_cannot_be_read_are_kept() {
     local as
     begin
@@ -571,6 +571,30 @@ END
     chmod 700 study/a/a study/a/b
     is study/a/a x
     [ -e study/a/b/c ] || fail "no file in the folder"
+}
+
+# They cannot be copied.
+files_in_memory_that_cannot_be_read_make_a_run_fail() {
+    local as out
+    begin
+    take_no_rights
+    [ ${#as[@]} -gt 0 ] || skip "another-user: only root can make files of another user"
+    "${as[@]}" mkdir ram
+    mkfifo -m 666 ready go
+    cat >plan <<'END'
+run a takes 1s
+main -- sh -c 'echo x >{out}/a; echo {out} >ready; read line <go; echo z >{out}/z'
+run b takes 1s
+main -- true
+END
+    { read -r out <ready && install -m 600 /dev/null "$out/of-root" && install -d -m 700 "$out/root" && echo >go; } &
+    expect 1 "${as[@]}" ssbatch --go-on --ram-folder "$PWD/ram" study plan
+    says err "ssbatch: a: failed: cannot copy a file out of memory: $PWD/ram/ssbatch-"
+    says err "root: Permission denied"
+    says err "1 of 2 runs done"
+    is study/a/a x
+    is study/a/z z
+    [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
 }
 
 # The second attempt finds the files of the first one, which was in memory or not.
@@ -1059,6 +1083,7 @@ run_case kept_files_in_memory_survive_a_kill
 run_case read_only_folders_of_runs_are_removed
 run_case files_that_are_mounted_in_a_run_are_not_removed
 run_case files_that_cannot_be_read_are_kept
+run_case files_in_memory_that_cannot_be_read_make_a_run_fail
 run_case attempts_in_memory_continue_with_read_only_files
 run_case files_of_other_calls_in_memory_are_left_alone
 run_case nbench_fit_requires_the_load_of_one_instance

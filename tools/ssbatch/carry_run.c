@@ -298,10 +298,28 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
         snprintf(attempt->not_undone, sizeof attempt->not_undone, "%s", stage->left.message);
 }
 
+/*
+ * Fails the run, because otherwise each call would repeat it. The files of a kept run remain in
+ * memory until they are made readable.
+ */
+static void fail_unreadable(struct ssbatch_attempt *attempt, struct ss_error *error) {
+    if (attempt->status != SSBATCH_TO_COME) {
+        attempt->status = SSBATCH_FAILED;
+        snprintf(attempt->reason, sizeof attempt->reason,
+            "cannot copy a file out of memory: %.900s", error->message);
+    }
+    *error = (struct ss_error){0};
+}
+
 /* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */
 static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt *attempt,
     struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
+    int status = collect(carried, error);
+    if (status == SSBATCH_UNREADABLE && !carried->run->keep) {
+        fail_unreadable(attempt, error);
+        status = 0;
+    }
     struct ssbatch_done done = {
         .status = attempt->status,
         .reason = attempt->reason[0] ? attempt->reason : NULL,
@@ -311,7 +329,6 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         .others = attempt->others,
         .attempts = number,
     };
-    int status = collect(carried, error);
     if (status == 0 && attempt->status != SSBATCH_TO_COME) {
         status = write_document(carried, &done, error);
         if (status == 0)

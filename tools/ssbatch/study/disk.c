@@ -37,6 +37,13 @@ static int fail(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
 }
 
+/* Returns SSBATCH_UNREADABLE if permission is missing. */
+static int fail_to_read(const char *path, struct ss_error *error) {
+    int status = errno == EACCES ? SSBATCH_UNREADABLE : -1;
+    fail(path, error);
+    return status;
+}
+
 int ssbatch_disk_path(
     char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error) {
     if (snprintf(path, SSBATCH_PATH, "%s/%s", folder, name) < SSBATCH_PATH)
@@ -46,9 +53,9 @@ int ssbatch_disk_path(
 
 int ssbatch_disk_sync(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0 || disk->sync(disk->context, file, path) < 0)
-        return fail(path, error);
-    return 0;
+    if (file < 0)
+        return fail_to_read(path, error);
+    return disk->sync(disk->context, file, path) < 0 ? fail(path, error) : 0;
 }
 
 static int sync_parent(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
@@ -71,12 +78,16 @@ int ssbatch_disk_make_folder(
 typedef int visitor(
     const void *context, const char *path, const struct stat *status, struct ss_error *error);
 
-/* Skips files that are removed meanwhile, as by processes of a container that still ends. */
+/*
+ * Skips files that are removed meanwhile, as by processes of a container that still ends. Continues
+ * after a visitor that returns SSBATCH_UNREADABLE, and then returns that.
+ */
 static int each_entry(
     const char *path, visitor *visit, const void *context, struct ss_error *error) {
+    int result = 0;
     SS_OWNED(closedir) DIR *folder = opendir(path);
     if (!folder)
-        return fail(path, error);
+        return fail_to_read(path, error);
     for (struct dirent *entry; (entry = readdir(folder));) {
         char inner[SSBATCH_PATH];
         struct stat status;
@@ -87,43 +98,60 @@ static int each_entry(
         if (lstat(inner, &status) < 0) {
             if (errno == ENOENT)
                 continue;
-            return fail(inner, error);
+            return fail_to_read(inner, error);
         }
-        if (visit(context, inner, &status, error) < 0)
-            return -1;
+        int visited = visit(context, inner, &status, error);
+        if (visited == SSBATCH_UNREADABLE)
+            result = visited;
+        else if (visited < 0)
+            return visited;
     }
-    return 0;
+    return result;
 }
 
-/* Syncs the file system of a file that this user cannot open. */
-static int sync_file_system(const char *path, struct ss_error *error) {
-    char parent[SSBATCH_PATH];
-    snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(path, '/') - path), path);
-    SS_OWNED(close) int folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return folder < 0 || syncfs(folder) < 0 ? fail(parent, error) : 0;
-}
+struct syncing {
+    const struct ssbatch_disk *disk;
+    bool *unreadable; /* something could not be opened */
+};
+
+static int sync_tree(const struct syncing *syncing, const char *path, struct ss_error *error);
 
 /*
  * Syncs a file or folder. Links, pipes and sockets have no contents; the sync of their folder
- * suffices. A command may leave files that only root can read.
+ * suffices.
  */
 static int sync_entry(
-    const void *disk, const char *path, const struct stat *status, struct ss_error *error) {
-    bool is_folder = S_ISDIR(status->st_mode);
-    if (!is_folder && !S_ISREG(status->st_mode))
+    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
+    const struct syncing *syncing = context;
+    struct ss_error failure = {0};
+    if (!S_ISDIR(status->st_mode) && !S_ISREG(status->st_mode))
         return 0;
-    if (faccessat(AT_FDCWD, path, is_folder ? R_OK | X_OK : R_OK, AT_EACCESS) < 0 &&
-        errno == EACCES)
-        return sync_file_system(path, error);
-    return is_folder ? ssbatch_disk_sync_tree(disk, path, error)
-                     : ssbatch_disk_sync(disk, path, error);
+    int synced = S_ISDIR(status->st_mode) ? sync_tree(syncing, path, &failure)
+                                          : ssbatch_disk_sync(syncing->disk, path, &failure);
+    if (synced == SSBATCH_UNREADABLE)
+        *syncing->unreadable = true;
+    else if (synced < 0)
+        return ss_error_fail(error, "%s", failure.message);
+    return 0;
+}
+
+static int sync_tree(const struct syncing *syncing, const char *path, struct ss_error *error) {
+    int status = each_entry(path, sync_entry, syncing, error);
+    return status < 0 ? status : ssbatch_disk_sync(syncing->disk, path, error);
+}
+
+static int sync_file_system(const char *path, struct ss_error *error) {
+    SS_OWNED(close) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder < 0 || syncfs(folder) < 0 ? fail(path, error) : 0;
 }
 
 int ssbatch_disk_sync_tree(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
-    if (each_entry(path, sync_entry, disk, error) < 0)
+    bool unreadable = false;
+    const struct syncing syncing = {disk, &unreadable};
+    if (sync_tree(&syncing, path, error) < 0)
         return -1;
-    return ssbatch_disk_sync(disk, path, error);
+    return unreadable ? sync_file_system(path, error) : 0;
 }
 
 int ssbatch_disk_rename(
@@ -201,7 +229,7 @@ static int copy_file(const char *from, const char *to, mode_t mode, struct ss_er
     char bytes[65536];
     SS_OWNED(close) int in = open(from, O_RDONLY | O_CLOEXEC);
     if (in < 0)
-        return fail(from, error);
+        return fail_to_read(from, error);
     if (unlink(to) < 0 && errno != ENOENT)
         return fail(to, error);
     SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);

@@ -31,11 +31,14 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_make_folder(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
+/* Returned with the error set if this user must not read a file, such as one that sudo has made. */
+#define SSBATCH_UNREADABLE (-4)
+
 /* Syncs a file or a folder, without the folder's contents. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
-/* Syncs a folder with all that is in it, contents first. */
+/* Syncs a folder with all that is in it, contents first, even if this user cannot read it. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync_tree(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
@@ -67,7 +70,8 @@ SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct 
 /*
  * Makes a folder, which must exist, a copy of another one, without a sync: adds, replaces and
  * removes files. Links are copied as such, pipes and sockets are not. Files and folders become
- * readable for their owner, and copies of folders writable.
+ * readable for their owner, and copies of folders writable. Returns SSBATCH_UNREADABLE if only
+ * files that this user must not read are missing in the copy.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_copy_tree(
     const char *from, const char *to, struct ss_error *error);
