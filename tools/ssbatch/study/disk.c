@@ -130,7 +130,7 @@ static int sync_entry(
                                           : ssbatch_disk_sync(syncing->disk, path, &failure);
     if (synced == SSBATCH_UNREADABLE)
         *syncing->unreadable = true;
-    else if (synced < 0)
+    else if (synced < 0 && (access(path, F_OK) == 0 || errno != ENOENT))
         return ss_error_fail(error, "%s", failure.message);
     return 0;
 }
