@@ -18,8 +18,11 @@
 #define HEADERS_MAX (256 * 1024) /* in bytes; larger headers are invalid */
 #define BUFFER      (64 * 1024)  /* bytes per read */
 
-/* The number of descriptors to leave for everything other than connections. */
+/* The number of descriptors to leave for everything other than idle connections. */
 #define DESCRIPTORS_KEPT 64
+
+/* The number of descriptors to leave for --control, lookups and the files of the result. */
+#define DESCRIPTORS_RESERVED 16
 
 /*
  * CURLE_TOO_LARGE, which headers before 8.6 lack, although the library may be newer than its
@@ -85,8 +88,9 @@ struct ssrequest_http {
     struct slot *done, *last_done;
     struct watch *watches; /* indexed by descriptor */
     size_t watch_count;
-    uint64_t opened; /* number of sockets opened so far */
-    ss_time timer;   /* time of libcurl's next timeout */
+    uint64_t opened;  /* number of sockets opened so far */
+    rlim_t files_max; /* sockets have smaller descriptors than this */
+    ss_time timer;    /* time of libcurl's next timeout */
     struct ssrequest_aim aim;
     uint64_t aim_number;    /* number of the current aim, from 1 */
     struct origin *origins; /* origins of all aims so far */
@@ -309,6 +313,11 @@ static curl_socket_t open_socket(
     (void)purpose;
     int opened = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
         local ? 0 : address->protocol);
+    if (opened >= 0 && (rlim_t)opened >= http->files_max) {
+        close(opened);
+        opened = -1;
+        errno = EMFILE;
+    }
     struct watch *watch = opened < 0 ? NULL : watch_of(http, opened);
     if (!watch) {
         slot->why = errno;
@@ -371,6 +380,14 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
     if (milliseconds >= 0)
         http->timer = ss_time_add(now_of(http), (ss_time)milliseconds * SS_MILLISECOND);
     return 0;
+}
+
+/* Sockets get the lowest free descriptor, so a bound keeps the highest ones for other files. */
+static rlim_t find_files_max(void) {
+    struct rlimit files = {.rlim_cur = RLIM_INFINITY};
+    getrlimit(RLIMIT_NOFILE, &files);
+    rlim_t part = files.rlim_cur / 4;
+    return files.rlim_cur - (part < DESCRIPTORS_RESERVED ? part : DESCRIPTORS_RESERVED);
 }
 
 /*
@@ -767,6 +784,7 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_htt
     opened->poll = poll;
     snprintf(opened->agent, sizeof opened->agent, "ssrequest/%s", ss_version());
     opened->timer = SS_TIME_NEVER;
+    opened->files_max = find_files_max();
     opened->is_old = library->version_num < 0x080000;
     if (open_multi(opened, error) < 0) {
         ssrequest_http_close(opened);
