@@ -1146,6 +1146,8 @@ a_search_fails_if_the_service_fails() {
         >out 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
     grep -q 'the service did not recover from a trial: 20 requests sent one at a time failed' err || fail "$(cat err)"
+    grep -q 'warning: --capacity: mean=1s: requests fail after 50m, and at most 1 % of them may fail' err ||
+        fail "a limit above the timeout is not reported: $(cat err)"
 }
 
 a_search_waits_for_each_target_to_recover() {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "base/units.h"
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "capacity_run.h"
@@ -188,10 +189,23 @@ static void close_connections(struct run *run) {
     run->http = NULL;
 }
 
+/* The timeout may be the narrower limit: the rate that is found is then too low for the demand. */
+static void warn_of_timeout(const struct ssrequest_options *options) {
+    char timeout[32];
+    if (options->criterion.limit < options->timeout)
+        return;
+    ss_units_print_time(timeout, sizeof timeout, options->timeout);
+    fprintf(stderr,
+        "ssrequest: warning: --capacity: %s: requests fail after %s, and at most 1 %% of them may "
+        "fail: give a --timeout above the limit\n",
+        options->capacity, timeout);
+}
+
 static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
     static struct ssrequest_capacity capacity; /* static because it is too large for the stack */
+    warn_of_timeout(options);
     if (open_network(run, error) < 0 ||
         (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
         return -1;
