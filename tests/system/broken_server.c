@@ -207,6 +207,20 @@ static void status_500(int client) {
         continue;
 }
 
+/* Fails during the second that follows the first request, like a service that restarts. */
+static void recover(int client) {
+    static atomic_llong begin;
+    while (read_request(client)) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        long long time = now.tv_sec * 1000LL + now.tv_nsec / 1000000, unset = 0;
+        atomic_compare_exchange_strong(&begin, &unset, time);
+        bool failed = time < atomic_load(&begin) + 1000;
+        if (!say(client, failed ? "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n" : ANSWER))
+            break;
+    }
+}
+
 static void redirect(int client) {
     while (read_request(client) && say(client, "HTTP/1.1 302 Found\r\nLocation: "
                                                "http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"))
@@ -278,6 +292,7 @@ static const struct way {
     {"endless-line", endless_line},
     {"close-after-answer", close_after_answer},
     {"status-500", status_500},
+    {"recover", recover},
     {"redirect", redirect},
     {"slow-body", slow_body},
     {"endless-chunks", endless_chunks},

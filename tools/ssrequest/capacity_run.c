@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "capacity_trial.h"
+#include "platform/platform.h"
 #include "run_result.h"
 #include "show.h"
+#include "wait.h"
 
 #define RATE_START 10
 #define RATE_MAX   1e6
@@ -16,6 +18,10 @@
 
 /* The search fails after this many single requests to a target have failed in a row. */
 #define LONE_MAX 20
+
+/* Pauses before another single request, each twice as long as the previous one: 7 s in all. */
+#define LONE_PAUSE     (10 * SS_MILLISECOND)
+#define LONE_PAUSE_MAX (SS_SECOND / 2)
 
 struct finder {
     struct ssrequest_capacity *capacity;
@@ -128,6 +134,13 @@ static int ask_once(struct finder *finder, struct ss_error *error) {
     return result;
 }
 
+/* A signal during the pause ends the search, as it does in the loop. */
+static void pause_after(struct finder *finder, int failures) {
+    ss_time pause = ssrequest_earlier(LONE_PAUSE << failures, LONE_PAUSE_MAX);
+    if (ssrequest_pause(pause) > 0)
+        finder->course->stopped = finder->course->length;
+}
+
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
     const struct ssrequest_messages *messages = &finder->options->messages;
     finder->lone_target = target;
@@ -138,6 +151,8 @@ static int settle_target(struct finder *finder, uint32_t target, struct ss_error
         int result = ask_once(finder, error);
         if (result < 0 || finder->tally.outcomes[SSREQUEST_SUCCESS] > 0)
             return result;
+        if (i + 1 < LONE_MAX && !is_stopped(finder))
+            pause_after(finder, i);
     }
     return is_stopped(finder) ? 0
                               : ss_error_fail(error,

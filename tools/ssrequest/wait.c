@@ -54,11 +54,7 @@ static bool begin_attempts(struct attempts *attempts, const struct ssrequest_aim
     return true;
 }
 
-/*
- * Sleeps, for less than a second. Returns 0, or the number of a signal that ends runs: such signals
- * are blocked, and no loop reads them yet.
- */
-static int pause_for(ss_time time) {
+int ssrequest_pause(ss_time time) {
     const struct timespec pause = {.tv_nsec = (long)time};
     sigset_t set;
     ss_end_signals(&set);
@@ -89,7 +85,7 @@ static int wait_for_target(
             return 0;
         ss_time passed = ss_time_since(ss_platform_now(), begin);
         left = passed < patience ? patience - passed : 0;
-        int number = pause_for(ssrequest_earlier(left, PAUSE));
+        int number = ssrequest_pause(ssrequest_earlier(left, PAUSE));
         if (number > 0)
             ss_signals_raise_default(number);
     } while (left > 0);
@@ -116,6 +112,6 @@ int ssrequest_wait_until(int64_t time) {
     int64_t left;
     int number = 0;
     while (number == 0 && (left = time - ss_platform_wallclock()) > 0)
-        number = pause_for(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
+        number = ssrequest_pause(ssrequest_earlier((ss_time)left, SS_SECOND / 2));
     return number;
 }

@@ -22,6 +22,12 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
 
 /*
+ * Sleeps, for less than a second. Returns 0, or the number of a signal that ends runs: such signals
+ * must be blocked.
+ */
+SS_MUST_USE int ssrequest_pause(ss_time time);
+
+/*
  * Waits until the wall clock reaches this time, in nanoseconds since 1970. Returns 0, or the number
  * of a signal that ends runs and arrived meanwhile.
  */
