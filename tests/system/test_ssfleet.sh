@@ -730,6 +730,21 @@ the_last_line_of_an_assignment_may_lack_its_end() {
         replay --engine local --nodes a,b --traces traces --assign assigned --record replay -- true
 }
 
+# A server may accept a connection and never answer, or its disk may hang.
+a_node_that_never_answers_does_not_hold_up_a_replay() {
+    need parallel
+    write_traces
+    replace_ssh bash "$folder"
+    # shellcheck disable=SC2016 # expanded by the stand-in
+    sed -i '1a case " $* " in *" h2 "*) exec sleep 1000 ;; esac' stand-ins/ssh
+    expect 1 timeout "$patience" ssfleet replay --engine parallel --nodes h1,h2 --ssh "$folder/stand-ins/ssh" \
+        --traces traces --record replay --patience 15s --margin 5s -- -f own --duration 200m ssburn serial
+    says err 'h2: did not report within 15s'
+    [ "$(tail -n 2 replay/fleet.csv | cut -d , -f 1-5)" = "\
+h1,h1,m1.txt,done,
+h2,h2,m2.txt,failed,did not report within 15s" ] || fail "wrong table: $(cat replay/fleet.csv)"
+}
+
 # Node a would report at once if it were started, node b does so later.
 nodes_without_a_trace_are_not_started() {
     local mkdir
@@ -1176,6 +1191,35 @@ each_run_is_done_once_despite_kills_in_slurm() {
     [ -z "$(find study/.study/calls -type f)" ] || fail "calls are left to undo: $(ls study/.study/calls)"
 }
 
+# queue_is LIST: succeeds if Slurm has only these jobs, with nodes and states.
+queue_is() {
+    [ "$(squeue -h -o '%N %t')" = "$1" ]
+}
+
+# Slurm would keep a job for such a node until an administrator resumes it.
+nodes_that_slurm_does_not_use_are_named() {
+    need_slurm
+    open_slurm 3
+    write_traces
+    write_plan 2 0
+    scontrol update NodeName=n2 State=DRAIN Reason=test
+    expect 1 timeout "$patience" ssfleet replay --engine slurm --traces traces --record replay --margin 5s -- \
+        -f own --duration 200m ssburn serial
+    [ "$(cut -d , -f 1-5 replay/fleet.csv | tail -n 3)" = "n1,n1,m1.txt,done,
+n2,n2,m2.txt,failed,Slurm calls it drain
+n3,n3,m3.txt,done," ] || fail "wrong table: $(cat replay/fleet.csv)"
+    expect 0 timeout "$patience" ssfleet run --engine slurm --scratch "$folder/disk" study plan
+    says err "n2: cannot copy the plan to $folder/disk: Slurm calls it drain"
+    is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
+    # A node that works for others does not report in time.
+    sbatch --exclusive --nodelist n1 --wrap 'sleep 1000' >/dev/null
+    await queue_is 'n1 R'
+    expect 1 timeout "$patience" ssfleet replay --engine slurm --nodes n1 --traces traces --record late --patience 1s -- \
+        true
+    says err 'n1: did not report within 1s'
+    await queue_is 'n1 R'
+}
+
 slurm_nodes_replay_their_traces() {
     need_slurm
     open_slurm 3
@@ -1226,6 +1270,7 @@ run_case signals_end_a_study
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
 run_case the_last_line_of_an_assignment_may_lack_its_end
+run_case a_node_that_never_answers_does_not_hold_up_a_replay
 run_case nodes_without_a_trace_are_not_started
 run_case records_stay_on_their_nodes_until_they_are_copied
 run_case names_of_traces_may_have_commas_and_quotes
@@ -1248,4 +1293,5 @@ run_case runs_are_distributed_over_slurm
 run_case tasks_wait_for_room_in_a_full_queue
 run_case each_run_is_done_once_despite_kills_in_slurm
 run_case slurm_nodes_replay_their_traces
+run_case nodes_that_slurm_does_not_use_are_named
 end_cases

@@ -9,6 +9,8 @@
 #   here -> nodes  start NODE TIME TRACE     TIME by the clock of that node
 #   node -> here   done NODE STATUS          or: fail NODE REASON
 #
+# spread_input adds a line "process NODE PID START" for the process here that connects a node.
+#
 # Nodes end when their input does.
 
 CLOCK_ROUNDS=7
@@ -24,6 +26,7 @@ spread_input() {
         mkfifo "$folder/$node"
         pipes+=("$folder/$node")
         "$1" "$node" "$2" <"$folder/$node" &
+        echo "process $node $! $(started_at "$!")"
     done
     tee -p "${pipes[@]}" >/dev/null || true
     wait
@@ -140,6 +143,7 @@ hear() {
     local line
     IFS= read -r -t "$1" -u 6 line || return
     read -r -a heard <<<"$line"
+    [ "${heard[0]-}" != process ] || process_of[${heard[1]}]=${heard[*]:2}
 }
 
 now() {
@@ -169,6 +173,17 @@ await_ready() {
         [ -n "${clock_of[$node]-}" ] || [ -n "${failure[$node]-}" ] ||
             note_failure "$node" "did not report within $patience"
     done
+}
+
+# give_up: ends the connections of nodes that have failed, which may never end by themselves, and whose full pipes would
+# keep input from the other nodes. If no node is left, ends a job that still waits for nodes.
+give_up() {
+    local node pid start
+    for node in "${!failure[@]}"; do
+        read -r pid start <<<"${process_of[$node]-}"
+        [[ -z $start || $(started_at "$pid") != "$start" ]] || kill -TERM "$pid" 2>/dev/null || true
+    done
+    [[ ${#offset_of[@]} -gt 0 || $engine_detaches = no ]] || kill -TERM "$1" 2>/dev/null || true
 }
 
 # in_seconds MICROSECONDS: prints a time in seconds, which may be negative.
@@ -278,6 +293,7 @@ write_table() {
 send_traces() {
     local node part script
     for node in "${node_list[@]}"; do
+        [ -z "${failure[$node]-}" ] || continue
         part=$(printf %q "$scratch/replay/$node")
         script=$(scratch_check make && echo "rm -rf $part && mkdir -p $part && cat >$part/trace")
         engine_on "$node" "$script" <"${trace_of[$node]}" ||
@@ -313,11 +329,12 @@ fetch_records() {
 
 # run_nodes NODE...: lets these nodes follow their traces.
 run_nodes() {
-    local node script
+    local node script connecting
     script=$(printf 'cd %q || exit\n%s\n%s\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$set_path" "$set_locale" \
         "$record" "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
     mkfifo "$record/.in" "$record/.out"
     { node_list=("$@") && engine_each "$script"; } <"$record/.in" >"$record/.out" &
+    connecting=$!
     exec 7>"$record/.in" 6<"$record/.out"
     rm "$record/.in" "$record/.out"
     on_signals
@@ -325,6 +342,7 @@ run_nodes() {
     for node in "${!clock_of[@]}"; do
         measure_clock "$node"
     done
+    give_up "$connecting"
     start_nodes
     await_end
     exec 7>&- 6<&-
@@ -353,8 +371,11 @@ begin_replay() {
     [ ${#node_list[@]} -gt 0 ] || fail "$engine names no nodes: is it running, and do --nodes and --partition exist?"
     find_traces
     assign_traces
-    declare -gA clock_of=() failure=() offset_of=() error_of=() done_status=()
+    declare -gA clock_of=() failure=() offset_of=() error_of=() done_status=() process_of=()
     heard=()
+    while read -r node error; do
+        [[ " ${node_list[*]} " != *" $node "* ]] || note_failure "$node" "$error"
+    done < <(engine_away)
     [ -z "$scratch" ] || send_traces
     for node in "${node_list[@]}"; do
         [ -n "${failure[$node]-}" ] || reached+=("$node")

@@ -193,14 +193,16 @@ progress() {
 }
 
 send_plan() {
-    local node part script status
+    local node part script status reason
+    declare -A away=()
+    while read -r node reason; do away[$node]=$reason; done < <(engine_away)
     for node in $(engine_nodes); do
         part=$(printf %q "$(part_of "$node")")
         script=$(scratch_check make && echo "mkdir -p $part && cat >$part.new && mv $part.new $part.plan")
         status=0
         engine_on "$node" "$script" <"$study/.study/plan" || status=$?
         [ "$status" -ne 125 ] || exit 125 # the node has said why
-        [ "$status" -eq 0 ] || say "$node: cannot copy the plan to $scratch"
+        [ "$status" -eq 0 ] || say "$node: cannot copy the plan to $scratch${away[$node]+: ${away[$node]}}"
     done
 }
 

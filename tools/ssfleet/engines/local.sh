@@ -6,6 +6,7 @@
 #   engine_ignores            a variable: options without effect
 #   engine_check              fails if the engine is not available here, or if nodes cannot be as --nodes says
 #   engine_nodes              prints the names of the nodes
+#   engine_away               prints "NODE REASON" for each node that can carry out nothing now, if the engine knows
 #   engine_tasks_max          prints how many tasks engine_submit accepts at once; 0: any number. If the queue is full,
 #                             prints a message instead, and fails
 #   engine_submit ID SECONDS  starts the tasks of $fleet/jobs/ID; each line has the runs of one task. SECONDS: the
@@ -15,9 +16,10 @@
 #                             engine does not answer
 #   engine_end RUN            ends the task of a run; called only if engine_active has printed the state R
 #   engine_cancel             ends all tasks of the study
-#   engine_on NODE SCRIPT     runs a bash script on a node, with standard input and output
+#   engine_on NODE SCRIPT     runs a bash script on a node, with standard input and output; fails if the node is away
 #   engine_each SCRIPT        runs a script on all nodes of node_list at once, with the node's name as $1. Each receives
-#                             a copy of standard input; lines of their output are not mixed
+#                             a copy of standard input; lines of their output are not mixed. Called in a subshell, which
+#                             it may replace
 #
 # This engine divides this machine into nodes by CPUs.
 
@@ -69,6 +71,10 @@ on_cpus() {
     for i in "${!names[@]}"; do
         [ "${names[i]}" != "$1" ] || [ -z "${cpus[i]}" ] || pin=(taskset -c "${cpus[i]}")
     done
+}
+
+engine_away() {
+    :
 }
 
 engine_tasks_max() {

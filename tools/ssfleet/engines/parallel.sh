@@ -5,10 +5,11 @@
 engine_detaches=no
 engine_ignores=(partition account shared-nodes)
 
-# ssh_words: sets `ssh` to the words of the command. Its options end a broken connection within a minute.
+# ssh_words: sets `ssh` to the words of the command. Its options end a broken connection within a minute, also if the
+# server accepts it but never answers.
 ssh_words() {
     read -r -a ssh <<<"$ssh_command"
-    ssh+=(-o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=3)
+    ssh+=(-o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=3)
 }
 
 # quote SCRIPT: prints it as one word for the shell of the user on a node, which may not know $'...', which %q prints.
@@ -24,6 +25,10 @@ engine_check() {
 
 engine_nodes() {
     tr -s ',' '\n' <<<"$nodes" | sed '/^$/d'
+}
+
+engine_away() {
+    :
 }
 
 engine_tasks_max() {

@@ -20,6 +20,15 @@ engine_nodes() {
     fi
 }
 
+# A job for such a node would wait until an administrator resumes it. A state may end in one of several characters, of
+# which * means that the node does not respond. With NODE, asks for this node only.
+engine_away() {
+    local some=${1:-$nodes}
+    sinfo -h -N -o '%N %t' ${some:+--nodes "$some"} ${partition:+--partition "$partition"} | sort -u |
+        awk '$2 ~ /\*$/ || $2 ~ /^(down|drain|drng|fail|failg|err|unk|maint|inval|futr)/ {
+            print $1, "Slurm calls it " $2 }'
+}
+
 # Stays below MaxJobCount, because sbatch retries for two minutes otherwise. Slurm counts each task of an array, even
 # for MinJobAge after its end.
 engine_tasks_max() {
@@ -85,11 +94,12 @@ engine_cancel() {
 }
 
 engine_on() {
+    [ -z "$(engine_away "$1")" ] || return
     srun -Q --nodes 1 --ntasks 1 --nodelist "$1" "${job_words[@]}" bash -c "$2"
 }
 
 engine_each() {
-    srun -Q --unbuffered --nodes "${#node_list[@]}" --ntasks-per-node 1 --kill-on-bad-exit=0 \
+    exec srun -Q --unbuffered --nodes "${#node_list[@]}" --ntasks-per-node 1 --kill-on-bad-exit=0 \
         --nodelist "$(IFS=, && echo "${node_list[*]}")" "${job_words[@]}" \
         bash -c "set -- \"\$SLURMD_NODENAME\"; $1"
 }
