@@ -1057,6 +1057,36 @@ tasks_unknown_to_slurm_are_not_active() {
     [ "$(cat out)" = 'done: 1' ] || fail "wrong status: $(cat out)"
 }
 
+# Without the list of the other nodes, tasks could run on all nodes.
+tasks_are_submitted_only_if_slurm_names_its_nodes() {
+    local silent
+    mkdir jobs
+    echo r1 >jobs/1
+    {
+        printf '. %q\nfleet=%q\n' "$source/tools/ssfleet/engines/slurm.sh" "$folder"
+        cat <<'END'
+silent=$1 names=$2 nodes=n1,n2 partition='' job_words=()
+task_script() { :; }
+sinfo() { [ "$silent" != sinfo ] && printf '%s\n' $names; }
+scontrol() {
+    [ "$silent" != "$2" ] || return
+    if [ "$2" = hostnames ]; then tr ',' '\n' <<<"$3"; else echo "$3"; fi
+}
+sbatch() { echo "$@" >sent; }
+! engine_submit 1 '' || exit 0
+exit 1
+END
+    } >script
+    for silent in sinfo hostnames hostlist; do
+        expect 1 bash -euo pipefail script "$silent" 'n1 n2 n3 n4'
+        [ ! -e sent ] || fail "without an answer of $silent, tasks are submitted: $(cat sent)"
+    done
+    expect 0 bash -euo pipefail script none 'n1 n2 n3 n4'
+    [[ $(cat sent) = *' --exclude n3,n4'* ]] || fail "wrong nodes: $(cat sent)"
+    expect 0 bash -euo pipefail script none 'n1 n2'
+    [[ $(cat sent) != *--exclude* ]] || fail "wrong nodes: $(cat sent)"
+}
+
 # No run is in progress while lines above the first one are carried out.
 tasks_before_their_first_run_are_not_ended() {
     local call=study/.study/calls/n1.example:boot:1:1
@@ -1139,6 +1169,18 @@ runs_are_distributed_over_slurm() {
     says out 'time left: about'
     expect 0 ssfleet cancel long
     await queue_is_empty
+}
+
+tasks_of_slurm_stay_on_the_given_nodes() {
+    local i
+    need_slurm
+    open_slurm 3
+    for ((i = 1; i <= 6; i++)); do
+        printf '%s\n' "run r$i takes 1s limit 5M" "main -- sh -c 'sleep 0.2; echo \$SSFLEET_NODE >>$folder/log'"
+    done >plan
+    expect 0 ssfleet run --engine slurm --nodes 'n[1,3]' --pack 1s study plan
+    is_complete study 6 || fail "incomplete: $(ssbatch --list study)"
+    [ "$(grep -c '^n[13]$' log)" -eq 6 ] || fail "other nodes: $(sort log | uniq -c)"
 }
 
 tasks_wait_for_room_in_a_full_queue() {
@@ -1287,9 +1329,11 @@ run_case wrong_clocks_of_nodes_are_measured_and_corrected
 run_case a_port_taken_by_another_program_is_replaced
 run_case a_replay_without_nodes_is_refused
 run_case tasks_unknown_to_slurm_are_not_active
+run_case tasks_are_submitted_only_if_slurm_names_its_nodes
 run_case tasks_before_their_first_run_are_not_ended
 run_case a_study_that_is_done_does_not_wait
 run_case runs_are_distributed_over_slurm
+run_case tasks_of_slurm_stay_on_the_given_nodes
 run_case tasks_wait_for_room_in_a_full_queue
 run_case each_run_is_done_once_despite_kills_in_slurm
 run_case slurm_nodes_replay_their_traces

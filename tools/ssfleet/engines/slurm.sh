@@ -29,6 +29,16 @@ engine_away() {
             print $1, "Slurm calls it " $2 }'
 }
 
+# other_nodes: prints the nodes that are not in --nodes, as a host list: sbatch has no option for a set of allowed
+# nodes.
+other_nodes() {
+    local all own list
+    [ -n "$nodes" ] || return 0
+    all=$(sinfo -h -N -o %N ${partition:+--partition "$partition"} | sort -u) && own=$(engine_nodes) || return
+    list=$(grep -vxF "$own" <<<"$all" | paste -sd ,) || [ $? -eq 1 ] || return # 1: there are no others
+    [ -z "$list" ] || scontrol show hostlist "$list"
+}
+
 # Stays below MaxJobCount, because sbatch retries for two minutes otherwise. Slurm counts each task of an array, even
 # for MinJobAge after its end.
 engine_tasks_max() {
@@ -50,11 +60,12 @@ engine_is_full() {
 }
 
 engine_submit() {
-    local id=$1 limit=$2 count
+    local id=$1 limit=$2 count others
+    others=$(other_nodes) || return
     count=$(wc -l <"$fleet/jobs/$id")
     sbatch --parsable --job-name "ssfleet-$id" --array "0-$((count - 1))" --nodes 1 --requeue \
         --output "$fleet/log/$id.%a" --open-mode append "${job_words[@]}" \
-        ${limit:+--time "$((limit / 60 + 2))"} <<END >/dev/null
+        ${others:+--exclude "$others"} ${limit:+--time "$((limit / 60 + 2))"} <<END >/dev/null
 #!/bin/bash
 set -- "\$(sed -n "\$((SLURM_ARRAY_TASK_ID + 1))p" $(printf %q "$fleet/jobs/$id"))"
 $(task_script "\$SLURMD_NODENAME" "\$1")
