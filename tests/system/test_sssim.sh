@@ -512,6 +512,13 @@ if [ -x "$1/bin/ssreport" ]; then
     grep -q '^[0-3] of 10 nodes are in the interval that rehearsal predicts' answer || fail "wrong answer: $(cat answer)"
 fi
 
+# The names of both workloads together are too long for one folder.
+long=$(printf '%0200d' 0)
+mkdir "$long"
+printf '%s\n' '0 1' '1s 0' '2s 0' >"$long/profile"
+expect -P 1 -l 50% --duration 2s --foreground "profile:$long/profile" --class "profile:$long/profile" --iteration 20m \
+    --record long --rounds 2
+[ "$(find long/runs -name samples.csv | wc -l)" -eq 4 ] || fail "a study with long names: $(find long)"
 # The run is shorter than a sample.
 expect -P 1 -l 50% --duration 0.4s --foreground serial --iteration 20m
 [ "$(awk 'NR == 2 { print $4, $5 }' out)" = 'none none' ] ||

@@ -15,6 +15,12 @@ static const char columns[] =
     "stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds,edge_seconds,seed,round,energy,"
     "status,reason,environment,measured_in,others\n";
 
+/*
+ * Maximum length of a workload in the name of a folder, so that two workloads, which may be paths
+ * of profiles, fit into one name. All pairs of an experiment have the same workloads.
+ */
+#define WORKLOAD_MAX 100
+
 static int fail(const struct experiment *experiment, const char *name, struct ss_error *error) {
     return ss_error_fail(error, "--record: %s%s%s: %s", ss_words_show(experiment->path).text,
         *name ? "/" : "", name, strerror(errno));
@@ -57,7 +63,8 @@ int experiment_add_pair(struct experiment *experiment, const struct experiment_r
     char folder[EXPERIMENT_PATH], round[32];
     snprintf(name, size, "sets-");
     for (int i = 0; i < 2; i++) {
-        append_name(name, size / 2, rows[i].workload);
+        size_t end = strlen(name) + WORKLOAD_MAX + 1;
+        append_name(name, end < size ? end : size, rows[i].workload);
         append_name(name, size, "-");
     }
     snprintf(round, sizeof round, "%llu", (unsigned long long)rows[0].round);
