@@ -46,6 +46,25 @@ static void overhead_of_blocking_instances_is_1_to_3_percent(void **state) {
     assert_true(measure_overhead("serial", 4 * SS_MICROSECOND) < 1e-3);
 }
 
+/* The load by idle time is some points above that by run time, and control holds one of them. */
+static void statistics_use_the_source_of_the_feedback(void **state) {
+    (void)state;
+    static const char *const sources[] = {"source=runtime", "source=idle"};
+    struct demand_mix mix = parse_mix("blocking");
+    for (int i = 0; i < 4; i++) {
+        struct trial_options options = make_options(2, 3, "50%");
+        options.mix = &mix;
+        options.overhead = i < 2 ? 4 * SS_MICROSECOND : 0;
+        options.steal = i < 2 ? 0 : 0.2;
+        options.modules[SS_KIND_FEEDBACK] = "exact";
+        options.options[SS_KIND_FEEDBACK] = sources[i % 2];
+        struct trial_figures figures = run(&options, 60 * SS_SECOND);
+        assert_near(figures.load_mean, 0.5, 0.005);
+        assert_near(figures.error_mean_percent, 0, 0.5);
+    }
+    demand_mix_free(&mix);
+}
+
 static struct trial_figures measure_cost(
     uint32_t instances, const char *quantum, uint64_t rate, ss_time cost) {
     struct trial_options options = make_options(2, instances, "25%");
@@ -389,6 +408,7 @@ static void equal_seeds_give_identical_trials(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(periodic_background_load_is_on_half_of_the_time),
     cmocka_unit_test(overhead_of_blocking_instances_is_1_to_3_percent),
+    cmocka_unit_test(statistics_use_the_source_of_the_feedback),
     cmocka_unit_test(shorter_quantum_costs_more_cpu_time),
     cmocka_unit_test(cpu_time_of_executors_counts_as_load),
     cmocka_unit_test(tick_counters_mislead_control_with_synchronized_rounds),

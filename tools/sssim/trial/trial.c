@@ -194,8 +194,10 @@ static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
     trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
-    ss_monitor_open(&trial->monitor, &trial->set,
-        counts_group(trial) ? trial->source : SS_SOURCE_SYSTEM, &trial->meter, trial->board);
+    /* As in showstopper, the statistics use the source of the feedback. */
+    bool counts_use = counts_group(trial) || trial->source == SS_SOURCE_RUNTIME;
+    ss_monitor_open(&trial->monitor, &trial->set, counts_use ? trial->source : SS_SOURCE_SYSTEM,
+        &trial->meter, trial->board);
     trial->monitor.interval = interval;
     ss_monitor_begin(&trial->monitor, trial->now, trial->now);
     if (first)
