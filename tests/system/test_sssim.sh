@@ -446,6 +446,9 @@ refused "node n0: unknown option '--nonsense'" fleet --nodes 2 --jobs 1 --record
 cp -r traces damaged && echo nonsense >damaged/b.txt
 refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 1 --record invalid -- -P 1 --duration 1s
 [ ! -e invalid ] || fail "an invalid trace leaves a folder"
+# An invalid trace is reported at once, not after other nodes have simulated 100 years.
+refused 'node n1: ' fleet --nodes 2 --traces damaged --jobs 2 --record invalid -- -P 1 --duration 36500d
+[ ! -e invalid ] || fail "an invalid trace leaves a folder"
 refused '--traces: nowhere: No such file' fleet --traces nowhere
 for words in '--foreground serial --iteration 1s' --csv --help --version; do
     # shellcheck disable=SC2086 # words, not one
@@ -472,7 +475,7 @@ wait_for() {
 has_two_children() {
     [ "$(pgrep -P "$1" | wc -l)" -eq 2 ]
 }
-"$sssim" fleet --nodes 1000000 --jobs 2 -- -P 1 -l 50% --duration 1s >out 2>&1 &
+"$sssim" fleet --nodes 2 --jobs 2 -- -P 1 -l 50% --duration 36500d >out 2>&1 &
 simulator=$!
 wait_for has_two_children "$simulator"
 children=$(pgrep -P "$simulator") || true

@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 #include "base/words.h"
 #include "command_answers.h"
 #include "fleet_node.h"
+#include "platform/platform.h"
 
 /* The number of bootstrap samples for the interval of the fleet's mean error. */
 #define DRAWS 1000
@@ -27,7 +29,8 @@
 /* Memory that all processes share. */
 struct shared {
     atomic_flag failed;    /* set by the process that fails first, which then writes `error` */
-    struct ss_error error; /* valid once all processes have ended */
+    atomic_bool explained; /* `error` is complete */
+    struct ss_error error;
     struct fleet_node nodes[];
 };
 
@@ -37,6 +40,7 @@ struct fleet {
     size_t trace_count;
     struct shared *shared;
     struct fleet_node *nodes; /* in the shared memory */
+    pid_t *pids;              /* processes that simulate; 0: has ended */
 };
 
 static void print_help(FILE *stream) {
@@ -89,18 +93,17 @@ static const char *trace_of(const struct fleet *fleet, uint64_t number) {
     return fleet->trace_count > 0 ? fleet->traces[number % fleet->trace_count] : NULL;
 }
 
-/*
- * Simulates every `jobs`-th node from `first` on. Returns the exit status of the process. Ends if
- * `parent` was killed: nobody would use the results.
- */
-static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs, pid_t parent) {
-    for (uint64_t i = first; i < fleet->options->nodes && getppid() == parent; i += jobs) {
+/* Simulates every `jobs`-th node from `first` on. Returns the exit status of the process. */
+static int run_part(struct fleet *fleet, uint64_t first, uint64_t jobs) {
+    for (uint64_t i = first; i < fleet->options->nodes; i += jobs) {
         struct ss_error error = {0};
         if (fleet_node_run(&fleet->nodes[i], fleet->options, i, trace_of(fleet, i), &error) == 0)
             continue;
         ss_error_wrap(&error, "node n%llu", (unsigned long long)i);
-        if (!atomic_flag_test_and_set(&fleet->shared->failed))
+        if (!atomic_flag_test_and_set(&fleet->shared->failed)) {
             fleet->shared->error = error;
+            atomic_store(&fleet->shared->explained, true);
+        }
         return 1;
     }
     return 0;
@@ -112,25 +115,63 @@ static uint64_t count_jobs(const struct fleet_options *options) {
     return jobs < options->nodes ? jobs : options->nodes;
 }
 
-static int run_nodes(struct fleet *fleet, struct ss_error *error) {
-    uint64_t jobs = count_jobs(fleet->options), started = 0;
+/* Waits for a process and removes it from the list. Returns its wait status. */
+static int wait_for_one(pid_t *pids, uint64_t count) {
+    int status = -1;
+    pid_t pid = wait(&status);
+    for (uint64_t i = 0; i < count; i++) {
+        if (pids[i] == pid)
+            pids[i] = 0;
+    }
+    return status;
+}
+
+static void kill_all(const pid_t *pids, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++) {
+        if (pids[i] > 0)
+            kill(pids[i], SIGKILL);
+    }
+}
+
+/* Starts the processes. Returns how many were started. */
+static uint64_t start_jobs(struct fleet *fleet, uint64_t jobs, struct ss_error *error) {
     pid_t parent = getpid();
-    bool failed = false;
     fflush(NULL);
-    for (; started < jobs; started++) {
+    for (uint64_t i = 0; i < jobs; i++) {
         pid_t pid = fork();
-        if (pid == 0)
-            _exit(run_part(fleet, started, jobs, parent));
+        if (pid == 0) {
+            if (ss_platform_die_with(parent, SIGKILL) < 0)
+                _exit(1); /* the results would be lost */
+            _exit(run_part(fleet, i, jobs));
+        }
         if (pid < 0) {
             ss_error_fail(error, "cannot start a process: %s", strerror(errno));
-            break;
+            return i;
         }
+        fleet->pids[i] = pid;
     }
+    return jobs;
+}
+
+/* Ends all processes once one has failed: the others may take hours. */
+static int run_nodes(struct fleet *fleet, struct ss_error *error) {
+    uint64_t jobs = count_jobs(fleet->options);
+    bool failed = false;
+    fleet->pids = calloc(jobs, sizeof *fleet->pids);
+    if (!fleet->pids)
+        return ss_error_memory(error);
+    uint64_t started = start_jobs(fleet, jobs, error);
+    if (error->status)
+        kill_all(fleet->pids, started);
     for (uint64_t i = 0; i < started; i++) {
-        int status;
-        failed |= wait(&status) < 0 || status != 0;
+        int status = wait_for_one(fleet->pids, started);
+        failed |= status != 0;
+        if (status != 0 && (WIFSIGNALED(status) || atomic_load(&fleet->shared->explained)))
+            kill_all(fleet->pids, started);
     }
-    if (failed && fleet->shared->error.status)
+    if (error->status)
+        return -1;
+    if (failed && atomic_load(&fleet->shared->explained))
         return ss_error_set(error, fleet->shared->error.status, "%s", fleet->shared->error.message);
     if (failed)
         ss_error_fail(error,
@@ -276,6 +317,7 @@ static int simulate(const struct fleet_options *options, FILE *stream, struct ss
     fleet.nodes = fleet.shared->nodes;
     int status = run(&fleet, stream, error);
     munmap(fleet.shared, size);
+    free(fleet.pids);
     for (size_t i = 0; i < fleet.trace_count; i++)
         free(fleet.traces[i]);
     free(fleet.traces);
