@@ -177,6 +177,23 @@ the_knob_of_a_target_replaces_the_general_one() {
     unchanged
 }
 
+# This zone limits the whole platform, displays and fans included.
+power_leaves_the_zone_of_the_platform_alone() {
+    local zones
+    unpack intel-pstate
+    zones=$tree/sys/class/powercap
+    cp -r "$zones/intel-rapl:0" "$zones/intel-rapl:1"
+    echo psys >"$zones/intel-rapl:1/name"
+    remember
+    expect 0 actuate run power=60W -- cat "$zones"/intel-rapl:[01]/constraint_0_power_limit_uw
+    is out $'60000000\n85000000'
+    expect 0 actuate get power
+    is out 'power@intel-rapl:0=85W'
+    expect 0 actuate run power@intel-rapl:1=60W -- cat "$zones"/intel-rapl:[01]/constraint_0_power_limit_uw
+    is out $'85000000\n60000000'
+    unchanged
+}
+
 rounded_power_is_accepted_and_reported() {
     unpack intel-pstate
     expect 0 actuate run power=60.1W --record "$folder/record" -- cat \
@@ -1053,6 +1070,7 @@ run_case a_frequency_outside_of_the_limits_widens_them
 run_case frequency_limits_are_set_in_the_order_that_the_kernel_accepts
 run_case knobs_are_restored_in_reverse_order
 run_case the_knob_of_a_target_replaces_the_general_one
+run_case power_leaves_the_zone_of_the_platform_alone
 run_case rounded_power_is_accepted_and_reported
 run_case values_changed_or_refused_by_the_kernel_are_reported
 run_case values_are_written_again_if_they_differ

@@ -17,6 +17,17 @@ static bool is_package(const char *name) {
     return strncmp(name, "intel-rapl", 10) == 0 && colon && !strchr(colon + 1, ':');
 }
 
+/* Returns whether the knob names the zone. Without a target it does not name the whole platform. */
+static bool is_named(
+    const struct ssactuate_machine *machine, const struct ssactuate_knob *knob, const char *zone) {
+    if (*knob->target)
+        return strcmp(knob->target, zone) == 0;
+    char *name = sys_tree_line(&machine->tree, POWERCAP "/%.100s/name", zone);
+    bool is_platform = name && strcmp(name, "psys") == 0;
+    free(name);
+    return !is_platform;
+}
+
 /*
  * Calls `see` for each package that the knob names, until `see` fails. Returns the number of
  * packages.
@@ -29,7 +40,7 @@ static size_t each_zone(const struct ssactuate_machine *machine, const struct ss
         char path[SSACTUATE_PATH];
         const char *name = names.list[i];
         snprintf(path, sizeof path, POWERCAP "/%.100s/" LIMIT, name);
-        if (!is_package(name) || (*knob->target && strcmp(knob->target, name) != 0) ||
+        if (!is_package(name) || !is_named(machine, knob, name) ||
             !sys_tree_has(&machine->tree, "%s", path))
             continue;
         count++;
