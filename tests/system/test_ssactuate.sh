@@ -972,6 +972,20 @@ each_thread_is_bound_to_one_cpu() {
         done; kill $pid'
 }
 
+# The processes of showstopper, which throttles the command, are not bound. The command starts no process, which would
+# be bound, too.
+with_duty_only_threads_of_the_command_are_bound() {
+    local first
+    need_cpus
+    expect 0 timeout "$patience" ssactuate run duty=50% "pin=$(cpus_of $$),each" -- sh -c '
+        until [ "$cpus" = "$1" ]; do
+            while read -r name value; do
+                [ "$name" != Cpus_allowed_list: ] || cpus=$value
+            done <"/proc/$$/status"
+        done' - "$first"
+    is err ''
+}
+
 # follow warns once, although each switch binds all threads again.
 crowded_threads_cause_one_warning() {
     local words
@@ -1113,6 +1127,7 @@ run_case processes_that_outlive_the_command_leave_its_group
 run_case calls_that_see_the_proc_of_another_namespace_are_refused
 run_case pin_sets_the_affinity_of_the_command
 run_case each_thread_is_bound_to_one_cpu
+run_case with_duty_only_threads_of_the_command_are_bound
 run_case crowded_threads_cause_one_warning
 run_case affinity_pins_without_privilege_or_runtime_folder
 run_case the_duty_knob_throttles_by_showstopper

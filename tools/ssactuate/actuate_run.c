@@ -27,8 +27,9 @@ struct run {
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
     struct ssactuate_binding binding;
-    char *const *words; /* words to execute */
-    char **throttled;   /* owned; NULL without `duty` */
+    char *const *words;  /* words to execute */
+    char **throttled;    /* owned; NULL without `duty` */
+    struct stat program; /* identifies the showstopper binary; set with `duty` */
     struct ssactuate_child child;
     struct ssactuate_copies copies; /* replace `child` with the knob `instances` */
     struct ssactuate_record record;
@@ -66,7 +67,7 @@ static int make_words(struct run *run, struct ss_error *error) {
     run->words = run->options->command;
     if (run->plan.duty == 0)
         return 0;
-    if (!ssactuate_find_showstopper(program))
+    if (!ssactuate_find_showstopper(program) || stat(program, &run->program) < 0)
         return ss_error_fail(error, "duty: showstopper is not installed any more");
     run->throttled = throttle_words(run, program);
     run->words = run->throttled;
@@ -203,7 +204,8 @@ static int take_signal(struct run *run, int number, bool started, struct ss_erro
 static void watch_threads(struct run *run) {
     if (!run->plan.each)
         return;
-    ssactuate_child_bind(&run->binding, (const pid_t[]){run->undoing.keeper.pid, 0});
+    ssactuate_child_bind(&run->binding, (const pid_t[]){run->undoing.keeper.pid, 0},
+        run->throttled ? &run->program : NULL);
     ssactuate_child_warn_if_crowded(&run->binding, &run->warned);
 }
 

@@ -137,16 +137,26 @@ bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number) {
 
 /* A visit to all threads of a process's descendants. */
 struct visit {
-    const pid_t *spared; /* two children whose trees are left out; 0: none */
+    const pid_t *spared;        /* two children whose trees are left out; 0: none */
+    const struct stat *program; /* processes that execute it are left out; NULL: none */
     void (*see)(void *context, pid_t thread);
     void *context;
 };
+
+static bool executes(pid_t pid, const struct stat *program) {
+    char path[64];
+    struct stat found;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return stat(path, &found) == 0 && found.st_dev == program->st_dev &&
+           found.st_ino == program->st_ino;
+}
 
 static void visit_process(void *context, pid_t pid) {
     const struct visit *visit = context;
     if (pid == visit->spared[0] || pid == visit->spared[1])
         return;
-    ss_platform_process_threads(pid, visit->see, visit->context);
+    if (!visit->program || !executes(pid, visit->program))
+        ss_platform_process_threads(pid, visit->see, visit->context);
     ss_platform_process_children(pid, visit_process, context);
 }
 
@@ -171,7 +181,7 @@ static void move_thread(void *context, pid_t thread) {
 }
 
 void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {
-    struct visit visit = {spared, move_thread, &mask};
+    struct visit visit = {.spared = spared, .see = move_thread, .context = &mask};
     /* Twice, for threads that were started meanwhile with the previous mask. */
     for (int i = 0; i < 2; i++)
         ss_platform_process_children(root, visit_process, &visit);
@@ -179,8 +189,9 @@ void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask
         ss_platform_process_threads(root, move_thread, &mask);
 }
 
-void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[2]) {
-    struct visit visit = {spared, see_thread, binding};
+void ssactuate_child_bind(
+    struct ssactuate_binding *binding, const pid_t spared[2], const struct stat *program) {
+    struct visit visit = {spared, program, see_thread, binding};
     ssactuate_binding_begin(binding);
     ss_platform_process_children(getpid(), visit_process, &visit);
     ssactuate_binding_end(binding, ssactuate_child_bind_thread, NULL);

@@ -2,6 +2,8 @@
 #ifndef SSACTUATE_CHILD_H
 #define SSACTUATE_CHILD_H
 
+#include <sys/stat.h>
+
 #include "actuator.h"
 #include "binding.h"
 #include "keeper/signals.h"
@@ -63,9 +65,12 @@ void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 
 /*
  * Looks at all threads of this process's descendants, which include orphans of the command, and
- * binds new ones. Spares the trees of two children (0: none).
+ * binds new ones. Spares the trees of two children (0: none), and processes that execute `program`
+ * (NULL: none), but not their descendants.
  */
-SS_NONNULL() void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[2]);
+SS_NONNULL(1, 2)
+void ssactuate_child_bind(
+    struct ssactuate_binding *binding, const pid_t spared[2], const struct stat *program);
 
 /* Warns if there are more threads than CPUs, unless `warned` is set, and sets it. */
 SS_NONNULL()

@@ -550,8 +550,8 @@ static void bind_threads(struct follow *follow) {
     if (!follow->plan.each)
         return;
     if (party->group == 0)
-        ssactuate_child_bind(
-            binding, (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
+        ssactuate_child_bind(binding,
+            (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid}, NULL);
     else
         bind_group(follow, party);
     ssactuate_child_warn_if_crowded(binding, &follow->said_crowded);
