@@ -274,6 +274,21 @@ static void rounds_of_two_studies_are_compared_within_each(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Otherwise, nothing would distinguish the rows. */
+static void columns_with_the_name_of_a_figure_are_kept(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"low\": \"1\", \"set\": \"x\"", 30);
+    write_run("b", "\"low\": \"2\", \"set\": \"y\"", 60);
+    struct ssreport_report report = report_study();
+    assert_rows(&report, "study", 2);
+    assert_text(&report, "study", 1, "plan_low", "2");
+    assert_text(&report, "study", 1, "plan_set", "y");
+    assert_cell(&report, "study", 1, "set", 1);
+    assert_cell(&report, "study", 1, "low", NAN);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
@@ -283,4 +298,5 @@ UNIT_MAIN(
     cmocka_unit_test(values_with_and_without_units_are_points_of_their_own),
     cmocka_unit_test(sets_with_a_trace_each_are_compared),
     cmocka_unit_test(rounds_of_two_studies_are_compared_within_each),
+    cmocka_unit_test(columns_with_the_name_of_a_figure_are_kept),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

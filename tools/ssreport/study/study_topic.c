@@ -33,12 +33,20 @@ static const struct table_sheet tables[] = {
 
 #define FIGURE_COLUMNS (sizeof figure_columns / sizeof *figure_columns)
 
-static bool is_figure(const char *name) {
+/* Names of a plan's columns that have the name of a figure, in the order of the figures. */
+static const char *const plan_names[] = {"plan_set", "plan_rounds", "plan_load_mean",
+    "plan_iterations_per_second", "plan_low", "plan_high", "plan_at_most", "plan_iteration_seconds",
+    "plan_relative", "plan_relative_low", "plan_relative_high", "plan_iteration_low",
+    "plan_iteration_high", "plan_load_low", "plan_load_high"};
+_Static_assert(sizeof plan_names / sizeof *plan_names == FIGURE_COLUMNS, "a figure has no name");
+
+/* Returns the name in the table of a column of the plan. */
+static const char *name_of(const char *name) {
     for (size_t i = 0; i < FIGURE_COLUMNS; i++) {
         if (strcmp(figure_columns[i].name, name) == 0)
-            return true;
+            return plan_names[i];
     }
-    return false;
+    return name;
 }
 
 /*
@@ -59,10 +67,7 @@ static void make_room(struct table_column *columns, size_t plan_columns) {
     }
 }
 
-/*
- * Sets the columns of the table: first the columns of the plan, except those with the name of a
- * figure.
- */
+/* Sets the columns of the table: first the columns of the plan. */
 static int set_columns(struct ssreport_report *report) {
     const struct ssreport_differences *differences = &report->differences;
     struct table_sheet *sheet = ssreport_table(report, "study");
@@ -70,12 +75,10 @@ static int set_columns(struct ssreport_report *report) {
     size_t count = 0;
     if (!columns)
         return -1;
-    for (size_t i = 0; i < differences->count; i++) {
-        if (!is_figure(differences->names[i]))
-            columns[count++] = (struct table_column){.name = differences->names[i],
-                .heading = differences->names[i],
-                .text = {differences->names[i], COLUMN_WIDTH}};
-    }
+    for (size_t i = 0; i < differences->count; i++)
+        columns[count++] = (struct table_column){.name = name_of(differences->names[i]),
+            .heading = differences->names[i],
+            .text = {differences->names[i], COLUMN_WIDTH}};
     memcpy(columns + count, figure_columns, sizeof figure_columns);
     make_room(columns, count);
     sheet->columns = report->study_columns = columns;
@@ -87,12 +90,10 @@ static void add_row(struct ssreport_report *report, const struct ssreport_study_
     const struct ssreport_differences *differences = &report->differences;
     struct table_sheet *sheet = ssreport_table(report, "study");
     table_add_row(sheet);
-    for (size_t i = 0; i < differences->count; i++) {
-        if (!is_figure(differences->names[i]))
-            TABLE_CELLS(
-                sheet, CELL(differences->names[i],
-                           ssreport_columns_get(&point->first->columns, differences->names[i])));
-    }
+    for (size_t i = 0; i < differences->count; i++)
+        TABLE_CELLS(
+            sheet, CELL(name_of(differences->names[i]),
+                       ssreport_columns_get(&point->first->columns, differences->names[i])));
     TABLE_CELLS(sheet, CELL("set", point->first->set + 1), CELL("rounds", point->rounds),
         CELL("load_mean", point->load.mean), CELL("iterations_per_second", point->throughput.mean),
         CELL("low", point->throughput.low), CELL("high", point->throughput.high),
