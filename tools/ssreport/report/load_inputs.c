@@ -477,9 +477,11 @@ static int add_fleet(struct ssreport_report *report, const char *path, int set) 
     return report->checks ? check_nodes(report, fleet) : 0;
 }
 
-int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
-    char manifest[4200];
+int ssreport_gather(struct ssreport_report *report, const char *given, int set) {
+    char manifest[4200], path[4200];
     int result;
+    /* Files next to a record have its name, which a shell completes with a slash. */
+    snprintf(path, sizeof path, "%.*s", length_of(given), given);
     snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
     if (access(manifest, F_OK) == 0)
         return load_manifest(report, path, set);

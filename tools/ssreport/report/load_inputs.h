@@ -9,7 +9,7 @@
  * experiment, which is a folder with records and a manifest.csv. Records that cannot be read become
  * failures in the report. Returns -1 if memory is exhausted.
  */
-int ssreport_gather(struct ssreport_report *report, const char *path, int set);
+int ssreport_gather(struct ssreport_report *report, const char *given, int set);
 
 /* Frees everything except members owned by topics. */
 void ssreport_inputs_free(struct ssreport_report *report);
