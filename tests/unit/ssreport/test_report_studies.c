@@ -289,6 +289,30 @@ static void columns_with_the_name_of_a_figure_are_kept(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Runs of duet are reported in blocks, whichever study is named first. */
+static void runs_next_to_a_duet_are_listed(void **state) {
+    (void)state;
+    static const char *const names[] = {"duet", "other"};
+    folder_open();
+    write_run("duet/a", "\"experiment\": \"duet\", \"side\": \"a\"", 30);
+    write_run("other/b", "\"size\": \"1\"", 30);
+    for (int first = 0; first < 2; first++) {
+        struct ssreport_report report = begin_report();
+        assert_int_equal(ssreport_gather(&report, folder_file(names[first]), 0), 0);
+        assert_int_equal(ssreport_gather(&report, folder_file(names[!first]), 0), 0);
+        assert_int_equal(ssreport_differences_find(&report), 0);
+        finish_report(&report);
+        struct text text;
+        begin(&text);
+        ssreport_text_print(text.stream, &report);
+        end(&text);
+        assert_has(&text, "\nother/b/main                 60");
+        assert_has_not(&text, "\nduet/a/main                  60");
+        free(text.bytes);
+        ssreport_report_free(&report);
+    }
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
@@ -299,4 +323,5 @@ UNIT_MAIN(
     cmocka_unit_test(sets_with_a_trace_each_are_compared),
     cmocka_unit_test(rounds_of_two_studies_are_compared_within_each),
     cmocka_unit_test(columns_with_the_name_of_a_figure_are_kept),
+    cmocka_unit_test(runs_next_to_a_duet_are_listed),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

@@ -248,6 +248,8 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
         const struct ssreport_run *run = &report->runs[i];
         const struct ssreport_figures *figures = &run->figures;
         bool is_disturbed = ssreport_others_disturb(run->others);
+        if (is_in_block(run))
+            continue;
         table_text_name(stream, ssreport_record_title(&run->record), 23);
         table_text_number(stream, 7, 0, (double)figures->samples);
         table_text_number(stream, 7, 2, 100 * figures->target_mean);
@@ -347,7 +349,10 @@ static void print_line(FILE *stream, const struct ssreport_run *run) {
 }
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
-    if (report->run_count > 0 && !is_in_block(&report->runs[0]))
+    size_t listed = 0;
+    for (size_t i = 0; i < report->run_count; i++)
+        listed += !is_in_block(&report->runs[i]);
+    if (listed > 0)
         print_runs(stream, report);
     for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MAX; i++) {
         print_steps(stream, &report->runs[i], &report->settings);
