@@ -197,6 +197,43 @@ static void processes_and_threads_have_different_ids(void **state) {
     ssreport_report_free(&report);
 }
 
+static void record_that_is_given_twice_has_its_states_twice(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    folder_open();
+    folder_write_record("a");
+    for (int set = 0; set < 2; set++)
+        assert_int_equal(ssreport_gather(&report, folder_file("a"), set), 0);
+    finish_report(&report);
+    const struct json_object *events = write_timeline(&report);
+    assert_int_equal(add_up(events, "X", "stopped", 2).count, 1);
+    assert_int_equal(add_up(events, "X", "stopped", 5).count, 1);
+    assert_int_equal(add_up(events, "i", "counting", -1).count, 2);
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
+/* The plan has two instances. */
+static void unplanned_instances_have_tracks_of_their_own(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    folder_open();
+    folder_write_record("a");
+    folder_write_record("b");
+    folder_change("a/iterations.csv", "00,0.000000", "05,0.000000");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ssreport_gather(&report, folder_file(i == 0 ? "a" : "b"), 0), 0);
+    finish_report(&report);
+    const struct json_object *events = write_timeline(&report);
+    for (size_t i = 0; i < json_object_array_length(events); i++) {
+        struct json_object *event = json_object_array_get_idx(events, i);
+        assert_true(
+            (document_number(event, "pid") == 1) == (document_number(event, "tid") <= 1 + 6));
+    }
+    json_object_put(document);
+    ssreport_report_free(&report);
+}
+
 /* 2026-11-20T10:00:00Z is the start of the record; the origin is a whole second. */
 static void timeline_keeps_the_time_between_records(void **state) {
     (void)state;
@@ -253,6 +290,8 @@ UNIT_MAIN(
     cmocka_unit_test(instance_that_is_left_running_has_a_mark),
     cmocka_unit_test(requests_are_counted_per_second),
     cmocka_unit_test(processes_and_threads_have_different_ids),
+    cmocka_unit_test(record_that_is_given_twice_has_its_states_twice),
+    cmocka_unit_test(unplanned_instances_have_tracks_of_their_own),
     cmocka_unit_test(timeline_keeps_the_time_between_records),
     cmocka_unit_test(no_event_is_before_time_0),
     cmocka_unit_test(names_are_quoted))

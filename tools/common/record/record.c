@@ -71,6 +71,7 @@ const char *ssreport_record_label(const struct ssreport_record *record, const ch
 }
 
 void ssreport_record_free(struct ssreport_record *record) {
+    free(record->folder);
     free(record->name);
     free(record->version);
     free(record->command);

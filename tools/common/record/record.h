@@ -75,7 +75,8 @@ void ssreport_columns_free(struct ssreport_columns *columns);
 
 struct ssreport_record {
     const char *path;  /* only while reading */
-    char *name;        /* path of the record */
+    char *folder;      /* the same, owned; NULL if the record was not read */
+    char *name;        /* path of the record, with a number if it is given more than once */
     const char *title; /* the part of the name that is shown; NULL: all of it */
     struct ssreport_notes notes;
     struct ssreport_verdict verdict;

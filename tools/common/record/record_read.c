@@ -140,9 +140,12 @@ static int read_summary(struct ssreport_record *record, struct ss_error *error) 
 
 int ssreport_record_read(
     struct ssreport_record *record, const char *path, const char *name, struct ss_error *error) {
-    *record = (struct ssreport_record){
-        .path = path, .name = strdup(name), .wall = NAN, .first_end = INFINITY};
-    if (!record->name)
+    *record = (struct ssreport_record){.path = path,
+        .folder = strdup(path),
+        .name = strdup(name),
+        .wall = NAN,
+        .first_end = INFINITY};
+    if (!record->folder || !record->name)
         return ss_error_memory(error);
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))

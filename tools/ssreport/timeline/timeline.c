@@ -130,19 +130,6 @@ static void write_samples(struct timeline *timeline, const struct ssreport_recor
     }
 }
 
-static void write_iterations(struct timeline *timeline, const struct ssreport_record *record) {
-    char name[48];
-    for (size_t i = 0; i < record->iteration_count; i++) {
-        const struct ssreport_iteration *iteration = &record->iterations[i];
-        if (!(iteration->instance >= 0))
-            continue;
-        snprintf(name, sizeof name, "instance %.0f: iteration", iteration->instance);
-        write_span(timeline, INSTANCE_OF(iteration->instance),
-            wall_of(timeline, record, iteration->start), wall_of(timeline, record, iteration->end),
-            name);
-    }
-}
-
 /* Extends `state_end` to at least `count` instances. Returns false if memory is exhausted. */
 static bool extend_instances(struct timeline *timeline, size_t count) {
     if (count <= timeline->instances)
@@ -154,6 +141,20 @@ static bool extend_instances(struct timeline *timeline, size_t count) {
     while (timeline->instances < count)
         ends[timeline->instances++] = -INFINITY;
     return true;
+}
+
+static void write_iterations(struct timeline *timeline, const struct ssreport_record *record) {
+    char name[48];
+    for (size_t i = 0; i < record->iteration_count; i++) {
+        const struct ssreport_iteration *iteration = &record->iterations[i];
+        if (!(iteration->instance >= 0) ||
+            !extend_instances(timeline, (size_t)iteration->instance + 1))
+            continue;
+        snprintf(name, sizeof name, "instance %.0f: iteration", iteration->instance);
+        write_span(timeline, INSTANCE_OF(iteration->instance),
+            wall_of(timeline, record, iteration->start), wall_of(timeline, record, iteration->end),
+            name);
+    }
 }
 
 static bool take_state(void *context, const struct sstrace_field *fields) {
@@ -201,9 +202,11 @@ static void write_stages(struct timeline *timeline, const char *folder) {
         const char *name = document_text(event, "event");
         double at = document_number(event, "elapsed_seconds");
         double instance = document_number(event, "instance");
+        bool has_track = instance >= 0 && instance < INSTANCES_MAX &&
+                         extend_instances(timeline, (size_t)instance + 1);
         if (name && isfinite(at))
             write_mark(
-                timeline, instance >= 0 ? INSTANCE_OF(instance) : RUN, timeline->start + at, name);
+                timeline, has_track ? INSTANCE_OF(instance) : RUN, timeline->start + at, name);
         json_object_put(event);
     }
     free(line);
@@ -233,9 +236,9 @@ static void write_run(struct timeline *timeline, const struct ssreport_record *r
     if (record->instance_count <= INSTANCES_MAX)
         extend_instances(timeline, (size_t)fmax(record->instance_count, 0));
     write_samples(timeline, record);
-    write_states(timeline, record->name);
+    write_states(timeline, record->folder);
     write_iterations(timeline, record);
-    write_stages(timeline, record->name);
+    write_stages(timeline, record->folder);
     name_instances(timeline);
 }
 
