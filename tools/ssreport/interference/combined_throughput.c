@@ -51,6 +51,8 @@ double ssreport_measure_relative(const struct ssreport_report *report,
             continue;
         found = other;
         relative = ssreport_measure_of(pair, step, measure) / reference;
+        if (ssreport_pair_is_of_study(pair, found))
+            break;
     }
     return relative;
 }

@@ -312,6 +312,8 @@ static const struct ssreport_pair *find_outside(
             ssreport_others_permit(pair->foreground->others, other->foreground->others) &&
             ssreport_pair_is_closer(pair, other, found))
             found = other;
+        if (found && ssreport_pair_is_of_study(pair, found))
+            break;
     }
     return found;
 }

@@ -174,10 +174,15 @@ static int compare_like(const void *left, const void *right, void *what) {
     return compare_parts(left, right, *(unsigned *)what);
 }
 
+bool ssreport_pair_is_of_study(
+    const struct ssreport_pair *pair, const struct ssreport_pair *other) {
+    return other->foreground->manifest == pair->foreground->manifest;
+}
+
 bool ssreport_pair_is_closer(const struct ssreport_pair *pair, const struct ssreport_pair *other,
     const struct ssreport_pair *found) {
-    size_t study = pair->foreground->manifest;
-    return !found || (other->foreground->manifest == study && found->foreground->manifest != study);
+    return !found ||
+           (ssreport_pair_is_of_study(pair, other) && !ssreport_pair_is_of_study(pair, found));
 }
 
 bool ssreport_pair_is_like(

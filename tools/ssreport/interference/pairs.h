@@ -64,6 +64,10 @@ enum {
 bool ssreport_pair_is_like(
     const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what);
 
+/* Returns whether two pairs are of one study. */
+SS_NONNULL(1, 2)
+bool ssreport_pair_is_of_study(const struct ssreport_pair *pair, const struct ssreport_pair *other);
+
 /*
  * Returns whether `other` is a better counterpart of a pair than `found`, which may be NULL: the
  * first one, unless a later one is of the same study. Rounds of several studies have the same

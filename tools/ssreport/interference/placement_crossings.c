@@ -63,6 +63,8 @@ static const struct ssreport_pair *find_pair(
         if (ssreport_pair_is_like(pair, other, LIKE | SSREPORT_PAIR_ROUND) &&
             strcmp(other->placement, placement) == 0 && ssreport_pair_is_closer(pair, other, found))
             found = other;
+        if (found && ssreport_pair_is_of_study(pair, found))
+            break;
     }
     return found;
 }
