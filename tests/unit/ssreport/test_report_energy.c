@@ -54,6 +54,23 @@ static void samples_count_for_the_time_since_the_previous_one(void **state) {
     ssreport_energy_free(&energy);
 }
 
+/* One digit too many must not make a sample count for weeks. */
+static void impossible_time_of_a_sample_is_left_out(void **state) {
+    (void)state;
+    struct ssreport_energy energy = {0};
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("energy.csv", "time,elapsed_seconds,watts\n2026-11-20T10:00:01.000Z,1,10\n"
+                               "2026-11-20T10:00:02.000Z,2000000,10\n"
+                               "2026-11-20T10:00:03.000Z,3,30\n");
+    assert_int_equal(ssreport_energy_read(&energy, folder_path, &notes, &error), 0);
+    struct ssreport_cost cost = ssreport_energy_between(&energy, 0, INFINITY);
+    assert_true(cost.seconds == 3);
+    assert_non_null(strstr(notes.text, "energy.csv:3: invalid row"));
+    ssreport_energy_free(&energy);
+}
+
 static void energy_of_runs_and_steps_is_reported(void **state) {
     (void)state;
     folder_open();
@@ -438,6 +455,7 @@ UNIT_MAIN(
     cmocka_unit_test(power_plot_includes_the_mean_of_each_step),
     cmocka_unit_test(energy_is_the_sum_of_power_samples),
     cmocka_unit_test(samples_count_for_the_time_since_the_previous_one),
+    cmocka_unit_test(impossible_time_of_a_sample_is_left_out),
     cmocka_unit_test(energy_of_runs_and_steps_is_reported),
     cmocka_unit_test(iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown),
     cmocka_unit_test(power_of_a_service_includes_other_commands),

@@ -6,6 +6,9 @@
 
 #include "csv.h"
 
+/* A row whose time is more seconds after the previous one is invalid. */
+#define SILENCE_MAX 86400.0
+
 /*
  * Returns the time since the previous row: more than a second if the source is slow or was
  * interrupted. Without that time it is a second.
@@ -20,7 +23,8 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct ssreport_energy *energy = context;
     struct ssreport_power sample;
     double elapsed;
-    if (!sstrace_field_number(&fields[2], false, &elapsed) || elapsed < 0 || isinf(elapsed))
+    if (!sstrace_field_number(&fields[2], false, &elapsed) || elapsed < 0 || isinf(elapsed) ||
+        elapsed - energy->elapsed > SILENCE_MAX)
         return false;
     sample.seconds = take_seconds(energy, elapsed);
     if (!ssreport_csv_time(&fields[0], &sample.at) ||
