@@ -169,6 +169,20 @@ static void pauses_of_a_node_are_not_covered(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+static void node_without_cpus_has_failed(void **state) {
+    (void)state;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    write_fleet();
+    write_plan("a/plan.json", 0);
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_true(fleet.nodes[0].failed);
+    assert_string_equal(
+        fleet.nodes[0].reason, "its record does not say how many CPUs the node has");
+    assert_near(fleet.bins[0].cpu, 0.9, 1e-6);
+    ssreport_fleet_free(&fleet);
+}
+
 /* One digit too many must not make the replay last for months, nor a repeated row count twice. */
 static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
     (void)state;
@@ -412,6 +426,7 @@ UNIT_MAIN(
         cmocka_unit_test(node_whose_record_is_missing_fails_with_the_path),
     cmocka_unit_test(load_of_all_nodes_is_compared_with_the_sum_of_targets),
     cmocka_unit_test(pauses_of_a_node_are_not_covered),
+    cmocka_unit_test(node_without_cpus_has_failed),
     cmocka_unit_test(samples_with_impossible_times_are_left_out_and_noted),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),

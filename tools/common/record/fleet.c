@@ -192,7 +192,7 @@ static double read_cpus(const char *folder, struct ss_error *error) {
     if (isnan(cpus))
         cpus = document_number(plan, "cpu_count");
     json_object_put(plan);
-    return cpus;
+    return cpus > 0 ? cpus : (double)NAN;
 }
 
 static void fail_node(struct ssreport_fleet_node *node, const char *why) {
