@@ -72,6 +72,28 @@ static void second_round_halves_the_variance_of_the_error(void **state) {
     assert_near(log(done.high / done.y), T4 * 0.02 / M_SQRT2, 1e-6);
 }
 
+/* Throughput, load and power are those of the same visits. */
+static void first_of_repeated_visits_counts(void **state) {
+    (void)state;
+    struct ladder ladder = {0};
+    climb(&ladder, zigzag, 1);
+    struct loadline once = line_of(&ladder);
+    size_t count = ladder.count;
+    climb(&ladder, zigzag, 1);
+    for (size_t i = count; i < ladder.count; i++) {
+        ladder.visits[i].load /= 2;
+        ladder.visits[i].watts *= 2;
+        ladder.visits[i].throughput *= 3;
+    }
+    struct loadline line = line_of(&ladder);
+    for (size_t i = 0; i < LEVELS; i++) {
+        assert_int_equal(line.levels[i].visits, 2);
+        assert_near(line.levels[i].load, once.levels[i].load, 1e-12);
+        assert_near(line.levels[i].watts, once.levels[i].watts, 1e-9);
+        assert_near(line.levels[i].log_mean, once.levels[i].log_mean, 1e-12);
+    }
+}
+
 /* A machine that steadily slows down loses more at levels whose two visits are further apart. */
 static void steady_drift_does_not_widen_the_interval(void **state) {
     (void)state;
@@ -278,6 +300,7 @@ static void power_is_unknown_if_a_level_or_idle_has_no_power(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(error_follows_from_differences_between_rising_and_falling_steps),
     cmocka_unit_test(second_round_halves_the_variance_of_the_error),
+    cmocka_unit_test(first_of_repeated_visits_counts),
     cmocka_unit_test(steady_drift_does_not_widen_the_interval),
     cmocka_unit_test(throughput_is_attributed_to_the_observed_load),
     cmocka_unit_test(full_load_is_one_hundred_percent_without_error),

@@ -92,7 +92,10 @@ static void enter_visits(struct loadline *line, struct visited *visited,
         size_t level = find_level(line, visit->target);
         if (level == line->count || !(visit->throughput > 0) || !(visit->load > 0))
             continue;
-        visited->logs[level][visit->round - 1][visit->way] = log(visit->throughput / visit->load);
+        double *one = &visited->logs[level][visit->round - 1][visit->way];
+        if (!isnan(*one))
+            continue; /* of a repeated visit, the first one counts */
+        *one = log(visit->throughput / visit->load);
         line->levels[level].load += visit->load;
         line->levels[level].watts += visit->watts;
         line->levels[level].visits++;

@@ -65,8 +65,8 @@ struct loadline {
 };
 
 /*
- * Skips levels that lack a throughput in any round or way. Returns NULL, or the reason why there is
- * no line.
+ * Skips levels that lack a throughput in any round or way. If a level is visited more than once in
+ * a round and way, the first visit counts. Returns NULL, or the reason why there is no line.
  */
 SS_READS(2, 3)
 SS_MUST_USE SS_NONNULL(1) const
