@@ -410,6 +410,10 @@ static void add_pair(const char *pair, int block, const char *pairs, double b_pe
     }
 }
 
+static double turn_throughput(const struct ssreport_run *run, double from, double to) {
+    return duet_turn_throughput(run->record.iterations, run->record.iteration_count, from, to);
+}
+
 static void only_iterations_inside_a_turn_count(void **state) {
     (void)state;
     struct ssreport_run *run = add_run("aa", 1, 1, false);
@@ -417,8 +421,8 @@ static void only_iterations_inside_a_turn_count(void **state) {
     add_iteration(run, 0.6, 1.6);
     add_iteration(run, 1.6, 2.1);
     add_iteration(run, 2.1, 5);
-    assert_near(duet_turn_throughput(&run->record, 0.5, 3), 2 / 1.5, 1e-12);
-    assert_true(isnan(duet_turn_throughput(&run->record, 2.5, 3)));
+    assert_near(turn_throughput(run, 0.5, 3), 2 / 1.5, 1e-12);
+    assert_true(isnan(turn_throughput(run, 2.5, 3)));
     end();
 }
 
@@ -460,6 +464,27 @@ static void a_single_pair_answer_is_limited_to_its_processes(void **state) {
     duet_describe_size(&study, text, sizeof text);
     assert_string_equal(text, "one pair of processes, 6 turns");
     end();
+}
+
+/* Instances that end their iterations in another order than they begin them are recorded so. */
+static void order_of_iterations_in_a_record_does_not_matter(void **state) {
+    (void)state;
+    double worse[2];
+    for (int i = 0; i < 2; i++) {
+        add_pair("aa", 1, "1", 0);
+        add_pair("ab", 1, "1", 20);
+        struct ssreport_record *record = &report.runs[3].record;
+        for (size_t j = 0; i == 1 && j < record->iteration_count / 2; j++) {
+            struct ssreport_iteration moved = record->iterations[j];
+            record->iterations[j] = record->iterations[record->iteration_count - 1 - j];
+            record->iterations[record->iteration_count - 1 - j] = moved;
+        }
+        judge();
+        worse[i] = study.worse.mean;
+        end();
+    }
+    assert_near(worse[1], worse[0], 1e-9);
+    assert_that(worse[0], <, -10);
 }
 
 static void process_without_iterations_has_no_answer(void **state) {
@@ -878,6 +903,7 @@ UNIT_MAIN(
     cmocka_unit_test(only_iterations_inside_a_turn_count),
     cmocka_unit_test(each_pair_of_processes_is_one_value),
     cmocka_unit_test(a_single_pair_answer_is_limited_to_its_processes),
+    cmocka_unit_test(order_of_iterations_in_a_record_does_not_matter),
     cmocka_unit_test(process_without_iterations_has_no_answer),
     cmocka_unit_test(background_is_compared_by_turns),
     cmocka_unit_test(background_may_differ_by_chance),

@@ -24,6 +24,11 @@ static bool take_request(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
+static int compare_due(const void *left, const void *right) {
+    const struct duet_request *one = left, *other = right;
+    return (one->due > other->due) - (one->due < other->due);
+}
+
 int duet_requests_read(struct duet_requests *requests, const char *record,
     struct ssreport_notes *notes, struct ss_error *error) {
     static const char *const columns[] = {"due_seconds", "finished_seconds", "outcome", NULL};
@@ -32,7 +37,10 @@ int duet_requests_read(struct duet_requests *requests, const char *record,
         .name = path, .columns = columns, .take = take_request, .context = requests};
     snprintf(path, sizeof path, "%.4000s.each.csv", record);
     *requests = (struct duet_requests){0};
-    return ssreport_csv_read(NULL, &csv, notes, error);
+    int result = ssreport_csv_read(NULL, &csv, notes, error);
+    if (requests->count > 0)
+        qsort(requests->items, requests->count, sizeof *requests->items, compare_due);
+    return result;
 }
 
 void duet_requests_free(struct duet_requests *requests) {
@@ -60,20 +68,32 @@ static double response_of(double *times, size_t count, double share) {
     return count > 0 ? sum / (double)count : NAN;
 }
 
+/* Returns the first request that is not due before a time. */
+static size_t find_due(const struct duet_requests *requests, double time) {
+    size_t from = 0, to = requests->count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (requests->items[middle].due < time)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
 double duet_requests_figure(
     const struct duet_requests *requests, const char *figure, const struct duet_part *part) {
     double share = *figure == 'p' ? strtod(figure + 1, NULL) / 100 : NAN;
-    size_t due = 0, answered = 0;
+    size_t answered = 0;
     if (strcmp(figure, "throughput") == 0)
         return throughput_of(requests, part);
-    SS_OWNED(free) double *times = calloc(requests->count + 1, sizeof *times);
+    size_t first = find_due(requests, part->from), last = find_due(requests, part->last);
+    size_t due = last > first ? last - first : 0;
+    SS_OWNED(free) double *times = calloc(due + 1, sizeof *times);
     if (!times)
         return NAN;
-    for (size_t i = 0; i < requests->count; i++) {
+    for (size_t i = first; i < first + due; i++) {
         const struct duet_request *request = &requests->items[i];
-        if (request->due < part->from || request->due >= part->last)
-            continue;
-        due++;
         if (request->success && request->finished < part->to)
             times[answered++] = request->finished - request->due;
     }

@@ -26,7 +26,7 @@ struct duet_request {
 
 /* Zeroed: no requests. */
 struct duet_requests {
-    struct duet_request *items;
+    struct duet_request *items; /* in the order in which they are due */
     size_t count, room;
     double late; /* seconds from the start of the clock of the turns to the first request */
 };

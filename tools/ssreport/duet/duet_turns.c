@@ -2,20 +2,52 @@
 #include "duet_turns.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/owned.h"
 #include "sequential.h"
 
-double duet_turn_throughput(const struct ssreport_record *record, double from, double to) {
-    double seconds = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < record->iteration_count; i++) {
-        const struct ssreport_iteration *iteration = &record->iterations[i];
-        if (iteration->start < from || iteration->end > to)
-            continue;
-        seconds += iteration->end - iteration->start;
-        count++;
+/* Returns the first iteration that does not start before a time. */
+static size_t find_start(const struct ssreport_iteration *sorted, size_t count, double time) {
+    size_t from = 0, to = count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (sorted[middle].start < time)
+            from = middle + 1;
+        else
+            to = middle;
     }
-    return seconds > 0 ? (double)count / seconds : NAN;
+    return from;
+}
+
+double duet_turn_throughput(
+    const struct ssreport_iteration *sorted, size_t count, double from, double to) {
+    double seconds = 0;
+    size_t ended = 0;
+    for (size_t i = find_start(sorted, count, from); i < count && sorted[i].start <= to; i++) {
+        if (sorted[i].end > to)
+            continue;
+        seconds += sorted[i].end - sorted[i].start;
+        ended++;
+    }
+    return seconds > 0 ? (double)ended / seconds : NAN;
+}
+
+static int compare_starts(const void *left, const void *right) {
+    const struct ssreport_iteration *one = left, *other = right;
+    return (one->start > other->start) - (one->start < other->start);
+}
+
+/* Returns the iterations of a record by their starts; NULL if memory is exhausted. */
+static struct ssreport_iteration *sort_iterations(const struct ssreport_record *record) {
+    size_t count = record->iteration_count;
+    struct ssreport_iteration *sorted = calloc(count + 1, sizeof *sorted);
+    if (sorted && count > 0) {
+        memcpy(sorted, record->iterations, count * sizeof *sorted);
+        qsort(sorted, count, sizeof *sorted, compare_starts);
+    }
+    return sorted;
 }
 
 /*
@@ -24,9 +56,14 @@ double duet_turn_throughput(const struct ssreport_record *record, double from, d
 static size_t compare(const struct duet_turns *turns,
     const struct ssreport_record *const records[2], double late, double *differences) {
     double figures[DUET_TURNS_MAX];
+    SS_OWNED(free) struct ssreport_iteration *first = sort_iterations(records[0]);
+    SS_OWNED(free) struct ssreport_iteration *second = sort_iterations(records[1]);
+    if (!first || !second)
+        return 0;
     for (size_t i = 0; i < turns->count; i++) {
         double from = turns->begin + (double)i * turns->length - late;
-        figures[i] = duet_turn_throughput(records[i % 2], from + DUET_SWITCH, from + turns->length);
+        figures[i] = duet_turn_throughput(i % 2 == 0 ? first : second,
+            records[i % 2]->iteration_count, from + DUET_SWITCH, from + turns->length);
     }
     return stats_turn_differences(figures, turns->count, differences);
 }

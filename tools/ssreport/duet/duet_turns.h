@@ -25,10 +25,10 @@ struct duet_turns {
 
 /*
  * Returns the iterations per second of an instance, from the iterations that began and ended
- * between two times; NaN without any.
+ * between two times; NaN without any. The iterations must be sorted by their starts.
  */
-SS_NONNULL()
-double duet_turn_throughput(const struct ssreport_record *record, double from, double to);
+double duet_turn_throughput(
+    const struct ssreport_iteration *sorted, size_t count, double from, double to);
 
 /*
  * Compares two processes by the throughput in their turns; `first` has the first turn. Writes the
