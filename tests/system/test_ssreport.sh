@@ -709,7 +709,7 @@ counters_are_converted_to_a_simulator_profile() {
     awk '/^load/ { found = 1; exit !($2 > 48 && $2 < 52) } END { if (!found) exit 1 }' "$folder/out" ||
         fail "wrong load from sssim: $(cat "$folder/out")"
     report 125 -q --profile "$folder/profile" "$folder/counted" "$folder/counted"
-    error_has 1 '--profile takes one record, but 2 are reported'
+    error_has 2 '--profile takes one record, but 2 are reported'
     rm "$folder/counted/counters.csv"
     report 125 -q --profile "$folder/none" "$folder/counted"
     error_has 1 'has no counters.csv, from which a profile is made: record with --counters'

@@ -77,6 +77,20 @@ static void sets_with_different_foreign_load_are_not_compared(void **state) {
     ssreport_report_free(&report);
 }
 
+static void record_that_is_repeated_in_a_set_is_noted(void **state) {
+    (void)state;
+    static const char note[] = "this record is given more than once, and counts each time";
+    struct ssreport_report report = begin_report();
+    folder_open();
+    folder_write_record("a");
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(ssreport_gather(&report, folder_file("a"), i == 1), 0);
+    assert_null(strstr(report.runs[0].record.notes.text, note));
+    assert_null(strstr(report.runs[1].record.notes.text, note));
+    assert_non_null(strstr(report.runs[2].record.notes.text, note));
+    ssreport_report_free(&report);
+}
+
 static void skipped_runs_are_no_invalid_records(void **state) {
     (void)state;
     folder_open();
@@ -190,6 +204,7 @@ UNIT_MAIN(
     cmocka_unit_test(disturbed_runs_are_the_first_findings),
     cmocka_unit_test(runs_with_different_foreign_load_are_not_compared),
     cmocka_unit_test(sets_with_different_foreign_load_are_not_compared),
+    cmocka_unit_test(record_that_is_repeated_in_a_set_is_noted),
     cmocka_unit_test(skipped_runs_are_no_invalid_records),
     cmocka_unit_test(runs_of_a_study_that_ended_early_are_reported),
     cmocka_unit_test(launches_that_are_timed_do_not_end_early),

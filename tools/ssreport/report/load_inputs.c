@@ -44,6 +44,20 @@ static void choose_name(
         snprintf(name, size, "%.*s (%zu)", length, path, i);
 }
 
+/* Notes a record of a set that is given again: means and intervals take it for a repetition. */
+static void note_repeated(
+    struct ssreport_notes *notes, const struct ssreport_report *report, const char *path, int set) {
+    bool repeated = false;
+    for (size_t i = 0; i < report->run_count; i++)
+        repeated |=
+            report->runs[i].set == set && ssreport_is_word(report->runs[i].record.folder, path);
+    for (size_t i = 0; i < report->response_count; i++)
+        repeated |=
+            report->responses[i].set == set && ssreport_is_word(report->responses[i].path, path);
+    if (repeated)
+        ssreport_notes_add(notes, "this record is given more than once, and counts each time");
+}
+
 int ssreport_add_failure(struct ssreport_report *report, const char *name, const char *why) {
     if (!SS_GROW(report->failures, report->failure_count + 1, report->failure_capacity))
         return -1;
@@ -90,6 +104,7 @@ static struct ssreport_run *add_run(
         ssreport_run_free(run);
         return NULL;
     }
+    note_repeated(&run->record.notes, report, path, set);
     run->set = set;
     report->run_count++;
     return run;
@@ -117,6 +132,7 @@ static struct ssreport_responses *add_responses(
         return NULL;
     }
     ssreport_responses_read_beside(responses);
+    note_repeated(&responses->notes, report, path, set);
     responses->set = set;
     responses->edge = report->settings.edge;
     responses->others = NAN;
