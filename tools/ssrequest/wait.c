@@ -32,7 +32,8 @@ static void end_attempts(struct attempts *attempts) {
  */
 static bool aim_at_port(CURLU *url) {
     char *port = NULL;
-    bool aimed = curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
+    bool aimed = curl_url_set(url, CURLUPART_PASSWORD, NULL, 0) == 0 && /* messages name the URL */
+                 curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
                  curl_url_set(url, CURLUPART_PORT, port, 0) == 0 &&
                  curl_url_set(url, CURLUPART_SCHEME, "http", 0) == 0;
     curl_free(port);

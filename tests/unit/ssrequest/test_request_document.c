@@ -85,6 +85,28 @@ static void requests_json_has_figures_of_each_url(void **state) {
     made_up_close(&it);
 }
 
+static void requests_json_hides_passwords_of_urls(void **state) {
+    (void)state;
+    static const char *const urls[] = {"http://me:se@cret@a:80/x@y:z", "http://me@b/?q=a:b@c",
+        "http://[::1]:80/a@b", "http+unix://%2Fa:b/c@d"};
+    struct ssrequest_per_target per_target = {0};
+    struct made_up it;
+    made_up_open(&it);
+    it.account.targets = urls;
+    it.account.target_count = sizeof urls / sizeof *urls;
+    it.account.per_target = &per_target;
+    assert_int_equal(ssrequest_per_target_add(&per_target, urls[0], NULL), 0);
+    char *text = made_up_print(ssrequest_document_print, &it.account);
+    assert_says(text, "\"targets\": [\n    \"http://me:***@a:80/x@y:z\",\n    "
+                      "\"http://me@b/?q=a:b@c\",\n    \"http://[::1]:80/a@b\",\n    "
+                      "\"http+unix://%2Fa:b/c@d\"\n  ]");
+    assert_says(text, "\"url\": \"http://me:***@a:80/x@y:z\"");
+    assert_null(strstr(text, "cret"));
+    free(text);
+    ssrequest_per_target_close(&per_target);
+    made_up_close(&it);
+}
+
 static void requests_json_describes_step_and_trace_profiles(void **state) {
     (void)state;
     struct made_up it;
@@ -173,5 +195,6 @@ UNIT_MAIN(
     cmocka_unit_test(requests_json_lists_the_interval_and_trials_of_a_search),
     cmocka_unit_test(requests_json_contains_options_and_results),
     cmocka_unit_test(requests_json_has_figures_of_each_url),
+    cmocka_unit_test(requests_json_hides_passwords_of_urls),
     cmocka_unit_test(requests_json_describes_step_and_trace_profiles),
     cmocka_unit_test(requests_json_has_null_for_missing_profile_and_dates))

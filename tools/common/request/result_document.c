@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
+#include "base/owned.h"
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -19,6 +22,18 @@ static void print_whole(struct ss_json *json, const char *name, uint64_t number)
 
 static void print_time(struct ss_json *json, const char *name, ss_time time) {
     ss_json_number(json, name, time == SS_TIME_NEVER ? NAN : ss_time_seconds(time));
+}
+
+/* Hides a password in the URL, because records are passed on. */
+static void print_url(struct ss_json *json, const char *name, const char *url) {
+    const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
+    size_t length = strcspn(user, "/?#");
+    const char *at = memrchr(user, '@', length);
+    const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    SS_OWNED(free) char *shown = NULL;
+    if (colon && asprintf(&shown, "%.*s***%s", (int)(colon + 1 - url), url, at) < 0)
+        shown = NULL;
+    ss_json_text(json, name, colon ? shown : url);
 }
 
 static void print_profile(struct ss_json *json, const struct ssrequest_account *account) {
@@ -44,7 +59,7 @@ static void print_request(struct ss_json *json, const struct ssrequest_account *
     ss_json_text(json, "loop", closed ? "closed" : "open");
     ss_json_open(json, "targets", '[');
     for (size_t i = 0; i < account->target_count; i++)
-        ss_json_text(json, NULL, account->targets[i]);
+        print_url(json, NULL, account->targets[i]);
     ss_json_close(json, ']');
     ss_json_text(json, "balance", ssrequest_balance_name(account->rules.balance));
     if (closed) {
@@ -173,7 +188,7 @@ static void print_per_target(struct ss_json *json, const struct ssrequest_per_ta
     for (size_t i = 0; i < count; i++) {
         const struct ssrequest_at_target *target = &per_target->targets[i];
         ss_json_open(json, NULL, '{');
-        ss_json_text(json, "url", target->url);
+        print_url(json, "url", target->url);
         print_whole(json, "sent", target->succeeded + target->failed + target->unfinished);
         print_whole(json, "succeeded", target->succeeded);
         print_whole(json, "failed", target->failed);
