@@ -207,6 +207,27 @@ failed_runs_are_collected_once() {
     says err '1 runs collected'
 }
 
+# Node a has failed first, node b later.
+an_earlier_failure_does_not_replace_a_later_one() {
+    local nodes
+    printf '%s\n' 'run bad takes 1s' "main -- false" >plan
+    for nodes in a b,a; do
+        expect 1 ssfleet run --engine local --nodes "$nodes" --scratch "$folder/disk" study plan
+    done
+    cmp study/bad/run.json disk/*/b/bad/run.json || fail "the study has the earlier failure"
+    expect 0 ssfleet collect study
+    says err '0 runs collected'
+    rm -r study/bad
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+    cmp study/bad/run.json disk/*/b/bad/run.json || fail "the study has the earlier failure"
+    # A result counts, even if it is earlier.
+    sed -i 's/"status": "failed"/"status": "done"/' disk/*/a/bad/run.json
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+    cmp study/bad/run.json disk/*/a/bad/run.json || fail "the study has a failure in place of the result"
+}
+
 # A task may begin much later, on a node that has removed its temporary files in the meantime.
 tasks_check_the_scratch_folder_again() {
     write_plan 2 0
@@ -1281,6 +1302,7 @@ run_case collect_fails_if_a_node_cannot_be_visited
 run_case users_of_nodes_may_have_another_shell
 run_case a_relative_scratch_folder_is_that_of_the_call
 run_case failed_runs_are_collected_once
+run_case an_earlier_failure_does_not_replace_a_later_one
 run_case tasks_check_the_scratch_folder_again
 run_case studies_and_replays_with_one_scratch_folder_are_separate
 run_case studies_of_version_one_find_their_results_on_nodes

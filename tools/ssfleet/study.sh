@@ -373,19 +373,29 @@ run_study() {
     exit 1
 }
 
-# list_finished NODE: prints "CHECKSUM SIZE RUN/run.json" for each finished run of a node, with "end" as the last line.
+# list_finished NODE: prints "CHECKSUM SIZE RUN/run.json" for each finished run of a node, then the lines of these files
+# that say whether a run is done and when it began, and "end" as the last line. There may be too many names for a command.
 list_finished() {
     local part script
     part=$(printf %q "$(part_of "$1")")
-    script=$(scratch_check && echo "{ cd $part && cksum -- */run.json; } 2>/dev/null; echo end")
+    script=$(
+        scratch_check && echo "cd $part 2>/dev/null && {" && cat <<'END'
+    printf '%s\0' */run.json | xargs -0 cksum --
+    printf '%s\0' */run.json | xargs -0 grep -H -e '^  "status": "done"' -e '^  "begin": ' --
+} 2>/dev/null
+echo end
+END
+    )
     engine_on "$1" "$script" </dev/null
 }
 
-# has_result RUN CHECKSUM SIZE: succeeds if the study has a result of the run that is final, or is this one, which failed.
+# has_result RUN CHECKSUM SIZE BEGIN: succeeds if the study has a final result of the run, this very failure, or a later
+# one. BEGIN: when this one began; empty if it is done.
 has_result() {
     local file=$study/$1/run.json
     [ -e "$file" ] || return
-    grep -q '"status": "done"' "$file" || [ "$(cksum <"$file")" = "$2 $3" ]
+    ! grep -q '"status": "done"' "$file" || return 0
+    [[ $(cksum <"$file") = "$2 $3" || -n $4 && $(sed -n 's/^  "begin": //p' "$file") > $4 ]]
 }
 
 # fetch_runs NODE NAME...: copies runs of a node to $fleet/incoming. The node's plan is the last file of the stream: if
@@ -407,12 +417,21 @@ fetch_runs() {
 # complete. Fails if the node does not answer, or its answer is incomplete. Each step is checked, because bash ignores
 # errexit in a function that is called before ||.
 collect_node() {
-    local node=$1 incoming=$fleet/incoming finished list=() checksum size name
+    local node=$1 incoming=$fleet/incoming finished list=() checksum size name key value begin
+    declare -A begin_of=() is_done=()
     finished=$(list_finished "$node") || return
     [[ $'\n'$finished = *$'\n'end ]] || return
+    while read -r name key value; do
+        case $key in
+        '"status":') is_done[${name%/run.json:}]=yes ;;
+        '"begin":') begin_of[${name%/run.json:}]=$value ;;
+        esac
+    done <<<"$finished"
     while read -r checksum size name; do
-        name=${name%/run.json}
-        [ -z "$name" ] || has_result "$name" "$checksum" "$size" || list+=("$name")
+        [[ $name = */run.json ]] || continue
+        name=${name%/run.json} begin=''
+        [ -n "${is_done[$name]-}" ] || begin=${begin_of[$name]-}
+        has_result "$name" "$checksum" "$size" "$begin" || list+=("$name")
     done <<<"$finished"
     [ ${#list[@]} -gt 0 ] || return 0
     fetch_runs "$node" "${list[@]}" || { rm -rf "$incoming"; return 1; }
