@@ -207,6 +207,19 @@ failed_runs_are_collected_once() {
     says err '1 runs collected'
 }
 
+# Their names are longer than the longest argument of a command.
+many_runs_are_collected_at_once() {
+    local part name count=560
+    write_plan 1 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk" study plan
+    part=$(echo disk/*/a)
+    name=$(printf 'n%.0s' {1..240})
+    seq "$count" | xargs -I '{}' cp -r "$part/r1" "$part/$name{}"
+    expect 0 ssfleet collect study
+    says err "$count runs collected"
+    [ "$(find study -path "study/n*/run.json" | wc -l)" -eq "$count" ] || fail "runs are missing"
+}
+
 # Node a has failed first, node b later.
 an_earlier_failure_does_not_replace_a_later_one() {
     local nodes
@@ -1302,6 +1315,7 @@ run_case collect_fails_if_a_node_cannot_be_visited
 run_case users_of_nodes_may_have_another_shell
 run_case a_relative_scratch_folder_is_that_of_the_call
 run_case failed_runs_are_collected_once
+run_case many_runs_are_collected_at_once
 run_case an_earlier_failure_does_not_replace_a_later_one
 run_case tasks_check_the_scratch_folder_again
 run_case studies_and_replays_with_one_scratch_folder_are_separate

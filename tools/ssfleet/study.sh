@@ -413,11 +413,13 @@ fetch_runs() {
     [ -e "$incoming/.study/plan" ] && sync -f "$incoming"
 }
 
+FETCHED_MAX=400 # runs that are copied at once: an argument of a command, such as a script, has at most 128 KiB
+
 # collect_node NODE: copies the finished runs of a node into the study. A run gets its name only when its copy is
 # complete. Fails if the node does not answer, or its answer is incomplete. Each step is checked, because bash ignores
 # errexit in a function that is called before ||.
 collect_node() {
-    local node=$1 incoming=$fleet/incoming finished list=() checksum size name key value begin
+    local node=$1 incoming=$fleet/incoming finished list=() some at checksum size name key value begin
     declare -A begin_of=() is_done=()
     finished=$(list_finished "$node") || return
     [[ $'\n'$finished = *$'\n'end ]] || return
@@ -434,12 +436,15 @@ collect_node() {
         has_result "$name" "$checksum" "$size" "$begin" || list+=("$name")
     done <<<"$finished"
     [ ${#list[@]} -gt 0 ] || return 0
-    fetch_runs "$node" "${list[@]}" || { rm -rf "$incoming"; return 1; }
-    for name in "${list[@]}"; do
-        # Replace the result of a failed attempt.
-        [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed" || return
-        mv -T "$incoming/$name" "$study/$name" || return
-        collected=$((collected + 1))
+    for ((at = 0; at < ${#list[@]}; at += FETCHED_MAX)); do
+        some=("${list[@]:at:FETCHED_MAX}")
+        fetch_runs "$node" "${some[@]}" || { rm -rf "$incoming"; return 1; }
+        for name in "${some[@]}"; do
+            # Replace the result of a failed attempt.
+            [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed" || return
+            mv -T "$incoming/$name" "$study/$name" || return
+            collected=$((collected + 1))
+        done
     done
     sync -f "$study" && rm -rf "$incoming"
 }
