@@ -308,6 +308,39 @@ END
     says out 'to come: 1'
 }
 
+# The names of a task's runs are one argument of a command, which may have 128 KiB.
+tasks_have_no_more_runs_than_an_argument_has_room() {
+    {
+        sed -n -e '/^seconds() {/,/^}/p' "$source/tools/ssfleet/ssfleet"
+        sed -n -e '/^pack_runs() {/,/^}/p' "$source/tools/ssfleet/study.sh"
+        cat <<'END'
+pack=1M
+engine_nodes() { echo a; }
+declare -A run_takes run_limit
+for ((i = 0; i < 10000; i++)); do
+    names+=("a-run-with-a-long-name-$i") run_takes[${names[-1]}]=0.001
+done
+pack_runs "${names[@]}"
+END
+    } >script
+    expect 0 bash -eu script
+    [ "$(wc -L <out)" -lt $((128 * 1024)) ] || fail "a task has $(wc -L <out) characters"
+    [ "$(sed 's/ .*//' out | tr ',' '\n' | sort -u | wc -l)" -eq 10000 ] || fail "runs are missing"
+}
+
+# GNU parallel refuses commands of more than about 62 KiB. These names would have 65 KiB in one task.
+parallel_starts_tasks_of_many_runs() {
+    local i name
+    need parallel
+    printf -v name 'r%0196d' 0
+    for ((i = 100; i < 430; i++)); do
+        printf '%s\n' "run $name$i takes 0.01s" 'main -- true'
+    done >plan
+    replace_ssh bash "$folder"
+    expect 0 ssfleet run --engine parallel --nodes h1 --ssh "$folder/stand-ins/ssh" study plan
+    is_complete study 330 || fail "incomplete: $(ssbatch --list study | tail -n 1)"
+}
+
 # By default tasks of a minute are made, which here would be one.
 short_runs_are_spread_over_all_nodes() {
     local node
@@ -1321,6 +1354,8 @@ run_case tasks_check_the_scratch_folder_again
 run_case studies_and_replays_with_one_scratch_folder_are_separate
 run_case studies_of_version_one_find_their_results_on_nodes
 run_case columns_may_have_several_lines
+run_case tasks_have_no_more_runs_than_an_argument_has_room
+run_case parallel_starts_tasks_of_many_runs
 run_case short_runs_are_spread_over_all_nodes
 run_case a_node_may_have_several_cpus
 run_case absent_cpus_are_refused

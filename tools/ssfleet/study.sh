@@ -89,7 +89,8 @@ find_active() {
 }
 
 # pack_runs NAME...: groups runs into tasks of at least --pack, but none longer than the share of one node in all runs.
-# Prints the runs of each task, and the sum of their limits in seconds (-: unlimited).
+# Prints the runs of each task, and the sum of their limits in seconds (-: unlimited). Their names are one argument of
+# ssbatch, which may have 128 KiB. GNU parallel refuses commands above about 62 KiB.
 pack_runs() {
     local least name count
     least=$(seconds "$pack")
@@ -103,7 +104,7 @@ pack_runs() {
             for (i = 1; i <= NR; i++) {
                 if (sum + takes[i] > all / nodes * 1.000001) flush()
                 runs = runs (runs == "" ? "" : ",") name[i]; sum += takes[i]; limit += limits[i]; open += limits[i] == "-"
-                if (sum >= least) flush()
+                if (sum >= least || length(runs) > 30000) flush()
             }
             flush()
         }'
