@@ -617,6 +617,19 @@ invalid_calls_are_refused() {
     says out "$(ssbatch --version | cut -d ' ' -f 2)"
 }
 
+# Status 1 would mean that runs have failed.
+damaged_studies_are_refused() {
+    local action
+    write_plan 1 0
+    expect 0 ssfleet run --engine local --scratch "$folder/disk" study plan
+    echo nonsense >study/.study/plan
+    for action in status 'run --engine local'; do
+        # shellcheck disable=SC2086 # words
+        expect 125 ssfleet $action study
+        says err "ssbatch: $folder/study/.study/plan:1: unknown first word 'nonsense'"
+    done
+}
+
 # refuses MESSAGE WORD...: fails unless ssfleet refuses this call with one line that begins with the message, and leaves
 # no folder.
 refuses() {
@@ -690,6 +703,17 @@ all_nodes_may_follow_one_trace() {
     says err '; for the table of a cluster, add --from'
     refuses '--traces: ' replay --engine local --traces cluster.csv --from magic --record replay -- true
     refuses '--traces: nowhere does not exist' replay --engine local --traces nowhere --record replay -- true
+}
+
+traces_may_be_links() {
+    write_traces
+    mkdir links
+    ln -s ../traces/m2.txt links/a.txt
+    ln -s nowhere links/b.txt
+    expect 0 ssfleet replay --engine local --nodes a --traces links --record replay --margin 5s -- \
+        -f own --duration 500m ssburn serial
+    [ "$(field a 3-4)" = a.txt,done ] || fail "wrong table: $(cat replay/fleet.csv)"
+    [ "$(cut -d , -f 3 replay/a/samples.csv | tail -n 1)" = 0.500000 ] || fail "node a followed another trace"
 }
 
 # The locale changes how fast programs such as sort are.
@@ -1373,10 +1397,12 @@ run_case cancel_ends_tasks_that_are_being_submitted
 run_case no_task_is_submitted_after_a_cancel
 run_case runs_without_a_result_are_explained
 run_case invalid_calls_are_refused
+run_case damaged_studies_are_refused
 run_case options_without_effect_are_refused
 run_case options_of_ssbatch_are_checked_before_a_study
 run_case options_of_showstopper_are_checked_before_a_replay
 run_case all_nodes_may_follow_one_trace
+run_case traces_may_be_links
 run_case commands_run_in_the_locale_of_the_caller
 run_case an_exported_cdpath_has_no_effect
 run_case signals_end_a_study

@@ -100,7 +100,7 @@ find_traces() {
         }
         [ -z "$error" ] || say "--traces: ${error#sstrace: }"
     fi
-    mapfile -t files < <(find "$(realpath "$folder")" -maxdepth 1 -type f ! -name '.*' | sort)
+    mapfile -t files < <(find -L "$(realpath "$folder")" -maxdepth 1 -type f ! -name '.*' | sort)
     [ ${#files[@]} -gt 0 ] || fail "--traces: $traces contains no traces"
 }
 

@@ -66,7 +66,7 @@ list_runs() {
     local table name status reason takes limit
     run_names=()
     declare -gA run_status=() run_reason=() run_takes=() run_limit=()
-    table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit # 1: some runs failed
+    table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit 125 # 1: some runs failed
     while IFS=, read -r name _ status reason _ _ _ _ _ takes _ _ limit _; do
         [ -z "${run_status[$name]-}" ] || continue
         run_names+=("$name")
