@@ -167,6 +167,8 @@ START_TEST(only_open_places_can_be_joined_and_entered) {
     pid_t ended = kin_start(NULL);
     open_place(0);
     expect_refusal(CALL("join", "0"), "'0': not a pid");
+    /* As an int it would be 1, the init process. */
+    expect_refusal(CALL("join", "4294967297"), "'4294967297': not a pid");
     expect_refusal(CALL("enter", "--", "true"), "p: no container");
     write_process("p/place", ended);
     kin_end(ended);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "base/words.h"
 #include "enter.h"
 #include "hold.h"
@@ -94,9 +95,9 @@ static int print_settings(const struct ssplace_options *options, struct ss_error
 
 static int join(
     const struct ssplace_options *options, struct ssplace *place, struct ss_error *error) {
-    char *end;
-    long pid = strtol(options->words[1], &end, 10);
-    if (pid <= 0 || *end)
+    uint64_t pid;
+    struct ss_error ignored = {0};
+    if (ss_units_count(options->words[1], &pid, &ignored) < 0 || pid < 1 || pid > INT32_MAX)
         return ss_error_fail(error, "'%s': not a pid", ss_words_show(options->words[1]).text);
     return ssplace_join(place, (pid_t)pid, error);
 }
