@@ -836,6 +836,24 @@ h1,h1,m1.txt,done,
 h2,h2,m2.txt,failed,did not report within 15s" ] || fail "wrong table: $(cat replay/fleet.csv)"
 }
 
+# The program date of small systems may lack %N. Such a node must not end the others.
+a_node_without_fractions_of_seconds_is_named() {
+    local date
+    write_traces
+    date=$(command -v date)
+    stand_in date
+    cat >>stand-ins/date <<END
+case "\$*" in
+*%N) tr '\0' '\n' <"/proc/\$PPID/cmdline" | tail -n 1 | grep -qx b || exec '$date' +%s. ;;
+esac
+exec '$date' "\$@"
+END
+    expect 1 ssfleet replay --engine local --nodes a,b --traces traces --record replay --margin 5s -- \
+        -f own --duration 500m ssburn serial
+    says err 'a: its program date prints no nanoseconds: install that of GNU coreutils there'
+    [[ $(field a 4) = failed && $(field b 4) = "done" ]] || fail "wrong table: $(cat replay/fleet.csv)"
+}
+
 # Node a would report at once if it were started, node b does so later.
 nodes_without_a_trace_are_not_started() {
     local mkdir
@@ -1410,6 +1428,7 @@ run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
 run_case the_last_line_of_an_assignment_may_lack_its_end
 run_case a_node_that_never_answers_does_not_hold_up_a_replay
+run_case a_node_without_fractions_of_seconds_is_named
 run_case nodes_without_a_trace_are_not_started
 run_case records_stay_on_their_nodes_until_they_are_copied
 run_case names_of_traces_may_have_commas_and_quotes

@@ -207,8 +207,11 @@ measure_clock() {
             [ "${heard[*]:0:3}" != "clock $node $round" ] || break
         done
         [ "${heard[*]:0:3}" = "clock $node $round" ] || { note_failure "$node" "stopped answering" && return; }
-        time=${heard[3]#*.} # nanoseconds
-        time=$((${heard[3]%.*} * 1000000 + 10#${time:0:6}))
+        if ! [[ ${heard[3]-} =~ ^([0-9]+)\.([0-9]{6}) ]]; then
+            note_failure "$node" "its program date prints no nanoseconds: install that of GNU coreutils there"
+            return
+        fi
+        time=$((BASH_REMATCH[1] * 1000000 + 10#${BASH_REMATCH[2]}))
         if [ -z "$error" ] || [ $(((after - before) / 2)) -lt "$error" ]; then
             error=$(((after - before) / 2))
             offset=$((time - (after + before) / 2))
