@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/owned.h"
+#include "base/words.h"
 #include "generator_control.h"
 
 /* Ports below the ephemeral range, so that outgoing connections do not take them. */
@@ -271,11 +272,15 @@ static void tell_generator(struct ssactuate_copies *copies) {
     }
 }
 
-/* Returns whether a leaving copy has no unfinished requests, according to the generator. */
+/*
+ * Returns whether a leaving copy has no unfinished requests, according to the generator, and gets
+ * no more: until the copies that start meanwhile serve, the generator has the previous URLs.
+ */
 static bool is_unused(const struct ssactuate_copies *copies, const struct ssactuate_copy *copy) {
     if (!copies->control || !copies->has_generator)
         return true;
-    return copies->is_told && ssactuate_generator_unfinished(copies->control, copy->url) == 0;
+    return copies->is_told && !(copies->urls && ss_words_has(copies->urls, ' ', copy->url)) &&
+           ssactuate_generator_unfinished(copies->control, copy->url) == 0;
 }
 
 /* Prints the URLs of the serving copies if they have changed. */

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tests how `instances` reads the unfinished requests from answers of ssrequest. */
+/* Tests how `instances` uses ssrequest, and reads the unfinished requests from its answers. */
 
+#include "copies.h"
 #include "generator_control.h"
 
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tree.h"
 #include "unit.h"
 
 static int64_t find(const char *answer) {
@@ -33,8 +42,66 @@ static void ended_run_has_no_unfinished_requests(void **state) {
     assert_int_equal(ssactuate_generator_unfinished("/nonexistent/socket", "http://b/"), 0);
 }
 
+static int sent; /* the latest signal */
+
+/* Replaces kill(): the copies do not exist. */
+int kill(pid_t process, int number) {
+    (void)process;
+    sent = number;
+    return 0;
+}
+
+/* An ssrequest without unfinished requests, until its socket is shut down. */
+static void *generate(void *context) {
+    char line[1000];
+    for (int connection; (connection = accept(*(int *)context, NULL, NULL)) >= 0;) {
+        ssize_t length = read(connection, line, sizeof line);
+        if (length > 0 && *line == 'u') /* urls */
+            send(connection, "ok\n", 3, MSG_NOSIGNAL);
+        else if (length > 0) /* status */
+            send(connection, "ok unfinished=0\n", 16, MSG_NOSIGNAL);
+        close(connection);
+    }
+    return NULL;
+}
+
+/* The first copy starts slowly, so ssrequest still sends requests to the second, which leaves. */
+static void copy_leaves_after_its_url_is_withdrawn(void **state) {
+    static struct ssactuate_copies copies;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ss_error error = {0};
+    const char *folder = tree_new();
+    pthread_t thread;
+    (void)state;
+    snprintf(address.sun_path, sizeof address.sun_path, "%.90s/control", folder);
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(listener, 5), 0);
+    assert_int_equal(pthread_create(&thread, NULL, generate, &listener), 0);
+    copies = (struct ssactuate_copies){.control = address.sun_path, .wanted = 1};
+    copies.urls = strdup("http://127.0.0.1:7/ http://127.0.0.1:9/");
+    copies.copies[0] =
+        (struct ssactuate_copy){.state = SSACTUATE_STARTING, .since = ss_platform_now()};
+    copies.copies[1] = (struct ssactuate_copy){
+        .state = SSACTUATE_LEAVING, .url = "http://127.0.0.1:9/", .child = {.pid = INT_MAX}};
+    assert_int_equal(ssactuate_copies_advance(&copies, &error), 0);
+    assert_true(copies.is_told);
+    assert_int_equal(copies.copies[1].state, SSACTUATE_LEAVING);
+    assert_int_equal(sent, 0);
+    free(copies.urls);
+    copies.urls = strdup("http://127.0.0.1:7/ http://127.0.0.1:99/");
+    assert_int_equal(ssactuate_copies_advance(&copies, &error), 0);
+    assert_int_equal(copies.copies[1].state, SSACTUATE_ENDING);
+    assert_int_equal(sent, SIGTERM);
+    free(copies.urls);
+    shutdown(listener, SHUT_RDWR);
+    pthread_join(thread, NULL);
+    close(listener);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(unfinished_requests_are_found_by_exact_url),
     cmocka_unit_test(status_without_a_valid_number_is_an_error),
-    cmocka_unit_test(ended_run_has_no_unfinished_requests))
+    cmocka_unit_test(ended_run_has_no_unfinished_requests),
+    cmocka_unit_test(copy_leaves_after_its_url_is_withdrawn))
