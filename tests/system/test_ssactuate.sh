@@ -312,6 +312,21 @@ values_changed_by_other_programs_are_not_restored() {
         fail "a value was not restored"
 }
 
+# Values are restored at the signal and again at the end.
+changes_by_other_programs_are_reported_once() {
+    local file
+    unpack intel-pstate
+    file=$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw
+    begin_run power=60W,stubborn
+    echo 70000000 >"$file"
+    kill -TERM "$run_pid"
+    await grep -q 'was changed to 70000000 by another program meanwhile' "$folder/run-err"
+    end_run
+    [ "$run_status" = 0 ] || fail "status $run_status: $(cat "$folder/run-err")"
+    [ "$(grep -c 'by another program' "$folder/run-err")" -eq 1 ] || fail "$(cat "$folder/run-err")"
+    [ "$(cat "$file")" = 70000000 ] || fail "the value of another program was overwritten"
+}
+
 knob_in_use_is_refused_with_the_pid() {
     unpack shared
     begin_run frequency@0-1=600MHz
@@ -1089,6 +1104,7 @@ run_case rounded_power_is_accepted_and_reported
 run_case values_changed_or_refused_by_the_kernel_are_reported
 run_case values_are_written_again_if_they_differ
 run_case values_changed_by_other_programs_are_not_restored
+run_case changes_by_other_programs_are_reported_once
 run_case knob_in_use_is_refused_with_the_pid
 run_case journals_of_earlier_boots_are_not_restored
 run_case values_are_restored_before_a_terminated_command_ends

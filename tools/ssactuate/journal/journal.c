@@ -317,11 +317,12 @@ static int restore_running(struct ssactuate_journal *journal,
         size_t foreign;
         if (ssactuate_running_restore(running, &foreign, error) < 0)
             status = -1;
-        if (foreign > 0)
+        if (foreign > 0 && !running->reported)
             report(restorer,
                 "the affinity of %zu thread%s of process group %d was changed by another program "
                 "meanwhile: not restored",
                 foreign, foreign == 1 ? "" : "s", (int)running->group);
+        running->reported |= foreign > 0;
     }
     return status;
 }
@@ -456,19 +457,20 @@ static int check_marked(
 
 /*
  * Marks the files to restore. Do this before the first write: files may depend on each other.
- * `restorer`, if not NULL, reports files that another program has changed.
+ * `restorer`, if not NULL, reports files that another program has changed, once.
  */
-static void mark(const struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer,
-    bool *marked) {
+static void mark(
+    struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer, bool *marked) {
     for (size_t i = 0; i < journal->count; i++) {
-        const struct ssactuate_entry *entry = &journal->entries[i];
+        struct ssactuate_entry *entry = &journal->entries[i];
         char found[SSACTUATE_VALUE];
         enum need need = find_need(journal->state->root, entry, found);
         marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
-        if (need == NEED_FOREIGN && restorer)
-            report(restorer,
-                "/%s was changed to %s by another program meanwhile: not restored to %s",
-                entry->setting.path, found, entry->before);
+        if (need != NEED_FOREIGN || !restorer || entry->reported)
+            continue;
+        entry->reported = true;
+        report(restorer, "/%s was changed to %s by another program meanwhile: not restored to %s",
+            entry->setting.path, found, entry->before);
     }
 }
 

@@ -66,8 +66,9 @@ struct ssactuate_entry {
     struct ssactuate_setting setting; /* `value` is the last value that was or will be set */
     char before[SSACTUATE_VALUE];
     char got[SSACTUATE_VALUE];
-    bool touched; /* the file may have been changed */
-    bool known;   /* `got` was read back after the latest change */
+    bool touched;  /* the file may have been changed */
+    bool known;    /* `got` was read back after the latest change */
+    bool reported; /* the restorer has reported that another program has changed it */
 };
 
 struct ssactuate_group {

@@ -31,6 +31,7 @@ struct ssactuate_running {
     size_t given_count, given_room;
     uint64_t used; /* CPU time of its processes at the last look, in nanoseconds; 0 if `ended` */
     bool ended;
+    bool reported; /* the restorer has reported affinities set by another program */
 };
 
 /*
