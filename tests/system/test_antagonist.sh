@@ -492,6 +492,25 @@ invalid_options_are_refused_before_anything_starts() {
     refuses_call "is given twice" --victim true --suspects "$pid,$pid" --dry-run
 }
 
+invalid_codes_are_refused() {
+    needs_ssantagonist
+    local shifts status
+    mkdir codes
+    for shifts in x:0,3,6 5:0,y,6 5:0,-3,6 5:0,3,63 63:0,3,6 5:0,,6 '5:0,3,6,' 5:3,6 5; do
+        status=0
+        ssantagonist codes --shifts "$shifts" codes 2>err || status=$?
+        [ "$status" -eq 125 ] || fail "$shifts: status $status"
+        grep -q '^ssantagonist: --shifts: write START:SHIFT,... ' err || fail "$shifts: $(cat err)"
+    done
+    status=0
+    ssantagonist codes --shifts 5:0,3,6 --slots 100 codes 2>err || status=$?
+    [ "$status" -eq 125 ] || fail "--slots 100: status $status"
+    grep -q -- '--slots: write 63 or 126' err || fail "$(cat err)"
+    [ -z "$(ls codes)" ] || fail "codes were written: $(ls codes)"
+    ssantagonist codes --shifts 62:0,3,60 --slots 63 codes
+    [ "$(wc -l <codes/codes.csv)" -eq 64 ] || fail "$(cat codes/codes.csv)"
+}
+
 a_study_reports_whether_suspects_slow_the_victim() {
     needs_ssantagonist
     write_bench
@@ -630,6 +649,7 @@ run_case a_failing_victim_command_is_reported
 run_case stubborn_victim_command_is_killed
 run_case victim_without_figures_is_reported_at_once
 run_case invalid_options_are_refused_before_anything_starts
+run_case invalid_codes_are_refused
 run_case a_study_reports_whether_suspects_slow_the_victim
 run_case a_large_loss_ends_the_run_and_continues_all_suspects
 run_case a_victim_that_answers_too_little_has_lost

@@ -9,18 +9,29 @@
 #include "base/owned.h"
 #include "output_file.h"
 
+/* Reads a place in the sequence. Returns what follows it, or NULL if it is invalid. */
+static const char *parse_place(const char *text, uint32_t *place) {
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *place = (uint32_t)number;
+    return *text >= '0' && *text <= '9' && number < CODES_LENGTH ? end : NULL;
+}
+
 int code_files_parse(struct codes *codes, const char *text, struct ss_error *error) {
-    const char *at = strchr(text, ':');
     size_t count = 0;
-    codes->start = (uint32_t)atoi(text);
-    while (at && count < CODES_MAX) {
-        codes->shifts[count++] = (uint32_t)atoi(at + 1);
-        at = strchr(at + 1, ',');
+    const char *at = parse_place(text, &codes->start);
+    if (at && *at != ':')
+        at = NULL;
+    while (at && *at && count < CODES_MAX) {
+        at = parse_place(at + 1, &codes->shifts[count++]);
+        if (at && *at && *at != ',')
+            at = NULL;
     }
-    if (at || count <= CODES_GHOSTS)
+    if (!at || *at || count <= CODES_GHOSTS)
         return ss_error_fail(error,
-            "--shifts: write START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts",
-            CODES_SUSPECTS_MAX, CODES_GHOSTS);
+            "--shifts: write START:SHIFT,... with the shifts of 1 to %d suspects and of %d ghosts, "
+            "each from 0 to %d",
+            CODES_SUSPECTS_MAX, CODES_GHOSTS, CODES_LENGTH - 1);
     codes->suspects = count - CODES_GHOSTS;
     return 0;
 }

@@ -115,6 +115,8 @@ static int write_codes(const struct antagonist_options *options, struct ss_error
     struct codes codes = {.slots = options->slots};
     if (code_files_parse(&codes, options->shifts, error) < 0)
         return -1;
+    if (codes.slots != CODES_LENGTH && codes.slots != 2 * CODES_LENGTH)
+        return ss_error_fail(error, "--slots: write %d or %d", CODES_LENGTH, 2 * CODES_LENGTH);
     return code_files_write(
         &codes, options->folder, ss_time_seconds(options->slot), options->depth, error);
 }
