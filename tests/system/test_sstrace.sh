@@ -359,6 +359,20 @@ bash -c 'mkdir "$2.$BASHPID" && exec "$0" --from alibaba-2021 --split "$2" "$1"'
     fail "--split after a killed one: $(cat "$folder/err")"
 diff -r "$folder/alibaba-2021" "$folder/container/split" || fail "--split after a killed one writes other files"
 [ "$(find "$folder/container" -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || fail "leftover folder: $(ls "$folder/container")"
+# The folder may be named by a symbolic link, but must not be the current one.
+mkdir "$folder/linked" "$folder/current"
+ln -s linked "$folder/link"
+expect 0 --from alibaba-2021 --split "$folder/link" "$import/alibaba-2021.csv"
+diff -r "$folder/alibaba-2021" "$folder/linked" || fail "--split writes other files through a symbolic link"
+[ -L "$folder/link" ] || fail "--split replaces a symbolic link"
+ln -s nowhere "$folder/broken"
+expect 2 --from alibaba-2021 --split "$folder/broken" "$import/alibaba-2021.csv"
+error_has "--split: $folder/broken is a link to nothing: make its folder or remove it"
+table=$(realpath "$import/alibaba-2021.csv")
+cd "$folder/current"
+expect 2 --from alibaba-2021 --split . "$table"
+error_has '--split: . is the current folder: name another one'
+cd - >/dev/null
 # --split writes all files or none.
 expect 2 --from alibaba-2022 --split "$folder/nodes" "$import/alibaba-2022.csv"
 error_has 'nodes cannot be written: it exists and is not empty'

@@ -321,17 +321,41 @@ static int check_folder(const char *folder, struct ss_error *error) {
     return 0;
 }
 
+/*
+ * Returns the path of the folder. A symbolic link is followed, because the folder is replaced; so
+ * it cannot be the current one, in which the caller would be left without the files.
+ */
+static char *find_folder(const char *name, struct ss_error *error) {
+    char *path = realpath(name, NULL);
+    SS_OWNED(free) char *here = realpath(".", NULL);
+    if (path && here && strcmp(path, here) == 0) {
+        free(path);
+        ss_error_fail(
+            error, "--split: %s is the current folder: name another one", ss_words_show(name).text);
+        return NULL;
+    }
+    if (!path && lstat(name, &(struct stat){0}) == 0) {
+        ss_error_fail(error, "--split: %s is a link to nothing: make its folder or remove it",
+            ss_words_show(name).text);
+        return NULL;
+    }
+    if (!path && !(path = strdup(name)))
+        ss_error_memory(error);
+    return path;
+}
+
 int sstrace_split_run(const struct sstrace_request *request, struct ss_error *error) {
     struct machines machines = {
         .split = {.find = find_samples, .end = end_table}, .request = *request};
     struct ss_trace_sink nowhere = sstrace_nowhere();
     machines.request.import.split = &machines.split;
-    if (check_folder(request->split, error) != 0 ||
+    SS_OWNED(free) char *folder = find_folder(request->split, error);
+    if (!folder || check_folder(folder, error) != 0 ||
         sstrace_strands_open(&machines.strands, error) != 0)
         return -1;
     int result = sstrace_source_run(&machines.request, &nowhere, error);
     if (result == 0)
-        result = write_folder(&machines, request->split, error);
+        result = write_folder(&machines, folder, error);
     for (size_t i = 0; i < machines.count; i++) {
         sstrace_samples_close(&machines.items[i]->samples);
         free(machines.items[i]);
