@@ -557,6 +557,20 @@ cancel_ends_a_task_that_has_no_process_group_yet() {
     [ -z "$(ls study/.fleet/jobs)" ] || fail "canceled tasks are still known"
 }
 
+cancel_ends_a_stopped_task() {
+    local pid task status=0
+    write_plan 1 1000
+    ssfleet run --engine local study plan 2>err &
+    pid=$!
+    await is_running study ''
+    read -r _ task _ < <(cat study/.fleet/jobs/*.pid)
+    kill -STOP -- "-$task"
+    timeout "$patience" ssfleet cancel study || { kill -KILL -- "-$task" && fail "the task was not canceled"; }
+    wait "$pid" || status=$?
+    [ "$status" -ne 0 ] || fail "a canceled study counts as done"
+    await has_no_calls study
+}
+
 # Only the name of the host distinguishes the process from one of this host.
 cancel_is_refused_on_another_host() {
     local file
@@ -1410,6 +1424,7 @@ run_case a_node_with_a_local_disk_undoes_journals_left_by_a_power_cut
 run_case cancel_ends_running_tasks
 run_case status_shows_which_run_of_a_task_is_carried_out
 run_case cancel_ends_a_task_that_has_no_process_group_yet
+run_case cancel_ends_a_stopped_task
 run_case cancel_is_refused_on_another_host
 run_case cancel_ends_tasks_that_are_being_submitted
 run_case no_task_is_submitted_after_a_cancel

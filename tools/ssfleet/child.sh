@@ -71,6 +71,7 @@ child_cancel() {
         read -r _ pid _ <"$fleet/jobs/$id.pid"
         # Until setsid has run, the process does not lead a group.
         kill -TERM -- "-$pid" 2>/dev/null || kill -TERM "$pid" 2>/dev/null || true
+        kill -CONT -- "-$pid" 2>/dev/null || true # the user may have stopped it, and it would not end
         while child_lives "$id"; do sleep 0.1; done
     done
 }
