@@ -388,6 +388,7 @@ interrupt_during() {
 # The terminal sends the signal before the command exists.
 interrupt_before_the_command_ends_the_run() {
     local words
+    need python3
     unpack intel-pstate
     write_policy "load record $folder/load" 'below 100% power=60W'
     for words in 'run power=60W' "follow --policy $folder/policy"; do
@@ -402,6 +403,7 @@ interrupt_before_the_command_ends_the_run() {
 # The process that is about to become the command blocks all signals. It writes to cgroup.procs.
 interrupt_at_the_start_of_the_command_ends_it() {
     local name=cgroup.procs
+    need python3
     unpack cgroup-v2
     write_policy "load record $folder/load" 'below 100% quota=50%'
     expect 130 interrupt_during "$name" run quota=50% -- sleep 1000
@@ -415,6 +417,7 @@ interrupt_at_the_start_of_the_command_ends_it() {
 # Signals that arrive before ssactuate runs again count once, so more follow until the command is dead.
 second_interrupt_kills_the_command() {
     local words
+    need python3
     write_policy "load record $folder/load" 'below 100% pin=free'
     for words in 'run pin=free' "follow --policy $folder/policy"; do
         rm -f "$folder/caught"
@@ -427,6 +430,7 @@ second_interrupt_kills_the_command() {
 # Unlike Ctrl+C, this signal reaches only ssactuate.
 sent_interrupt_is_passed_on_at_a_terminal() {
     local words
+    need python3
     write_policy "load record $folder/load" 'below 100% pin=free'
     for words in 'run pin=free' "follow --policy $folder/policy"; do
         # shellcheck disable=SC2086 # a list of words
