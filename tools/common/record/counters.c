@@ -71,7 +71,7 @@ int ssreport_counters_read(struct ssreport_record *record, struct ss_error *erro
         .optional = ~1U,
         .take = take_second,
         .context = &reader};
-    return ssreport_csv_read(record->path, &csv, &record->notes, error);
+    return ssreport_csv_read(record->folder, &csv, &record->notes, error);
 }
 
 void ssreport_counters_free(struct ssreport_counters *counters) {

@@ -232,8 +232,10 @@ static int read_record(struct ssreport_fleet *fleet, size_t index, const char *f
     struct ss_error error = {0};
     struct ssreport_notes notes = {0};
     snprintf(path, sizeof path, "%.4000s/%.4000s", folder, node->record);
+    reader.record.folder = strdup(path);
+    if (!reader.record.folder)
+        return -1;
     node->cpus = read_cpus(path, &error);
-    reader.record.path = path;
     ssreport_record_read_events(&reader.record);
     if (isnan(node->cpus) || ssreport_csv_read(path, &csv, &notes, &error) < 0)
         fail_node(node,

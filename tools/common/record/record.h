@@ -74,8 +74,7 @@ int ssreport_columns_set(struct ssreport_columns *columns, const char *name, con
 void ssreport_columns_free(struct ssreport_columns *columns);
 
 struct ssreport_record {
-    const char *path;  /* only while reading */
-    char *folder;      /* the same, owned; NULL if the record was not read */
+    char *folder;      /* its path, owned; NULL if the record was not read */
     char *name;        /* path of the record, with a number if it is given more than once */
     const char *title; /* the part of the name that is shown; NULL: all of it */
     struct ssreport_notes notes;

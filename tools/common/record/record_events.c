@@ -114,7 +114,7 @@ void ssreport_record_read_events(struct ssreport_record *record) {
     struct event_reader reader = {.record = record};
     char path[4200], *line = NULL;
     size_t size = 0, number = 0, broken = 0, first = 0;
-    snprintf(path, sizeof path, "%.4000s/events.jsonl", record->path);
+    snprintf(path, sizeof path, "%.4000s/events.jsonl", record->folder);
     FILE *stream = fopen(path, "re");
     if (!stream) {
         ssreport_notes_add(&record->notes, "events.jsonl: %s", strerror(errno));

@@ -114,7 +114,7 @@ static void take_whole_summary(struct ssreport_record *record, struct json_objec
 static int read_document(struct ssreport_record *record, const char *name,
     void take(struct ssreport_record *, struct json_object *), struct ss_error *error) {
     struct ss_error missing = {0};
-    struct json_object *document = document_read(record->path, name, "", &missing);
+    struct json_object *document = document_read(record->folder, name, "", &missing);
     if (!document)
         ssreport_notes_add(&record->notes, "%s", missing.message);
     int status = document_check_record(document, error);
@@ -126,11 +126,11 @@ static int read_document(struct ssreport_record *record, const char *name,
 
 static int read_summary(struct ssreport_record *record, struct ss_error *error) {
     char path[4200];
-    snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
+    snprintf(path, sizeof path, "%.4000s/summary.json", record->folder);
     record->interrupted = access(path, F_OK) < 0;
     if (!record->interrupted)
         return read_document(record, "summary.json", take_whole_summary, error);
-    record->running = ss_record_writer(record->path) != 0;
+    record->running = ss_record_writer(record->folder) != 0;
     ssreport_notes_add(&record->notes,
         record->running ? "the run is in progress: the record is incomplete"
                         : "the run was interrupted: the record has no summary.json");
@@ -140,11 +140,8 @@ static int read_summary(struct ssreport_record *record, struct ss_error *error) 
 
 int ssreport_record_read(
     struct ssreport_record *record, const char *path, const char *name, struct ss_error *error) {
-    *record = (struct ssreport_record){.path = path,
-        .folder = strdup(path),
-        .name = strdup(name),
-        .wall = NAN,
-        .first_end = INFINITY};
+    *record = (struct ssreport_record){
+        .folder = strdup(path), .name = strdup(name), .wall = NAN, .first_end = INFINITY};
     if (!record->folder || !record->name)
         return ss_error_memory(error);
     struct stat status;

@@ -102,7 +102,7 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
         .optional = 1U << DUTY | 1U << COUNTED,
         .take = take_sample,
         .context = &reader};
-    if (ssreport_csv_read(record->path, &csv, &record->notes, error) < 0)
+    if (ssreport_csv_read(record->folder, &csv, &record->notes, error) < 0)
         return -1;
     if (record->sample_count == 0)
         return ss_error_fail(error, "samples.csv has no sample under control");
@@ -176,11 +176,11 @@ void ssreport_record_read_decisions(struct ssreport_record *record) {
     struct ssreport_csv csv = {
         .name = "decisions.csv", .columns = columns, .take = take_decision, .context = record};
     char path[4400];
-    snprintf(path, sizeof path, "%.4300s/%s", record->path, csv.name);
+    snprintf(path, sizeof path, "%.4300s/%s", record->folder, csv.name);
     if (access(path, F_OK) < 0 && errno == ENOENT)
         ssreport_notes_add(
             &record->notes, "duties of instances are unknown: decisions were not recorded");
-    else if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
+    else if (ssreport_csv_read(record->folder, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "duties are unknown: %s", error.message);
 }
 
@@ -208,7 +208,7 @@ static void read_times(struct ssreport_record *record, struct times_reader *read
     struct ss_error error = {0};
     struct ssreport_csv csv = {
         .name = "iteration-times.csv", .columns = columns, .take = take_times, .context = reader};
-    if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
+    if (ssreport_csv_read(record->folder, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "%s", error.message);
     /* A killed run lacks the rows of the whole run; after a full disk, any row may be missing. */
     bool is_whole = reader->whole.count >= reader->seconds.count;
@@ -218,7 +218,7 @@ static void read_times(struct ssreport_record *record, struct times_reader *read
 void ssreport_record_read_iteration_times(struct ssreport_record *record) {
     struct times_reader reader = {0};
     char path[4200];
-    snprintf(path, sizeof path, "%.4000s/iteration-times.csv", record->path);
+    snprintf(path, sizeof path, "%.4000s/iteration-times.csv", record->folder);
     if (access(path, F_OK) < 0)
         return;
     if (ss_histogram_open(&record->iteration_times, SS_HISTOGRAM_FINE) == 0 &&
@@ -259,7 +259,7 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         .optional = 1U << 2,
         .take = take_iteration,
         .context = record};
-    if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
+    if (ssreport_csv_read(record->folder, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "iterations are unknown: %s", error.message);
     /*
      * Only the summary distinguishes a run in which no iteration ended from one that did not count
@@ -285,7 +285,7 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
 void ssreport_record_read_counters(struct ssreport_record *record) {
     char path[4200];
     struct ss_error error = {0};
-    snprintf(path, sizeof path, "%.4000s/counters.csv", record->path);
+    snprintf(path, sizeof path, "%.4000s/counters.csv", record->folder);
     if (access(path, F_OK) == 0 && ssreport_counters_read(record, &error) < 0)
         ssreport_notes_add(&record->notes, "counters are unknown: %s", error.message);
 }
