@@ -1045,7 +1045,7 @@ test_option_compares_groups_of_values() {
 }
 
 options_and_their_values_are_checked() {
-    local status
+    local status table what headings heading kind byte_order_mark=$'\xef\xbb\xbf'
     mkdir -p "$folder/empty"
     record_a_short_run
     report 125 "$folder/empty"
@@ -1060,10 +1060,19 @@ options_and_their_values_are_checked() {
     report 125 -o "$folder/beside" "$folder/run"
     error_has 1 'holds a record, which the report would damage'
     rm "$folder/beside/run.json"
-    printf '%s\n' time,watts 2026-11-20T10:00:01.000Z,10 >"$folder/beside/energy.csv"
-    report 125 -o "$folder/beside" "$folder/run"
-    error_has 1 'holds samples of power in energy.csv, which the report would replace'
-    [ "$(tail -n 1 "$folder/beside/energy.csv")" = 2026-11-20T10:00:01.000Z,10 ] || fail "ssreport replaced samples"
+    # The columns of an input have any order, and may follow a byte order mark.
+    for kind in "energy|samples of power in energy.csv|time,watts elapsed_seconds,time,watts" \
+        "fleet|the list of a fleet's nodes, fleet.csv|node,status record,node,status $byte_order_mark""fleet,node" \
+        "requests|a record of requests|epoch_seconds,elapsed_seconds"; do
+        IFS='|' read -r table what headings <<<"$kind"
+        for heading in $headings; do
+            printf '%s\n' "$heading" 1,2,3 >"$folder/beside/$table.csv"
+            report 125 -o "$folder/beside" "$folder/run"
+            error_has 1 "holds $what, which the report would replace"
+            [ "$(tail -n 1 "$folder/beside/$table.csv")" = 1,2,3 ] || fail "ssreport replaced $table.csv: $heading"
+        done
+        rm "$folder/beside/$table.csv"
+    done
     # A study without results has another exit status than a missing one.
     mkdir -p "$folder/study"
     echo 'run,workload,reason' >"$folder/study/manifest.csv"
@@ -1117,6 +1126,11 @@ unchanged() {
     diff -r "$folder/fleet" "$folder/fleet.before" || fail "$*: ssreport changed its input"
 }
 
+# has_error TEXT: fails unless a message has the text; there may be notes on records.
+has_error() {
+    grep -qF -- "$1" "$folder/err" || fail "no '$1' in: $(cat "$folder/err")"
+}
+
 # Tables of a report, and the files of a record, may have the same names.
 inputs_are_not_overwritten() {
     local file other
@@ -1138,6 +1152,29 @@ inputs_are_not_overwritten() {
         unchanged "would overwrite $folder/hard/other, which this report reads" --perfetto "$folder/hard/other"
         [ "$folder/hard/other" -ef "$folder/fleet/$file" ] || fail "the other name of $file was replaced"
     done
+    # The files of a run of a study lie next to its record, also if that is left out; others have its name.
+    local run=$folder/study/r1
+    mkdir -p "$run"
+    cp -r "$folder/fleet/n1" "$run/record"
+    cp -r "$folder/fleet/n1" "$folder/alone"
+    echo '{"schema": 1, "status": "done", "commands": [{"record": "record"}]}' >"$run/run.json"
+    printf 'time,watts\n2026-11-20T10:00:01.000Z,10\n' >"$run/energy.csv"
+    printf 'time,load\n2026-11-20T10:00:01.000Z,0.5\n' | tee "$run/beside.csv" >"$folder/alone.host-load.csv"
+    ln -s study "$folder/linked_study"
+    cp -r "$folder/study" "$folder/study.before"
+    cp -r "$folder/alone.host-load.csv" "$folder/load.before"
+    for file in run.json energy.csv beside.csv record/samples.csv; do
+        for other in "" "--leave-out=doubtful"; do
+            report 125 -q ${other:+"$other"} --perfetto "$folder/linked_study/r1/$file" "$folder/study"
+            has_error "would overwrite $folder/linked_study/r1/$file, which this report reads"
+        done
+    done
+    report 125 -q --perfetto "$folder/alone.host-load.csv" "$folder/alone" "$folder/alone"
+    has_error "would overwrite $folder/alone.host-load.csv, which this report reads"
+    diff -r "$folder/study" "$folder/study.before" || fail "ssreport changed a study"
+    cmp "$folder/alone.host-load.csv" "$folder/load.before" || fail "ssreport changed samples of the host"
+    report 125 -q -o "$folder/both" --perfetto "$folder/both/../both/runs.csv" "$folder/alone"
+    has_error '--output and --perfetto would both write to'
     unchanged '--profile and --perfetto would both write to' --profile "$folder/one" --perfetto "$folder/one"
     # Earlier reports are replaced.
     report 0 -q -o "$folder/report" --perfetto "$folder/timeline" "$folder/fleet" "$folder/fleet/n1"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -140,62 +139,94 @@ static int write_policy(const struct ssreport_report *report,
     return ss_whole_file_commit(&file) < 0 ? cannot_write(request->policy, error) : 0;
 }
 
-/* Returns whether a file of a folder begins with a heading; false if it cannot be read. */
-static bool begins_with(const char *folder, const char *file, const char *heading) {
-    char path[PATH_MAX], line[64] = "";
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    FILE *stream = fopen(path, "re");
-    if (!stream)
+#define IS_RECORD "a record, which the report would damage"
+
+/* Files that a report reads: their paths begin with that of a record, a study or a fleet. */
+static const struct input_file {
+    const char *suffix;
+    const char *held;    /* what a folder with this file holds, which --output refuses; NULL if it
+                            may be the folder of a report */
+    const char *heading; /* begins the table of this name that a report writes; NULL if none */
+} input_files[] = {
+    {"", NULL, NULL},
+    {"/plan.json", IS_RECORD, NULL},
+    {"/samples.csv", IS_RECORD, NULL},
+    {"/requests.json", IS_RECORD, NULL},
+    {"/run.json", IS_RECORD, NULL},
+    {"/requests.csv", "a record of requests, which the report would replace", "record,"},
+    {"/energy.csv", "samples of power in energy.csv, which the report would replace", "record,"},
+    {"/fleet.csv", "the list of a fleet's nodes, fleet.csv, which the report would replace",
+        "fleet,"},
+    {"/summary.json", NULL, NULL},
+    {"/platform.json", NULL, NULL},
+    {"/events.jsonl", NULL, NULL},
+    {"/decisions.csv", NULL, NULL},
+    {"/decisions-before.csv", NULL, NULL},
+    {"/cpus.csv", NULL, NULL},
+    {"/iterations.csv", NULL, NULL},
+    {"/iteration-times.csv", NULL, NULL},
+    {"/counters.csv", NULL, NULL},
+    {"/response-times.csv", NULL, NULL},
+    {"/idle.csv", NULL, NULL},
+    {"/beside.csv", NULL, NULL},
+    {"/host-load.csv", NULL, NULL},
+    {"/guest-clock.csv", NULL, NULL},
+    {"/guest-vcpus.csv", NULL, NULL},
+    {"/manifest.csv", NULL, NULL},
+    /* Next to a record, and in the folder of a run of a study: */
+    {"/../run.json", NULL, NULL},
+    {"/../energy.csv", NULL, NULL},
+    {"/../idle.csv", NULL, NULL},
+    {"/../beside.csv", NULL, NULL},
+    {".host-load.csv", NULL, NULL},
+    {".guest-clock.csv", NULL, NULL},
+    {".guest-vcpus.csv", NULL, NULL},
+    {".each.csv", NULL, NULL},
+};
+#define INPUT_FILES (sizeof input_files / sizeof *input_files)
+
+/* Returns whether a file exists and does not begin with a heading, if one is given. */
+static bool holds_other(const char *path, const char *heading) {
+    char line[64] = "";
+    if (access(path, F_OK) < 0)
         return false;
-    bool is_read = fgets(line, sizeof line, stream) != NULL;
-    fclose(stream);
-    return is_read && strncmp(line, heading, strlen(heading)) == 0;
+    FILE *stream = heading ? fopen(path, "re") : NULL;
+    bool is_read = stream && fgets(line, sizeof line, stream);
+    if (stream)
+        fclose(stream);
+    return !is_read || strncmp(line, heading, strlen(heading)) != 0;
 }
 
 /*
  * Fails if the folder is a record, a run of a study or a fleet, because some tables have the names
- * of their files.
+ * of their files. A file with such a name may be replaced only if it begins as our table does: the
+ * columns of an input have any order.
  */
 static int check_output(const char *folder, struct ss_error *error) {
-    static const char *const files[] = {"plan.json", "samples.csv", "requests.json", "run.json"};
-    if (begins_with(folder, "energy.csv", "time,"))
-        return ss_error_fail(error,
-            "--output: %s holds samples of power in energy.csv, which the report would replace: "
-            "choose another folder",
-            folder);
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        char path[PATH_MAX];
-        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        if (access(path, F_OK) == 0)
-            return ss_error_fail(error,
-                "--output: %s holds a record, which the report would damage: choose another folder",
-                folder);
+    for (size_t i = 0; i < INPUT_FILES; i++) {
+        const struct input_file *file = &input_files[i];
+        char path[8400];
+        snprintf(path, sizeof path, "%.8000s%s", folder, file->suffix);
+        if (file->held && holds_other(path, file->heading))
+            return ss_error_fail(
+                error, "--output: %s holds %s: choose another folder", folder, file->held);
     }
-    if (begins_with(folder, "fleet.csv", "node,"))
-        return ss_error_fail(error,
-            "--output: %s holds the list of a fleet's nodes, fleet.csv, which the report would "
-            "replace: choose another folder",
-            folder);
     return 0;
 }
 
-/* Returns whether a path, or a file of it if `name` is not empty, is this file. */
-static bool is_at(const struct stat *file, const char *path, const char *name) {
+/* Returns whether a path, with a suffix, is this file. */
+static bool is_at(const struct stat *file, const char *path, const char *suffix) {
     struct stat status;
     char joined[8400];
-    snprintf(joined, sizeof joined, "%.4000s%s%.200s", path, *name ? "/" : "", name);
+    snprintf(joined, sizeof joined, "%.8000s%s", path, suffix);
     return stat(joined, &status) == 0 && status.st_dev == file->st_dev &&
            status.st_ino == file->st_ino;
 }
 
 /* Returns whether the file is this path, or a file of the record, study or fleet there. */
 static bool is_read_from(const struct stat *file, const char *path) {
-    static const char *const names[] = {"", "plan.json", "samples.csv", "summary.json",
-        "platform.json", "events.jsonl", "decisions.csv", "cpus.csv", "iterations.csv",
-        "iteration-times.csv", "counters.csv", "energy.csv", "idle.csv", "requests.json",
-        "requests.csv", "run.json", "manifest.csv", "fleet.csv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (is_at(file, path, names[i]))
+    for (size_t i = 0; i < INPUT_FILES; i++) {
+        if (is_at(file, path, input_files[i].suffix))
             return true;
     }
     return false;
@@ -217,9 +248,11 @@ static bool is_input(const struct stat *file, const struct ssreport_report *repo
     for (size_t i = 0; i < request->count; i++)
         found |= is_read_from(file, request->folders[i]);
     for (size_t i = 0; i < report->run_count; i++)
-        found |= is_read_from(file, report->runs[i].record.name);
+        found |= is_read_from(file, report->runs[i].record.folder);
     for (size_t i = 0; i < report->response_count; i++)
         found |= is_read_from(file, report->responses[i].path);
+    for (size_t i = 0; i < report->failure_count; i++) /* most of them are named by their path */
+        found |= is_read_from(file, report->failures[i].name);
     for (size_t i = 0; i < report->fleet_count; i++)
         found |= is_node_file(file, &report->fleets[i]);
     return found;
@@ -300,12 +333,32 @@ static int print_output(const struct ssreport_report *report,
     return 0;
 }
 
-static int write_all(
-    const struct ssreport_report *report, const char *folder, struct ss_error *error) {
+/* Fails if another file to write is one of the report. Its folder exists. */
+static int check_folder(const struct ssreport_report *report,
+    const struct ssreport_request *request, struct ss_error *error) {
+    for (size_t i = 0; i <= report->table_count; i++) {
+        bool is_table = i < report->table_count;
+        char path[8400];
+        snprintf(path, sizeof path, "%.4000s/%.200s%s", request->output,
+            is_table ? report->tables[i].name : "report", is_table ? ".csv" : ".html");
+        const struct ss_path outputs[] = {{"--output", path, false},
+            {"--profile", request->profile, false}, {"--perfetto", request->perfetto, false},
+            {"--policy", request->policy, false}};
+        if (ss_paths_check(outputs, sizeof outputs / sizeof *outputs, -1, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_all(const struct ssreport_report *report, const struct ssreport_request *request,
+    struct ss_error *error) {
+    const char *folder = request->output;
     if (check_output(folder, error) < 0)
         return -1;
     if (mkdir(folder, 0777) < 0 && errno != EEXIST)
         return cannot_write(folder, error);
+    if (check_folder(report, request, error) < 0)
+        return -1;
     if (write_sheets(report, folder, error) < 0)
         return -1;
     return write_page(report, folder, error);
@@ -505,7 +558,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     if (result == 0)
         result = check_files(&report, request, error);
     if (result == 0 && request->output)
-        result = write_all(&report, request->output, error);
+        result = write_all(&report, request, error);
     if (result == 0 && request->profile)
         result = write_profile(&report, request->profile, error);
     if (result == 0 && request->perfetto)
