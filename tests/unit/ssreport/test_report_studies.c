@@ -313,6 +313,60 @@ static void runs_next_to_a_duet_are_listed(void **state) {
     }
 }
 
+static void write_replay(const char *name, int speed, int kind, int iterations) {
+    char columns[200];
+    snprintf(columns, sizeof columns,
+        "\"experiment\": \"replay\", \"workload\": \"w\", \"round\": \"1\", \"speed\": \"%d\", "
+        "\"kind\": \"k%d\"",
+        speed, kind);
+    write_run(name, columns, iterations);
+}
+
+/* The machine of the second study is ten times as fast. */
+static void replays_are_compared_with_the_slowest_of_their_study(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    folder_open();
+    write_replay("1/a", 1, 1, 6);
+    write_replay("2/b", 2, 1, 60);
+    write_replay("2/c", 4, 1, 60);
+    write_replay("3/d", 2, 1, 6); /* a study of one speed, compared with the first study */
+    for (int study = 1; study <= 3; study++)
+        assert_int_equal(
+            ssreport_gather(&report, folder_file((char[]){(char)('0' + study), 0}), 0), 0);
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    assert_rows(&report, "replay", 4);
+    for (size_t row = 0; row < 4; row++) {
+        bool is_second =
+            table_cell_at(ssreport_table(&report, "replay"), row, "iterations")->number > 9;
+        assert_cell(&report, "replay", row, "ratio", 1);
+        assert_cell(&report, "replay", row, "against_speed", is_second ? 2 : 1);
+    }
+    ssreport_report_free(&report);
+}
+
+/* A plan may repeat a run within a round. */
+static void repeated_runs_of_a_round_are_compared_with_the_first(void **state) {
+    (void)state;
+    static const int iterations[] = {6, 12, 18};
+    struct ssreport_report report;
+    folder_open();
+    for (int kind = 1; kind <= 2; kind++) {
+        for (int i = 0; i < 3; i++)
+            write_replay(
+                (char[]){(char)('a' + 3 * (kind - 1) + i), 0}, 1, kind, kind * iterations[i]);
+    }
+    report = report_study();
+    assert_rows(&report, "replay", 6);
+    assert_cell(&report, "replay", 0, "ratio", 1);
+    assert_cell(&report, "replay", 1, "ratio", 2);
+    assert_cell(&report, "replay", 2, "ratio", 3);
+    assert_rows(&report, "study", 2);
+    assert_cell(&report, "study", 1, "relative", 4); /* 2, 4 and 6 times the first run */
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(replays_of_a_study_are_compared_with_the_original_speed),
@@ -322,6 +376,8 @@ UNIT_MAIN(
     cmocka_unit_test(values_with_and_without_units_are_points_of_their_own),
     cmocka_unit_test(sets_with_a_trace_each_are_compared),
     cmocka_unit_test(rounds_of_two_studies_are_compared_within_each),
+    cmocka_unit_test(replays_are_compared_with_the_slowest_of_their_study),
+    cmocka_unit_test(repeated_runs_of_a_round_are_compared_with_the_first),
     cmocka_unit_test(columns_with_the_name_of_a_figure_are_kept),
     cmocka_unit_test(runs_next_to_a_duet_are_listed),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

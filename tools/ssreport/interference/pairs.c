@@ -176,13 +176,13 @@ static int compare_like(const void *left, const void *right, void *what) {
 
 bool ssreport_pair_is_of_study(
     const struct ssreport_pair *pair, const struct ssreport_pair *other) {
-    return other->foreground->manifest == pair->foreground->manifest;
+    return ssreport_run_is_of_study(pair->foreground, other->foreground);
 }
 
 bool ssreport_pair_is_closer(const struct ssreport_pair *pair, const struct ssreport_pair *other,
     const struct ssreport_pair *found) {
-    return !found ||
-           (ssreport_pair_is_of_study(pair, other) && !ssreport_pair_is_of_study(pair, found));
+    return ssreport_run_is_closer(
+        pair->foreground, other->foreground, found ? found->foreground : NULL);
 }
 
 bool ssreport_pair_is_like(

@@ -68,11 +68,7 @@ bool ssreport_pair_is_like(
 SS_NONNULL(1, 2)
 bool ssreport_pair_is_of_study(const struct ssreport_pair *pair, const struct ssreport_pair *other);
 
-/*
- * Returns whether `other` is a better counterpart of a pair than `found`, which may be NULL: the
- * first one, unless a later one is of the same study. Rounds of several studies have the same
- * numbers.
- */
+/* Like ssreport_run_is_closer(), for pairs. */
 SS_NONNULL(1, 2)
 bool ssreport_pair_is_closer(const struct ssreport_pair *pair, const struct ssreport_pair *other,
     const struct ssreport_pair *found);

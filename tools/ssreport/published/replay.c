@@ -65,23 +65,35 @@ static void add_run(
             100 * most, original->speed);
 }
 
+/* Returns whether the study of a replay has another speed, so that it can be compared within it. */
+static bool has_other_speed(
+    struct ssreport_run *const *runs, size_t count, const struct ssreport_run *replay) {
+    for (size_t i = 0; i < count; i++) {
+        if (ssreport_run_is_of_study(replay, runs[i]) && isfinite(runs[i]->figures.throughput) &&
+            fabs(runs[i]->speed - replay->speed) > SAME_SPEED)
+            return true;
+    }
+    return false;
+}
+
 /*
- * Returns the run with which a replay is compared: at speed 1 or, if absent, the slowest speed, and
- * if possible of the same study; `runs` are ordered by speed. Returns NULL if none has a
- * throughput.
+ * Returns the run with which a replay is compared: the first one at speed 1 or, if absent, at the
+ * slowest speed. Runs of other studies, perhaps of another machine, count only if the study has no
+ * other speed. `runs` are ordered by speed. Returns NULL if none has a throughput.
  */
 static const struct ssreport_run *find_original(
     struct ssreport_run *const *runs, size_t count, const struct ssreport_run *replay) {
     const struct ssreport_run *found = NULL;
-    bool is_original = false;
+    bool only_own = has_other_speed(runs, count, replay), is_original = false;
     for (size_t i = 0; i < count; i++) {
         const struct ssreport_run *run = runs[i];
-        bool is_own = run->manifest == replay->manifest;
         bool is_one = fabs(run->speed - 1) <= SAME_SPEED;
-        if (!isfinite(run->figures.throughput))
+        if (!isfinite(run->figures.throughput) ||
+            (only_own && !ssreport_run_is_of_study(replay, run)))
             continue;
         if (!found || (is_one && !is_original) ||
-            (is_own && fabs(run->speed - found->speed) <= SAME_SPEED)) {
+            (fabs(run->speed - found->speed) <= SAME_SPEED &&
+                ssreport_run_is_closer(replay, run, found))) {
             found = run;
             is_original = is_one;
         }

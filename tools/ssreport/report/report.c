@@ -74,12 +74,22 @@ int ssreport_compare_numbers(double left, double right) {
     return (left > right + SAME_NUMBER) - (left < right - SAME_NUMBER);
 }
 
+bool ssreport_run_is_of_study(const struct ssreport_run *run, const struct ssreport_run *other) {
+    return other->manifest == run->manifest;
+}
+
+bool ssreport_run_is_closer(const struct ssreport_run *run, const struct ssreport_run *other,
+    const struct ssreport_run *found) {
+    return !found ||
+           (ssreport_run_is_of_study(run, other) && !ssreport_run_is_of_study(run, found));
+}
+
 const struct ssreport_run *ssreport_report_beside(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *role) {
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *other = &report->runs[i];
         if (ssreport_is_word(other->role, role) && other->set == run->set &&
-            other->manifest == run->manifest && ssreport_is_word(other->group, run->group) &&
+            ssreport_run_is_of_study(run, other) && ssreport_is_word(other->group, run->group) &&
             strcmp(ssreport_run_environment(other), ssreport_run_environment(run)) == 0 &&
             ssreport_is_same(other->placement, run->placement))
             return other;

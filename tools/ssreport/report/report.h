@@ -113,6 +113,19 @@ int ssreport_compare_words(const char *left, const char *right);
 /* Orders numbers, NaN first. Numbers whose difference a manifest cannot express are equal. */
 int ssreport_compare_numbers(double left, double right);
 
+/* Returns whether two runs are of one study. */
+SS_NONNULL(1, 2)
+bool ssreport_run_is_of_study(const struct ssreport_run *run, const struct ssreport_run *other);
+
+/*
+ * Returns whether `other` is a better counterpart of a run than `found`, which may be NULL: the
+ * first one, unless only a later one is of the same study. Rounds of several studies have the same
+ * numbers.
+ */
+SS_NONNULL(1, 2)
+bool ssreport_run_is_closer(const struct ssreport_run *run, const struct ssreport_run *other,
+    const struct ssreport_run *found);
+
 /* The role of a run of a program without a neighbor. */
 #define SSREPORT_ALONE "alone"
 

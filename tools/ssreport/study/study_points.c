@@ -89,8 +89,8 @@ static double least_bound(const struct ssreport_study_point *point) {
 }
 
 /*
- * Returns the run of the same round, if possible of the same study; NULL if absent. Runs without a
- * round are matched by their order.
+ * Returns the first run of the same round, if possible of the same study; NULL if absent. Runs
+ * without a round are matched by their order.
  */
 static const struct ssreport_run *find_round(
     const struct ssreport_study_point *base, const struct ssreport_run *run, size_t number) {
@@ -100,7 +100,7 @@ static const struct ssreport_run *find_round(
     const struct ssreport_run *found = NULL;
     for (size_t i = 0; i < base->rounds; i++) {
         const struct ssreport_run *other = base->runs[i];
-        if (other->round == run->round && (!found || other->manifest == run->manifest))
+        if (other->round == run->round && ssreport_run_is_closer(run, other, found))
             found = other;
     }
     return found;
