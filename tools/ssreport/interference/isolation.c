@@ -7,26 +7,32 @@
 #include "base/owned.h"
 #include "run_order.h"
 
+/* Further conditions for a run alone. */
+enum {
+    OWN = 1U << 0,          /* it is of the same study */
+    IN_REFERENCE = 1U << 1, /* its placement is the reference */
+};
+
 /*
- * Returns whether `alone` is a run of the program of `run` without a neighbor, and may be compared
- * with it. With `is_own`, it must also be of the same study.
+ * Returns whether `alone` is a run of the program of `run` without a neighbor, may be compared with
+ * it, and meets these conditions.
  */
 static bool is_alone(
-    const struct ssreport_run *alone, const struct ssreport_run *run, bool is_own) {
+    const struct ssreport_run *alone, const struct ssreport_run *run, unsigned conditions) {
     return ssreport_is_word(alone->role, SSREPORT_ALONE) &&
-           (!is_own || alone->manifest == run->manifest) &&
+           (!(conditions & OWN) || ssreport_run_is_of_study(run, alone)) &&
+           (!(conditions & IN_REFERENCE) ||
+               ssreport_is_word(alone->placement, SSREPORT_REFERENCE)) &&
            ssreport_is_word(alone->workload, run->workload) &&
            ssreport_run_compare(alone, run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT) == 0 &&
            isfinite(alone->figures.throughput) && alone->figures.throughput > 0 &&
            ssreport_others_permit(alone->others, run->others);
 }
 
-/* Returns whether there is such a run; with `is_reference`, in the placement of the reference. */
-static bool has_alone(const struct ssreport_report *report, const struct ssreport_run *run,
-    bool is_own, bool is_reference) {
+static bool has_alone(
+    const struct ssreport_report *report, const struct ssreport_run *run, unsigned conditions) {
     for (size_t i = 0; i < report->run_count; i++) {
-        if (is_alone(&report->runs[i], run, is_own) &&
-            (!is_reference || ssreport_is_word(report->runs[i].placement, SSREPORT_REFERENCE)))
+        if (is_alone(&report->runs[i], run, conditions))
             return true;
     }
     return false;
@@ -37,12 +43,12 @@ struct ssreport_isolation ssreport_isolation_of(
     struct ssreport_isolation isolation = {.throughput = NAN, .interval = {NAN, NAN}};
     const struct ssreport_run *last = NULL;
     SS_OWNED(free) double *throughputs = calloc(report->run_count + 1, sizeof *throughputs);
-    bool is_own = has_alone(report, run, true, false);
-    bool only_reference = has_alone(report, run, is_own, true);
+    unsigned conditions = has_alone(report, run, OWN) ? OWN : 0;
+    if (has_alone(report, run, conditions | IN_REFERENCE))
+        conditions |= IN_REFERENCE;
     for (size_t i = 0; throughputs && i < report->run_count; i++) {
         const struct ssreport_run *alone = &report->runs[i];
-        if (!is_alone(alone, run, is_own) ||
-            (only_reference && !ssreport_is_word(alone->placement, SSREPORT_REFERENCE)))
+        if (!is_alone(alone, run, conditions))
             continue;
         throughputs[isolation.runs++] = alone->figures.throughput;
         last = alone;
