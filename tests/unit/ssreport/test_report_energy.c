@@ -71,6 +71,30 @@ static void impossible_time_of_a_sample_is_left_out(void **state) {
     ssreport_energy_free(&energy);
 }
 
+/* After more than a day without rows, only the first row is in doubt. */
+static void samples_after_a_long_gap_count(void **state) {
+    (void)state;
+    static const char *const first[] = {"", "2026-11-20T10:00:01.000Z,1,10\n"};
+    for (int rows = 0; rows < 2; rows++) {
+        struct ssreport_energy energy = {0};
+        struct ssreport_notes notes = {0};
+        struct ss_error error = {0};
+        char text[400];
+        snprintf(text, sizeof text,
+            "time,elapsed_seconds,watts\n%s"
+            "2026-11-22T10:00:00.000Z,172800,10\n2026-11-22T10:00:01.000Z,172801,30\n"
+            "2026-11-22T10:00:03.000Z,172803,30\n",
+            first[rows]);
+        folder_open();
+        folder_write("energy.csv", text);
+        assert_int_equal(ssreport_energy_read(&energy, folder_path, &notes, &error), 0);
+        assert_int_equal(energy.count, rows + 2);
+        assert_true(ssreport_energy_between(&energy, 0, INFINITY).seconds == rows + 3);
+        assert_non_null(strstr(notes.text, ": invalid row, in "));
+        ssreport_energy_free(&energy);
+    }
+}
+
 static void energy_of_runs_and_steps_is_reported(void **state) {
     (void)state;
     folder_open();
@@ -456,6 +480,7 @@ UNIT_MAIN(
     cmocka_unit_test(energy_is_the_sum_of_power_samples),
     cmocka_unit_test(samples_count_for_the_time_since_the_previous_one),
     cmocka_unit_test(impossible_time_of_a_sample_is_left_out),
+    cmocka_unit_test(samples_after_a_long_gap_count),
     cmocka_unit_test(energy_of_runs_and_steps_is_reported),
     cmocka_unit_test(iterations_per_watt_hour_assume_the_mean_power_while_it_is_unknown),
     cmocka_unit_test(power_of_a_service_includes_other_commands),

@@ -208,6 +208,27 @@ static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+/* After more than a day without samples, only the first one is in doubt. */
+static void samples_after_a_long_gap_count(void **state) {
+    (void)state;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\n");
+    write_plan("a/plan.json", 1);
+    folder_write("a/events.jsonl", "");
+    folder_write("a/samples.csv",
+        HEADING "2026-11-24T00:00:01.000Z,1.000000,0.500000,0.500000,,,,,,,,,,,1\n"
+                "2026-11-26T00:00:00.000Z,172800.000000,0.500000,0.500000,,,,,,,,,,,1\n"
+                "2026-11-26T00:00:01.000Z,172801.000000,0.500000,0.200000,,,,,,,,,,,1\n"
+                "2026-11-26T00:00:03.000Z,172803.000000,0.500000,0.100000,,,,,,,,,,,1\n");
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_near(fleet.nodes[0].covered, 4, 1e-9);
+    assert_near(fleet.nodes[0].load, 0.225, 1e-9);
+    assert_ptr_equal(strstr(notes.text, "a: samples.csv:3: invalid row, in "), notes.text);
+    ssreport_fleet_free(&fleet);
+}
+
 /* Each time that the bins are full, their width doubles, and no CPU second is lost. */
 static void long_records_widen_the_bins(void **state) {
     (void)state;
@@ -428,6 +449,7 @@ UNIT_MAIN(
     cmocka_unit_test(pauses_of_a_node_are_not_covered),
     cmocka_unit_test(node_without_cpus_has_failed),
     cmocka_unit_test(samples_with_impossible_times_are_left_out_and_noted),
+    cmocka_unit_test(samples_after_a_long_gap_count),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),
     cmocka_unit_test(errors_are_predicted_from_nineteen_nodes_with_the_same_trace),

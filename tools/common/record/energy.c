@@ -5,28 +5,18 @@
 #include <stdlib.h>
 
 #include "csv.h"
-
-/* A row whose time is more seconds after the previous one is invalid. */
-#define SILENCE_MAX 86400.0
-
-/*
- * Returns the time since the previous row: more than a second if the source is slow or was
- * interrupted. Without that time it is a second.
- */
-static double take_seconds(struct ssreport_energy *energy, double elapsed) {
-    double seconds = elapsed - energy->elapsed;
-    energy->elapsed = elapsed;
-    return seconds > 0 ? seconds : 1;
-}
+#include "row_times.h"
 
 static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct ssreport_energy *energy = context;
     struct ssreport_power sample;
-    double elapsed;
+    double elapsed, begin = energy->elapsed;
     if (!sstrace_field_number(&fields[2], false, &elapsed) || elapsed < 0 || isinf(elapsed) ||
-        elapsed - energy->elapsed > SILENCE_MAX)
+        !ssreport_row_follows(&begin, &energy->refused, elapsed))
         return false;
-    sample.seconds = take_seconds(energy, elapsed);
+    energy->elapsed = elapsed;
+    /* More than a second if the source is slow or was interrupted; a second if that is unknown. */
+    sample.seconds = elapsed > begin ? elapsed - begin : 1;
     if (!ssreport_csv_time(&fields[0], &sample.at) ||
         !sstrace_field_number(&fields[1], false, &sample.watts) || sample.watts < 0 ||
         isinf(sample.watts) ||

@@ -21,6 +21,7 @@ struct ssreport_energy {
     struct ssreport_power *samples; /* in the order of time */
     size_t count, capacity;
     double elapsed; /* of the last row read, in seconds; NaN if unknown */
+    double refused; /* see ssreport_row_follows() */
     bool shared;    /* the power includes everything that ran at the same time */
 };
 

@@ -9,6 +9,7 @@
 #include "csv.h"
 #include "json_document.h"
 #include "record_tables.h"
+#include "row_times.h"
 
 #define TABLE "fleet.csv"
 /*
@@ -16,9 +17,6 @@
  * begin, and therefore end, some milliseconds apart.
  */
 #define END_PART 0.05
-
-/* A sample whose time is more seconds after the previous one is invalid. */
-#define SILENCE_MAX 86400.0
 
 #define BIN_FIRST 1.0 /* width of a bin in seconds, until it doubles */
 #define PATH_ROOM 8400
@@ -90,6 +88,7 @@ struct reader {
     struct ssreport_fleet_sum *row; /* row of the map */
     struct ssreport_fleet_sum span; /* sums over the current span */
     double last;                    /* end of the previous sample */
+    double refused;                 /* see ssreport_row_follows() */
     bool any;                       /* there was a previous sample */
     double shift;                   /* time from the planned start to elapsed time 0 */
 };
@@ -160,7 +159,8 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
         !ssreport_csv_number(&fields[COUNTED], &counted))
         return false;
     double begin = find_begin(reader, end);
-    if ((reader->any && end <= reader->last) || end - begin > SILENCE_MAX)
+    if ((reader->any && end <= reader->last) ||
+        !ssreport_row_follows(&begin, &reader->refused, end))
         return false;
     reader->last = end;
     reader->any = true;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "csv.h"
+#include "row_times.h"
 
 #define INSTANCES_MAX 1000000
 
@@ -21,14 +22,12 @@
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
 
-/* A sample whose time is more seconds after the previous one is invalid. */
-#define SILENCE_MAX 86400.0
-
 enum { TIME, ELAPSED, TARGET, LOAD, DUTY, COUNTED };
 
 struct sample_reader {
     struct ssreport_record *record;
     bool was_free;
+    double refused; /* see ssreport_row_follows() */
 };
 
 /*
@@ -81,7 +80,8 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
     if (!(sample.end > USUAL_LENGTH / 2))
         return true;
     double last = ssreport_record_end(record);
-    if ((record->sample_count > 0 && sample.end <= last) || sample.end - last > SILENCE_MAX)
+    if ((record->sample_count > 0 && sample.end <= last) ||
+        !ssreport_row_follows(&last, &reader->refused, sample.end))
         return false;
     sample.begin = find_begin(record, last, sample.end);
     sample.counted = is_counted(reader, &sample, counted);

@@ -13,12 +13,10 @@
 #include "base/words.h"
 #include "csv.h"
 #include "json_document.h"
+#include "row_times.h"
 
 /* If two rows are more seconds apart, a row is missing. */
 #define LENGTH_MAX 1.5
-
-/* A row whose time is more seconds after the previous one is invalid. */
-#define SILENCE_MAX 86400.0
 
 /* A percentile may exceed the maximum by this factor, because it is rounded to a bucket. */
 #define ROUNDING 1.002
@@ -45,6 +43,7 @@ enum {
 struct reader {
     struct ssreport_responses *responses;
     const char *why; /* why the last row was refused */
+    double refused;  /* see ssreport_row_follows() */
 };
 
 static bool refuse(struct reader *reader, const char *why) {
@@ -125,7 +124,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
         if (!read_response(&second.response[i], &fields[RESPONSES + i * RESPONSE_COLUMNS]))
             return refuse(reader, "invalid response times");
     }
-    if (!(second.end > last) || second.end - last > SILENCE_MAX)
+    if (!(second.end > last) || !ssreport_row_follows(&last, &reader->refused, second.end))
         return refuse(reader, "the time does not advance");
     second.begin = second.end - last <= LENGTH_MAX ? last : second.end - 1;
     if (!adds_up(responses, &second))
