@@ -208,6 +208,34 @@ static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
     ssreport_fleet_free(&fleet);
 }
 
+/* However long the first notes are, the number of further nodes with faults is printed. */
+static void faulty_nodes_are_counted_after_long_notes(void **state) {
+    (void)state;
+    static char table[4000], samples[2000];
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    snprintf(table, sizeof table, "%s%0600d\n%0600d\n", TABLE, 0, 0);
+    snprintf(samples, sizeof samples,
+        "%s%0600d\n%0600d\n2026-11-24T00:00:01.000Z,1,0.5,0.5,,,,,,,,,,,1\n", HEADING, 0, 0);
+    for (int node = 1; node <= 5; node++) {
+        char path[64];
+        snprintf(table + strlen(table), sizeof table - strlen(table), "%060d,%d,x,done,,,,,,\n",
+            node, node);
+        snprintf(path, sizeof path, "%d/plan.json", node);
+        write_plan(path, 1);
+        snprintf(path, sizeof path, "%d/events.jsonl", node);
+        folder_write(path, "");
+        snprintf(path, sizeof path, "%d/samples.csv", node);
+        folder_write(path, samples);
+    }
+    folder_write("fleet.csv", table);
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_non_null(
+        strstr(notes.text, "; 2 more nodes have invalid or incomplete lines of samples"));
+    ssreport_fleet_free(&fleet);
+}
+
 /* After more than a day without samples, only the first one is in doubt. */
 static void samples_after_a_long_gap_count(void **state) {
     (void)state;
@@ -450,6 +478,7 @@ UNIT_MAIN(
     cmocka_unit_test(node_without_cpus_has_failed),
     cmocka_unit_test(samples_with_impossible_times_are_left_out_and_noted),
     cmocka_unit_test(samples_after_a_long_gap_count),
+    cmocka_unit_test(faulty_nodes_are_counted_after_long_notes),
     cmocka_unit_test(long_records_widen_the_bins),
     cmocka_unit_test(errors_over_spans_do_not_depend_on_the_length_of_samples),
     cmocka_unit_test(errors_are_predicted_from_nineteen_nodes_with_the_same_trace),

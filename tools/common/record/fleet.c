@@ -21,7 +21,8 @@
 #define BIN_FIRST 1.0 /* width of a bin in seconds, until it doubles */
 #define PATH_ROOM 8400
 
-/* Maximum number of nodes whose invalid samples are noted; others are only counted. */
+/* Maximum number of nodes whose invalid samples are noted; others are only counted, in the room
+ * left. */
 #define FAULTS_MAX 3
 
 enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR, CLOCK, CLOCK_ERROR };
@@ -216,7 +217,7 @@ static void finish_node(struct ssreport_fleet_node *node) {
 static void note_faults(
     struct ssreport_fleet *fleet, const char *node, const char *faults, struct ssreport_notes *to) {
     if (*faults && fleet->faulty++ < FAULTS_MAX)
-        ssreport_notes_add(to, "%.60s: %.300s", node, faults);
+        ssreport_notes_add(to, "%.60s: %.150s", node, faults);
 }
 
 static int read_record(struct ssreport_fleet *fleet, size_t index, const char *folder,
@@ -268,8 +269,8 @@ int ssreport_fleet_read(struct ssreport_fleet *fleet, const char *folder,
             return ss_error_memory(error);
     }
     if (fleet->faulty > FAULTS_MAX)
-        ssreport_notes_add(
-            notes, "%zu more nodes have invalid samples", fleet->faulty - FAULTS_MAX);
+        ssreport_notes_add(notes, "%zu more nodes have invalid or incomplete lines of samples",
+            fleet->faulty - FAULTS_MAX);
     return 0;
 }
 
