@@ -104,8 +104,10 @@ void table_print_html(FILE *stream, const struct table_sheet *sheet, const char 
     size_t first = only ? 1 : 0;
     struct rows rows = find_rows(sheet, only);
     SS_OWNED(free) bool *shows = table_find_shown(sheet);
-    if (!shows)
+    if (!shows) {
+        fputs("<p>Out of memory: a table is missing here.</p>\n", stream);
         return;
+    }
     fputs("<div class=\"wide\"><table>\n<caption>", stream);
     table_html_text(stream, sheet->title);
     fputs("</caption>\n<thead><tr>", stream);

@@ -87,8 +87,10 @@ static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, s
 
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {
     SS_OWNED(free) bool *shows = find_in_markdown(sheet);
-    if (!shows)
+    if (!shows) {
+        fputs("Out of memory: a table is missing here.\n", stream);
         return;
+    }
     for (size_t i = 0; i < sheet->column_count; i++) {
         const struct table_column *column = &sheet->columns[i];
         if (!shows[i])

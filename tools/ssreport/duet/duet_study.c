@@ -169,11 +169,11 @@ static size_t compare_services(const struct duet_study *study, const struct duet
 }
 
 /*
- * Sets `values` to the differences between turns, B minus A. Returns their number. Notes faults of
- * files.
+ * Sets `values` to the differences between turns, B minus A. Returns their number; 0 with `failed`
+ * set if memory is exhausted. Notes faults of files.
  */
-static size_t compare_turns(const struct duet_study *study, const struct duet_block *block,
-    bool beside, double *values, struct ssreport_notes *notes) {
+static size_t compare_turns(struct duet_study *study, const struct duet_block *block, bool beside,
+    double *values, struct ssreport_notes *notes) {
     const struct ssreport_record *first = block->processes[0], *second = block->processes[1];
     size_t count = 0;
     if (!first || !second || (beside && !block->background))
@@ -184,6 +184,10 @@ static size_t compare_turns(const struct duet_study *study, const struct duet_bl
         count = duet_turns_compare(&study->turns, first, second, values);
     else if (block->services[0] && block->services[1])
         count = compare_services(study, block, values, notes);
+    if (count == DUET_NO_MEMORY) {
+        study->failed = true;
+        return 0;
+    }
     for (size_t i = 0; block->runs[0].is_b && i < count; i++)
         values[i] = -values[i];
     return count;
@@ -279,7 +283,7 @@ static int compare(struct duet_study *study, struct duet_blocks *blocks) {
 }
 
 /* Replaces the difference of the only block by the differences of its turns. */
-static void use_turns(const struct duet_study *study, struct duet_blocks *blocks) {
+static void use_turns(struct duet_study *study, struct duet_blocks *blocks) {
     struct ssreport_notes known = {0}; /* compare_block() has noted these faults */
     if (blocks->count == 0)
         return;
@@ -430,10 +434,11 @@ static void take_settings(struct duet_study *study, const struct ssreport_column
 }
 
 /*
- * Returns whether a record belongs to the study, which is that of the first record. Blocks of
- * several studies have the same numbers.
+ * Returns whether to add a record: whether it belongs to the study, which is that of the first
+ * record given here. Takes the settings from that record, and sets `has_others` for one of another
+ * study: blocks of several studies have the same numbers.
  */
-static bool belongs(
+static bool choose_record(
     struct duet_study *study, size_t manifest, const struct ssreport_columns *columns) {
     if (!study->is_present) {
         study->manifest = manifest;
@@ -449,14 +454,14 @@ static void add_runs(struct duet_study *study, const struct ssreport_report *rep
         const struct ssreport_run *run = &report->runs[i];
         if (!ssreport_is_word(run->experiment, "duet") || run->set != 0)
             continue;
-        if (belongs(study, run->manifest, &run->columns))
+        if (choose_record(study, run->manifest, &run->columns))
             add_run(study, run);
     }
     for (size_t i = 0; i < report->response_count; i++) {
         const struct ssreport_responses *responses = &report->responses[i];
         if (!ssreport_is_word(responses->experiment, "duet") || responses->set != 0)
             continue;
-        if (belongs(study, responses->manifest, &responses->columns))
+        if (choose_record(study, responses->manifest, &responses->columns))
             add_responses(study, responses);
     }
     if (study->has_others)
@@ -486,6 +491,10 @@ int duet_study_read(struct duet_study *study, const struct ssreport_report *repo
         study->lacking = &study->same;
     judge_same(study);
     judge_beside(study);
+    if (study->failed) {
+        duet_study_free(study);
+        return -1;
+    }
     return 0;
 }
 

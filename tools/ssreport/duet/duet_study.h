@@ -77,6 +77,7 @@ struct duet_study {
     bool is_present; /* the report has such a study */
     size_t manifest; /* its number, see struct ssreport_run */
     bool has_others; /* the report has further such studies, which are left out */
+    bool failed;     /* memory was exhausted */
     /* comparison in which too many blocks lack a figure; NULL if all are complete */
     const struct duet_blocks *lacking;
     enum duet_order order;

@@ -59,7 +59,7 @@ static size_t compare(const struct duet_turns *turns,
     SS_OWNED(free) struct ssreport_iteration *first = sort_iterations(records[0]);
     SS_OWNED(free) struct ssreport_iteration *second = sort_iterations(records[1]);
     if (!first || !second)
-        return 0;
+        return DUET_NO_MEMORY;
     for (size_t i = 0; i < turns->count; i++) {
         double from = turns->begin + (double)i * turns->length - late;
         figures[i] = duet_turn_throughput(i % 2 == 0 ? first : second,

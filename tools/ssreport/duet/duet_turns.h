@@ -5,6 +5,7 @@
 /* Two processes that run in turn: one runs while the other is stopped. */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <showstopper/contract.h>
 
@@ -17,6 +18,9 @@
 /* Maximum number of turns of a pair of processes. */
 #define DUET_TURNS_MAX 10000
 
+/* Instead of a number of differences: memory is exhausted. */
+#define DUET_NO_MEMORY SIZE_MAX
+
 struct duet_turns {
     double begin;  /* start of the first turn, in seconds since control began */
     double length; /* seconds */
@@ -27,13 +31,14 @@ struct duet_turns {
  * Returns the iterations per second of an instance, from the iterations that began and ended
  * between two times; NaN without any. The iterations must be sorted by their starts.
  */
+SS_NONNULL()
 double duet_turn_throughput(
     const struct ssreport_iteration *sorted, size_t count, double from, double to);
 
 /*
  * Compares two processes by the throughput in their turns; `first` has the first turn. Writes the
  * differences of the logarithms, `second` minus `first`, to `differences`, which must have room for
- * a third of the turns. Returns their number.
+ * a third of the turns. Returns their number, or DUET_NO_MEMORY.
  */
 SS_NONNULL()
 size_t duet_turns_compare(const struct duet_turns *turns, const struct ssreport_record *first,
