@@ -58,6 +58,23 @@ static void slash_after_the_name_of_a_record_has_no_effect(void **state) {
     ssreport_report_free(&report);
 }
 
+static void slash_after_a_name_in_a_manifest_has_no_effect(void **state) {
+    (void)state;
+    char manifest[400];
+    folder_open();
+    folder_write_record("a");
+    folder_write("a.host-load.csv", host_load);
+    snprintf(manifest, sizeof manifest, "run,method\na/,x\n%s/,y\n", folder_file("a"));
+    folder_write("manifest.csv", manifest);
+    struct ssreport_report report = make_report(folder_path);
+    assert_rows(&report, "environments", 2);
+    for (size_t row = 0; row < 2; row++) {
+        assert_cell(&report, "environments", row, "host_load_mean", 0.6);
+        assert_string_equal(report.runs[row].record.folder, folder_file("a"));
+    }
+    ssreport_report_free(&report);
+}
+
 /* The guest's clock is 100 s ahead: 10:01:40 in the guest is 10:00:00 on the host. */
 static void guest_times_are_converted_to_the_host_clock(void **state) {
     (void)state;
@@ -146,6 +163,7 @@ UNIT_MAIN(
     cmocka_unit_test(host_load_is_reported_next_to_the_load_inside),
     cmocka_unit_test(host_load_may_be_next_to_the_record),
     cmocka_unit_test(slash_after_the_name_of_a_record_has_no_effect),
+    cmocka_unit_test(slash_after_a_name_in_a_manifest_has_no_effect),
     cmocka_unit_test(guest_times_are_converted_to_the_host_clock),
     cmocka_unit_test(mean_load_of_each_cpu_is_reported),
     cmocka_unit_test(steal_time_is_shown_if_recorded))

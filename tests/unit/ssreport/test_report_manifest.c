@@ -88,6 +88,14 @@ static void record_that_is_repeated_in_a_set_is_noted(void **state) {
     assert_null(strstr(report.runs[0].record.notes.text, note));
     assert_null(strstr(report.runs[1].record.notes.text, note));
     assert_non_null(strstr(report.runs[2].record.notes.text, note));
+    /* Also by another path. */
+    folder_write_record("b");
+    assert_int_equal(symlink("a", folder_file("link")), 0);
+    static const char *const others[] = {"b", "./a", "link"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ssreport_gather(&report, folder_file(others[i]), 0), 0);
+        assert_int_equal(strstr(report.runs[3 + i].record.notes.text, note) != NULL, i > 0);
+    }
     ssreport_report_free(&report);
 }
 

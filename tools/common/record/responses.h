@@ -18,6 +18,7 @@
 #include "energy.h"
 #include "idle.h"
 #include "record.h"
+#include "record_place.h"
 #include "record_verdict.h"
 #include "record_warnings.h"
 #include "statistics.h"
@@ -83,6 +84,7 @@ struct ssreport_responses {
     char *name;        /* path of the record */
     const char *title; /* the part of the name that is shown */
     char *path;
+    struct ssreport_place place;
     int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_notes notes;
     struct ssreport_verdict verdict;

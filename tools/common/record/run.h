@@ -10,6 +10,7 @@
 #include "idle.h"
 #include "rates.h"
 #include "record.h"
+#include "record_place.h"
 #include "ssload_samples.h"
 #include "steps.h"
 
@@ -38,6 +39,7 @@ struct ssreport_distribution {
 /* A record and everything computed from it. */
 struct ssreport_run {
     struct ssreport_record record;
+    struct ssreport_place place;
     int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_figures figures;
     struct ssreport_distribution errors;

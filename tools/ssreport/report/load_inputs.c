@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -44,26 +45,37 @@ static void choose_name(
         snprintf(name, size, "%.*s (%zu)", length, path, i);
 }
 
+/* Returns where a record is, whatever its path: a link, or a path that begins with "./". */
+static struct ssreport_place find_place(const char *path) {
+    struct stat status = {0};
+    bool known = stat(path, &status) == 0;
+    return (struct ssreport_place){known, status.st_dev, status.st_ino};
+}
+
+static bool is_same_place(const struct ssreport_place *one, const struct ssreport_place *other) {
+    return one->known && other->known && one->device == other->device && one->inode == other->inode;
+}
+
 /* Notes a record of a set that is given again: means and intervals take it for a repetition. */
-static void note_repeated(
-    struct ssreport_notes *notes, const struct ssreport_report *report, const char *path, int set) {
+static void note_repeated(struct ssreport_notes *notes, const struct ssreport_report *report,
+    const struct ssreport_place *place, int set) {
     bool repeated = false;
     for (size_t i = 0; i < report->run_count; i++)
-        repeated |=
-            report->runs[i].set == set && ssreport_is_word(report->runs[i].record.folder, path);
+        repeated |= report->runs[i].set == set && is_same_place(&report->runs[i].place, place);
     for (size_t i = 0; i < report->response_count; i++)
         repeated |=
-            report->responses[i].set == set && ssreport_is_word(report->responses[i].path, path);
+            report->responses[i].set == set && is_same_place(&report->responses[i].place, place);
     if (repeated)
         ssreport_notes_add(notes, "this record is given more than once, and counts each time");
 }
 
-int ssreport_add_failure(struct ssreport_report *report, const char *name, const char *why) {
+int ssreport_add_failure(
+    struct ssreport_report *report, const char *name, const char *why, enum ss_finding finding) {
     if (!SS_GROW(report->failures, report->failure_count + 1, report->failure_capacity))
         return -1;
     struct ssreport_failure *added = &report->failures[report->failure_count++];
     *added =
-        (struct ssreport_failure){.name = strdup(name), .why = strdup(why), .finding = SS_INVALID};
+        (struct ssreport_failure){.name = strdup(name), .why = strdup(why), .finding = finding};
     return added->name && added->why ? 0 : -1;
 }
 
@@ -75,9 +87,7 @@ static bool is_left_out(struct ssreport_report *report, const char *name,
         return false;
     snprintf(why, sizeof why, "left out: %s: %s", ss_verdict_word(&verdict->verdict),
         verdict->reasons ? verdict->reasons : "");
-    *result = ssreport_add_failure(report, name, why);
-    if (*result == 0)
-        report->failures[report->failure_count - 1].finding = verdict->verdict.finding;
+    *result = ssreport_add_failure(report, name, why, verdict->verdict.finding);
     return true;
 }
 
@@ -97,14 +107,15 @@ static struct ssreport_run *add_run(
     struct ssreport_run *run = &report->runs[report->run_count];
     if (ssreport_run_read(run, path, name, &settings, &error) < 0) {
         ssreport_run_free(run);
-        *result = ssreport_add_failure(report, name, error.message);
+        *result = ssreport_add_failure(report, name, error.message, SS_INVALID);
         return NULL;
     }
     if (is_left_out(report, name, &run->record.verdict, result)) {
         ssreport_run_free(run);
         return NULL;
     }
-    note_repeated(&run->record.notes, report, path, set);
+    run->place = find_place(path);
+    note_repeated(&run->record.notes, report, &run->place, set);
     run->set = set;
     report->run_count++;
     return run;
@@ -124,7 +135,7 @@ static struct ssreport_responses *add_responses(
     struct ssreport_responses *responses = &report->responses[report->response_count];
     if (ssreport_responses_read(responses, path, name, &error) < 0) {
         ssreport_responses_free(responses);
-        *result = ssreport_add_failure(report, name, error.message);
+        *result = ssreport_add_failure(report, name, error.message, SS_INVALID);
         return NULL;
     }
     if (is_left_out(report, name, &responses->verdict, result)) {
@@ -132,7 +143,8 @@ static struct ssreport_responses *add_responses(
         return NULL;
     }
     ssreport_responses_read_beside(responses);
-    note_repeated(&responses->notes, report, path, set);
+    responses->place = find_place(path);
+    note_repeated(&responses->notes, report, &responses->place, set);
     responses->set = set;
     responses->edge = report->settings.edge;
     responses->others = NAN;
@@ -402,11 +414,8 @@ static int add_absent(struct manifest *manifest, const struct sstrace_field *fie
                 name + used, sizeof name - used, " %.*s", (int)fields[i].length, fields[i].text);
     }
     snprintf(why, sizeof why, "%.*s", (int)fields[REASON].length, fields[REASON].text);
-    if (ssreport_add_failure(manifest->report, name, *why ? why : "there is no record") < 0)
-        return -1;
-    if (sstrace_field_is(&fields[STATUS], "skipped"))
-        manifest->report->failures[manifest->report->failure_count - 1].finding = SS_NOT_CHECKED;
-    return 0;
+    return ssreport_add_failure(manifest->report, name, *why ? why : "there is no record",
+        sstrace_field_is(&fields[STATUS], "skipped") ? SS_NOT_CHECKED : SS_INVALID);
 }
 
 static bool load_row(void *context, const struct sstrace_field *fields) {
@@ -418,8 +427,10 @@ static bool load_row(void *context, const struct sstrace_field *fields) {
         manifest->result = add_absent(manifest, fields);
         return true;
     }
-    snprintf(path, sizeof path, "%.4000s/%.*s", *fields[RUN].text == '/' ? "" : manifest->folder,
-        (int)fields[RUN].length, fields[RUN].text);
+    bool is_absolute = *fields[RUN].text == '/';
+    snprintf(path, sizeof path, "%.4000s%s%.*s", is_absolute ? "" : manifest->folder,
+        is_absolute ? "" : "/", (int)fields[RUN].length, fields[RUN].text);
+    path[length_of(path)] = '\0';
     const struct ssreport_source source = {.path = path,
         .set = manifest->set,
         .is_requests = sstrace_field_is(&fields[ROLE], "requests"),
@@ -442,8 +453,8 @@ static int load_manifest(struct ssreport_report *report, const char *folder, int
         names[i] = manifest_columns[i].name;
     report->manifest_count++;
     if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
-        return ssreport_add_failure(report, folder, error.message);
-    if (*notes.text && ssreport_add_failure(report, folder, notes.text) < 0)
+        return ssreport_add_failure(report, folder, error.message, SS_INVALID);
+    if (*notes.text && ssreport_add_failure(report, folder, notes.text, SS_INVALID) < 0)
         return -1;
     return manifest.result;
 }
@@ -455,11 +466,12 @@ static int check_node(struct ssreport_report *report, const struct ssreport_flee
     struct ssreport_run run;
     struct ss_error error = {0};
     int result = 0;
-    snprintf(path, sizeof path, "%.*s/%.4000s", length_of(fleet->name), fleet->name, node->record);
+    snprintf(path, sizeof path, "%.4000s/%.4000s", fleet->name, node->record);
     if (!SS_GROW(report->checked, report->checked_count + 1, report->checked_capacity))
         return -1;
     if (ssreport_run_read(&run, path, path, &report->settings, &error) < 0) {
-        result = ssreport_add_failure(report, path, *node->reason ? node->reason : error.message);
+        result = ssreport_add_failure(
+            report, path, *node->reason ? node->reason : error.message, SS_INVALID);
     } else {
         report->checked[report->checked_count++] =
             (struct ssreport_checked){.name = strdup(path), .verdict = run.record.verdict};
@@ -486,7 +498,7 @@ static int add_fleet(struct ssreport_report *report, const char *path, int set) 
     struct ssreport_fleet *fleet = &report->fleets[report->fleet_count];
     if (ssreport_fleet_read(fleet, path, &report->notes, &error) < 0) {
         ssreport_fleet_free(fleet);
-        return ssreport_add_failure(report, path, error.message);
+        return ssreport_add_failure(report, path, error.message, SS_INVALID);
     }
     fleet->set = set;
     report->fleet_count++;

@@ -36,6 +36,6 @@ SS_MUST_USE SS_NONNULL() int ssreport_load_record(
 
 /* Adds a failure for a record that cannot be reported. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_add_failure(
-    struct ssreport_report *report, const char *name, const char *why);
+    struct ssreport_report *report, const char *name, const char *why, enum ss_finding finding);
 
 #endif

@@ -133,7 +133,7 @@ static int load_commands(struct run *run) {
     run->records = count_records(commands);
     if (run->records == 0)
         return ssreport_add_failure(run->report, run->folder,
-            "no command of this run has a record: see showstopper --record");
+            "no command of this run has a record: see showstopper --record", SS_INVALID);
     for (size_t i = 0; i < json_object_array_length(commands); i++) {
         const struct json_object *command = json_object_array_get_idx(commands, i);
         struct ssreport_columns columns = {0};
@@ -176,12 +176,13 @@ static int load_run(struct ssreport_report *report, const char *folder, int set)
         .document = document_read(folder, RUN_DOCUMENT, "", &error)};
     char text[512];
     if (!run.document)
-        return ssreport_add_failure(report, folder, error.message);
+        return ssreport_add_failure(report, folder, error.message, SS_INVALID);
     const char *absence = describe_absence(run.document, text);
     const char *status = document_text(run.document, "status");
-    int result = absence ? ssreport_add_failure(report, folder, absence) : load_commands(&run);
-    if (absence && result == 0 && status && strcmp(status, "skipped") == 0)
-        report->failures[report->failure_count - 1].finding = SS_NOT_CHECKED;
+    bool is_skipped = ssreport_is_word(status, "skipped");
+    int result = absence ? ssreport_add_failure(
+                               report, folder, absence, is_skipped ? SS_NOT_CHECKED : SS_INVALID)
+                         : load_commands(&run);
     json_object_put(run.document);
     return result;
 }
