@@ -676,7 +676,9 @@ static void requests_count_if_due_and_answered_in_time(void **state) {
         {1.5, 1.9, true},
         {1.6, 2.1, true},
     };
-    const struct duet_requests requests = {.items = items, .count = 6};
+    double answers[] = {0.6, 0.6, 1.3, 1.6, 1.9, 2.1};
+    const struct duet_requests requests = {
+        .items = items, .count = 6, .answers = answers, .answered = 6};
     const struct duet_part part = {0.5, 1.5, 2};
     assert_near(duet_requests_figure(&requests, "mean", &part), 0.2, 1e-12);
     assert_near(duet_requests_figure(&requests, "throughput", &part), 5 / 1.5, 1e-12);
@@ -772,10 +774,13 @@ static void invalid_requests_are_left_out_and_noted(void **state) {
     char expected[300];
     folder_open();
     folder_write("r.each.csv", "due_seconds,finished_seconds,outcome\n"
-                               "0,1,success\n?,2,success\n2,3,success\n3,4,succ");
+                               "0,4,success\n?,2,success\n2,3,success\n2,3,timeout\n"
+                               "3,4,succ");
     assert_int_equal(duet_requests_read(&requests, folder_file("r"), &notes, &error), 0);
-    assert_int_equal(requests.count, 2);
+    assert_int_equal(requests.count, 3);
     assert_near(requests.items[1].due, 2, 0);
+    assert_int_equal(requests.answered, 2);
+    assert_true(requests.answers[0] == 3 && requests.answers[1] == 4);
     snprintf(expected, sizeof expected,
         "%s.each.csv:3: invalid row, in \"?,2,success\" (and 1 more)", folder_file("r"));
     assert_string_equal(notes.text, expected);

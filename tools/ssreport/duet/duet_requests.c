@@ -29,6 +29,24 @@ static int compare_due(const void *left, const void *right) {
     return (one->due > other->due) - (one->due < other->due);
 }
 
+static int compare_times(const void *left, const void *right) {
+    const double *one = left, *other = right;
+    return (*one > *other) - (*one < *other);
+}
+
+/* Sorts answers by time, because a request that was due long before may be answered in a turn. */
+static int list_answers(struct duet_requests *requests) {
+    requests->answers = calloc(requests->count + 1, sizeof *requests->answers);
+    if (!requests->answers)
+        return -1;
+    for (size_t i = 0; i < requests->count; i++) {
+        if (requests->items[i].success && !isnan(requests->items[i].finished))
+            requests->answers[requests->answered++] = requests->items[i].finished;
+    }
+    qsort(requests->answers, requests->answered, sizeof *requests->answers, compare_times);
+    return 0;
+}
+
 int duet_requests_read(struct duet_requests *requests, const char *record,
     struct ssreport_notes *notes, struct ss_error *error) {
     static const char *const columns[] = {"due_seconds", "finished_seconds", "outcome", NULL};
@@ -40,21 +58,33 @@ int duet_requests_read(struct duet_requests *requests, const char *record,
     int result = ssreport_csv_read(NULL, &csv, notes, error);
     if (requests->count > 0)
         qsort(requests->items, requests->count, sizeof *requests->items, compare_due);
+    if (result == 0 && list_answers(requests) < 0)
+        return ss_error_memory(error);
     return result;
 }
 
 void duet_requests_free(struct duet_requests *requests) {
     free(requests->items);
+    free(requests->answers);
     *requests = (struct duet_requests){0};
 }
 
-static double throughput_of(const struct duet_requests *requests, const struct duet_part *part) {
-    size_t count = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        const struct duet_request *request = &requests->items[i];
-        count +=
-            request->success && request->finished >= part->from && request->finished < part->to;
+/* Returns the first answer that is not before a time. */
+static size_t find_answer(const struct duet_requests *requests, double time) {
+    size_t from = 0, to = requests->answered;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (requests->answers[middle] < time)
+            from = middle + 1;
+        else
+            to = middle;
     }
+    return from;
+}
+
+static double throughput_of(const struct duet_requests *requests, const struct duet_part *part) {
+    size_t first = find_answer(requests, part->from), last = find_answer(requests, part->to);
+    size_t count = last > first ? last - first : 0;
     return count > 0 ? (double)count / (part->to - part->from) : NAN;
 }
 

@@ -28,6 +28,8 @@ struct duet_request {
 struct duet_requests {
     struct duet_request *items; /* in the order in which they are due */
     size_t count, room;
+    double *answers; /* when the requests that succeeded were answered, in order */
+    size_t answered;
     double late; /* seconds from the start of the clock of the turns to the first request */
 };
 
