@@ -11,6 +11,7 @@
 #include "frame.h"
 #include "gnuplot.h"
 #include "methods.h"
+#include "run_order.h"
 
 struct drawing {
     FILE *script;
@@ -146,11 +147,14 @@ static bool has_deviations(const struct drawing *drawing) {
 }
 
 static void print_group(struct ssreport_page *page, const struct ssreport_run *run,
-    const struct ssreport_methods *methods) {
+    const struct ssreport_methods *methods, bool names_cpus) {
     struct drawing drawing = {.methods = methods};
-    char group[200], caption[260];
-    snprintf(group, sizeof group, "%.100s, environment %.60s%s", run->workload,
-        ssreport_run_environment(run), run->set == 0 ? "" : ", second set");
+    char group[240], caption[300], cpus[40] = "";
+    if (names_cpus)
+        snprintf(cpus, sizeof cpus, ", %.4g CPU%s", run->record.load_cpus,
+            run->record.load_cpus == 1 ? "" : "s");
+    snprintf(group, sizeof group, "%.100s, environment %.60s%s%s", run->workload,
+        ssreport_run_environment(run), cpus, run->set == 0 ? "" : ", second set");
     snprintf(caption, sizeof caption, "%s: throughput by method", group);
     print_picture(page, &drawing, caption);
     drawing.deviations = true;
@@ -161,11 +165,16 @@ static void print_group(struct ssreport_page *page, const struct ssreport_run *r
 
 void ssreport_methods_print(struct ssreport_page *page, const struct ssreport_report *report) {
     SS_OWNED(groups) struct stats_groups groups = ssreport_methods_group(report);
+    const struct ssreport_run *runs = report->runs;
+    bool differ = false;
+    for (size_t group = 1; group < groups.count; group++)
+        differ |= ssreport_run_compare(
+                      &runs[groups.first[0]], &runs[groups.first[group]], SSREPORT_BY_CPUS) != 0;
     fputs("<div class=\"plots\">\n", page->stream);
     for (size_t group = 0; group < groups.count; group++) {
         struct ssreport_methods methods;
         if (ssreport_methods_of(&methods, report, &groups, group) == 0 && methods.count > 0)
-            print_group(page, &report->runs[groups.first[group]], &methods);
+            print_group(page, &runs[groups.first[group]], &methods, differ);
         ssreport_methods_free(&methods);
     }
     fputs("</div>\n", page->stream);

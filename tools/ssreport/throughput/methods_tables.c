@@ -13,7 +13,7 @@ static void add_row(struct table_sheet *sheet, const struct ssreport_run *run) {
     TABLE_ROW(sheet, CELL("set", run->set + 1), CELL("environment", ssreport_run_environment(run)),
         CELL("measured_in", run->measured_in), CELL("workload", run->workload),
         CELL("method", run->method), CELL("tau_seconds", run->tau > 0 ? run->tau : NAN),
-        CELL("variant", run->variant));
+        CELL("variant", run->variant), CELL("cpus", run->record.load_cpus));
 }
 
 static const char *describe_point(const struct ssreport_methods *methods,

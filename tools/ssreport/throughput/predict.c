@@ -281,7 +281,11 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
         CELL("record", replay ? replay->record.name : ""), CELL("speed", speed),
         CELL("measured_iterations_per_second", measured),
         CELL("difference_percent", 100 * (prediction.rate.y / measured - 1)),
-        CELL("note", notes.text), CELL("variant", run->variant));
+        CELL("note", notes.text), CELL("variant", run->variant),
+        CELL("cpus", run->record.load_cpus));
+    if (!run->workload)
+        TABLE_CELLS(sheet, CELL("command", run->record.command),
+            CELL("instances", run->record.instance_count));
     if (known)
         TABLE_CELLS(sheet, CELL("load_least", source->least), CELL("load_most", source->most),
             CELL("inside", prediction.inside / seconds),

@@ -23,6 +23,7 @@ static const struct table_column method_columns[] = {
     {"baseline_iterations_per_second", "its throughput there", 4},
     {"deviation_percent", "deviation, %", 2}, {"others", "others, %", 1, true, true},
     {"note", "note"}, {"record", NULL}, {"variant", "variant", .if_known = true},
+    {"cpus", "CPUs", .if_known = true},
 };
 static const struct table_column deviation_columns[] = {
     {"set", NULL}, {"environment", "environment", .text = {"in", 10}}, {"measured_in", NULL},
@@ -34,7 +35,7 @@ static const struct table_column deviation_columns[] = {
     {"deviation_least_percent", "least", 2, .text = {"least", 9}},
     {"deviation_most_percent", "largest", 2, .text = {"most", 9}},
     {"others_most", "other processes, at most, %", 1, true, true},
-    {"variant", "variant", .if_known = true},
+    {"variant", "variant", .if_known = true}, {"cpus", "CPUs", .if_known = true},
 };
 static const struct table_column prediction_columns[] = {
     {"set", NULL}, {"environment", "in"}, {"measured_in", NULL},
@@ -49,7 +50,8 @@ static const struct table_column prediction_columns[] = {
     {"speed", "speed", 2},
     {"measured_iterations_per_second", "measured, /s", 4, .text = {"measured", 11}},
     {"difference_percent", "predicted is off by, %", 2, .text = {"off, %", 9}}, {"note", "note"},
-    {"variant", "variant", .if_known = true},
+    {"variant", "variant", .if_known = true}, {"command", "command", .if_known = true},
+    {"instances", "instances", .if_known = true}, {"cpus", "CPUs", .if_known = true},
 };
 
 static const struct table_sheet tables[] = {
@@ -72,19 +74,42 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
 }
 
-/* Writes "serial: ", and the second set, if the table has several of them. */
-static void name_place(char name[160], const struct table_sheet *sheet, size_t row) {
-    bool workloads = false, sets = false;
-    for (size_t i = 0; i < table_rows(sheet); i++) {
-        workloads |= table_compare(sheet, i, row, "workload") != 0;
-        sets |= table_compare(sheet, i, row, "set") != 0;
+/* Writes ", " before all but the first of several parts. */
+static void add_part(char *text, size_t size, const char *part) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%.100s", used > 0 ? ", " : "", part);
+}
+
+/* Returns whether other rows differ in a column; in the variant, other rows of the method. */
+static bool differs(const struct table_sheet *sheet, size_t row, const char *column) {
+    bool is_variant = strcmp(column, "variant") == 0, any = false;
+    for (size_t i = 0; i < table_rows(sheet); i++)
+        any |= table_compare(sheet, i, row, column) != 0 &&
+               !(is_variant && table_compare(sheet, i, row, "method") != 0);
+    return any;
+}
+
+/* Writes "serial, 4 CPUs: ": what distinguishes the row from others of the table. */
+static void name_place(char name[640], const struct ssreport_report *report, size_t row) {
+    static const char *const columns[] = {
+        "workload", "variant", "environment", "measured_in", "cpus", "set"};
+    const struct table_sheet *sheet = ssreport_table(report, "methods-deviation");
+    *name = '\0';
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const struct table_cell *cell = table_cell_at(sheet, row, columns[i]);
+        char cpus[40];
+        if (!differs(sheet, row, columns[i]))
+            continue;
+        if (strcmp(columns[i], "set") == 0) {
+            add_part(name, 600, ssreport_report_set_name(report, (int)cell->number - 1));
+        } else if (cell->text && *cell->text) {
+            add_part(name, 600, cell->text);
+        } else if (isfinite(cell->number)) {
+            snprintf(cpus, sizeof cpus, "%.4g CPU%s", cell->number, cell->number == 1 ? "" : "s");
+            add_part(name, 600, cpus);
+        }
     }
-    const char *set = !sets                                          ? ""
-                      : table_cell_at(sheet, row, "set")->number > 1 ? "second set"
-                                                                     : "first set";
-    snprintf(name, 160, "%.100s%s%s%s",
-        workloads ? table_cell_at(sheet, row, "workload")->text : "", workloads && sets ? ", " : "",
-        set, workloads || sets ? ": " : "");
+    strcat(name, *name ? ": " : "");
 }
 
 /* The answer is the method that deviates most from the baseline. */
@@ -98,8 +123,8 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         furthest = fabs(mean);
         double least = table_cell_at(sheet, i, "deviation_least_percent")->number;
         double most = table_cell_at(sheet, i, "deviation_most_percent")->number;
-        char place[160];
-        name_place(place, sheet, i);
+        char place[640];
+        name_place(place, report, i);
         snprintf(headline->answer, sizeof headline->answer,
             "%s%.100s differs most: at the same load its throughput is %.1f %% %s than that of "
             "%.100s (%.1f to %.1f %%; steps compared: %.0f).",
