@@ -199,6 +199,40 @@ static void sets_are_compared_by_each_value_of_the_axis(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Tables for programs and the terminal name each value, also that of methods without control. */
+static void values_of_the_axis_are_named_in_all_tables_of_two_sets(void **state) {
+    (void)state;
+    struct ssreport_report report = compare_studies("", "size");
+    for (size_t row = 0; row < 6; row++)
+        assert_text(&report, "ratios", row, "variant", row < 3 ? "size=1" : "size=2");
+    struct text text = print_report(&report);
+    char *table = strstr(text.bytes, "\nthroughput, first set / second set\n");
+    assert_non_null(table);
+    assert_non_null(strstr(table, "variant"));
+    assert_non_null(strstr(table, "size=1"));
+    assert_non_null(strstr(table, "size=2"));
+    free(text.bytes);
+    ssreport_report_free(&report);
+    report = compare_studies("\"method\": \"nbench\", \"stands_for\": \"0.5\", ", "instances");
+    assert_rows(&report, "comparison", 2);
+    assert_text(&report, "comparison", 0, "variant", "instances=1");
+    assert_text(&report, "comparison", 1, "variant", "instances=2");
+    ssreport_report_free(&report);
+    report = begin_report();
+    folder_open();
+    write_stairs("a", "", "size", 0);
+    folder_write_record("b");
+    report.compares = true;
+    assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
+    assert_int_equal(ssreport_gather(&report, folder_file("b"), 1), 0);
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    for (size_t row = 0; row < 6; row++)
+        assert_text(&report, "unmatched", row, "variant", row < 3 ? "size=1" : "size=2");
+    assert_text(&report, "unmatched", 6, "variant", "");
+    ssreport_report_free(&report);
+}
+
 /* Neither 512, 1024 and 1G nor the order of runs leave a point in two rows. */
 static void values_with_and_without_units_are_points_of_their_own(void **state) {
     (void)state;
@@ -380,4 +414,5 @@ UNIT_MAIN(
     cmocka_unit_test(repeated_runs_of_a_round_are_compared_with_the_first),
     cmocka_unit_test(columns_with_the_name_of_a_figure_are_kept),
     cmocka_unit_test(runs_next_to_a_duet_are_listed),
+    cmocka_unit_test(values_of_the_axis_are_named_in_all_tables_of_two_sets),
     cmocka_unit_test(sets_are_compared_by_each_value_of_the_axis))

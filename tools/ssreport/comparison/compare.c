@@ -46,13 +46,13 @@ static const struct table_column ratio_columns[] = {
     {"iterations_per_second_b_at_load", "of B at the load of A, /s", 4, .if_known = true},
     {"ratio_at_load", "A/B at the load of A", 4, .if_known = true},
     {"others_a", "others of A, %", 1, true, true}, {"others_b", "of B, %", 1, true, true},
-    {"record_a", NULL}, {"record_b", NULL},
+    {"record_a", NULL}, {"record_b", NULL}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column unmatched_columns[] = {
     {"set", "set"}, {"record", "record"}, {"environment", "environment"}, {"measured_in", NULL},
     {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
     {"method", "method"}, {"round", "round"}, {"step", "step"}, {"half", "half"},
-    {"target", "target, %", 2, true}, {"why", "why"},
+    {"target", "target, %", 2, true}, {"why", "why"}, {"variant", "variant", .if_known = true},
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("comparison", "Throughput of A divided by that of B, by pair",
@@ -62,6 +62,8 @@ static const struct table_sheet tables[] = {
     {.name = NULL},
 };
 // clang-format on
+
+#define COMPARISON_COLUMNS (sizeof comparison_columns / sizeof *comparison_columns)
 
 /* A step, or a whole run that has no steps. */
 struct part {
@@ -407,6 +409,32 @@ static void add_row(struct table_sheet *sheet, const struct ratio *ratio) {
         CELL("speed", known(run->speed)));
 }
 
+/* Returns whether a value of the axis separates pairs, and has no other cell in their rows. */
+static bool names_axis(const struct comparison *comparison, const struct ssreport_run *run) {
+    const struct ssreport_differences *differences = &comparison->report->differences;
+    size_t axis = differences->axis;
+    return !comparison->pools_axis && axis < differences->count &&
+           strcmp(differences->names[axis], "speed") != 0 &&
+           strcmp(differences->names[axis], "tau_seconds") != 0 &&
+           !ssreport_differences_in_variant(differences, run, axis);
+}
+
+/* Writes the columns of the plan that separate an entry from others: "size=large, threads=2". */
+static void describe_variant(
+    const struct comparison *comparison, const struct entry *entry, char text[300]) {
+    const struct ssreport_differences *differences = &comparison->report->differences;
+    const struct ssreport_run *run = entry->run;
+    const char *variant = run->variant ? run->variant : leader(entry)->variant;
+    snprintf(text, 300, "%.200s", variant ? variant : "");
+    if (!names_axis(comparison, run))
+        return;
+    const char *axis = differences->names[differences->axis];
+    const char *value = ssreport_columns_get(&run->columns, axis);
+    if (*value)
+        snprintf(text + strlen(text), 300 - strlen(text), "%s%.40s=%.40s", *text ? ", " : "", axis,
+            value);
+}
+
 static void fill_ratios(const struct comparison *comparison) {
     struct table_sheet *sheet = ssreport_table(comparison->report, "ratios");
     for (size_t i = 0; i < comparison->ratio_count; i++) {
@@ -414,8 +442,10 @@ static void fill_ratios(const struct comparison *comparison) {
         const struct part *part = ratio->parts[0], *other = ratio->parts[1];
         const struct ssreport_run *runs[2] = {ratio->entries[0]->run, ratio->entries[1]->run};
         const char *definition = common_definition(ratio);
+        char variant[300];
+        describe_variant(comparison, ratio->entries[0], variant);
         add_row(sheet, ratio);
-        TABLE_CELLS(sheet, CELL("load_of", definition));
+        TABLE_CELLS(sheet, CELL("load_of", definition), CELL("variant", variant));
         if (definition)
             TABLE_CELLS(sheet, CELL("compared_load_a", load_by(part, definition)),
                 CELL("compared_load_b", load_by(other, definition)),
@@ -469,21 +499,6 @@ static size_t count_lost(const struct comparison *comparison, const struct ratio
     return lost;
 }
 
-/* Writes the columns of the plan that separate this pair from others: "size=large, threads=2". */
-static void describe_variant(
-    const struct comparison *comparison, const struct ratio *pair, char text[300]) {
-    const struct ssreport_differences *differences = &comparison->report->differences;
-    const struct ssreport_run *run = pair->entries[0]->run;
-    const char *variant = run->variant ? run->variant : leader(pair->entries[0])->variant;
-    const char *axis =
-        differences->axis < differences->count ? differences->names[differences->axis] : "";
-    bool names_axis = *axis && !comparison->pools_axis && !ssreport_is_member(axis);
-    snprintf(text, 300, "%.200s", variant ? variant : "");
-    if (names_axis && !(run->method && strcmp(axis, "instances") == 0))
-        snprintf(text + strlen(text), 300 - strlen(text), "%s%.40s=%.40s", *text ? ", " : "", axis,
-            ssreport_columns_get(&run->columns, axis));
-}
-
 static int fill_comparison(const struct comparison *comparison) {
     const struct ssreport_report *report = comparison->report;
     struct table_sheet *sheet = ssreport_table(report, "comparison");
@@ -505,7 +520,7 @@ static int fill_comparison(const struct comparison *comparison) {
         }
         double median = ssreport_median_of(values, used);
         char variant[300];
-        describe_variant(comparison, first, variant);
+        describe_variant(comparison, first->entries[0], variant);
         add_row(sheet, first);
         TABLE_CELLS(sheet, CELL("load_of", common_definition(first)), CELL("variant", variant));
         TABLE_CELLS(sheet, CELL("a", ssreport_report_set_name(report, 0)),
@@ -526,8 +541,11 @@ static int fill_comparison(const struct comparison *comparison) {
 }
 
 static void add_unmatched(
-    struct ssreport_report *report, const struct entry *entry, const struct part *part) {
+    const struct comparison *comparison, const struct entry *entry, const struct part *part) {
+    const struct ssreport_report *report = comparison->report;
     const struct ssreport_run *run = entry->run;
+    char variant[300];
+    describe_variant(comparison, entry, variant);
     TABLE_ROW(ssreport_table(report, "unmatched"),
         CELL("set", ssreport_report_set_name(report, run->set)), CELL("record", run->record.name),
         CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
@@ -536,7 +554,7 @@ static void add_unmatched(
         CELL("method", leader(entry)->method), CELL("round", known(run->round)),
         CELL("step", part->step ? (double)part->step : NAN),
         CELL("half", part->half ? part->half : NAN), CELL("target", part->target),
-        CELL("why", part->unmatched));
+        CELL("why", part->unmatched), CELL("variant", variant));
 }
 
 static void fill_unmatched(const struct comparison *comparison) {
@@ -547,7 +565,7 @@ static void fill_unmatched(const struct comparison *comparison) {
         for (size_t j = 0; j < entry->count; j++) {
             if (!entry->parts[j].unmatched)
                 continue;
-            add_unmatched(report, entry, &entry->parts[j]);
+            add_unmatched(comparison, entry, &entry->parts[j]);
             lost[entry->run->set]++;
         }
     }
@@ -658,11 +676,40 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_close(page);
 }
 
+static bool is_known(const struct table_sheet *sheet, const char *column) {
+    bool known = false;
+    for (size_t i = 0; i < table_rows(sheet) && !known; i++)
+        known = *table_cell_at(sheet, i, column)->text != '\0';
+    return known;
+}
+
+/* Makes room for the variant on a terminal of 80 columns: instead of unknown columns or ranges. */
+static void show_variants(
+    const struct table_sheet *sheet, struct table_column columns[COMPARISON_COLUMNS]) {
+    bool pairs = is_known(sheet, "placement") || is_known(sheet, "background");
+    const char *const hidden[2][2] = {{"placement", "background"}, {"ratio_min", "ratio_max"}};
+    for (size_t i = 0; i < COMPARISON_COLUMNS; i++) {
+        const char *name = columns[i].name;
+        if (strcmp(name, hidden[pairs][0]) == 0 || strcmp(name, hidden[pairs][1]) == 0)
+            columns[i].text.heading = NULL;
+        if (strcmp(name, "variant") == 0) {
+            columns[i].text.heading = "variant";
+            columns[i].text.width = pairs ? 14 : 21;
+        }
+    }
+}
+
 static void print_text(FILE *stream, const struct ssreport_report *report) {
+    struct table_sheet sheet = *ssreport_table(report, "comparison");
+    struct table_column columns[COMPARISON_COLUMNS];
     char title[400];
+    memcpy(columns, comparison_columns, sizeof columns);
+    if (is_known(&sheet, "variant"))
+        show_variants(&sheet, columns);
+    sheet.columns = columns;
     snprintf(title, sizeof title, "throughput, %.128s / %.128s",
         ssreport_report_set_name(report, 0), ssreport_report_set_name(report, 1));
-    table_print_text(stream, ssreport_table(report, "comparison"), title);
+    table_print_text(stream, &sheet, title);
 }
 
 const struct ssreport_topic ssreport_comparison_topic = {

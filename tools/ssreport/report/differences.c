@@ -201,12 +201,7 @@ static size_t choose_axis(const struct ssreport_report *report, bool followers) 
     return axis;
 }
 
-/*
- * Returns whether the variant of a run has a column: not those for which struct ssreport_run has a
- * member, those that follow from them, and the axis. Runs of one method with different numbers of
- * instances are different series, whatever the axis; those of nbench follow from its target.
- */
-static bool is_in_variant(
+bool ssreport_differences_in_variant(
     const struct ssreport_differences *differences, const struct ssreport_run *run, size_t column) {
     const char *name = differences->names[column];
     if (ssreport_is_member(name) || differences->follows[column])
@@ -225,7 +220,7 @@ static int write_variant(const struct ssreport_differences *differences,
         return -1;
     for (size_t i = 0; i < differences->count; i++) {
         const char *name = differences->names[i];
-        if (is_in_variant(differences, run, i) &&
+        if (ssreport_differences_in_variant(differences, run, i) &&
             (with_instances || strcmp(name, "instances") != 0))
             fprintf(stream, "%s%s=%s", ftell(stream) > 0 ? ", " : "", name,
                 ssreport_columns_get(&run->columns, name));
