@@ -312,12 +312,13 @@ static void rounds_of_two_studies_are_compared_within_each(void **state) {
 static void columns_with_the_name_of_a_figure_are_kept(void **state) {
     (void)state;
     folder_open();
-    write_run("a", "\"low\": \"1\", \"set\": \"x\"", 30);
-    write_run("b", "\"low\": \"2\", \"set\": \"y\"", 60);
+    write_run("a", "\"low\": \"1\", \"set\": \"x\", \"plan_set\": \"v\"", 30);
+    write_run("b", "\"low\": \"2\", \"set\": \"y\", \"plan_set\": \"w\"", 60);
     struct ssreport_report report = report_study();
     assert_rows(&report, "study", 2);
     assert_text(&report, "study", 1, "plan_low", "2");
-    assert_text(&report, "study", 1, "plan_set", "y");
+    assert_text(&report, "study", 1, "plan_plan_set", "y");
+    assert_text(&report, "study", 1, "plan_set", "w");
     assert_cell(&report, "study", 1, "set", 1);
     assert_cell(&report, "study", 1, "low", NAN);
     ssreport_report_free(&report);

@@ -64,7 +64,7 @@ static bool differs(const struct ssreport_report *report, const char *column) {
     return false;
 }
 
-static bool is_listed(const struct ssreport_differences *differences, const char *column) {
+bool ssreport_differences_have(const struct ssreport_differences *differences, const char *column) {
     for (size_t i = 0; i < differences->count; i++) {
         if (strcmp(differences->names[i], column) == 0)
             return true;
@@ -76,7 +76,7 @@ static int add_columns(
     struct ssreport_differences *differences, const struct ssreport_columns *columns) {
     for (size_t i = 0; i < columns->count; i++) {
         const char *name = columns->items[i].name;
-        if (is_ignored(name) || is_listed(differences, name))
+        if (is_ignored(name) || ssreport_differences_have(differences, name))
             continue;
         if (!SS_GROW(differences->names, differences->count + 1, differences->room))
             return -1;

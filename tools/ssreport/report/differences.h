@@ -10,6 +10,10 @@
  */
 SS_MUST_USE SS_NONNULL() int ssreport_differences_find(struct ssreport_report *report);
 
+/* Returns whether runs differ in a column. */
+SS_NONNULL()
+bool ssreport_differences_have(const struct ssreport_differences *differences, const char *column);
+
 /* Returns whether the axis is a load or a rate. */
 SS_NONNULL() bool ssreport_differences_axis_is_load(const struct ssreport_differences *differences);
 

@@ -78,6 +78,7 @@ struct ssreport_report {
     size_t table_count;
 
     struct table_column *study_columns; /* topic study: columns of its table */
+    char **study_names;                 /* names of those that come from plans; ends with NULL */
     /* topic runs: pools of runs that share a curve; only `steps` of each is valid */
     struct ssreport_run *pooled;
     size_t pooled_count;

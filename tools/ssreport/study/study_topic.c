@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "differences.h"
 #include "html_page.h"
 #include "study_plots.h"
 #include "study_points.h"
@@ -33,18 +34,25 @@ static const struct table_sheet tables[] = {
 
 #define FIGURE_COLUMNS (sizeof figure_columns / sizeof *figure_columns)
 
-/* Names of a plan's columns that have the name of a figure, in the order of the figures. */
-static const char *const plan_names[] = {"plan_set", "plan_rounds", "plan_load_mean",
-    "plan_iterations_per_second", "plan_low", "plan_high", "plan_at_most", "plan_iteration_seconds",
-    "plan_relative", "plan_relative_low", "plan_relative_high", "plan_iteration_low",
-    "plan_iteration_high", "plan_load_low", "plan_load_high"};
-_Static_assert(sizeof plan_names / sizeof *plan_names == FIGURE_COLUMNS, "a figure has no name");
-
-/* Returns the name in the table of a column of the plan. */
-static const char *name_of(const char *name) {
+static bool is_figure(const char *name) {
     for (size_t i = 0; i < FIGURE_COLUMNS; i++) {
         if (strcmp(figure_columns[i].name, name) == 0)
-            return plan_names[i];
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Returns the name in the table of a column of the plan: its own, unless a figure has it. The
+ * caller frees it. Returns NULL if memory is exhausted.
+ */
+static char *choose_name(const struct ssreport_differences *differences, const char *column) {
+    char *name = strdup(column), *next;
+    while (name && (is_figure(name) || (strcmp(name, column) != 0 &&
+                                           ssreport_differences_have(differences, name)))) {
+        int result = asprintf(&next, "plan_%s", name);
+        free(name);
+        name = result < 0 ? NULL : next;
     }
     return name;
 }
@@ -73,15 +81,22 @@ static int set_columns(struct ssreport_report *report) {
     struct table_sheet *sheet = ssreport_table(report, "study");
     struct table_column *columns = calloc(differences->count + FIGURE_COLUMNS, sizeof *columns);
     size_t count = 0;
-    if (!columns)
+    report->study_columns = columns;
+    report->study_names = calloc(differences->count + 1, sizeof *report->study_names);
+    if (!columns || !report->study_names)
         return -1;
-    for (size_t i = 0; i < differences->count; i++)
-        columns[count++] = (struct table_column){.name = name_of(differences->names[i]),
+    for (size_t i = 0; i < differences->count; i++) {
+        char *name = choose_name(differences, differences->names[i]);
+        if (!name)
+            return -1;
+        report->study_names[count] = name;
+        columns[count++] = (struct table_column){.name = name,
             .heading = differences->names[i],
             .text = {differences->names[i], COLUMN_WIDTH}};
+    }
     memcpy(columns + count, figure_columns, sizeof figure_columns);
     make_room(columns, count);
-    sheet->columns = report->study_columns = columns;
+    sheet->columns = columns;
     sheet->column_count = count + FIGURE_COLUMNS;
     return 0;
 }
@@ -91,9 +106,8 @@ static void add_row(struct ssreport_report *report, const struct ssreport_study_
     struct table_sheet *sheet = ssreport_table(report, "study");
     table_add_row(sheet);
     for (size_t i = 0; i < differences->count; i++)
-        TABLE_CELLS(
-            sheet, CELL(name_of(differences->names[i]),
-                       ssreport_columns_get(&point->first->columns, differences->names[i])));
+        TABLE_CELLS(sheet, CELL(report->study_names[i], ssreport_columns_get(&point->first->columns,
+                                                            differences->names[i])));
     TABLE_CELLS(sheet, CELL("set", point->first->set + 1), CELL("rounds", point->rounds),
         CELL("load_mean", point->load.mean), CELL("iterations_per_second", point->throughput.mean),
         CELL("low", point->throughput.low), CELL("high", point->throughput.high),
@@ -116,7 +130,11 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 }
 
 static void release(struct ssreport_report *report) {
+    for (size_t i = 0; report->study_names && report->study_names[i]; i++)
+        free(report->study_names[i]);
+    free(report->study_names);
     free(report->study_columns);
+    report->study_names = NULL;
     report->study_columns = NULL;
 }
 
