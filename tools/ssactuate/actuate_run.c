@@ -35,7 +35,8 @@ struct run {
     struct ssactuate_record record;
     struct ssactuate_limits limits; /* for the record */
     int signals_received;           /* number of signals that end the run */
-    bool warned;                    /* that threads share CPUs */
+    struct ssactuate_end last;
+    bool warned; /* that threads share CPUs */
 };
 
 /*
@@ -191,7 +192,8 @@ static void send_signal(struct run *run, int number) {
 static int take_signal(struct run *run, int number, bool started, struct ss_error *error) {
     if (number == SIGTSTP)
         ss_signals_suspend(&run->signals);
-    if (!ssactuate_is_end(number))
+    if (!ssactuate_is_end(number) ||
+        ssactuate_is_repeated(&run->last, number, run->signals.typed, ss_platform_now()))
         return 0;
     run->signals_received++;
     bool received = !started && ssactuate_is_from_terminal(&run->signals, number);

@@ -135,6 +135,17 @@ bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number) {
     return (number == SIGINT || number == SIGQUIT) && signals->typed;
 }
 
+/* Time in which a signal that was passed on arrives after, or before, the one of the terminal. */
+#define REPEATED_MAX (100 * SS_MILLISECOND)
+
+bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, ss_time now) {
+    bool repeated = last->number == number && last->typed != typed &&
+                    ss_time_since(now, last->time) <= REPEATED_MAX;
+    *last = repeated ? (struct ssactuate_end){0}
+                     : (struct ssactuate_end){.number = number, .typed = typed, .time = now};
+    return repeated;
+}
+
 /* A visit to all threads of a process's descendants. */
 struct visit {
     const pid_t *spared;        /* two children whose trees are left out; 0: none */

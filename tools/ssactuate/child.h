@@ -61,6 +61,20 @@ bool ssactuate_is_end(int number);
  */
 SS_NONNULL() bool ssactuate_is_from_terminal(const struct ss_signals *signals, int number);
 
+/* A signal that ends the run. */
+struct ssactuate_end {
+    int number; /* 0: none */
+    bool typed;
+    ss_time time;
+};
+
+/*
+ * Returns whether this signal repeats the last one, and remembers it otherwise: `timeout
+ * --foreground`, for example, passes on what the terminal has sent to the whole group.
+ */
+SS_NONNULL()
+bool ssactuate_is_repeated(struct ssactuate_end *last, int number, bool typed, ss_time now);
+
 void ssactuate_child_bind_thread(void *context, pid_t thread, uint32_t cpu);
 
 /*

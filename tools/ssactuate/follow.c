@@ -73,6 +73,7 @@ struct follow {
     struct change *changes;
     size_t change_count, change_room;
     int signals_received;
+    struct ssactuate_end last;
     ss_time known;     /* the latest time at which the load was known, or the start */
     bool said_unknown; /* that the load is unknown */
     bool failing;      /* the latest switch has failed */
@@ -499,7 +500,8 @@ static void send_signal(struct follow *follow, int number) {
 static int take_signal(struct follow *follow, int number, bool started, struct ss_error *error) {
     if (number == SIGTSTP)
         ss_signals_suspend(&follow->signals);
-    if (!ssactuate_is_end(number))
+    if (!ssactuate_is_end(number) ||
+        ssactuate_is_repeated(&follow->last, number, follow->signals.typed, ss_platform_now()))
         return 0;
     follow->signals_received++;
     if (follow->parties[0].group > 0) {
