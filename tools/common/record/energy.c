@@ -6,6 +6,7 @@
 
 #include "csv.h"
 #include "row_times.h"
+#include "statistics.h"
 
 static bool take_sample(void *context, const struct sstrace_field *fields) {
     struct ssreport_energy *energy = context;
@@ -53,15 +54,8 @@ void ssreport_energy_free(struct ssreport_energy *energy) {
 
 /* Returns the first sample after a time. */
 static size_t find_sample(const struct ssreport_energy *energy, double time) {
-    size_t from = 0, to = energy->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (energy->samples[middle].at > time)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return from;
+    return ssreport_find_from(energy->samples, energy->count, sizeof *energy->samples,
+        offsetof(struct ssreport_power, at), nextafter(time, INFINITY));
 }
 
 /* Returns the standard deviation of the samples between two times. */

@@ -189,15 +189,8 @@ static int open_rates(struct step_rates *rates, const struct ssreport_step *step
 
 /* Returns the first step that ends at or after a time. */
 static size_t find_step(const struct ssreport_steps *steps, double time) {
-    size_t from = 0, to = steps->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (steps->items[middle].to < time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return ssreport_find_from(
+        steps->items, steps->count, sizeof *steps->items, offsetof(struct ssreport_step, to), time);
 }
 
 /* Adds each iteration to the steps that it overlaps. Steps are in order of time. */

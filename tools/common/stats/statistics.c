@@ -6,6 +6,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <string.h>
 
 #include "tails.h"
 
@@ -66,6 +67,21 @@ struct ssreport_interval ssreport_median_interval(double *values, size_t count, 
         return (struct ssreport_interval){-INFINITY, INFINITY};
     gsl_sort(values, 1, count);
     return (struct ssreport_interval){values[from_end - 1], values[count - from_end]};
+}
+
+size_t ssreport_find_from(
+    const void *items, size_t count, size_t size, size_t offset, double least) {
+    size_t from = 0, to = count;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        double number;
+        memcpy(&number, (const char *)items + middle * size + offset, sizeof number);
+        if (!(number >= least))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
 }
 
 double ssreport_quantile_of(double *values, size_t count, double share) {

@@ -50,6 +50,13 @@ struct ssreport_interval ssreport_median_interval(double *values, size_t count, 
 SS_NONNULL()
 double ssreport_quantile_of(double *values, size_t count, double share);
 
+/*
+ * Returns the first of `count` items whose number is at least `least`; `count` if there is none.
+ * Items have `size` bytes, the number at `offset`, and are in the order of their numbers.
+ */
+size_t ssreport_find_from(
+    const void *items, size_t count, size_t size, size_t offset, double least);
+
 /* The uncertainty of a mean: its standard error, and the degrees of freedom; NaN if unknown. */
 struct ssreport_sureness {
     double error, freedom;

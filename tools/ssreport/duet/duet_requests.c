@@ -71,15 +71,8 @@ void duet_requests_free(struct duet_requests *requests) {
 
 /* Returns the first answer that is not before a time. */
 static size_t find_answer(const struct duet_requests *requests, double time) {
-    size_t from = 0, to = requests->answered;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (requests->answers[middle] < time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return ssreport_find_from(
+        requests->answers, requests->answered, sizeof *requests->answers, 0, time);
 }
 
 static double throughput_of(const struct duet_requests *requests, const struct duet_part *part) {
@@ -100,15 +93,8 @@ static double response_of(double *times, size_t count, double share) {
 
 /* Returns the first request that is not due before a time. */
 static size_t find_due(const struct duet_requests *requests, double time) {
-    size_t from = 0, to = requests->count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (requests->items[middle].due < time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return ssreport_find_from(requests->items, requests->count, sizeof *requests->items,
+        offsetof(struct duet_request, due), time);
 }
 
 double duet_requests_figure(

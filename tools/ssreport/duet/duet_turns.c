@@ -10,15 +10,8 @@
 
 /* Returns the first iteration that does not start before a time. */
 static size_t find_start(const struct ssreport_iteration *sorted, size_t count, double time) {
-    size_t from = 0, to = count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (sorted[middle].start < time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return ssreport_find_from(
+        sorted, count, sizeof *sorted, offsetof(struct ssreport_iteration, start), time);
 }
 
 double duet_turn_throughput(

@@ -54,15 +54,8 @@ const struct ssreport_run *ssreport_responses_beside(
 
 /* Returns the first load after a time. */
 static size_t find_load(const struct ssreport_responses *responses, double time) {
-    size_t from = 0, to = responses->load_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (responses->loads[middle].at > time)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return from;
+    return ssreport_find_from(responses->loads, responses->load_count, sizeof *responses->loads,
+        offsetof(struct ssreport_response_load, at), nextafter(time, INFINITY));
 }
 
 /* Returns the mean load of a CPU or, if `cpu` is NaN, of all CPUs. */
