@@ -76,7 +76,7 @@ static int note_journal(const struct carried *carried, bool copies, struct ss_er
     fputc('\n', stream);
     ssbatch_stage_print_journal(&carried->stage, stream);
     if (carried->carrier->memory) {
-        fputs("remove ", stream);
+        fputs(copies ? "claimed\nremove " : "remove ", stream);
         ss_words_quote_line(stream, carried->scratch);
         if (copies) {
             fputc(' ', stream);

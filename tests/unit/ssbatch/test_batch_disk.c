@@ -518,7 +518,8 @@ static void leave_files(struct ssbatch_call *call) {
     make_folder("ram");
     make_folder("ram/result");
     write_text("ram/result/half", "x");
-    snprintf(journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", root, root);
+    snprintf(
+        journal, sizeof journal, "claimed\nremove %s/ram %s/study/.a.part/result\n", root, root);
     leave_call(call, journal);
 }
 
@@ -546,6 +547,21 @@ static void the_result_of_a_killed_attempt_is_copied_out_of_memory(void **state)
     lock = ssbatch_study_lock_run(&study, "a", &holder, &error); /* as the next attempt does */
     assert_int_equal(clear_calls("a", &error), 0);
     ssbatch_study_unlock_run(&study, "a", lock);
+    assert_true(exists("study/.a.part/result/half"));
+    assert_false(exists("ram"));
+}
+
+/* A call of an earlier version has noted no claim. */
+static void the_result_of_an_attempt_without_a_claim_is_copied(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    char journal[200];
+    (void)state;
+    begin_run("a", SSBATCH_REUSE_INTERRUPTED);
+    leave_files(&call);
+    snprintf(journal, sizeof journal, "remove %s/ram %s/study/.a.part/result\n", root, root);
+    assert_int_equal(ssbatch_call_note(&call, "a", journal, &error), 0);
+    assert_int_equal(clear_calls(NULL, &error), 0);
     assert_true(exists("study/.a.part/result/half"));
     assert_false(exists("ram"));
 }
@@ -714,6 +730,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(journals_have_the_statuses_of_an_after, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_killed_attempt_is_copied_out_of_memory, make_study, remove_study),
     cmocka_unit_test_setup_teardown(files_of_a_later_attempt_on_another_host_are_not_replaced, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(the_result_of_an_attempt_without_a_claim_is_copied, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_result_in_memory_is_kept_while_its_claim_cannot_be_read, make_study, remove_study),
     cmocka_unit_test_setup_teardown(the_result_of_a_finished_run_is_not_copied_again, make_study, remove_study),
     cmocka_unit_test_setup_teardown(results_from_before_a_reboot_are_not_copied, make_study, remove_study),

@@ -138,10 +138,11 @@ void ssbatch_call_close(struct ssbatch_call *call) {
 struct undoing {
     const struct ssbatch_study *study;
     const struct ssbatch_undoer *undoer;
-    const char *mark;          /* of the call */
-    pid_t pid;                 /* of the call */
-    char name[256];            /* name of the run */
-    bool copies;               /* false after a restart of the host: unsynced files are damaged */
+    const char *mark; /* of the call */
+    pid_t pid;        /* of the call */
+    char name[256];   /* name of the run */
+    bool copies;      /* false after a restart of the host: unsynced files are damaged */
+    bool is_claimed;  /* the attempt has noted its claim, as all do since journals say so */
     char folder[SSBATCH_PATH]; /* where the commands were called */
     char ok[1100];             /* exit statuses of the next `after` that mean success; "": 0 */
     struct ss_error *error;
@@ -168,7 +169,7 @@ static int copy_result(const struct undoing *undoing, const char *scratch, const
             error, "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
     if (lock < 0 && lock != SSBATCH_HELD)
         return -1;
-    int status = has_claim(study, undoing->name, undoing->mark, error);
+    int status = undoing->is_claimed ? has_claim(study, undoing->name, undoing->mark, error) : 1;
     if (status > 0)
         status = ssbatch_disk_is_own(kept) && ssbatch_disk_is_own(result)
                      ? ssbatch_disk_copy_tree(kept, result, error)
@@ -197,6 +198,8 @@ static void undo_line(struct undoing *undoing, const char *line) {
         snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
     else if (words && (count == 2 || count == 3) && strcmp(words[0], "remove") == 0)
         status = remove_scratch(undoing, words[1], words[2], &error);
+    else if (words && count == 1 && strcmp(words[0], "claimed") == 0)
+        undoing->is_claimed = true;
     else if (words && count == 2 && strcmp(words[0], "statuses") == 0)
         snprintf(undoing->ok, sizeof undoing->ok, "%s", words[1]);
     else if (words && count >= 2 && strcmp(words[0], "after") == 0) {
