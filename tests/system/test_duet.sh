@@ -110,7 +110,7 @@ stand_in_beside() {
     printf '#!/bin/sh\nprintf "0,0,0\\n1,1,0\\n"\n' >"$scratch/bin/lscpu"
     chmod +x "$scratch/bin/lscpu"
     cat <<'END' >>"$scratch/bin/showstopper"
-[[ $record =~ ssbatch-[0-9]+-[0-9]+-([a-z]+)-([0-9ab]+)(-([12]))?.*/([^/]*)$ ]] || exit 1
+[[ $record =~ ssbatch-[0-9]+-[0-9a-f]+-([a-z]+)-([0-9ab]+)(-([12]))?.*/([^/]*)$ ]] || exit 1
 load=0.5 count=200 second=0
 [ ! -e "$scratch/broken" ] || exit 9
 case ${BASH_REMATCH[1]} in

@@ -109,10 +109,10 @@ static int make_memory(const struct carried *carried, struct ss_error *error) {
  * the same pid, and the folders of killed calls wait there to be copied.
  */
 static int choose_memory(struct carried *carried, struct ss_error *error) {
-    uint64_t random;
+    uint32_t random; /* short, because paths of sockets have at most 107 bytes */
     if (getrandom(&random, sizeof random, 0) < 0)
         return ss_error_fail(error, "cannot choose a folder in memory: %s", strerror(errno));
-    snprintf(carried->scratch, sizeof carried->scratch, "%.3800s/ssbatch-%d-%020" PRIu64 "-%.200s",
+    snprintf(carried->scratch, sizeof carried->scratch, "%.3800s/ssbatch-%d-%08" PRIx32 "-%.200s",
         carried->carrier->memory, (int)getpid(), random, carried->run->name);
     return 0;
 }
