@@ -276,11 +276,11 @@ static int refuse_second(const char *word, struct ss_error *error) {
     return ss_error_fail(error, "%s appears twice: remove one of them", word);
 }
 
+/* A name may be repeated, also in the plans of studies that have begun. */
 static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *error) {
     for (size_t i = 0; i < run->need_count; i++) {
         if (strcmp(run->needs[i], need) == 0)
-            return ss_error_fail(
-                error, "needs= names '%s' twice: remove one of them", ss_words_show(need).text);
+            return 0;
     }
     if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
         return ss_error_memory(error);
