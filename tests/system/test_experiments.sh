@@ -116,7 +116,7 @@ options_that_contradict_the_measurement_are_refused() {
     refuses_at_once "loadline: --at: 0: a load above 0 is required" loadline --at 0
     refuses_at_once "loadline: --highest: 0: a load above 0 is required" loadline --highest 0
     refuses_at_once "loadline: --predict: 0: a load above 0 is required" loadline --predict 0
-    refuses_at_once "loadline: --at: 60%: no level reaches this load: give one of at most 50%" loadline --highest 50%
+    refuses_at_once "loadline: --at: 60%: no level reaches this load: give one of at most 50%" loadline --at 60% --highest 50%
     refuses_at_once "loadline: --rounds: 65: at most 64" loadline --rounds 65
     refuses_at_once "loadline: --knees: 'x' is not a load" loadline --knees 0.5,x
     refuses_at_once "loadline: --method: nbench: not one of independent" loadline --method nbench
@@ -679,6 +679,8 @@ END
 loadline_plans_levels_and_bursts() {
     needs_ssbatch || return 0
     local cpu option
+    experiment loadline --plan --highest 50% --workloads serial
+    grep -q ' at=0.5' "$output" || fail "the load is not that of the highest level"
     experiment loadline --plan --highest 60% --predict 90% --bursts 5s --knees 0.5 --workloads serial
     sed 's,[\],,g' "$output" >"$scratch/plan"
     [ "$(grep -c '^run ' "$scratch/plan")" -eq 4 ] || fail "not two runs in each of two rounds"
