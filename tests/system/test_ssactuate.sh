@@ -372,6 +372,12 @@ second_signal_kills_the_command() {
     unchanged
 }
 
+# need_terminal: skips the case if it cannot type at a terminal.
+need_terminal() {
+    need python3
+    (: <>/dev/ptmx) 2>/dev/null || skip "terminal: cannot open a pseudo-terminal"
+}
+
 # interrupt_during NAME VERB WORD...: calls ssactuate on the tree, with a terminal as its standard streams. Ctrl+C is
 # typed while it writes to a file of this name.
 interrupt_during() {
@@ -388,7 +394,7 @@ interrupt_during() {
 # The terminal sends the signal before the command exists.
 interrupt_before_the_command_ends_the_run() {
     local words
-    need python3
+    need_terminal
     unpack intel-pstate
     write_policy "load record $folder/load" 'below 100% power=60W'
     for words in 'run power=60W' "follow --policy $folder/policy"; do
@@ -403,7 +409,7 @@ interrupt_before_the_command_ends_the_run() {
 # The process that is about to become the command blocks all signals. It writes to cgroup.procs.
 interrupt_at_the_start_of_the_command_ends_it() {
     local name=cgroup.procs
-    need python3
+    need_terminal
     unpack cgroup-v2
     write_policy "load record $folder/load" 'below 100% quota=50%'
     expect 130 interrupt_during "$name" run quota=50% -- sleep 1000
@@ -417,7 +423,7 @@ interrupt_at_the_start_of_the_command_ends_it() {
 # Signals that arrive before ssactuate runs again count once, so more follow until the command is dead.
 second_interrupt_kills_the_command() {
     local words
-    need python3
+    need_terminal
     write_policy "load record $folder/load" 'below 100% pin=free'
     for words in 'run pin=free' "follow --policy $folder/policy"; do
         rm -f "$folder/caught"
@@ -430,7 +436,7 @@ second_interrupt_kills_the_command() {
 # Unlike Ctrl+C, this signal reaches only ssactuate.
 sent_interrupt_is_passed_on_at_a_terminal() {
     local words
-    need python3
+    need_terminal
     write_policy "load record $folder/load" 'below 100% pin=free'
     for words in 'run pin=free' "follow --policy $folder/policy"; do
         # shellcheck disable=SC2086 # a list of words
