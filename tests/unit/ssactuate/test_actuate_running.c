@@ -150,6 +150,16 @@ static void thread_with_a_reused_id_is_left_alone(void **state) {
     ssactuate_running_free(&running);
 }
 
+/* Opens a journal of this process group, which replaces `running`. */
+static void open_journal(struct ssactuate_state *folder, struct ssactuate_journal *journal) {
+    struct ss_error error = {0};
+    ssactuate_running_free(&running);
+    assert_int_equal(ssactuate_state_open(folder, tree_new(), &error), 0);
+    assert_int_equal(ssactuate_journal_create(journal, folder, &error), 0);
+    assert_int_equal(ssactuate_journal_add_running(journal, getpid(), &error), 0);
+    assert_int_equal(ssactuate_journal_arm(journal, &error), 0);
+}
+
 /* The new thread has the old affinity and was missed by the first look. */
 static void thread_started_while_confining_is_confined(void **state) {
     struct ss_error error = {0};
@@ -157,11 +167,7 @@ static void thread_started_while_confining_is_confined(void **state) {
     struct ssactuate_journal journal;
     (void)state;
     begin();
-    ssactuate_running_free(&running);
-    assert_int_equal(ssactuate_state_open(&folder, tree_new(), &error), 0);
-    assert_int_equal(ssactuate_journal_create(&journal, &folder, &error), 0);
-    assert_int_equal(ssactuate_journal_add_running(&journal, getpid(), &error), 0);
-    assert_int_equal(ssactuate_journal_arm(&journal, &error), 0);
+    open_journal(&folder, &journal);
     births = true;
     assert_int_equal(ssactuate_journal_confine(&journal, 0, &one, &error), 0);
     assert_that(newborn_id, >, 0);
@@ -182,11 +188,7 @@ static void affinity_is_noted_again_after_a_failure(void **state) {
     struct rlimit limit;
     (void)state;
     begin();
-    ssactuate_running_free(&running);
-    assert_int_equal(ssactuate_state_open(&folder, tree_new(), &error), 0);
-    assert_int_equal(ssactuate_journal_create(&journal, &folder, &error), 0);
-    assert_int_equal(ssactuate_journal_add_running(&journal, getpid(), &error), 0);
-    assert_int_equal(ssactuate_journal_arm(&journal, &error), 0);
+    open_journal(&folder, &journal);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
     assert_int_equal(

@@ -51,7 +51,7 @@ SS_NONNULL()
 double ssreport_quantile_of(double *values, size_t count, double share);
 
 /*
- * Returns the first of `count` items whose number is at least `least`; `count` if there is none.
+ * Returns the first of `count` items whose number is at least `least`; `count` if all are smaller.
  * Items have `size` bytes, the number at `offset`, and are in the order of their numbers.
  */
 size_t ssreport_find_from(

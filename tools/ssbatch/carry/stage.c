@@ -56,23 +56,16 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     return 0;
 }
 
-static void print_statuses(const struct ssbatch_line *line, FILE *stream) {
-    const char *separator = "statuses ";
-    for (int status = 0; status < 256; status++) {
-        if (!ssbatch_line_accepts(line, status))
-            continue;
-        fprintf(stream, "%s%d", separator, status);
-        separator = ",";
-    }
-    fputc('\n', stream);
-}
-
 void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream) {
     for (size_t i = 0; i < stage->lines->count; i++) {
-        if (stage->lines->items[i].kind != SSBATCH_AFTER)
+        const struct ssbatch_line *line = &stage->lines->items[i];
+        if (line->kind != SSBATCH_AFTER)
             continue;
-        if (stage->lines->items[i].has_ok)
-            print_statuses(&stage->lines->items[i], stream);
+        if (line->has_ok) {
+            fputs("statuses ", stream);
+            ssbatch_line_print_statuses(line, stream);
+            fputc('\n', stream);
+        }
         fputs("after", stream);
         for (char **word = stage->acts[i].words; *word; word++) {
             fputc(' ', stream);

@@ -75,9 +75,9 @@ bool ssbatch_line_accepts(const struct ssbatch_line *line, int status) {
     return line->has_ok ? line->ok[number / 64] >> number % 64 & 1 : number == 0;
 }
 
-static void print_ok(FILE *stream, const struct ssbatch_line *line) {
-    const char *separator = " ok=";
-    for (int status = 0; line->has_ok && status < 256; status++) {
+void ssbatch_line_print_statuses(const struct ssbatch_line *line, FILE *stream) {
+    const char *separator = "";
+    for (int status = 0; status < 256; status++) {
         if (!ssbatch_line_accepts(line, status))
             continue;
         fprintf(stream, "%s%d", separator, status);
@@ -94,7 +94,10 @@ static void print_line(
         print_pair(stream, line->kind == SSBATCH_ONCE ? "match" : "ready", line->pattern);
     if (line->ready_file)
         print_pair(stream, "ready-file", line->ready_file);
-    print_ok(stream, line);
+    if (line->has_ok) {
+        fputs(" ok=", stream);
+        ssbatch_line_print_statuses(line, stream);
+    }
     print_columns(stream, columns);
     fputs(" --", stream);
     for (char **word = line->words; *word; word++) {

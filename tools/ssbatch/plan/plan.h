@@ -61,6 +61,9 @@ struct ssbatch_line {
 /* Returns whether this exit status of the command means success. */
 SS_NONNULL() bool ssbatch_line_accepts(const struct ssbatch_line *line, int status);
 
+/* Prints all statuses that mean success, such as "0,7". */
+SS_NONNULL() void ssbatch_line_print_statuses(const struct ssbatch_line *line, FILE *stream);
+
 struct ssbatch_lines {
     struct ssbatch_line *items; /* owned */
     size_t count, room;

@@ -126,7 +126,7 @@ static double iterations_between(const struct consumer *consumer, double from, d
 
 /*
  * Returns the iterations per watt-hour of a time of this length. Power may be known for only a part
- * of it, so its mean stands for the rest: the energy of the part is not that of all iterations.
+ * of it, whose energy is not that of all iterations: assumes the mean power for the rest.
  */
 static double per_watt_hour(double iterations, double length, const struct ssreport_cost *cost) {
     return cost->watts > 0 ? 3600 * iterations / (length * cost->watts) : NAN;
