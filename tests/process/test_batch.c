@@ -361,17 +361,38 @@ START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
 }
 END_TEST
 
-/* The folder of the killed call has the name of another host while that one makes an attempt. */
+static void copy_folder(const char *from, const char *to) {
+    struct run *run = run_wait(run_start(NULL, WORDS("cp", "-a", from, to)));
+    run_expect(run, 0);
+    run_free(run);
+}
+
+/* The folder of the call that was cut off has the name of another host while that one makes an
+ * attempt. */
 START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     char away[4400];
     glob_t found;
     write_plan("run a takes 1s keep\n"
-               "main -- sh -c 'cat attempt >{out}/state; cp attempt begun; exec sleep 1000'\n");
+               "main -- sh -c 'cat attempt >{out}/state; echo {scratch} >where; cp attempt begun; "
+               "exec sleep 1000'\n");
     run_write_file(run_path(folder, "attempt"), "1");
     struct run *run = start("--ram");
     RUN_UNTIL(run, is_there("begun"));
-    kill_all(run);
+    struct run_text where = run_read_file(run_path(folder, "where"));
+    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    /*
+     * A power cut leaves the files as they are now. Kills do not: a killed keeper wakes its call,
+     * which may clean up.
+     */
+    copy_folder(run_path(folder, "study"), run_path(folder, "left"));
+    copy_folder(where.bytes, run_path(folder, "memory"));
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect_nothing_left();
     run_free(run);
+    run_remove_folder(run_path(folder, "study"));
+    ck_assert_int_eq(rename(run_path(folder, "left"), run_path(folder, "study")), 0);
+    copy_folder(run_path(folder, "memory"), where.bytes);
     ck_assert_int_eq(glob(run_path(folder, "study/.study/calls/*"), 0, NULL, &found), 0);
     const char *call = found.gl_pathv[0];
     snprintf(away, sizeof away, "%s/study/.study/calls/elsewhere:1:2:3", folder);
@@ -390,6 +411,7 @@ START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
     run_expect(run, 0);
     expect_state("2");
+    ck_assert(!run_exists(where.bytes));
     run_free_clean(run);
     run_remove_folder(folder);
 }
