@@ -20,7 +20,7 @@
  * The load by process is known after its second measurement. Measurements take at most 1 % of the
  * time, so on a busy machine the second one may come too late for a short run.
  */
-#define LENGTHS "12s", "90s"
+#define LENGTHS "3s", "12s", "90s"
 
 /* Runs showstopper with these options, and again for a longer time if `part` was not printed. */
 static struct run *run_until_said(const struct run_setup *setup, const char *part,
@@ -130,18 +130,13 @@ static void enter_group(void) {
     control_group_enter(&group);
 }
 
-/* Showstopper is in the group, too, and a sanitizer increases its CPU time. */
-#define QUOTA (SHIMS_WORK ? "3000" : "10000")
-#define CPUS  (SHIMS_WORK ? "0.03" : "0.1")
-
 START_TEST(a_cpu_quota_that_limits_the_run_is_reported) {
-    char told[80];
+    static const char told[] = "a CPU quota limits their control group to 0.1 of ";
     run_greedily();
     SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: cannot create a control group");
-    SKIP_UNLESS(control_group_limit(&group, "cpu.cfs_quota_us", "cpu.max", QUOTA),
+    SKIP_UNLESS(control_group_limit(&group, "cpu.cfs_quota_us", "cpu.max", "10000"),
         "cgroup-quota: cannot set one");
     struct run_setup setup = {.prepare = enter_group};
-    snprintf(told, sizeof told, "a CPU quota limits their control group to %s of ", CPUS);
     struct run *run = run_until_said(
         &setup, told, WORDS("2s", "8s", "60s"), WORDS(BELOW, "-n", "1", PAYLOAD, "spin", ""));
     run_expect(run, 0);
