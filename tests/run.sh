@@ -17,14 +17,17 @@ src_bar=90 tools_bar=85 file_bar=75
 
 usage() {
     cat <<END
-Usage: tests/run.sh [--quick | --packages | --coverage] [--strict]
-Installs missing packages if it may, builds in build*/, and runs all checks and tests except those of
-packages and those that need an idle machine. Lists the skipped tests with the features that this
-machine lacks. Without the right to install packages, it requires a C compiler, cmake, ninja or make,
-pkg-config, cmocka and Check; tests that need other packages are skipped.
+Usage: tests/run.sh [--quick | --sanitizers | --packages | --coverage] [--strict]
+Installs missing packages if it may, builds in build*/, and runs all checks and tests except those
+with sanitizers, those of packages, and those that need an idle machine. Lists the skipped tests with
+the features that this machine lacks. Without the right to install packages, it requires a C compiler,
+cmake, ninja or make, pkg-config, cmocka and Check; tests that need other packages are skipped.
 
   --quick   only the scripts, the release build, and its tests except those labeled long: studies,
             benches, guests, containers, the examples of the pages, and running out of memory
+  --sanitizers
+            only a build with the sanitizers of addresses and undefined behaviour, with its unit and
+            process tests, and one with that of threads, with the tests of threads
   --packages
             only the release build, and the tests that make, install and remove packages, a source
             tarball, and programs with musl
@@ -103,8 +106,8 @@ install_packages() {
     local missing
     # shellcheck disable=SC2086 # a compiler and its options
     echo '#include <stdio.h>' | $compiler -E - >/dev/null 2>&1 || required+=(libc6-dev=/usr/include/stdio.h)
-    [ -z "$packages" ] || others+=("${packaging[@]}")
-    if [ "$strict$coverage" ]; then
+    [ "$kind" != packages ] || others+=("${packaging[@]}")
+    if [ -n "$strict" ] || [ "$kind" = coverage ]; then
         install_missing "${required[@]}" "${libraries[@]}" "${others[@]}"
     elif ! may_install || ! install_missing "${required[@]}" "${libraries[@]}" "${others[@]}"; then
         install_missing "${required[@]}"
@@ -210,7 +213,7 @@ check_layout() {
         return
     fi
     mapfile -t files < <(find include modules src tests tools -name '*.[ch]' | sort)
-    clang-format --dry-run -Werror "${files[@]}"
+    printf '%s\0' "${files[@]}" | xargs -0 -n 64 -P "$build_jobs" clang-format --dry-run -Werror
     echo "clang-format has nothing against ${#files[@]} files"
 }
 
@@ -299,12 +302,13 @@ check_coverage() {
     [ -z "$low" ] || fail "too few lines ran: see above, and build-coverage/coverage.csv"
 }
 
-quick='' strict='' coverage='' packages=''
+kind=all strict=''
 for word; do
     case $word in
-    --quick) quick=quick ;;
-    --packages) packages=packages ;;
-    --coverage) coverage=coverage ;;
+    --quick | --sanitizers | --packages | --coverage)
+        [[ $kind == @(all|"${word#--}") ]] || fail "$word: not together with --$kind: see --help"
+        kind=${word#--}
+        ;;
     --strict) strict=--strict ;;
     --help) usage && exit ;;
     *) fail "$word: unknown option: see --help" ;;
@@ -315,21 +319,20 @@ install_packages
 find_python
 find_jobs
 find_folder
-if [ -n "$coverage" ]; then
-    check_coverage
-    exit
-fi
-# Without debug information the build is a tenth faster.
-build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
-if [ -n "$packages" ]; then
-    run_tests packages "$build_jobs"
-    exit
-fi
-check_scripts
-check_layout
-if [ -z "$quick" ]; then
-    check_minimal
-    check_sanitized
-fi
-# The summary of all tests comes last. Many tests run at a time, because most of them mainly wait.
-run_tests "${quick:-release}" "$test_jobs"
+case $kind in
+sanitizers) check_sanitized ;;
+coverage) check_coverage ;;
+*)
+    # Without debug information the build is a tenth faster.
+    build release all -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
+    if [ "$kind" = packages ]; then
+        run_tests packages "$build_jobs"
+        exit
+    fi
+    check_scripts
+    check_layout
+    [ "$kind" = quick ] || check_minimal
+    # The summary of all tests comes last. Many tests run at a time, because most of them mainly wait.
+    run_tests "${kind/all/release}" "$test_jobs"
+    ;;
+esac

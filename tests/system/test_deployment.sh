@@ -85,9 +85,10 @@ END
 }
 
 files_for_github_are_valid() {
+    local option
     find_yaml
     need shellcheck
-    "$python" - "$source/.github" <<'END' || fail "a file for GitHub is not valid"
+    "$python" - "$source/.github" >options <<'END' || fail "a file for GitHub is not valid"
 import re, sys, yaml
 root = sys.argv[1]
 text = open(root + "/actions/showstopper/action.yml").read()
@@ -103,10 +104,14 @@ workflow = yaml.safe_load(open(root + "/workflows/ci.yml"))
 assert True in workflow # YAML 1.1 reads `on` as a boolean
 for job in workflow["jobs"].values():
     assert job["runs-on"] and all(step.keys() & {"run", "uses"} for step in job["steps"])
-    assert ".ci/run" in [step.get("run") for step in job["steps"]]
+    assert ".ci/run ${{ matrix.option }}" in [step.get("run") for step in job["steps"]]
+    print(*filter(None, job["strategy"]["matrix"]["option"]), sep="\n")
 END
     shellcheck step*.sh || fail "the steps of the action"
     [ -x "$source/.ci/run" ] || fail ".ci/run cannot be executed"
+    while read -r option; do
+        "$source/tests/run.sh" --help | grep -qe "^  $option " -e "^  $option\$" || fail "tests/run.sh has no $option"
+    done <options
     COMMAND='ssload --version >version' bash step1.sh
     grep -q '^ssload ' version || fail "the action runs no command"
 }

@@ -109,6 +109,23 @@ paths_with_special_characters_are_refused() {
     done
 }
 
+sanitizers_are_used_only_on_request() {
+    make_tree
+    stand_in ctest 'echo "ctest $*"'
+    printf '#!/bin/sh\n' >"$tree/tests/skips"
+    chmod +x "$tree/tests/skips"
+    mkdir "$tree/build-tsan"
+    runs 9
+    ! grep -q san "$scratch/out" || fail "a run without options uses sanitizers: $(<"$scratch/out")"
+    runs 0 --sanitizers
+    says "cmake --preset asan-ubsan"
+    says "ctest --preset asan-ubsan"
+    says "ctest --preset tsan"
+    ! grep -q 'preset release' "$scratch/out" || fail "built without sanitizers, too: $(<"$scratch/out")"
+    runs 1 --quick --sanitizers
+    says "--sanitizers: not together with --quick"
+}
+
 # Other versions of shellcheck have other warnings, and the user's own files are not checked.
 scripts_of_the_tree_are_checked_by_known_versions() {
     need git
@@ -197,6 +214,7 @@ run_case all_parts_are_built_if_the_libraries_are_installed
 run_case variables_that_change_programs_are_not_passed_on
 run_case paths_with_special_characters_are_refused
 run_case scripts_of_the_tree_are_checked_by_known_versions
+run_case sanitizers_are_used_only_on_request
 run_case unsuitable_folders_of_temporary_files_are_refused
 run_case tests_at_a_time_are_limited
 end_cases
