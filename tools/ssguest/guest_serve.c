@@ -189,7 +189,10 @@ static void reap(struct server *server) {
     }
 }
 
-/* Returns the bytes of output that the command has written so far. */
+/*
+ * Returns the bytes of output that the command has written so far, without those that a pump has
+ * just read and not yet counted.
+ */
 static uint64_t count_arrived(const struct server *server, int index) {
     int unread = 0;
     if (ioctl(server->pipes[index], FIONREAD, &unread) < 0)
@@ -207,8 +210,9 @@ static void drain(struct server *server) {
         for (int i = 0; i < 2; i++) {
             if (server->pumps[i] <= 0)
                 continue;
-            if (turn < DRAIN_TURNS)
-                arrived[i] = count_arrived(server, i);
+            uint64_t now = count_arrived(server, i);
+            if (turn < DRAIN_TURNS && now > arrived[i])
+                arrived[i] = now;
             uint64_t done = atomic_load(&server->flows[i].passed);
             is_left = is_left || done < arrived[i];
             passed += done;
