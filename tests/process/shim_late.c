@@ -44,8 +44,8 @@ static void hold_up(const char *now) {
         if (sscanf(at, "%ld:%31[^:,]:%7[^,]", &late, name, when) >= 2 && strcmp(name, self) == 0 &&
             strcmp(when, now) == 0) {
             struct timespec left = {late / 1000, late % 1000 * 1000000};
-            while (nanosleep(&left, &left) < 0 && errno == EINTR && strcmp(now, "wait") != 0) {
-            }
+            while (nanosleep(&left, &left) < 0 && errno == EINTR && strcmp(now, "wait") != 0)
+                continue;
         }
     }
 }

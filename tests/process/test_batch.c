@@ -300,6 +300,13 @@ START_TEST(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
 }
 END_TEST
 
+/* Returns the folder in memory, whose path a run has written to the file `where`. */
+static const char *read_where(void) {
+    struct run_text where = run_read_file(run_path(folder, "where"));
+    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    return where.bytes;
+}
+
 START_TEST(records_in_memory_are_copied_and_removed) {
     write_plan("run a takes 1s\nmain -- sh -c 'mkdir {record}; echo x >{record}/data; "
                "echo {scratch} >where; echo y >{scratch}/temporary'\n");
@@ -307,10 +314,9 @@ START_TEST(records_in_memory_are_copied_and_removed) {
     run_expect(run, 0);
     struct run_text data = run_read_file(run_path(folder, "study/a/record/data"));
     ck_assert_str_eq(data.bytes, "x\n");
-    struct run_text where = run_read_file(run_path(folder, "where"));
-    where.bytes[strcspn(where.bytes, "\n")] = '\0';
-    ck_assert_int_eq(strncmp(where.bytes, "/dev/shm/", 9), 0);
-    ck_assert(!run_exists(where.bytes));
+    const char *where = read_where();
+    ck_assert_int_eq(strncmp(where, "/dev/shm/", 9), 0);
+    ck_assert(!run_exists(where));
     ck_assert(!is_there("study/a/temporary"));
     run_free_clean(run);
     run_remove_folder(folder);
@@ -321,13 +327,12 @@ START_TEST(the_memory_folder_of_a_killed_call_is_removed) {
     write_plan("run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n");
     struct run *run = start("--ram");
     RUN_UNTIL(run, is_there("begun"));
-    struct run_text where = run_read_file(run_path(folder, "where"));
-    where.bytes[strcspn(where.bytes, "\n")] = '\0';
-    ck_assert(run_exists(where.bytes));
+    const char *where = read_where();
+    ck_assert(run_exists(where));
     kill(run->pid, SIGKILL);
     run_wait(run);
     run_expect_nothing_left();
-    ck_assert(!run_exists(where.bytes));
+    ck_assert(!run_exists(where));
     run_free_clean(run);
     run_remove_folder(folder);
 }
@@ -345,8 +350,7 @@ START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
                "exec sleep 1000'\n");
     struct run *run = start("--ram");
     RUN_UNTIL(run, is_there("begun"));
-    struct run_text where = run_read_file(run_path(folder, "where"));
-    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    const char *where = read_where();
     pid_t first = run_find(run, "ssbatch-keeper");
     kill(first, SIGKILL);
     RUN_UNTIL(run, run_state(first) == 0);
@@ -355,7 +359,7 @@ START_TEST(a_replaced_keeper_copies_files_out_of_memory) {
     run_wait(run);
     run_expect_nothing_left();
     expect_state("x\n");
-    ck_assert(!run_exists(where.bytes));
+    ck_assert(!run_exists(where));
     run_free_clean(run);
     run_remove_folder(folder);
 }
@@ -367,8 +371,7 @@ static void copy_folder(const char *from, const char *to) {
     run_free(run);
 }
 
-/* The folder of the call that was cut off has the name of another host while that one makes an
- * attempt. */
+/* The call that a power cut ended is another host's while a second call makes an attempt. */
 START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     char away[4400];
     glob_t found;
@@ -378,21 +381,20 @@ START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     run_write_file(run_path(folder, "attempt"), "1");
     struct run *run = start("--ram");
     RUN_UNTIL(run, is_there("begun"));
-    struct run_text where = run_read_file(run_path(folder, "where"));
-    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    const char *where = read_where();
     /*
      * A power cut leaves the files as they are now. Kills do not: a killed keeper wakes its call,
      * which may clean up.
      */
     copy_folder(run_path(folder, "study"), run_path(folder, "left"));
-    copy_folder(where.bytes, run_path(folder, "memory"));
+    copy_folder(where, run_path(folder, "memory"));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
     run_free(run);
     run_remove_folder(run_path(folder, "study"));
     ck_assert_int_eq(rename(run_path(folder, "left"), run_path(folder, "study")), 0);
-    copy_folder(run_path(folder, "memory"), where.bytes);
+    copy_folder(run_path(folder, "memory"), where);
     ck_assert_int_eq(glob(run_path(folder, "study/.study/calls/*"), 0, NULL, &found), 0);
     const char *call = found.gl_pathv[0];
     snprintf(away, sizeof away, "%s/study/.study/calls/elsewhere:1:2:3", folder);
@@ -411,7 +413,7 @@ START_TEST(files_in_memory_do_not_replace_those_of_another_host) {
     run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
     run_expect(run, 0);
     expect_state("2");
-    ck_assert(!run_exists(where.bytes));
+    ck_assert(!run_exists(where));
     run_free_clean(run);
     run_remove_folder(folder);
 }

@@ -29,7 +29,7 @@ make_tree() {
     printf '#!/bin/sh\necho "the layout follows"\nexit 9\n' >"$tree/tests/arrows"
     chmod +x "$tree/tests/arrows"
     for name in awk bash cat chmod cp cut df dirname env find git grep id mkdir mktemp nproc python3 realpath rm rmdir sed \
-        setpriv sh sort timeout true xargs; do
+        setpriv sh sort tee timeout true xargs; do
         ln -s "$(type -P "$name")" "$scratch/usual" 2>/dev/null || true
     done
     # shellcheck disable=SC2016 # for the stand-ins
@@ -110,12 +110,21 @@ paths_with_special_characters_are_refused() {
 }
 
 sanitizers_are_used_only_on_request() {
+    local name
     make_tree
-    stand_in ctest 'echo "ctest $*"'
-    printf '#!/bin/sh\n' >"$tree/tests/skips"
-    chmod +x "$tree/tests/skips"
-    mkdir "$tree/build-tsan"
-    runs 9
+    mkdir -p "$tree/build" "$tree/build-tsan" "$tree/build-minimal/bin"
+    for name in tests/arrows tests/guards tests/skips build-minimal/bin/{showstopper,ssload,ssburn,sstrace,sssim}; do
+        printf '#!/bin/sh\n' >"$tree/$name"
+        chmod +x "$tree/$name"
+    done
+    # shellcheck disable=SC2016 # for the stand-ins
+    {
+        stand_in ctest 'echo "ctest $*"'
+        stand_in cmake 'echo "cmake $*"' 'echo "-- Left out: unit tests"' \
+            '[[ $* != *build-minimal/required* ]] || { echo SHOWSTOPPER_REQUIRE_ALL && exit 1; }'
+    }
+    runs 0
+    says "ctest --preset release"
     ! grep -q san "$scratch/out" || fail "a run without options uses sanitizers: $(<"$scratch/out")"
     runs 0 --sanitizers
     says "cmake --preset asan-ubsan"

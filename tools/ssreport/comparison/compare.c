@@ -100,8 +100,7 @@ struct comparison {
     bool is_across;  /* the sets have no environment in common, so different environments are
                         compared */
     bool has_traces; /* runs of one set have several traces, so the trace must be the same */
-    bool pools_axis; /* runs along the axis are steps of one pair, as loads are, or without an axis
-                      */
+    bool pools_axis; /* runs along an axis of loads, or without an axis, are steps of one pair */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
     size_t unlike;    /* number of ratios whose loads are defined differently */
