@@ -149,6 +149,11 @@ static void half_chunk(int client) {
     answer_once(client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\nhalf of it");
 }
 
+static void wrong_chunk(int client) {
+    answer_once(
+        client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nlength\r\n");
+}
+
 /* The length exceeds 64 bits: libcurl then reads until the end of the stream. */
 static void absurd_length(int client) {
     answer_once(
@@ -283,6 +288,7 @@ static const struct way {
     {"half-headers", half_headers},
     {"half-body", half_body},
     {"half-chunk", half_chunk},
+    {"wrong-chunk", wrong_chunk},
     {"absurd-length", absurd_length},
     {"negative-length", negative_length},
     {"reset-in-body", reset_in_body},

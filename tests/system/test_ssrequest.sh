@@ -115,7 +115,7 @@ truncated_answers_are_counted() {
 
 garbled_answers_are_counted() {
     local way
-    for way in garbage negative-length endless-headers endless-line tls-alert; do
+    for way in garbage wrong-chunk negative-length endless-headers endless-line tls-alert; do
         each_is garbled "$way"
     done
 }
@@ -605,7 +605,7 @@ unchanged_urls_keep_their_connections() {
     need python3
     need nghttpd
     serve_http2 --no-tls -v
-    "$bin/ssrequest" "${patiently[@]}" --http2 --json json --rate 100 --duration 1h --control control \
+    "$bin/ssrequest" "${patiently[@]}" --http2 --cap 50 --json json --rate 100 --duration 1h --control control \
         "http://127.0.0.1:$port/" >out 2>err &
     local asker=$! status=0
     pids+=("$asker")
@@ -729,6 +729,7 @@ invalid_options_are_refused() {
     refuses '--cap has no meaning with --closed' --closed 5 --cap 5 http://localhost/
     refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
     refuses 'is not an HTTP URL' --rate 5 localhost:80
+    refuses "'ftp://me:***@localhost/' is not" --rate 5 ftp://me:secret@localhost/
     refuses 'write http://' --rate 5 http://localhost:99999/
     refuses 'names no socket' --rate 5 http+unix:///page
     refuses 'has %00 in its socket path' --rate 5 http+unix://%00/page
@@ -870,6 +871,18 @@ localhost_needs_no_hosts_file() {
     got "GET /here b'' None None None"
 }
 
+localhost_has_an_address_of_either_kind() {
+    local server
+    "$bin/ssburn" serve --address ::1 --work 0 >out 2>err &
+    server=$!
+    pids+=("$server")
+    await grep -qsE '^listening|--listen: ' out err
+    grep -q '^listening' out || skip "no IPv6: $(cat err)"
+    port=$(sed -n 's/^listening.*:\([0-9]*\).*/\1/p' out)
+    ask 0 --rate 1 --duration 1s "http://localhost:$port/"
+    kill "$server"
+}
+
 # ask_all COUNT OPTION...: sends this many requests, one at a time. On a busy machine, some may not be sent in the first
 # of these times.
 ask_all() {
@@ -901,6 +914,7 @@ requests_from_a_file_are_sent_in_turn() {
     refuses '--requests-file: requests: line 1: write METHOD' --rate 5 --requests-file requests "$url"
     refuses '--requests-file: none: No such file' --rate 5 --requests-file none "$url"
     refuses "--header: 'x' is not a header" --rate 5 -H x "$url"
+    refuses "--header: 'Authorization...' is not a header" --rate 5 -H 'Authorization Bearer secret' "$url"
     refuses '--data: none: No such file' --rate 5 --data @none "$url"
 }
 
@@ -1122,7 +1136,7 @@ search_until_held() {
 a_search_forgets_waiting_requests() {
     serve in-turn
     search_until_held --rate 4000 --cap 2
-    grep -q ' failed$' trials || fail "the first trial did not overload the service: $(cat trials)"
+    grep -qE ' failed(: the generator .*)?$' trials || fail "the first trial did not overload the service: $(cat trials)"
 }
 
 # The service has no limit; the generator has descriptors for about 10 connections, thus for 100 requests per second.
@@ -1136,9 +1150,9 @@ a_search_limited_by_the_generator_gives_a_lower_bound() {
     ) >out 2>err || status=$?
     [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
     grep -q ' failed: the generator lacked resources$' out || fail "no trial names the cause: $(cat out)"
-    # Lines are wrapped.
+    # Lines are wrapped. On a busy machine, even the rate that held may be uncertain.
     tr -s '\n ' ' ' <out >text
-    grep -q 'This is a lower bound: .* the generator ran out of descriptors, ports or memory' text || fail "$(cat out)"
+    grep -qE '(This is a lower bound|is unknown): .* the generator ran out of descriptors, ports or memory' text || fail "$(cat out)"
     grep -q '"sure": false' json || fail "$(cat json)"
     grep -q '"lower_bound": true' json || fail "$(cat json)"
     grep -q '"generator_limited": true' json || fail "$(cat json)"
@@ -1148,10 +1162,10 @@ a_search_limited_by_the_generator_gives_a_lower_bound() {
 a_search_fails_if_the_service_fails() {
     serve never-answer
     local status=0
-    timeout -k 5 "$patience" "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m "$url" \
-        >out 2>err || status=$?
+    timeout -k 5 "$patience" "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m \
+        "http://me:secret@${url#*//}" >out 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
-    grep -q 'the service did not recover from a trial: 20 requests sent one at a time failed' err || fail "$(cat err)"
+    grep -qF "20 requests sent one at a time failed (http://me:***@${url#*//});" err || fail "$(cat err)"
     grep -q 'warning: --capacity: mean=1s: requests fail after 50m, and at most 1 % of them may fail' err ||
         fail "a limit above the timeout is not reported: $(cat err)"
 }
@@ -1249,6 +1263,7 @@ run_case dry_run_prints_the_send_times_of_requests
 run_case each_second_and_each_request_is_recorded
 run_case methods_headers_and_bodies_are_sent
 run_case localhost_needs_no_hosts_file
+run_case localhost_has_an_address_of_either_kind
 run_case requests_from_a_file_are_sent_in_turn
 run_case two_outputs_to_the_same_file_are_refused
 run_case quiet_and_json_suppress_the_summary

@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/owned.h"
 #include "capacity_trial.h"
 #include "platform/platform.h"
 #include "run_result.h"
@@ -141,6 +143,14 @@ static void pause_after(struct finder *finder, int failures) {
         finder->course->stopped = finder->course->length;
 }
 
+static int refuse_service(const char *url, struct ss_error *error) {
+    SS_OWNED(free) char *shown = ssrequest_show_url(url);
+    return ss_error_fail(error,
+        "the service did not recover from a trial: %d requests sent one at a time failed (%s); "
+        "check the service, or start at a lower --rate",
+        LONE_MAX, shown ? shown : "the URL");
+}
+
 static int settle_target(struct finder *finder, uint32_t target, struct ss_error *error) {
     const struct ssrequest_messages *messages = &finder->options->messages;
     finder->lone_target = target;
@@ -154,12 +164,7 @@ static int settle_target(struct finder *finder, uint32_t target, struct ss_error
         if (i + 1 < LONE_MAX && !is_stopped(finder))
             pause_after(finder, i);
     }
-    return is_stopped(finder) ? 0
-                              : ss_error_fail(error,
-                                    "the service did not recover from a trial: %d requests sent "
-                                    "one at a time failed (%s); check the service, or start at a "
-                                    "lower --rate",
-                                    LONE_MAX, finder->options->urls[target]);
+    return is_stopped(finder) ? 0 : refuse_service(finder->options->urls[target], error);
 }
 
 /*

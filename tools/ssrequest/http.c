@@ -183,9 +183,21 @@ static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
     return status >= 400 ? SSREQUEST_STATUS : SSREQUEST_SUCCESS;
 }
 
+/*
+ * libcurl returns the same code for a wrong chunk as for a reset, but no errno. A failure of TLS
+ * has none either.
+ */
+static bool is_wrong_chunk(const struct slot *slot, CURLcode code) {
+    long why = 0;
+    curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
+    return code == CURLE_RECV_ERROR && slot->headed && slot->chunked && !slot->tls && why == 0;
+}
+
 static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code) {
     if (slot->again)
         return SSREQUEST_RESET;
+    if (is_wrong_chunk(slot, code))
+        return SSREQUEST_GARBLED;
     switch (code) {
     case CURLE_OK:
         return outcome_of_answer(slot);

@@ -14,6 +14,7 @@
 #include "base/local_socket.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "show.h"
 
 void ssrequest_aim_free(struct ssrequest_aim *aim) {
     for (uint32_t i = 0; i < aim->count; i++) {
@@ -27,8 +28,9 @@ void ssrequest_aim_free(struct ssrequest_aim *aim) {
 }
 
 static int refuse_url(const char *url, const char *why, struct ss_error *error) {
+    SS_OWNED(free) char *shown = ssrequest_show_url(url);
     return ss_error_fail(error, "'%s' %s: write http://HOST[:PORT]/PATH, https:// or http+unix://",
-        ss_words_show(url).text, why);
+        ss_words_show(shown ? shown : "the URL").text, why);
 }
 
 /* Splits "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
@@ -106,7 +108,7 @@ static int add_addresses(struct ssrequest_aim *aim, const char *line, struct ss_
     return 0;
 }
 
-/* Without /etc/hosts, localhost may not resolve. RFC 6761 defines its addresses. */
+/* The addresses are those of RFC 6761: /etc/hosts may be missing, or lack the one in use. */
 static int add_loopback(struct ssrequest_aim *aim, const char *port, struct ss_error *error) {
     char line[64];
     snprintf(line, sizeof line, "localhost:%s:127.0.0.1,[::1]", port);
@@ -117,9 +119,9 @@ static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, c
     const char *port, struct ss_error *error) {
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG};
-    int why = getaddrinfo(host, NULL, &hints, &found);
-    if (why && strcasecmp(host, "localhost") == 0)
+    if (strcasecmp(host, "localhost") == 0)
         return add_loopback(aim, port, error);
+    int why = getaddrinfo(host, NULL, &hints, &found);
     if (why) {
         const char *reason = why == EAI_SYSTEM ? strerror(errno) : gai_strerror(why);
         if (asprintf(&target->lost, "%s: %s", ss_words_show(host).text, reason) < 0) {

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
+#include "show.h"
 
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
@@ -179,10 +180,12 @@ static int take_target(
 static int take_place(struct ssrequest_messages *messages, struct ssrequest_message *message,
     const char *word, struct ss_error *error) {
     bool is_path = word[0] == '/', begins = messages->count == 0;
-    if (!is_path && !strstr(word, "://"))
+    if (!is_path && !strstr(word, "://")) {
+        SS_OWNED(free) char *shown = ssrequest_show_url(word);
         return ss_error_fail(error,
             "'%s' is neither a URL nor a path: write http://HOST/PATH or /PATH",
-            ss_words_show(word).text);
+            ss_words_show(shown ? shown : "the word").text);
+    }
     if (!begins && is_path == (messages->origin_count > 0))
         return ss_error_fail(error, "the file mixes paths and URLs: write only paths or only URLs");
     messages->order[messages->count] = 0;
@@ -256,8 +259,9 @@ int ssrequest_messages_add_header(
     size_t name = strspn(header, token_bytes);
     bool is_empty = header[name] == ';' && header[name + 1] == '\0';
     if (name == 0 || (header[name] != ':' && !is_empty) || strpbrk(header, "\r\n"))
-        return ss_error_fail(
-            error, "'%s' is not a header: write 'Name: value'", ss_words_show(header).text);
+        return ss_error_fail(error, "'%.*s%s' is not a header: write 'Name: value'",
+            (int)(name < 40 ? name : 40), header,
+            header[name] ? "..." : ""); /* a value may be secret */
     if (messages->header_count == SSREQUEST_HEADERS_MAX)
         return ss_error_fail(error, "too many headers (at most %d)", SSREQUEST_HEADERS_MAX);
     messages->headers[messages->header_count++] = header;

@@ -12,6 +12,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "request_verdict.h"
+#include "show.h"
 
 /* Prints all digits: a double cannot represent every seed. */
 static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
@@ -24,16 +25,9 @@ static void print_time(struct ss_json *json, const char *name, ss_time time) {
     ss_json_number(json, name, time == SS_TIME_NEVER ? NAN : ss_time_seconds(time));
 }
 
-/* Hides a password in the URL, because records are passed on. */
 static void print_url(struct ss_json *json, const char *name, const char *url) {
-    const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
-    size_t length = strcspn(user, "/?#");
-    const char *at = memrchr(user, '@', length);
-    const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
-    SS_OWNED(free) char *shown = NULL;
-    if (colon && asprintf(&shown, "%.*s***%s", (int)(colon + 1 - url), url, at) < 0)
-        shown = NULL;
-    ss_json_text(json, name, colon ? shown : url);
+    SS_OWNED(free) char *shown = ssrequest_show_url(url);
+    ss_json_text(json, name, shown);
 }
 
 static void print_profile(struct ss_json *json, const struct ssrequest_account *account) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Returns how many decimals show three digits after rounding. */
 static int decimals_of(double value) {
@@ -65,4 +66,14 @@ struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole) {
     int decimals = whole_percent ? 0 : percent < 0.995 || percent > 99 ? 2 : 1;
     snprintf(shown.text, sizeof shown.text, "%.*f %%", decimals, percent);
     return shown;
+}
+
+char *ssrequest_show_url(const char *url) {
+    const char *scheme = strstr(url, "://"), *user = scheme ? scheme + 3 : url;
+    const char *at = memrchr(user, '@', strcspn(user, "/?#"));
+    const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    char *shown = NULL;
+    if (!colon)
+        return strdup(url);
+    return asprintf(&shown, "%.*s***%s", (int)(colon + 1 - url), url, at) < 0 ? NULL : shown;
 }

@@ -2,7 +2,7 @@
 #ifndef REQUEST_SHOW_H
 #define REQUEST_SHOW_H
 
-/* Numbers for people, usable in an argument list: ssrequest_show_time(x).text. */
+/* Numbers and URLs for people. Numbers fit into an argument list: ssrequest_show_time(x).text. */
 
 #include <stdint.h>
 
@@ -24,5 +24,11 @@ struct ssrequest_shown ssrequest_show_count(uint64_t count);
 
 /* Shows a part in percent; prints 0 % and 100 % only if they are exact. */
 struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole);
+
+/*
+ * Returns a copy of the URL with *** as its password, because records and messages are passed on;
+ * free() it. Returns NULL if memory is exhausted.
+ */
+char *ssrequest_show_url(const char *url);
 
 #endif

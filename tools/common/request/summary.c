@@ -108,7 +108,7 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
     double seconds = ss_time_seconds(account->asked);
     /* If all requests were due at the beginning, this is the rate at that moment. */
     ss_time end = account->asked > 0 ? account->asked : 1;
-    double offered = account->turned ? (double)tally->intended / seconds
+    double offered = account->turned ? (double)tally->intended / ss_time_seconds(end)
                                      : ssrequest_mean_rate(account->profile, 0, end);
     bool mean = account->turned || account->shape != SSREQUEST_CONSTANT;
     say(stream,
