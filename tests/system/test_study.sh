@@ -188,7 +188,7 @@ invalid_studies_are_refused() {
     refused '--record: there already exists: choose another folder' "${pair[@]}" --record there
     refused '--record: no/where: No such file' "${pair[@]}" --record no/where
     refused '--foreground requires --iteration' --foreground serial --record new
-    refused "--class: unknown class 'x'" "${pair[@]}" --foreground x --record new
+    refused "--foreground: unknown class 'x'" "${pair[@]}" --foreground x --record new
     refused "unknown control module 'x'" "${pair[@]}" -c x --record new
     refused '--settle leaves no time' "${pair[@]}" --settle 80s --record new
     refused '--shared-cpus: the feedback realtime measures the foreground, too' \
@@ -208,7 +208,8 @@ invalid_studies_are_refused() {
         # shellcheck disable=SC2086
         refused '--noise, --speed-noise, --launch-noise, --memory and --accesses require --iteration' -l 50% $option
     done
-    refused '--uptime has no effect without --speed-noise' -l 50% --iteration 1s --uptime 3s
+    refused '--uptime requires --speed-noise' -l 50% --iteration 1s --uptime 3s
+    refused '--uptime has over 100000000 times' -l 50% --iteration 1s --speed-noise 1% --uptime 36500d
     refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
     refused '--waiting requires --accesses: a thread without accesses does not wait for the memory' -l 50% --iteration 1s --memory 1 --waiting 1
     refused '--foreground-waiting requires --foreground-accesses: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1

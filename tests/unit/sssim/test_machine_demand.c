@@ -277,7 +277,7 @@ static void assert_no_mix(const char *text, const char *words) {
 
 static void invalid_demand_classes_are_refused(void **state) {
     (void)state;
-    assert_no_mix("serail", "--class: unknown class 'serail': did you mean 'serial'?");
+    assert_no_mix("serail", "unknown class 'serail': did you mean 'serial'?");
     assert_no_mix("", "unknown class ''");
     assert_no_mix("serial,,parallel", "unknown class ''");
     assert_no_mix("serial:0", "between 1 and 1000000, not 0");

@@ -59,33 +59,54 @@ static void print_help(FILE *stream) {
         "  ssreport -o report rehearsal\n");
 }
 
-static int is_trace(const struct dirent *entry) {
+static int is_visible(const struct dirent *entry) {
     return *entry->d_name != '.';
 }
 
-/* Lists the traces. Refuses paths with a comma, because commas separate module options. */
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Adds a trace to those of the fleet, which have room for it. Folders are no traces. */
+static int add_trace(
+    struct fleet *fleet, const char *folder, const char *name, struct ss_error *error) {
+    char **trace = &fleet->traces[fleet->trace_count];
+    if (asprintf(trace, "%s/%s", folder, name) < 0)
+        return ss_error_memory(error);
+    if (is_folder(*trace)) {
+        free(*trace);
+        return 0;
+    }
+    fleet->trace_count++;
+    if (!strchr(*trace, ','))
+        return 0;
+    return ss_error_fail(error,
+        "--traces: %s contains a comma, which separates the options of modules: rename it",
+        ss_words_show(*trace).text);
+}
+
 static int find_traces(struct fleet *fleet, struct ss_error *error) {
     const char *folder = fleet->options->traces;
     char path[PATH_MAX];
     struct dirent **entries;
     if (!folder)
         return 0;
-    int count = realpath(folder, path) ? scandir(path, &entries, is_trace, alphasort) : -1;
-    if (count <= 0)
-        return ss_error_fail(error, "--traces: %s: %s", ss_words_show(folder).text,
-            count < 0 ? strerror(errno) : "the folder contains no traces");
-    fleet->traces = calloc((size_t)count, sizeof *fleet->traces);
+    int count = realpath(folder, path) ? scandir(path, &entries, is_visible, alphasort) : -1;
+    if (count < 0)
+        return ss_error_fail(
+            error, "--traces: %s: %s", ss_words_show(folder).text, strerror(errno));
+    fleet->traces = calloc((size_t)count + 1, sizeof *fleet->traces);
     int status = fleet->traces ? 0 : ss_error_memory(error);
     for (int i = 0; i < count; i++) {
-        if (status == 0 &&
-            asprintf(&fleet->traces[fleet->trace_count], "%s/%s", path, entries[i]->d_name) < 0)
-            status = ss_error_memory(error);
-        else if (status == 0 && strchr(fleet->traces[fleet->trace_count++], ','))
-            status = ss_error_fail(error, "--traces: %s/%s contains a comma: rename it",
-                ss_words_show(folder).text, entries[i]->d_name);
+        if (status == 0)
+            status = add_trace(fleet, path, entries[i]->d_name, error);
         free(entries[i]);
     }
     free(entries);
+    if (status == 0 && fleet->trace_count == 0)
+        status = ss_error_fail(
+            error, "--traces: %s: the folder contains no traces", ss_words_show(folder).text);
     return status;
 }
 

@@ -106,22 +106,31 @@ static void take_sample(void *context, const struct trial_sample *sample) {
         write_sample(recording, end);
 }
 
-static int write_plan(const char *folder, uint64_t cpus, struct ss_error *error) {
+/* Closes the stream. Fails if any write has failed, also one before others that succeeded. */
+static int close_whole(FILE *stream) {
+    bool failed = ferror(stream);
+    if (fclose(stream) == EOF)
+        return EOF;
+    errno = failed ? EIO : 0;
+    return failed ? EOF : 0;
+}
+
+static int write_plan(const char *folder, double cpus, struct ss_error *error) {
     char path[4300];
     snprintf(path, sizeof path, "%s/plan.json", folder);
     FILE *stream = fopen(path, "wxe");
     if (stream)
         fprintf(stream,
             "{\"schema\": 2, \"version\": \"simulated\", \"measured\": {\"scope\": \"machine\", "
-            "\"capacity_cpus\": %llu}}\n",
-            (unsigned long long)cpus);
-    if (stream && fclose(stream) == 0)
+            "\"capacity_cpus\": %.15g}}\n",
+            cpus);
+    if (stream && close_whole(stream) == 0)
         return 0;
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
 static int open_record(
-    struct recording *recording, const char *folder, uint64_t cpus, struct ss_error *error) {
+    struct recording *recording, const char *folder, double cpus, struct ss_error *error) {
     char path[4300];
     if (mkdir(folder, 0777) < 0)
         return ss_error_fail(error, "%s: %s", folder, strerror(errno));
@@ -200,13 +209,13 @@ static int simulate(struct simulation *simulation, struct recording *recording, 
     if (node->fails < 1)
         length =
             trial.options.warmup + (ss_time)(node->fails * (double)(length - trial.options.warmup));
-    int status = folder ? open_record(recording, folder, simulation->cpus, error) : 0;
+    int status = folder ? open_record(recording, folder, trial.set.load_cpus, error) : 0;
     if (status == 0)
         status = trial_advance(&trial, length, error);
     if (status == 0)
         write_rest(recording, recording->last);
     trial_close(&trial);
-    if (recording->stream && fclose(recording->stream) != 0 && status == 0)
+    if (recording->stream && close_whole(recording->stream) != 0 && status == 0)
         status = ss_error_fail(error, "%s: %s", folder, strerror(errno));
     return status;
 }

@@ -129,7 +129,7 @@ int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *
         mix->weight += class->weight;
     }
     free(items);
-    return status < 0 ? ss_error_wrap(error, "--class") : 0;
+    return status;
 }
 
 void demand_mix_free(struct demand_mix *mix) {

@@ -208,7 +208,8 @@ ss_time machine_quota_due(const struct machine *machine) {
         return SS_TIME_NEVER;
     if (group->throttled)
         return group->refill;
-    ss_time empty = machine->now + ss_time_from_double(ceil(fmax(group->left, 0) / cpus));
+    ss_time empty =
+        ss_time_add(machine->now, ss_time_from_double(ceil(fmax(group->left, 0) / cpus)));
     return empty < group->refill ? empty : group->refill;
 }
 

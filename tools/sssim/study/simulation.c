@@ -12,6 +12,9 @@
 /* The default target of a study's background, as in tools/experiments. */
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
 
+/* Their speeds are all drawn before the simulation starts, 20 million a second. */
+#define WINDOWS_MAX 100000000
+
 /* Makes the random numbers of the foreground independent of those of the background. */
 #define FRONT_SALT UINT64_C(0x66726f6e74)
 
@@ -92,7 +95,7 @@ const struct ss_argument simulation_rows[] = {
                          "next tick; this is the time between ticks; 0: all at once"}},
     {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
                  .help = "each time an instance is continued, with a chance of 1/4 its other threads start later than its first, by a random time of at most this"}},
-    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0",
+    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0", .max = "65536",
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota: 0.5 is half of one CPU; 0: no limit"}},
     {0, "TIME", {"quota-period", SS_OPTION_TIME, AT(quota_period), .initial = "100m", .min = "1m",
@@ -194,9 +197,10 @@ static int check_work(const struct simulation *simulation, struct ss_error *erro
         return ss_error_fail(error,
             "--noise, --speed-noise, --launch-noise, --memory and --accesses require --iteration: "
             "they change how long iterations take");
-    if (work->speed.uptime > 0 && !(work->speed.deviation > 0))
+    if (work->speed.uptime / work->speed.window > WINDOWS_MAX)
         return ss_error_fail(error,
-            "--uptime has no effect without --speed-noise: the speed of the machine is constant");
+            "--uptime has over %d times the length of --speed-window: give a shorter --uptime",
+            WINDOWS_MAX);
     if (accesses && !(simulation->memory_rate > 0))
         return ss_error_fail(
             error, "--accesses requires --memory, the number of accesses that the memory serves");
@@ -214,13 +218,40 @@ static int check_cores(struct simulation *simulation, struct ss_error *error) {
     if (simulation->smt > 0 && simulation->cpus % 2 != 0)
         return ss_error_fail(
             error, "--smt requires an even number of --cpus: two of them make a core");
-    if (simulation->smt == 0 && simulation->smt_fill != FILL_CORES)
-        return ss_error_fail(error, "--smt-fill requires --smt, the gain of hardware threads");
     if (simulation->work.iteration == 0 && (simulation->smt > 0 || simulation->turbo))
         return ss_error_fail(
             error, "--smt and --turbo require --iteration: they change how long iterations take");
     if (simulation->turbo && cores_parse_steps(&simulation->cores, simulation->turbo, error) < 0)
         return ss_error_wrap(error, "--turbo");
+    return 0;
+}
+
+/* Refuses options that have no effect without another one. A sweep may have runs without it. */
+static int check_needs(const struct simulation *simulation, struct ss_error *error) {
+    const struct speed_options *speed = &simulation->work.speed;
+    bool varies = speed->deviation > 0;
+    const struct {
+        const char *name, *needed;
+        bool is_changed, is_used;
+    } options[] = {
+        {"background-period", "--background", simulation->background_period > 0,
+            simulation->background > 0},
+        {"quota-period", "--quota", simulation->quota_period != 100 * SS_MILLISECOND,
+            simulation->quota > 0},
+        {"tick-rate", "--accounting ticks", simulation->tick_rate != 250,
+            simulation->accounting == ACCOUNTING_TICKS},
+        {"preempt", "--priority normal", simulation->preempt != 2 * SS_MILLISECOND,
+            simulation->priority == PRIORITY_NORMAL},
+        {"smt-fill", "--smt, the gain of hardware threads", simulation->smt_fill != FILL_CORES,
+            simulation->smt > 0},
+        {"speed-correlation", "--speed-noise", speed->correlation != 0.5, varies},
+        {"speed-window", "--speed-noise", speed->window != SS_SECOND, varies},
+        {"uptime", "--speed-noise", speed->uptime > 0, varies},
+    };
+    for (size_t i = 0; simulation->grid.count == 0 && i < sizeof options / sizeof *options; i++) {
+        if (options[i].is_changed && !options[i].is_used)
+            return ss_error_fail(error, "--%s requires %s", options[i].name, options[i].needed);
+    }
     return 0;
 }
 
@@ -268,7 +299,8 @@ static int check(struct simulation *simulation, struct ss_error *error) {
         return ss_error_fail(error, "--lateness cannot be combined with --lateness-law recorded");
     if (simulation->background_period == 1)
         return ss_error_fail(error, "--background-period must be at least 2 ns");
-    if (check_work(simulation, error) < 0 || check_cores(simulation, error) < 0)
+    if (check_needs(simulation, error) < 0 || check_work(simulation, error) < 0 ||
+        check_cores(simulation, error) < 0)
         return -1;
     return simulation->foreground ? check_study(simulation, error)
                                   : check_no_study(simulation, error);
@@ -359,9 +391,10 @@ static struct trial_options make_options(const struct simulation *simulation) {
 int simulation_open_trial(struct simulation *simulation, struct trial *trial,
     void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,
     struct ss_error *error) {
-    if (resolve_trace(simulation, error) < 0 ||
-        demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
+    if (resolve_trace(simulation, error) < 0)
         return -1;
+    if (demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
+        return ss_error_wrap(error, "--class");
     struct trial_options options = make_options(simulation);
     options.on_sample = on_sample;
     if (trial_open(trial, &options, error) < 0)
@@ -407,10 +440,12 @@ static void make_foreground(const struct simulation *simulation, struct trial_op
 
 int simulation_make_study(struct simulation *simulation, char **argv, struct study_options *options,
     struct ss_error *error) {
-    if (resolve_trace(simulation, error) < 0 ||
-        demand_mix_parse(&simulation->mix, simulation->class, error) < 0 ||
-        demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
+    if (resolve_trace(simulation, error) < 0)
         return -1;
+    if (demand_mix_parse(&simulation->mix, simulation->class, error) < 0)
+        return ss_error_wrap(error, "--class");
+    if (demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
+        return ss_error_wrap(error, "--foreground");
     /* On shared CPUs, the foreground's use is not part of the background's load. */
     if (simulation->shared_cpus && strcmp(simulation->modules[SS_KIND_FEEDBACK], "exact") == 0)
         simulation->modules[SS_KIND_FEEDBACK] = "own";

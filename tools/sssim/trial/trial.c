@@ -40,12 +40,18 @@ static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
     sleepers_set(&trial->sleepers, number, due);
 }
 
+/* Unlike that of a group, the load of own processes is not relative to their quota. */
+static void read_own(struct trial *trial, struct ss_counters *counters) {
+    machine_read_group_exactly(&trial->machine, trial->now, counters);
+    counters->capacity = trial->set.load_cpus;
+}
+
 static int read_counters(void *context, struct ss_counters *counters) {
     struct trial *trial = context;
     if (trial->source == SS_SOURCE_CGROUP)
         machine_read_group(&trial->machine, trial->now, counters);
     else if (trial->source == SS_SOURCE_OWN)
-        machine_read_group_exactly(&trial->machine, trial->now, counters);
+        read_own(trial, counters);
     else
         machine_read(&trial->machine, trial->now, counters);
     counters->ran = trial->source == SS_SOURCE_RUNTIME || trial->source == SS_SOURCE_OWN;
@@ -131,16 +137,14 @@ void trial_leave(struct trial *trial, uint32_t number) {
     sleepers_set(&trial->sleepers, number, SS_TIME_NEVER);
 }
 
-static bool counts_group(const struct trial *trial) {
-    return trial->source == SS_SOURCE_CGROUP || trial->source == SS_SOURCE_OWN;
-}
-
 /* Reads the true load, not the counters that modules see. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
     *reading = (struct ss_cpu_reading){.pressure = NAN};
-    if (counts_group(trial))
+    if (trial->source == SS_SOURCE_CGROUP)
         machine_read_group_exactly(&trial->machine, trial->now, &reading->counters);
+    else if (trial->source == SS_SOURCE_OWN)
+        read_own(trial, &reading->counters);
     else
         machine_read_exactly(&trial->machine, trial->now, &reading->counters);
     return 0;
@@ -195,9 +199,7 @@ static void start_monitor(struct trial *trial) {
     ss_time first = trial->options.warmup % interval;
     trial->meter = (struct ss_load_meter){.read = read_exactly, .context = trial};
     /* As in showstopper, the statistics use the source of the feedback. */
-    bool counts_use = counts_group(trial) || trial->source == SS_SOURCE_RUNTIME;
-    ss_monitor_open(&trial->monitor, &trial->set, counts_use ? trial->source : SS_SOURCE_SYSTEM,
-        &trial->meter, trial->board);
+    ss_monitor_open(&trial->monitor, &trial->set, trial->source, &trial->meter, trial->board);
     trial->monitor.interval = interval;
     ss_monitor_begin(&trial->monitor, trial->now, trial->now);
     if (first)
