@@ -1171,6 +1171,9 @@ inputs_are_not_overwritten() {
     done
     report 125 -q --perfetto "$folder/alone.host-load.csv" "$folder/alone" "$folder/alone"
     has_error "would overwrite $folder/alone.host-load.csv, which this report reads"
+    cp -rL "$bin/../share/showstopper/experiments/published" "$folder/figures"
+    report 125 -q --published "$folder/figures" --perfetto "$folder/figures/references.csv" "$folder/alone"
+    has_error "would overwrite $folder/figures/references.csv, which this report reads"
     diff -r "$folder/study" "$folder/study.before" || fail "ssreport changed a study"
     cmp "$folder/alone.host-load.csv" "$folder/load.before" || fail "ssreport changed samples of the host"
     report 125 -q -o "$folder/both" --perfetto "$folder/both/../both/runs.csv" "$folder/alone"

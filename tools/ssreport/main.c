@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/owned.h"
 #include "base/paths.h"
 #include "base/whole_file.h"
 #include "base/words.h"
@@ -242,9 +244,22 @@ static bool is_node_file(const struct stat *file, const struct ssreport_fleet *f
     return false;
 }
 
+static bool is_within(const struct stat *file, const char *folder) {
+    SS_OWNED(closedir) DIR *open = opendir(folder);
+    const struct dirent *entry;
+    while (open && (entry = readdir(open))) {
+        char suffix[300];
+        snprintf(suffix, sizeof suffix, "/%s", entry->d_name);
+        if (is_at(file, folder, suffix))
+            return true;
+    }
+    return false;
+}
+
 static bool is_input(const struct stat *file, const struct ssreport_report *report,
     const struct ssreport_request *request) {
-    bool found = request->predict && is_at(file, request->predict, "");
+    bool found = (request->predict && is_at(file, request->predict, "")) ||
+                 (request->published && is_within(file, request->published));
     for (size_t i = 0; i < request->count; i++)
         found |= is_read_from(file, request->folders[i]);
     for (size_t i = 0; i < report->run_count; i++)

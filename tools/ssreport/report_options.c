@@ -27,8 +27,9 @@ static int begin_second_set(
 }
 
 /* Defaults. An option counts as given if its value differs. */
-#define INTERVAL  (6 * SS_SECOND)
-#define DEVIATION 0.05
+#define INTERVAL   (6 * SS_SECOND)
+#define DEVIATION  0.05
+#define CONFIDENCE 0.95
 
 #define AT(member) .offset = offsetof(struct ssreport_request, member)
 
@@ -173,6 +174,18 @@ static int check_printing(const struct ssreport_request *request, struct ss_erro
         return ss_error_fail(error,
             "--decide prints a line of text or, with --format md, of Markdown; --table duet has "
             "the numbers");
+    const struct {
+        const char *name;
+        bool given;
+    } ignored[] = {{"edge", request->edge != SS_TIME_NEVER},
+        {"interval", request->interval != INTERVAL},
+        {"confidence", request->confidence != CONFIDENCE},
+        {"deviation", request->deviation != DEVIATION}, {"published", request->published},
+        {"predict", request->predict}};
+    for (size_t i = 0; request->decide && i < sizeof ignored / sizeof *ignored; i++) {
+        if (ignored[i].given)
+            return ss_error_fail(error, "--%s has no effect with --decide", ignored[i].name);
+    }
     if ((request->check || request->decide) && name)
         return ss_error_fail(
             error, "--%s cannot be combined with --%s", name, request->check ? "check" : "decide");

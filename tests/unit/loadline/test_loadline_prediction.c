@@ -5,12 +5,13 @@
 
 #define LEVELS 10
 
-/* Measures a curve at ten levels up to 60 %, with an error of 0.1 %. */
-static struct loadline measure(double (*throughput)(double load)) {
+/* Measures a curve at ten levels up to a load. */
+static struct loadline measure_up_to(
+    double highest, double error, double (*throughput)(double load)) {
     struct loadline_visit visits[2 * LEVELS];
     struct loadline line;
     for (int i = 0; i < LEVELS; i++) {
-        double load = 0.06 * (i + 1), log = i % 2 ? 1e-3 : -1e-3;
+        double load = highest * (i + 1) / LEVELS, log = i % 2 ? error : -error;
         for (int way = 0; way < LOADLINE_WAYS; way++)
             visits[2 * i + way] = (struct loadline_visit){.target = load,
                 .load = load,
@@ -23,6 +24,10 @@ static struct loadline measure(double (*throughput)(double load)) {
     if (failure)
         fail_msg("%s", failure);
     return line;
+}
+
+static struct loadline measure(double (*throughput)(double load)) {
+    return measure_up_to(0.6, 1e-3, throughput);
 }
 
 static struct loadline_prediction predict(
@@ -77,6 +82,16 @@ static void straight_line_is_extrapolated(void **state) {
     assert_near(prediction.free.y / straight(0.9), 1, 0.005);
     assert_inside(&prediction.free, straight(0.9));
     assert_near(prediction.highest, 0.6, 1e-12);
+}
+
+static void prediction_far_from_noisy_levels_has_no_upper_end(void **state) {
+    (void)state;
+    struct loadline line = measure_up_to(0.3, 0.1, straight);
+    struct loadline_prediction prediction = predict(&line, &at_90);
+    assert_true(isinf(prediction.range.high));
+    assert_inside(&prediction.range, straight(0.9));
+    for (size_t i = 0; i < prediction.fit_count; i++)
+        assert_that(prediction.fits[i].range.low, >=, 0);
 }
 
 /* A straight line alone would be off by a third. */
@@ -197,6 +212,7 @@ static void measured_load_is_not_predicted(void **state) {
 }
 
 UNIT_MAIN(cmocka_unit_test(straight_line_is_extrapolated),
+    cmocka_unit_test(prediction_far_from_noisy_levels_has_no_upper_end),
     cmocka_unit_test(known_knee_in_the_levels_is_found),
     cmocka_unit_test(unknown_knee_in_the_levels_is_found),
     cmocka_unit_test(fewer_bursts_widen_the_range),

@@ -649,6 +649,21 @@ static void response_times_are_compared(void **state) {
     end();
 }
 
+static void unknown_noise_is_not_printed_as_a_number(void **state) {
+    (void)state;
+    settings.at_most = "416";
+    add_blocks("aa", 10, 0);
+    add_blocks("ab", 16, log(0.9));
+    for (size_t i = 0; i < 36; i++) /* all but one block of A against A */
+        report.runs[i].figures.throughput = report.runs[i].record.first_end = NAN;
+    judge();
+    char answer[DUET_TEXT];
+    duet_answer(&study, answer, sizeof answer);
+    assert_null(strstr(answer, "nan"));
+    assert_non_null(strstr(answer, "A against A: unknown"));
+    end();
+}
+
 /* A mean needs no such number. More than one failure in a hundred excludes both. */
 static void percentiles_need_two_hundred_answers(void **state) {
     (void)state;
@@ -915,6 +930,7 @@ UNIT_MAIN(
     cmocka_unit_test(background_without_iterations_is_not_compared),
     cmocka_unit_test(side_by_side_commands_have_blocks_of_two_runs),
     cmocka_unit_test(response_times_are_compared),
+    cmocka_unit_test(unknown_noise_is_not_printed_as_a_number),
     cmocka_unit_test(percentiles_need_two_hundred_answers),
     cmocka_unit_test(requests_count_if_due_and_answered_in_time),
     cmocka_unit_test(percentiles_of_a_turn_need_two_hundred_answers),

@@ -370,19 +370,37 @@ static void nodes_within_their_intervals_are_counted(void **state) {
     struct ssreport_prediction_count count = {0};
     struct ssreport_prediction prediction = predict(predict_from(19, 19)), none = {0};
     for (int i = 0; i < 20; i++) {
-        struct ssreport_fleet_node node = {
-            .covered = 1, .error = i < 3 ? 0.2 : 0.19, .apart = i < 1 ? 0.9 : 1};
-        ssreport_prediction_add(&count, &prediction, &node);
+        struct ssreport_fleet_node node = {.trace = (char *)"x",
+            .covered = 1,
+            .error = i < 3 ? 0.2 : 0.19,
+            .apart = i < 1 ? 0.9 : 1};
+        assert_true(ssreport_prediction_add(&count, &prediction, &node));
     }
-    struct ssreport_fleet_node absent = {.error = NAN};
-    ssreport_prediction_add(&count, &prediction, &absent);
-    ssreport_prediction_add(&count, &none, &(struct ssreport_fleet_node){.covered = 1});
-    ssreport_prediction_end(&count);
+    struct ssreport_fleet_node absent = {.error = NAN}, other = {.covered = 1};
+    assert_true(ssreport_prediction_add(&count, &prediction, &absent));
+    assert_true(ssreport_prediction_add(&count, &none, &other));
+    assert_true(ssreport_prediction_end(&count));
     assert_int_equal(count.nodes, 20);
     assert_int_equal(count.error, 17);
     assert_int_equal(count.apart, 19);
-    /* pbinom(14, 20, 0.9) is 0.0113, and pbinom(15, 20, 0.9) is 0.0432. */
-    assert_int_equal(count.expected, 15);
+    /* The beta-binomial distribution of 20 with the parameters 18 and 2: 0.0121 for at most 12,
+       0.0260 for at most 13. The binomial one would expect 15. */
+    assert_int_equal(count.expected, 13);
+}
+
+/* A group has an interval of its own, so that the numbers of two groups are independent. */
+static void nodes_of_several_traces_are_expected_together(void **state) {
+    (void)state;
+    struct ssreport_prediction_count count = {0};
+    struct ssreport_prediction prediction = predict(predict_from(19, 19));
+    for (int i = 0; i < 20; i++) {
+        struct ssreport_fleet_node node = {.trace = (char *)(i % 2 ? "x" : "y"), .covered = 1};
+        assert_true(ssreport_prediction_add(&count, &prediction, &node));
+    }
+    assert_int_equal(count.group_count, 2);
+    assert_true(ssreport_prediction_end(&count));
+    /* 0.0117 for at most 13, 0.0313 for at most 14. */
+    assert_int_equal(count.expected, 14);
 }
 
 static size_t count_words(const char *text, const char *word) {
@@ -485,6 +503,7 @@ UNIT_MAIN(
     cmocka_unit_test(errors_are_predicted_from_all_nodes_if_few_share_a_trace),
     cmocka_unit_test(failed_nodes_are_excluded_from_predictions),
     cmocka_unit_test(nodes_within_their_intervals_are_counted),
+    cmocka_unit_test(nodes_of_several_traces_are_expected_together),
     cmocka_unit_test(maps_show_when_nodes_failed),
     cmocka_unit_test(outliers_do_not_determine_the_color_scale_of_errors),
     cmocka_unit_test(error_of_each_node_is_drawn),

@@ -161,7 +161,7 @@ static void second_fleet_is_compared_with_the_prediction_of_the_first(void **sta
     assert_headline(&report, "Do 20 nodes follow their traces as 19 nodes predict?",
         "18 of 19 nodes are in the interval that first set predicts for the mean error of 90 % of "
         "the nodes, and 18 in that for the absolute error over 10 s. If the prediction is right, "
-        "each interval contains at least 14 nodes in 97.5 % of all cases. These nodes failed: n0 "
+        "each interval contains at least 13 nodes in 97.5 % of all cases. These nodes failed: n0 "
         "(lost).");
     assert_rows(&report, "fleet-prediction", 19);
     assert_text(&report, "fleet-prediction", 0, "node", "n1");

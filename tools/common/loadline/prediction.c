@@ -91,12 +91,12 @@ static bool is_shown(const struct shape *shape, const struct data *data) {
            (above >= enough && below >= LEVELS_BELOW);
 }
 
-/* Converts a range of T / L, or L / T, at a load to a range of T. */
+/* Converts a range of T / L, or L / T, at a load to a range of T, which may have no upper end. */
 static struct ssreport_band range_of(double load, double rate, double half, bool is_inverse) {
+    double low = fmax(rate - half, 0), high = rate + half;
     if (!is_inverse)
-        return (struct ssreport_band){load * rate, load * (rate - half), load * (rate + half)};
-    double least = rate - half > 0 ? rate - half : DBL_MIN;
-    return (struct ssreport_band){load / rate, load / (rate + half), load / least};
+        return (struct ssreport_band){load * rate, load * low, load * high};
+    return (struct ssreport_band){load / rate, load / high, low > 0 ? load / low : INFINITY};
 }
 
 /*

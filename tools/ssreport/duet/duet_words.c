@@ -69,7 +69,7 @@ static size_t blocks_done(const struct duet_study *study) {
 }
 
 void duet_answer(const struct duet_study *study, char *text, size_t size) {
-    char beside[120], difference[160];
+    char beside[120], difference[160], noise[80] = "unknown";
     const struct duet_percent *same = &study->worse_same;
     if (!isfinite(study->look.half)) {
         snprintf(text, size, "No answer yet: %zu of at least %zu %s are done", blocks_done(study),
@@ -79,11 +79,13 @@ void duet_answer(const struct duet_study *study, char *text, size_t size) {
     }
     describe_beside(study, beside);
     describe_difference(study, study->worse, difference);
+    if (isfinite(same->low) && isfinite(same->high))
+        snprintf(noise, sizeof noise, "%.1f %% (%.1f to %.1f)", shown(same->mean), shown(same->low),
+            shown(same->high));
     bool certain = study->worse.low > 0 || study->worse.high < 0;
-    snprintf(text, size, "%s%s%s%s; A against A: %.1f %% (%.1f to %.1f)",
+    snprintf(text, size, "%s%s%s%s; A against A: %s",
         certain ? "" : "No certain difference: ", difference, beside,
-        study->of_two_processes ? ", of these two processes" : "", shown(same->mean),
-        shown(same->low), shown(same->high));
+        study->of_two_processes ? ", of these two processes" : "", noise);
 }
 
 void duet_describe_lack(

@@ -170,23 +170,25 @@ static bool is_same_side(const struct ssreport_run *left, const struct ssreport_
 }
 
 /*
- * Returns the background of the same pair, or the same single run, in the placement per-chip; NULL
- * if absent.
+ * Returns the background of the same pair, or the same single run, in the placement per-chip, of
+ * the same study if it has one; NULL if absent.
  */
 static const struct ssreport_run *find_per_chip(
     const struct ssreport_report *report, const struct ssreport_run *run) {
     const unsigned same = SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_ROUND |
                           SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD;
     const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
+    const struct ssreport_run *found = NULL;
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *other = &report->runs[i];
         if (ssreport_is_word(other->placement, "per-chip") &&
             ssreport_is_same(other->role, run->role) &&
             ssreport_run_compare(other, run, same) == 0 &&
-            is_same_side(ssreport_report_beside(report, other, "foreground"), foreground))
-            return other;
+            is_same_side(ssreport_report_beside(report, other, "foreground"), foreground) &&
+            ssreport_run_is_closer(run, other, found))
+            found = other;
     }
-    return NULL;
+    return found;
 }
 
 /*

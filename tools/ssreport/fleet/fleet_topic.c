@@ -133,17 +133,16 @@ static void add_prediction(const struct ssreport_report *report, const struct ss
 static bool predict_all(
     const struct ssreport_report *report, struct ssreport_prediction_count *count, bool add_rows) {
     const struct ssreport_fleet *first = fleet_of(report, 0), *second = fleet_of(report, 1);
+    bool is_counted = true;
     *count = (struct ssreport_prediction_count){0};
-    for (size_t i = 0; first && second && i < second->count; i++) {
+    for (size_t i = 0; first && second && is_counted && i < second->count; i++) {
         struct ssreport_prediction prediction;
-        if (!ssreport_predict(&prediction, first, &second->nodes[i]))
-            return false;
-        ssreport_prediction_add(count, &prediction, &second->nodes[i]);
-        if (add_rows)
+        is_counted = ssreport_predict(&prediction, first, &second->nodes[i]) &&
+                     ssreport_prediction_add(count, &prediction, &second->nodes[i]);
+        if (is_counted && add_rows)
             add_prediction(report, second, &second->nodes[i], &prediction);
     }
-    ssreport_prediction_end(count);
-    return true;
+    return ssreport_prediction_end(count) && is_counted;
 }
 
 static int build(struct ssreport_report *report, struct ss_error *error) {
@@ -226,25 +225,26 @@ static bool ask_prediction(
     return true;
 }
 
-/* Writes a time of at least 1 ms, the resolution of times in records: "12 ms", "1.5 s". */
-static void write_time(char *text, size_t size, double seconds) {
+/* Writes a time of at least 1 ms, the resolution of times in records. */
+static void write_started(char *text, size_t size, double seconds) {
     double whole = fmax(1, ceil(1000 * seconds - 0.001));
     if (whole < 1000)
-        snprintf(text, size, "%.0f ms", whole);
+        snprintf(text, size, " They started within %.0f ms.", whole);
     else
-        snprintf(text, size, "%.9g s", whole / 1000);
+        snprintf(text, size, " They started within %.9g s.", whole / 1000);
 }
 
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     struct ssreport_whole whole;
-    char within[40];
+    char started[60] = "";
     if (ask_prediction(report, headline))
         return true;
     if (report->fleet_count == 0 || !ssreport_whole_of(&whole, &report->fleets[0]))
         return false;
     char *text = headline->answer;
     size_t size = sizeof headline->answer;
-    write_time(within, sizeof within, whole.spread);
+    if (isfinite(whole.spread))
+        write_started(started, sizeof started, whole.spread);
     snprintf(headline->question, sizeof headline->question,
         "How well do %zu nodes together follow their traces?", whole.nodes);
     if (whole.measured == 0)
@@ -253,9 +253,9 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         snprintf(text, size,
             "The load of %zu of %zu nodes was %.2f %%, for a target of %.2f %%; it was %.2f points "
             "from the target on average over time. The mean error (target minus load) of 90 %% of "
-            "these nodes was between %.2f and %.2f points. They started within %s.",
+            "these nodes was between %.2f and %.2f points.%s",
             whole.measured, whole.nodes, 100 * whole.load, 100 * whole.target,
-            100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, within);
+            100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, started);
     name_failures(&report->fleets[0], whole.failed, text, size);
     name_clocks(&report->fleets[0], text, size);
     return true;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/owned.h"
+
 /* The maximum chance that fewer than `expected` nodes are within their intervals. */
 #define SURPRISE 0.025
 
@@ -62,29 +65,86 @@ bool ssreport_is_within(struct ssreport_interval interval, double value) {
     return value >= interval.low && value <= interval.high;
 }
 
-void ssreport_prediction_add(struct ssreport_prediction_count *count,
+/* Returns the group of nodes with this prediction; NULL if memory is exhausted. */
+static struct ssreport_prediction_group *find_group(struct ssreport_prediction_count *count,
+    const struct ssreport_prediction *prediction, const char *trace) {
+    for (size_t i = 0; i < count->group_count; i++) {
+        struct ssreport_prediction_group *group = &count->groups[i];
+        if (prediction->any_trace ? !group->trace : group->trace && !strcmp(group->trace, trace))
+            return group;
+    }
+    if (!SS_GROW(count->groups, count->group_count + 1, count->group_room))
+        return NULL;
+    struct ssreport_prediction_group *added = &count->groups[count->group_count++];
+    *added = (struct ssreport_prediction_group){
+        prediction->any_trace ? NULL : trace, prediction->nodes, 0};
+    return added;
+}
+
+bool ssreport_prediction_add(struct ssreport_prediction_count *count,
     const struct ssreport_prediction *prediction, const struct ssreport_fleet_node *node) {
     if (prediction->nodes == 0 || !(node->covered > 0))
-        return;
+        return true;
+    struct ssreport_prediction_group *group = find_group(count, prediction, node->trace);
+    if (!group)
+        return false;
+    group->predicted++;
     count->nodes++;
     count->error += ssreport_is_within(prediction->error, node->error);
     count->apart += ssreport_is_within(prediction->apart, node->apart);
+    return true;
 }
 
-/* Returns the chance that exactly `within` of `nodes` are within their intervals. */
-static double chance_of(size_t within, size_t nodes) {
-    double n = (double)nodes, k = (double)within;
-    return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(SSREPORT_PREDICTED) +
-               (n - k) * log(1 - SSREPORT_PREDICTED));
+/*
+ * Returns the chance that exactly `within` nodes of a group are within their interval. All have the
+ * same interval, which may happen to be narrow, so the distribution is wider than the binomial one:
+ * beta-binomial.
+ */
+static double chance_of(size_t within, const struct ssreport_prediction_group *group) {
+    double n = (double)group->predicted, k = (double)within;
+    double outside = 2 * (double)rank_of_bound(group->predicting);
+    double inside = (double)group->predicting + 1 - outside;
+    return exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + lgamma(k + inside) +
+               lgamma(n - k + outside) - lgamma(n + inside + outside) + lgamma(inside + outside) -
+               lgamma(inside) - lgamma(outside));
 }
 
-void ssreport_prediction_end(struct ssreport_prediction_count *count) {
+/*
+ * Combines the chances of `known` nodes with those of a further group, as if independent. `own` has
+ * room for the chances of the group.
+ */
+static void combine(
+    double *chances, size_t known, double *own, const struct ssreport_prediction_group *group) {
+    for (size_t within = 0; within <= group->predicted; within++)
+        own[within] = chance_of(within, group);
+    for (size_t total = known + group->predicted + 1; total-- > 0;) {
+        size_t least = total > known ? total - known : 0;
+        double chance = 0;
+        for (size_t within = least; within <= group->predicted && within <= total; within++)
+            chance += chances[total - within] * own[within];
+        chances[total] = chance;
+    }
+}
+
+bool ssreport_prediction_end(struct ssreport_prediction_count *count) {
+    SS_OWNED(free) double *chances = calloc(2 * (count->nodes + 1), sizeof *chances);
+    SS_OWNED(free) struct ssreport_prediction_group *groups = count->groups;
+    size_t known = 0;
     double fewer = 0;
+    count->groups = NULL;
     count->expected = 0;
+    if (!chances)
+        return false;
+    chances[0] = 1;
+    for (size_t i = 0; i < count->group_count; i++) {
+        combine(chances, known, chances + count->nodes + 1, &groups[i]);
+        known += groups[i].predicted;
+    }
     while (count->expected < count->nodes) {
-        fewer += chance_of(count->expected, count->nodes);
+        fewer += chances[count->expected];
         if (fewer > SURPRISE)
             break;
         count->expected++;
     }
+    return true;
 }

@@ -31,20 +31,31 @@ struct ssreport_prediction {
 SS_MUST_USE SS_NONNULL(1, 2, 3) bool ssreport_predict(struct ssreport_prediction *prediction,
     const struct ssreport_fleet *fleet, const struct ssreport_fleet_node *node);
 
+/* Nodes that the same nodes predict. */
+struct ssreport_prediction_group {
+    const char *trace; /* NULL: nodes of any trace predict them */
+    size_t predicting, predicted;
+};
+
 /* Numbers of nodes. */
 struct ssreport_prediction_count {
     size_t nodes; /* nodes that have an interval and samples */
     size_t error, apart;
     size_t expected; /* at least this number is within each interval in 97.5 % of all cases, if
                         predictions are right */
+    struct ssreport_prediction_group *groups;
+    size_t group_count, group_room;
 };
 
-/* Counts a node. After the last one, call ssreport_prediction_end(), which sets `expected`. */
-SS_NONNULL(1, 2, 3)
-void ssreport_prediction_add(struct ssreport_prediction_count *count,
-    const struct ssreport_prediction *prediction, const struct ssreport_fleet_node *node);
+/*
+ * Counts a node, whose trace must remain valid. After the last one, even if memory was exhausted,
+ * call ssreport_prediction_end(), which sets `expected`. Both return false if memory is exhausted.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 3) bool ssreport_prediction_add(
+    struct ssreport_prediction_count *count, const struct ssreport_prediction *prediction,
+    const struct ssreport_fleet_node *node);
 
-SS_NONNULL(1) void ssreport_prediction_end(struct ssreport_prediction_count *count);
+SS_MUST_USE SS_NONNULL(1) bool ssreport_prediction_end(struct ssreport_prediction_count *count);
 
 /* Returns whether an interval contains a value; false if either is unknown. */
 bool ssreport_is_within(struct ssreport_interval interval, double value);

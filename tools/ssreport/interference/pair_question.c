@@ -48,34 +48,42 @@ static void name_pair(char text[300], const struct ssreport_round_mean *loss) {
         text, 300, "%.120s beside %.120s", loss->pair->program, loss->pair->background_program);
 }
 
+/* Writes " (LOW to HIGH)"; nothing if an end is unknown. */
+static void write_range(char text[40], double low, double high) {
+    *text = '\0';
+    if (isfinite(low) && isfinite(high))
+        snprintf(text, 40, " (%.1f to %.1f)", low, high);
+}
+
 static void answer_one(struct ssreport_headline *headline, const struct ssreport_round_mean *loss) {
-    char pair[300], rounds[40] = "";
+    char pair[300], range[40], rounds[40] = "";
+    bool is_gain = loss->percent < 0;
     if (!isfinite(loss->percent))
         return;
     name_pair(pair, loss);
     if (loss->rounds > 1)
         snprintf(rounds, sizeof rounds, ", mean of %zu rounds", loss->rounds);
+    write_range(range, is_gain ? -loss->interval.high : loss->interval.low,
+        is_gain ? -loss->interval.low : loss->interval.high);
     snprintf(headline->answer, sizeof headline->answer,
-        "%s: beside a background at full load, the foreground's throughput is %.1f %% (%.1f to "
-        "%.1f) %s%s%s.",
-        pair, fabs(loss->percent), loss->percent < 0 ? -loss->interval.high : loss->interval.low,
-        loss->percent < 0 ? -loss->interval.low : loss->interval.high,
-        loss->percent < 0 ? "higher" : "lower",
+        "%s: beside a background at full load, the foreground's throughput is %.1f %%%s %s%s%s.",
+        pair, fabs(loss->percent), range, is_gain ? "higher" : "lower",
         loss->significant ? "" : " than alone, which is within the uncertainty", rounds);
 }
 
 static void answer_several(struct ssreport_headline *headline,
     const struct ssreport_round_mean *least, const struct ssreport_round_mean *most) {
-    char first[300], last[300];
+    char first[300], last[300], least_range[40], most_range[40];
     if (!isfinite(most->percent))
         return;
     name_pair(first, least);
     name_pair(last, most);
+    write_range(least_range, least->interval.low, least->interval.high);
+    write_range(most_range, most->interval.low, most->interval.high);
     snprintf(headline->answer, sizeof headline->answer,
-        "Beside a background at full load the foreground loses most in %s: %.1f %% (%.1f to %.1f) "
-        "of its throughput, and least in %s: %.1f %% (%.1f to %.1f).",
-        last, most->percent, most->interval.low, most->interval.high, first, least->percent,
-        least->interval.low, least->interval.high);
+        "Beside a background at full load the foreground loses most in %s: %.1f %%%s of its "
+        "throughput, and least in %s: %.1f %%%s.",
+        last, most->percent, most_range, first, least->percent, least_range);
 }
 
 static void ask_who(const struct ssreport_report *report, struct ssreport_headline *headline) {

@@ -408,14 +408,23 @@ static void print_done(const struct ssreport_load_series *series, char *text, si
         100 * ssreport_load_series_left(series), 100 * noise_of(line));
 }
 
+/* Writes "3 to 5", or "at least 3" for a range without an upper end. */
+static void write_range(char text[40], const struct ssreport_band *range) {
+    if (isfinite(range->high))
+        snprintf(text, 40, "%.4g to %.4g", range->low, range->high);
+    else
+        snprintf(text, 40, "at least %.4g", range->low);
+}
+
 static void print_prediction(const struct ssreport_load_series *series, char *text, size_t size) {
     const struct loadline_prediction *prediction = &series->prediction;
-    const struct ssreport_band *range = &prediction->range;
+    char range[40], free[40];
+    write_range(range, &prediction->range);
+    write_range(free, &prediction->free);
     const char *unit = series->is_service ? "requests" : "iterations";
     bool is_measured = prediction->fit_count == 0;
-    size_t used = (size_t)snprintf(text, size,
-        " At %.3g %% load it %s %.4g (%.4g to %.4g) %s per second", 100 * series->predict,
-        is_measured ? "does" : "would do", range->y, range->low, range->high, unit);
+    size_t used = (size_t)snprintf(text, size, " At %.3g %% load it %s %.4g (%s) %s per second",
+        100 * series->predict, is_measured ? "does" : "would do", prediction->range.y, range, unit);
     if (is_measured)
         snprintf(text + used, size - used, ", as measured.");
     else if (series->has_bursts)
@@ -423,8 +432,8 @@ static void print_prediction(const struct ssreport_load_series *series, char *te
             text + used, size - used, ", judging from the levels below and bursts at full load.");
     else
         used += (size_t)snprintf(text + used, size - used,
-            ", but %.4g to %.4g if nothing limits it above the measured %.3g %%",
-            prediction->free.low, prediction->free.high, 100 * prediction->highest);
+            ", but %s if nothing limits it above the measured %.3g %%", free,
+            100 * prediction->highest);
     if (is_measured || series->has_bursts)
         return;
     if (isnan(prediction->unidentified))

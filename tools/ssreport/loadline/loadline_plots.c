@@ -61,7 +61,7 @@ static void plot_throughput(
             ", '-' using 1:2:3:4 with yerrorbars pt 5 ps 1 lw 1.6 lc rgb \"%s\" title "
             "\"predicted\"\n%.6g %.6g %.6g %.6g\ne",
             PLOT_PURPLE, 100 * series->predict, prediction->range.y, prediction->range.low,
-            prediction->range.high);
+            isfinite(prediction->range.high) ? prediction->range.high : prediction->range.y);
     fputc('\n', script);
     ssreport_page_figure(page, script, true, "Throughput against load, with its interval");
 }

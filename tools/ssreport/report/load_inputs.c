@@ -502,6 +502,10 @@ static int add_fleet(struct ssreport_report *report, const char *path, int set) 
     }
     fleet->set = set;
     report->fleet_count++;
+    if (report->leave_out != SS_NOT_CHECKED)
+        ssreport_notes_add(&report->notes,
+            "%.300s: --leave-out leaves out no node of a fleet; --check names the invalid ones",
+            path);
     return report->checks ? check_nodes(report, fleet) : 0;
 }
 

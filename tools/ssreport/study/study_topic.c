@@ -183,10 +183,10 @@ static size_t answer_series(const struct ssreport_report *report,
 static void ask_question(const struct ssreport_report *report, char question[320]) {
     const struct ssreport_differences *differences = &report->differences;
     bool has_axis = differences->axis < differences->count;
-    size_t used = (size_t)snprintf(question, 320, "How does the throughput depend on %s",
+    size_t used = (size_t)snprintf(question, 320, "How does the throughput depend on %.60s",
         has_axis ? differences->names[differences->axis] : "");
     const char *separator = has_axis ? ", for each " : "";
-    for (size_t i = 0; i < differences->count && used < 250; i++) {
+    for (size_t i = 0; i < differences->count && used < 240; i++) {
         if (i == differences->axis || differences->follows[i])
             continue;
         used += (size_t)snprintf(
