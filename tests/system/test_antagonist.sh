@@ -104,7 +104,7 @@ simulated_studies_meet_the_required_error_rates() {
 
 suspects_that_must_not_be_stopped_are_refused() {
     needs_ssantagonist
-    local parent child
+    local parent child service
     refuses 'process 1 (' --victim true --suspects 1
     refuses 'is ssantagonist itself, or one of its ancestors' --victim true --suspects $$
     refuses 'process 4194305 does not exist' --victim true --suspects 4194305
@@ -126,6 +126,11 @@ suspects_that_must_not_be_stopped_are_refused() {
     start ./sshd -c 'read -r _ <>never'
     await grep -q sshd "/proc/$pid/comm"
     refuses 'is a system service' --victim true --suspects "$pid"
+    service=$pid
+    cp "$BASH" sshdrill # a name that only begins like that of a service
+    start ./sshdrill -c 'read -r _ <>never'
+    await grep -q sshdrill "/proc/$pid/comm"
+    refuses "process $service (sshd)" --victim true --suspects "$pid,$service"
     start sh -c './sshd -c "read -r _ <>never" & echo $! >service; wait'
     parent=$pid
     await test -s service

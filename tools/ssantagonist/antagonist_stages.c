@@ -124,7 +124,8 @@ static void divide(struct stage *stage, size_t members) {
 
 static void draw_codes(const struct stages *stages, struct stage *stage, bool both_halves) {
     uint64_t seed = stages->options->seed;
-    for (size_t i = 0; seed == 0 && i < stages->suspects->count; i++)
+    bool is_given = seed != 0;
+    for (size_t i = 0; !is_given && i < stages->suspects->count; i++)
         seed = ss_random_hash(seed + (uint64_t)stages->suspects->items[i].pid) +
                stages->suspects->items[i].started;
     codes_draw(&stage->codes, stage->groups, both_halves, ss_random_hash(seed) + stages->count);
@@ -176,7 +177,10 @@ static bool hurts(const struct stage *stage, size_t group) {
     return stage->estimated && (verdict == EFFECTS_HURTS || verdict == EFFECTS_SHIFTS);
 }
 
-/* Adds a stage of the suspects in groups that hurt. Returns NULL if no such group can be split. */
+/*
+ * Adds a stage of the suspects in groups that hurt. Returns NULL if no such group can be split, or
+ * if all groups hurt: they would become the same groups again.
+ */
 static struct stage *split(struct stages *stages, const struct stage *last) {
     struct stage *next = add_stage(stages, last->depth, last->slot);
     size_t count = 0;
@@ -185,7 +189,7 @@ static struct stage *split(struct stages *stages, const struct stage *last) {
         for (size_t i = 0; size > 1 && hurts(last, group) && i < size; i++)
             next->members[count++] = last->members[last->bounds[group] + i];
     }
-    if (count > 0) {
+    if (count > 0 && count < last->bounds[last->groups]) {
         divide(next, count);
         return next;
     }
@@ -199,14 +203,14 @@ static int together(struct stages *stages, struct ss_error *error) {
     for (size_t i = 0; i < stages->suspects->count; i++)
         stage->members[i] = i;
     divide(stage, stages->suspects->count);
-    for (int number = 1; stage && number <= STAGES_TOGETHER; number++) {
+    for (int number = 1; stage; number++) {
         snprintf(stage->name, sizeof stage->name, "together-%d", number);
         draw_codes(stages, stage, true);
         if (read_stage(stages, stage, error) < 0)
             return -1;
         if (!stage->done)
             return 0;
-        stage = split(stages, stage);
+        stage = number < STAGES_TOGETHER ? split(stages, stage) : NULL;
     }
     return 1;
 }

@@ -192,9 +192,12 @@ struct protected_process {
     const char *reason; /* NULL: none found yet */
 };
 
+/* Services have parts with longer names: systemd-journald, dbus-daemon, "sshd: user". */
 static bool is_service(pid_t pid, const char *process) {
     for (const char *const *name = services; *name; name++) {
-        if (strncmp(process, *name, strlen(*name)) == 0)
+        size_t length = strlen(*name);
+        if (strncmp(process, *name, length) == 0 &&
+            (!process[length] || strchr("-:@", process[length])))
             return true;
     }
     return pid == 1;

@@ -734,6 +734,45 @@ static void groups_that_hurt_are_split(void **state) {
     close_study();
 }
 
+/* Another stage would throttle the same groups again. */
+static void groups_that_all_hurt_are_not_split(void **state) {
+    (void)state;
+    reset();
+    open_study(32);
+    for (size_t i = 0; i < 32; i++)
+        costs[i] = 0.1;
+    carry_out_next();
+    carry_out_next();
+    assert_lacks(print(stages_print_plan), "together-2");
+    assert_says(print(answer_print), ", in a group of 2");
+    assert_says(print(answer_print_json), "\"complete\": true");
+    close_study();
+}
+
+/* In each stage all groups but one hurt. */
+static void groups_are_split_at_most_three_times(void **state) {
+    (void)state;
+    reset();
+    open_study(250);
+    for (size_t i = 0; i < 300; i++)
+        costs[i] = 0.02;
+    carry_out_next();
+    for (int number = 1; number <= 4; number++) {
+        struct stages stages = read_study();
+        const struct stage *stage = &stages.items[stages.count - 1];
+        for (size_t i = 0; i < stage->bounds[1]; i++)
+            costs[stage->members[i]] = 0;
+        stages_close(&stages);
+        carry_out_next();
+    }
+    const char *plan = print(stages_print_plan);
+    assert_says(plan, "run together-4 ");
+    assert_lacks(plan, "run  ");
+    assert_says(print(answer_print), ", in a group of ");
+    assert_says(print(answer_print_json), "\"complete\": true");
+    close_study();
+}
+
 static int write_page(const char *page, struct ss_error *error) {
     struct stages stages = read_study();
     int status = answer_write_page(&stages, page, error);
@@ -840,6 +879,8 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
     cmocka_unit_test(large_costs_are_not_printed_in_exponential_notation),
     cmocka_unit_test(groups_that_hurt_are_split),
+    cmocka_unit_test(groups_that_all_hurt_are_not_split),
+    cmocka_unit_test(groups_are_split_at_most_three_times),
     cmocka_unit_test(page_has_the_question_and_the_answer),
     cmocka_unit_test(page_that_does_not_fit_on_the_disk_is_reported),
     cmocka_unit_test(page_that_cannot_be_replaced_is_kept))
