@@ -702,7 +702,7 @@ failed_runs_are_repeated() {
     is tries "$(printf 'x\nx\nx')"
     [ "$(head -n 1 jobs)" = $'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand' ] ||
         fail "the heading of the job log: $(head -n 1 jobs)"
-    [ "$(cut -f 1,7,8 jobs | tail -n 3)" = $'1\t1\t0\n2\t1\t0\n1\t0\t0' ] || fail "job log: $(cat jobs)"
+    [ "$(cut -f 1,7,8 jobs | tail -n 3)" = $'1\t1\t0\n2\t1\t0\n3\t0\t0' ] || fail "job log: $(cat jobs)"
 }
 
 # Keeps all CPUs busy, at the lowest priority.
@@ -725,6 +725,21 @@ disturbed_runs_are_reported_and_repeated() {
     is tries "$(printf 'x\nx\nx')"
     expect 125 ssbatch --retry-disturbed study plan
     says err "--retry-disturbed requires a limit for other processes"
+}
+
+a_failed_repetition_does_not_replace_a_result() {
+    begin
+    start_burners
+    printf '%s\n' 'run a takes 1s' \
+        "main -- sh -c 'sleep 0.5; echo x >>tries; [ \$(wc -l <tries) = 1 ] || exit 3; echo measured'" >plan
+    expect 0 ssbatch --others 1% --retry-disturbed study plan
+    kill "${burners[@]}"
+    is tries "$(printf 'x\nx')"
+    says err 'a: failed: '
+    says err 'a: the result of the attempt before counts'
+    grep -q '"status": "done"' study/a/run.json || fail "$(cat study/a/run.json)"
+    grep -rqx measured study/a || fail "the earlier result is lost: $(ls study/a)"
+    [ ! -e study/.a ] || fail "the failed attempt is left"
 }
 
 a_run_is_not_disturbed_by_its_own_cpu_time() {
@@ -1089,6 +1104,7 @@ run_case files_of_other_calls_in_memory_are_left_alone
 run_case nbench_fit_requires_the_load_of_one_instance
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
+run_case a_failed_repetition_does_not_replace_a_result
 run_case a_run_is_not_disturbed_by_its_own_cpu_time
 run_case runs_are_not_disturbed_by_the_cpu_time_of_the_study
 run_case concurrent_calls_share_the_runs

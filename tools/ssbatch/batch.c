@@ -317,14 +317,20 @@ static void report_attempt(
 static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
     struct ssbatch_attempt *attempt, struct ss_error *error) {
     uint64_t number = 0;
+    bool is_done = false;
     do {
         number++;
-        if (ssbatch_carry_run(&batch->carrier, run, number, attempt, error) < 0)
+        if (ssbatch_carry_run(&batch->carrier, run, number, is_done, attempt, error) < 0)
             return -1;
+        is_done |= attempt->status == SSBATCH_DONE;
         report_attempt(batch, run, attempt);
         if (ssbatch_joblog_add(&batch->joblog, &batch->study, run, attempt, error) < 0)
             return -1;
     } while (number < attempts_of(batch, attempt));
+    if (is_done && attempt->status == SSBATCH_FAILED) {
+        say(batch, run->name, "the result of the attempt before counts");
+        attempt->status = SSBATCH_DONE;
+    }
     return 0;
 }
 

@@ -22,6 +22,7 @@ struct carried {
     char result[SSBATCH_PATH];  /* path of the result in the hidden folder */
     char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
     char out[SSBATCH_PATH];     /* folder in `scratch` with what is kept */
+    bool is_done;               /* an earlier attempt has a result */
     struct ssbatch_stage stage;
 };
 
@@ -311,6 +312,13 @@ static void fail_unreadable(struct ssbatch_attempt *attempt, struct ss_error *er
     *error = (struct ss_error){0};
 }
 
+/* Removes the hidden folder of the attempt. */
+static int drop(const struct carried *carried, struct ss_error *error) {
+    char hidden[SSBATCH_PATH];
+    ssbatch_study_run_folder(carried->carrier->study, carried->run->name, true, hidden);
+    return ssbatch_disk_remove_tree(hidden, error) < 0 ? SSBATCH_LEFT : 0;
+}
+
 /* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */
 static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt *attempt,
     struct ss_error *error) {
@@ -329,7 +337,9 @@ static int keep(struct carried *carried, uint64_t number, struct ssbatch_attempt
         .others = attempt->others,
         .attempts = number,
     };
-    if (status == 0 && attempt->status != SSBATCH_TO_COME) {
+    if (status == 0 && attempt->status == SSBATCH_FAILED && carried->is_done) {
+        status = drop(carried, error);
+    } else if (status == 0 && attempt->status != SSBATCH_TO_COME) {
         status = write_document(carried, &done, error);
         if (status == 0)
             status = ssbatch_study_commit(carrier->study, carried->run->name, error);
@@ -356,8 +366,8 @@ static bool is_done_meanwhile(const struct ssbatch_carrier *carrier, const struc
 }
 
 static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
-    uint64_t number, struct ssbatch_attempt *attempt, struct ss_error *error) {
-    struct carried carried = {.carrier = carrier, .run = run};
+    uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
+    struct carried carried = {.carrier = carrier, .run = run, .is_done = is_done};
     struct ss_error left = {0};
     if (number == 1 && is_done_meanwhile(carrier, run, attempt, error))
         return 0;
@@ -392,7 +402,7 @@ static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssba
 }
 
 int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
-    uint64_t number, struct ssbatch_attempt *attempt, struct ss_error *error) {
+    uint64_t number, bool is_done, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct ssbatch_holder holder;
     *attempt = (struct ssbatch_attempt){.others = NAN};
     int lock = ssbatch_study_lock_run(carrier->study, run->name, &holder, error);
@@ -403,7 +413,7 @@ int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatc
     }
     if (lock < 0)
         return -1;
-    int status = carry_locked(carrier, run, number, attempt, error);
+    int status = carry_locked(carrier, run, number, is_done, attempt, error);
     ssbatch_study_unlock_run(carrier->study, run->name, lock);
     return status < 0 ? ss_error_wrap(error, "%s", run->name) : 0;
 }

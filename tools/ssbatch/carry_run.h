@@ -36,11 +36,11 @@ struct ssbatch_attempt {
 };
 
 /*
- * Carries out a run, or records that it is skipped, and keeps the result. Fails only if the result
- * could not be kept.
+ * Carries out a run, or records that it is skipped, and keeps the result; after an earlier attempt
+ * that was done (`is_done`) not that of a failure. Fails only if the result could not be kept.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_carry_run(const struct ssbatch_carrier *carrier,
-    const struct ssbatch_run *run, uint64_t number, struct ssbatch_attempt *attempt,
+SS_MUST_USE SS_NONNULL(1, 2, 5) int ssbatch_carry_run(const struct ssbatch_carrier *carrier,
+    const struct ssbatch_run *run, uint64_t number, bool is_done, struct ssbatch_attempt *attempt,
     struct ss_error *error);
 
 /* Opens the file for the output of `after`s that a keeper or a later call carries out. */
