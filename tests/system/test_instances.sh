@@ -181,7 +181,8 @@ a_generator_started_later_gets_the_urls() {
         begin_requests --rate 100
         await has_asked 2 5
         end_requests
-        [ "$(grep -c '^    "http:' "$folder/json")" -eq 3 ] || fail "$(cat "$folder/json")"
+        # If the generator answers late, it gets them again.
+        [ "$(grep -c '^    "http:' "$folder/json")" -ge 3 ] || fail "$(cat "$folder/json")"
         grep -qF "\"${all##* }\"" "$folder/json" || fail "$(cat "$folder/json")"
     done
     end_run

@@ -5,11 +5,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/owned.h"
 #include "base/words.h"
 #include "measure/load.h"
 #include "trace/file.h"
+
+/* A record without a new row for longer has ended, or its run is stopped. */
+#define SECONDS_BETWEEN_ROWS 60
 
 static int open_reader(struct ssactuate_load *load, const struct ssactuate_policy *policy,
     const struct ssactuate_machine *machine, struct ss_error *error) {
@@ -114,12 +119,19 @@ static double read_column(const char *line, int column) {
     return NAN;
 }
 
+/* Returns whether a run may still write the record: it adds a row twice a second. */
+static bool is_growing(FILE *stream) {
+    struct stat file;
+    return fstat(fileno(stream), &file) == 0 &&
+           time(NULL) - file.st_mtim.tv_sec <= SECONDS_BETWEEN_ROWS;
+}
+
 double ssactuate_load_of_samples(const char *path) {
     SS_OWNED(fclose) FILE *stream = fopen(path, "re");
     SS_OWNED(free) char *line = NULL;
     size_t room = 0;
     double load = NAN;
-    if (!stream || getline(&line, &room, stream) <= 0)
+    if (!stream || !is_growing(stream) || getline(&line, &room, stream) <= 0)
         return NAN;
     line[strcspn(line, "\n")] = '\0';
     int column = find_column(line);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
 #include "load_source.h"
 #include "policy.h"
 
@@ -174,6 +178,17 @@ static void load_is_read_from_the_last_complete_row_of_a_record(void **state) {
     assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
 }
 
+static void load_of_a_record_without_new_rows_is_unknown(void **state) {
+    (void)state;
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+    tree_new();
+    tree_write("samples.csv", "time,target,load\n1,0.5,0.4\n");
+    assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.4, 1e-12);
+    times[1].tv_sec = time(NULL) - 90;
+    assert_int_equal(utimensat(AT_FDCWD, tree_path("samples.csv"), times, 0), 0);
+    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(lines_of_a_policy_are_read),
@@ -183,4 +198,5 @@ UNIT_MAIN(
     cmocka_unit_test(noise_at_a_threshold_causes_only_one_switch),
     cmocka_unit_test(switches_are_at_least_the_shortest_stay_apart),
     cmocka_unit_test(unknown_load_changes_nothing),
-    cmocka_unit_test(load_is_read_from_the_last_complete_row_of_a_record))
+    cmocka_unit_test(load_is_read_from_the_last_complete_row_of_a_record),
+    cmocka_unit_test(load_of_a_record_without_new_rows_is_unknown))

@@ -404,9 +404,10 @@ static int set_duty(const struct ssactuate_machine *machine, const struct ssactu
     if ((*tau && ss_units_time(tau, &plan->tau, error) < 0) ||
         ss_units_load(level, 0, &plan->duty, error) < 0)
         return ss_error_wrap(error, "%s", knob->text);
-    if (plan->duty <= 0 || plan->tau < SS_MILLISECOND)
-        return ss_error_fail(
-            error, "%s: the duty must be above 0, and tau at least 1m", knob->text);
+    if (plan->duty < 1e-8 || plan->tau < SS_MILLISECOND || plan->tau > 3600 * SS_SECOND)
+        return ss_error_fail(error,
+            "%s: the duty must be above 0 (at least 0.000001%%), and tau from 1m to 1h",
+            knob->text);
     return 0;
 }
 
