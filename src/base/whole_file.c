@@ -98,10 +98,12 @@ int ss_whole_file_check(const char *path, struct ss_error *error) {
 #define NAME_KEPT (NAME_MAX - 16)
 
 /*
- * Creates the hidden file under a new name. A killed program may have left a file with our pid,
- * which in a PID namespace is the same in every run.
+ * Creates the hidden file under a new name, with the mode of the file that it will replace. A
+ * killed program may have left a file with our pid, which in a PID namespace is the same in every
+ * run.
  */
 static int create_temporary(struct ss_whole_file *file) {
+    struct stat replaced;
     /* A hidden name: programs that watch a folder for files ignore it. */
     const char *slash = strrchr(file->path, '/');
     const char *name = slash ? slash + 1 : file->path;
@@ -113,6 +115,9 @@ static int create_temporary(struct ss_whole_file *file) {
         snprintf(file->temporary + length, sizeof file->temporary - (size_t)length, ".%d", i);
         descriptor = openat(file->folder, file->temporary, flags, 0666);
     }
+    if (descriptor >= 0 && fstatat(file->folder, file->path, &replaced, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISREG(replaced.st_mode))
+        fchmod(descriptor, replaced.st_mode & 0777);
     return descriptor;
 }
 

@@ -174,7 +174,9 @@ static void read_births(struct ss_census *census) {
 static void forget_reused_kin(struct ss_census *census, pid_t latest) {
     if (!census->board->attached || census->births != SS_BIRTHS_UNKNOWN)
         return;
-    if (latest < 0 || census->latest < 0 || census->limit <= FEW_PIDS) {
+    /* The limit may have been raised since it was read. */
+    bool counts = latest <= census->limit && census->latest <= census->limit;
+    if (latest < 0 || census->latest < 0 || census->limit <= FEW_PIDS || !counts) {
         forget_kin(census);
         return;
     }

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -361,7 +362,8 @@ size_t ss_platform_quota_settings(struct ss_limit_setting settings[SS_QUOTA_SETT
     double cpus, ss_time period) {
     unsigned long long length = period / SS_MICROSECOND;
     char quota[32];
-    snprintf(quota, sizeof quota, "%llu", (unsigned long long)(cpus * (double)length + 0.5));
+    snprintf(
+        quota, sizeof quota, "%llu", (unsigned long long)fmin(cpus * (double)length + 0.5, 1e18));
     settings[0].file = unified ? "cpu.max" : "cpu.cfs_period_us";
     settings[1].file = "cpu.cfs_quota_us";
     if (unified)
@@ -587,9 +589,12 @@ int ss_platform_limit_group_remove(struct ss_limit_group *group) {
      * Processes may return to the place only after it has stopped giving controllers to its
      * children.
      */
-    if (*group->left && write_controllers(group->left, group->missing, '-') == 0 &&
-        write_file(group->left, "cgroup.procs", "0") == 0)
-        status = ss_platform_limit_folder_remove(group->caller, group->left);
+    if (*group->left) {
+        int result = write_controllers(group->left, group->missing, '-');
+        result = result < 0 ? result : write_file(group->left, "cgroup.procs", "0");
+        result = result < 0 ? result : ss_platform_limit_folder_remove(group->caller, group->left);
+        status = status < 0 ? status : result;
+    }
     *group = (struct ss_limit_group){0};
     return status;
 }

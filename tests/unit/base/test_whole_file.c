@@ -252,9 +252,23 @@ static void file_below_a_folder_replaces_a_link(void **state) {
     close(folder);
 }
 
+static void replaced_file_keeps_its_mode(void **state) {
+    (void)state;
+    struct ss_whole_file file;
+    struct stat status;
+    tree_new();
+    tree_write("secret", "");
+    set_mode("secret", 0600);
+    assert_int_equal(ss_whole_file_open(&file, tree_path("secret")), 0);
+    assert_int_equal(ss_whole_file_commit(&file), 0);
+    assert_int_equal(stat(tree_path("secret"), &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(foreign_links_in_shared_folders_are_refused),
+    cmocka_unit_test(replaced_file_keeps_its_mode),
     cmocka_unit_test(file_may_have_the_longest_name),
     cmocka_unit_test(file_below_a_folder_replaces_a_link),
     cmocka_unit_test(unwritable_file_is_detected_early),

@@ -363,6 +363,25 @@ static void daemon_of_a_reused_pid_is_foreign(void **state) {
     world_check(true);
 }
 
+/* Until the next recount, the census knows only the limit that it read before. */
+static void pids_above_a_raised_limit_are_examined(void **state) {
+    (void)state;
+    world_close();
+    world_open_empty(6000, true);
+    world.board->attached = true;
+    world.limit = 5000;
+    pid_t root = attach(start_job());
+    begin();
+    world_pass(2 * SS_SECOND);
+    world.limit = 6000;
+    while (world.latest < 5500)
+        world_end(world_fork(WORLD_SHELL));
+    world_fork(root);
+    world_pass(10 * SS_MILLISECOND);
+    world_pass(2 * SS_SECOND);
+    world_check(true);
+}
+
 /* Any known pid may have been reused by a foreign process. */
 static void daemon_is_left_alone_if_fork_events_were_lost(void **state) {
     (void)state;
@@ -431,6 +450,7 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(the_run_itself_is_not_claimed_by_its_session),
     cmocka_unit_test(foreign_daemons_are_left_alone),
     cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
+    cmocka_unit_test(pids_above_a_raised_limit_are_examined),
     cmocka_unit_test(daemon_is_left_alone_if_fork_events_were_lost),
     cmocka_unit_test(unsignalable_attached_processes_are_not_frozen),
     cmocka_unit_test(attached_trees_have_separate_branches))
