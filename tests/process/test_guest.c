@@ -241,27 +241,41 @@ static size_t count_lefts(void) {
  * reader follows the guest, which would take it for stuck after a while, not the clock. What has
  * not left the guest ends with it.
  */
-START_TEST(output_leaves_the_guest_as_long_as_it_is_read) {
+static bool reads_all_output(void) {
     size_t lefts = 0;
+    double looked, longest = 0;
     open_ports();
     struct run *run = SERVE("--", "sh", "-c", "head -c 75000 /dev/zero | tr '\\0' x; printf y");
     await_port(run, 1, "ready\n");
     request("run\n");
     await_port(run, 1, "status 0\n");
     request("off\n");
+    looked = run_now();
     for (; run_state(run->pid) != 'Z'; poll(NULL, 0, 5)) {
+        longest = fmax(longest, run_now() - looked);
+        looked = run_now();
         if (count_lefts() == lefts)
             continue;
         hear(2);
         lefts++;
     }
     family_end_all();
-    RUN_UNTIL(NULL, has_said(2, "y"));
-    ck_assert_uint_eq(ports[1].text.length, 75001);
-    ck_assert_uint_gt(lefts, 0);
+    bool is_whole = has_said(2, "y");
+    if (longest < 1) {
+        RUN_UNTIL(NULL, has_said(2, "y"));
+        ck_assert_uint_eq(ports[1].text.length, 75001);
+        ck_assert_uint_gt(lefts, 0);
+    }
     run_expect(run_wait(run), 0);
     run_free(run);
     run_remove_folder(folder);
+    return longest < 1 || is_whole;
+}
+
+/* A reader that gets no CPU for a second may be taken for stuck, rightly. */
+START_TEST(output_leaves_the_guest_as_long_as_it_is_read) {
+    for (int i = 0; !reads_all_output(); i++)
+        ck_assert_int_lt(i, 10);
 }
 END_TEST
 
@@ -274,7 +288,7 @@ static struct {
     const char *yielded; /* the answer to INT and TERM; NULL: none */
     long long ahead;     /* its clock, in microseconds */
     const char *dies_at; /* the request that ends it; NULL: `off` */
-    int lefts;           /* how often it says `left`, every half second, before it ends */
+    int lefts;           /* how often it says `left`, every tenth of a second, before it ends */
     bool counts;         /* answers `run` by a status of 100 plus the number of its CPUs */
 } machine;
 
@@ -297,7 +311,7 @@ static void answer(int out, const char *request) {
     if (strcmp(request, machine.dies_at ? machine.dies_at : "off\n") == 0) {
         for (int i = 0; i < machine.lefts; i++) {
             say(out, "left\n");
-            poll(NULL, 0, 500);
+            poll(NULL, 0, 100);
         }
         if (machine.lefts)
             run_write_file(run_path(folder, "delivered"), "");
@@ -380,7 +394,7 @@ END_TEST
 START_TEST(a_guest_that_passes_on_output_is_not_ended) {
     machine.greeting = "ready\n";
     machine.answer = "status 7\n";
-    machine.lefts = 6;
+    machine.lefts = 30; /* for longer than a guest may be silent */
     pid_t pid = start_machine();
     run_expect(run_wait(DRIVE(NULL)), 7);
     ck_assert(run_exists(run_path(folder, "delivered")));

@@ -273,6 +273,7 @@ static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
     int64_t quickest = INT64_MAX;
     for (int i = 0; i < CLOCK_ANSWERS; i++) {
         long long seconds, fraction;
+        int64_t guest;
         int64_t before = read_clock();
         say(driver, "clock");
         enum outcome outcome = await_word(driver, "clock", ANSWER_PATIENCE);
@@ -280,11 +281,12 @@ static enum outcome ask_clock(struct driver *driver, struct reading *reading) {
         if (outcome != FOUND)
             return outcome;
         if (sscanf(driver->value, "%lld.%lld", &seconds, &fraction) != 2 ||
-            after - before >= quickest)
+            __builtin_mul_overflow(seconds, 1000000, &guest) ||
+            __builtin_add_overflow(guest, fraction, &guest) || after - before >= quickest)
             continue;
         quickest = after - before;
         reading->host = before + quickest / 2;
-        reading->guest = seconds * 1000000 + fraction;
+        reading->guest = guest;
     }
     return FOUND;
 }
@@ -390,6 +392,11 @@ static int open_driver(struct driver *driver, struct ss_error *error) {
     driver->machine = ss_platform_process_open(machine, ss_platform_process_started(machine));
     driver->caller = ss_platform_process_open(caller, ss_platform_process_started(caller));
     driver->stopped = driver->caller == -ESRCH ? 143 : 0;
+    if (driver->machine < 0 && driver->machine != -ESRCH)
+        return ss_error_fail(error,
+            "the guest cannot be watched: pidfd_open: %s: the kernel must be 5.3 or later, and "
+            "permit this call",
+            strerror(-driver->machine));
     if (driver->machine < 0)
         return fail(driver, "the guest cannot be started", error);
     return driver->stopped ? -1 : 0;

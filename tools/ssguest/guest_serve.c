@@ -37,6 +37,7 @@
 /* The bytes that a process has read and passed on. It shares this with the server. */
 struct flow {
     atomic_uint_fast64_t taken, passed;
+    atomic_bool is_taking; /* it reads, and may have read what is not in `taken` yet */
 };
 
 struct server {
@@ -105,14 +106,24 @@ static void close_pipe(struct server *server, int index) {
     server->pipes[index] = -1;
 }
 
+/* Waits for output, reads and counts it. */
+static ssize_t take(struct flow *flow, int from, char *block, size_t size) {
+    poll(&(struct pollfd){from, POLLIN, 0}, 1, -1);
+    atomic_store(&flow->is_taking, true);
+    ssize_t length = read(from, block, size);
+    if (length > 0)
+        atomic_fetch_add(&flow->taken, (uint64_t)length);
+    atomic_store(&flow->is_taking, false);
+    return length;
+}
+
 _Noreturn static void pump(const struct server *server, int from, int index) {
     char path[256], block[65536];
     ssize_t length;
     struct flow *flow = &server->flows[index];
     name_port(path, server, index + 2);
     int to = open(path, O_WRONLY | O_CLOEXEC);
-    while (to >= 0 && (length = read(from, block, sizeof block)) > 0) {
-        atomic_fetch_add(&flow->taken, (uint64_t)length);
+    while (to >= 0 && (length = take(flow, from, block, sizeof block)) > 0) {
         for (ssize_t done = 0, part; done < length; done += part) {
             ssize_t left = length - done;
             part = write(to, block + done, left < PIECE ? (size_t)left : PIECE);
@@ -190,8 +201,8 @@ static void reap(struct server *server) {
 }
 
 /*
- * Returns the bytes of output that the command has written so far, without those that a pump has
- * just read and not yet counted.
+ * Returns the bytes of output that the command has written so far, without those that a pump is
+ * just taking.
  */
 static uint64_t count_arrived(const struct server *server, int index) {
     int unread = 0;
@@ -214,7 +225,7 @@ static void drain(struct server *server) {
             if (turn < DRAIN_TURNS && now > arrived[i])
                 arrived[i] = now;
             uint64_t done = atomic_load(&server->flows[i].passed);
-            is_left = is_left || done < arrived[i];
+            is_left = is_left || done < arrived[i] || atomic_load(&server->flows[i].is_taking);
             passed += done;
         }
         stuck = passed > before ? 0 : stuck + 1;
