@@ -667,6 +667,8 @@ options_without_effect_are_refused() {
     refuses '--margin has no effect on run' run --engine local --margin=4s study plan
     refuses '--partition has no effect with --engine local' run --engine local --partition p study plan
     refuses '--ssh has no effect with --engine local' run --engine local --ssh ssh study plan
+    refuses '--no-wait takes no value' run --engine slurm --no-wait=no study plan
+    refuses '--shared-nodes takes no value' run --engine slurm --shared-nodes=no study plan
     refuses '--pack has no effect on replay' replay --engine local --traces traces --record replay --pack 1s -- true
     refuses '--from has no effect with a folder of traces' \
         replay --engine local --traces traces --record replay --from azure -- true

@@ -51,7 +51,7 @@ check_option() {
         fail "$1 is not allowed after --: each node follows its trace of --traces: remove it"
         ;;
     --record) fail "$1 is not allowed after --: the records are in the folder --record before --: remove it" ;;
-    --start-at) fail "$1 is not allowed after --: all nodes start --margin after the last report: remove it" ;;
+    --start-at) fail "$1 is not allowed after --: all nodes start --margin after their clocks are measured: remove it" ;;
     --warmup)
         warmup=$(ssbatch --program "$tool" --option warmup --value time -- "$2") || exit 125
         awk -v warmup="$warmup" -v margin="$(seconds "$margin")" 'BEGIN { exit !(warmup <= margin) }' ||

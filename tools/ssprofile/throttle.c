@@ -94,7 +94,7 @@ void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *thr
     else if (throttle->kind == SSPROFILE_FREQUENCY)
         snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, throttle->frequency / 1e6);
     else
-        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, 10000 * throttle->setting);
+        snprintf(name, 32, "%s-%.9g", kinds[throttle->kind].name, 10000 * throttle->setting);
 }
 
 /* Splits "quota-4000" into its kind and number. Returns SSPROFILE_NO_THROTTLE for other names. */

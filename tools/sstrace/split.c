@@ -171,6 +171,9 @@ static int end_table(struct sstrace_split *split, struct sstrace_input *input) {
 int sstrace_split_name(
     char file[FILE_NAME], const char *machine, const char *suffix, struct ss_error *error) {
     size_t used = 0, room = FILE_NAME - strlen(suffix) - 1;
+    if (!*machine)
+        return ss_error_fail(error, "a machine has no name, which --split gives to its file: "
+                                    "complete the table");
     for (const char *at = machine; *at; at++) {
         unsigned char byte = (unsigned char)*at;
         bool plain = isalnum(byte) || strchr("_-+=@:,", byte) || (byte == '.' && at > machine);

@@ -56,7 +56,6 @@ static void machine_names_are_escaped_in_file_names(void **state) {
         {"yNf/R3X8+w==", "yNf%2FR3X8+w==.trace"},
         {"..", "%2E..trace"},
         {"a b%", "a%20b%25.trace"},
-        {"", ".trace"},
     };
     struct ss_error error = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -64,6 +63,14 @@ static void machine_names_are_escaped_in_file_names(void **state) {
         assert_int_equal(sstrace_split_name(file, names[i][0], ".trace", &error), 0);
         assert_string_equal(file, names[i][1]);
     }
+}
+
+static void machines_without_a_name_are_refused(void **state) {
+    (void)state;
+    char file[256];
+    struct ss_error error = {0};
+    assert_int_equal(sstrace_split_name(file, "", ".trace", &error), -1);
+    assert_non_null(strstr(error.message, "a machine has no name"));
 }
 
 static void too_long_machine_names_are_refused(void **state) {
@@ -84,5 +91,6 @@ static void too_long_machine_names_are_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(interleaved_rows_are_split_into_complete_traces),
     cmocka_unit_test(machine_names_are_escaped_in_file_names),
+    cmocka_unit_test(machines_without_a_name_are_refused),
     cmocka_unit_test(too_long_machine_names_are_refused))
 // clang-format on

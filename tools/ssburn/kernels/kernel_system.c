@@ -68,15 +68,22 @@ static void *echo(void *argument) {
 
 static bool switch_open(struct kernel_hand *hand) {
     pthread_t *thread = calloc(1, sizeof *thread);
-    hand->private = thread;
-    return thread && pipe2(hand->descriptors, O_CLOEXEC) == 0 &&
-           pipe2(hand->descriptors + 2, O_CLOEXEC) == 0 &&
-           pthread_create(thread, NULL, echo, hand->descriptors) == 0;
+    bool opens = thread && pipe2(hand->descriptors, O_CLOEXEC) == 0 &&
+                 pipe2(hand->descriptors + 2, O_CLOEXEC) == 0;
+    if (opens) {
+        errno = pthread_create(thread, NULL, echo, hand->descriptors);
+        opens = errno == 0;
+    }
+    if (opens)
+        hand->private = thread;
+    else
+        free(thread);
+    return opens;
 }
 
 static void switch_close(struct kernel_hand *hand) {
     pthread_t *thread = (pthread_t *)hand->private;
-    if (thread && *thread) {
+    if (thread) {
         close(hand->descriptors[1]);
         hand->descriptors[1] = -1;
         pthread_join(*thread, NULL);

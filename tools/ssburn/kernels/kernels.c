@@ -2,6 +2,7 @@
 #include "kernels.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,9 +19,9 @@
 
 static size_t memory_bytes(const struct caches *caches) {
     size_t bytes = 4 * caches->last;
-    size_t whole = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t whole = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     bytes = bytes < MEMORY_MIN ? MEMORY_MIN : bytes > MEMORY_MAX ? MEMORY_MAX : bytes;
-    return bytes > whole / 8 ? whole / 8 : bytes;
+    return bytes > whole / 8 ? (size_t)(whole / 8) : bytes;
 }
 
 static size_t bytes_of(const struct kernel *kernel, const struct caches *caches) {
