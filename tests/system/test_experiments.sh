@@ -555,12 +555,13 @@ tables_on_a_full_disk_are_reported() {
     local file call=(accuracy --methods cdc --taus 107m --targets 50% --instances 1 --warmup 0 --settle 0 --seconds 1 -- sleep 9)
     experiment "${call[@]}"
     for file in table.csv report.md; do
-        mv "$scratch/accuracy-results/$file" "$scratch"
-        ln -s /dev/full "$scratch/accuracy-results/$file"
+        cp "$scratch/accuracy-results/$file" "$scratch"
+        ln -s /dev/full "$scratch/accuracy-results/.$file" # it gets its name when it is whole
         refuses "accuracy: $scratch/accuracy-results/$file cannot be written, for the reason above" "${call[@]}"
         [ "$status" -eq 1 ] || fail "$file: status $status"
         grep -q "No space left on device" "$output" || fail "$file: no reason"
-        rm "$scratch/accuracy-results/$file"
+        cmp "$scratch/$file" "$scratch/accuracy-results/$file" || fail "$file was replaced"
+        rm "$scratch/accuracy-results/.$file" "$scratch/accuracy-results/$file"
         experiment "${call[@]}"
         cmp "$scratch/$file" "$scratch/accuracy-results/$file" || fail "$file is not written again"
     done
@@ -708,6 +709,7 @@ loadline_plans_levels_and_bursts() {
     ! grep -q ' knees=0' "$output" || fail "cores with one thread have a knee"
     refuses "loadline: a command after --, --workloads or --service is required" loadline
     refuses "--bursts has no effect without --predict" loadline --bursts 5s
+    refuses "--bursts: 1 seconds: at least 2s" loadline --bursts 1s --predict 90% --highest 60%
     refuses "--bursts has no effect without --highest" loadline --bursts 5s --predict 90%
     refuses "--full has no effect without --service" loadline --full 40
     refuses "--hold: 1.5 seconds: requests are counted by the second" loadline --service http://localhost:1/ --full 40 \

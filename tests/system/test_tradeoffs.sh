@@ -46,6 +46,7 @@ options_are_checked() {
         ! grep -q "unknown option" "$output" || fail "--$option is unknown"
     done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
     refuses "--published: heating: not one of" tradeoffs --published heating
+    refuses "--published: dvfs cannot be combined with cap" tradeoffs cap --published dvfs
     refuses "--rates cannot be combined with --steps" tradeoffs --rates 5 --steps 10:5:1s
     refuses "--service: http://localhost/: serve or mediawiki is required" tradeoffs --service http://localhost/ --rates 1
     refuses "--arrival: odd: not one of" tradeoffs --arrival even,odd

@@ -583,6 +583,11 @@ fail_unwritten() {
     fail "$output/$1 cannot be written, for the reason above; the same call tries again"
 }
 
+# write_whole FILE WORD...: writes the output of a command to a file of the study, whole or not at all.
+write_whole() {
+    { "${@:2}" >"$output/.$1" && mv "$output/.$1" "$output/$1"; } || fail_unwritten "$1"
+}
+
 # report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
 # A TABLE may be SHOWN:KEPT: SHOWN is printed, and KEPT is written to the file. The lines of `explained` come first.
 report_study() {
@@ -592,7 +597,7 @@ report_study() {
         [ "$reported" -le 1 ] || fail "ssreport wrote no report"
         for ((index = 1; index < $#; index += 2)); do
             table=${!index}
-            print_table "${table#*:}" csv >"$output/${*:index+1:1}" || fail_unwritten "${*:index+1:1}"
+            write_whole "${*:index+1:1}" print_table "${table#*:}" csv
         done
         {
             [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
@@ -610,7 +615,8 @@ report_study() {
                     ) the same program:"
                 print_table energy md || exit
             fi
-        } | tee "$output/report.md" || fail_unwritten report.md
+        } | tee "$output/.report.md" || fail_unwritten report.md
+        mv "$output/.report.md" "$output/report.md" || fail_unwritten report.md
     else
         say "No tables are written, because ssreport is not installed"
     fi
