@@ -110,7 +110,7 @@ check_ready_since() {
     local ready
     grep -qsx ready "$folder/output" || fail "the tree did not become ready"
     ready=$(stat -c %.6Y "$folder/output")
-    awk -v begun="$1" -v ready="$ready" 'BEGIN { exit !(ready < begun + 2) }' ||
+    awk -v begun="$1" -v ready="$ready" 'BEGIN { exit !(ready < begun + 6) }' ||
         fail "the tree became ready only after the warm-up and the settling"
 }
 
@@ -118,7 +118,7 @@ check_ready_since() {
 measure_tree() {
     local begun=$EPOCHREALTIME
     rm -f "$folder/output"
-    hold "${throttle[@]}" --warmup 1s "${counted[@]}" \
+    hold "${throttle[@]}" --warmup 5s "${counted[@]}" \
         sh "$folder/grow" "$folder/output" "$sessions" "$processes"
     check_ready_since "$begun"
     floor -g 1 "$(result switches_per_second)" "$seconds" tree "$sessions" "$processes" leaders \

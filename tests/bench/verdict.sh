@@ -151,6 +151,7 @@ fault_ends_early() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exec sleep 2; exec 
 # The interruption may be late, so the run is longer.
 fault_cut_short() {
     seconds=$((10 * seconds)) run_short &
+    while kill -0 $! && ! showstopper --status "$(program_of $! showstopper)" >/dev/null 2>&1; do sleep 0.1; done
     after 5
     kill -INT "$(program_of $! showstopper)"
     wait $!

@@ -84,8 +84,11 @@ START_TEST(too_few_instances_are_reported) {
     run_expect(run, 0);
     find_percent(run, REACH);
     find_percent(run, "the instances, always running, used ");
+    /* On a single CPU, forking may cost more than the other processes use. */
     size_t few = run_count_text(&run->out, "run more instances");
-    ck_assert_uint_eq(few + run_count_text(&run->out, "no CPU was idle"), 1);
+    size_t full = run_count_text(&run->out, "no CPU was idle") +
+                  run_count_text(&run->out, "(-D) to reduce it");
+    ck_assert_uint_eq(few + full, 1);
     if (few)
         ck_assert(find_percent(run, "of the CPUs, other processes ") < 95);
 }
@@ -93,8 +96,9 @@ END_TEST
 
 START_TEST(an_instance_that_ended_is_reported) {
     SKIP_IF_QUOTA();
-    struct run *run =
-        RUN_LONG(BELOW, "-n", "2", "sh", "-c", "[ % = 0 ] || exit 7; exec " PAYLOAD " spin ''");
+    /* On a busy machine, it may end late in a short run. */
+    struct run *run = run_until_said(NULL, "instances had ended",
+        WORDS(BELOW, "-n", "2", "sh", "-c", "[ % = 0 ] || exit 7; exec " PAYLOAD " spin ''"));
     run_expect(run, 7);
     find_percent(run, REACH);
     find_percent(run, "the rest, always running, used ");

@@ -136,7 +136,7 @@ START_TEST(a_freezer_that_becomes_empty_late_is_removed) {
     const char *below = run_path(yard.freezer, "below");
     ck_assert_int_eq(mkdir(below, 0755), 0);
     kill(run->pid, SIGTERM);
-    double moment = run_now() + 1.5;
+    double moment = run_now() + 0.5;
     RUN_UNTIL(run, run_now() > moment);
     ck_assert_int_eq(rmdir(below), 0);
     run_expect(run_wait(run), -SIGTERM);

@@ -92,7 +92,8 @@ END_TEST
 /* Without a shell nothing could continue a stopped run. */
 START_TEST(ctrl_z_without_a_shell_leaves_no_process_stopped) {
     SKIP_UNLESS_ISOLATED();
-    struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "catch"));
+    struct terminal *terminal =
+        terminal_open(WORDS(SHOWSTOPPER, ISOLATE, "--grace", "30s", PAYLOAD, "catch"));
     struct isolated_run isolated = isolated_find(terminal->run);
     terminal_wait_ready(terminal, 2);
     terminal_type(terminal, TERMINAL_CTRL_Z);

@@ -248,6 +248,7 @@ static void kill_all_but_one_executor(const char *const *command, bool known) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(command);
         wait_for_ready(run);
+        run_find(run, "ss-guardian"); /* it may get its name after instances are ready */
         struct family killed = family_find("ss-");
         ck_assert_uint_eq(killed.count, INSTANCES + 1);
         char survivor[32];
@@ -318,6 +319,7 @@ START_TEST(killing_every_run_process_ends_all_leaders) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(workloads[(size_t)step % WORKLOADS]);
         wait_for_ready(run);
+        run_find(run, "ss-guardian");
         struct family ours = family_find("ss-");
         struct family leaders = find_leaders(&ours);
         ck_assert_uint_eq(ours.count, INSTANCES + 1);

@@ -199,8 +199,8 @@ static struct run *lower_before_start(
     pid_t pids[RUN_PIDS_MAX];
     double start = wall_clock() + lead;
     snprintf(at, sizeof at, "@%.0f", start);
-    struct run *run = run_start(setup,
-        WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "--start-at", at, PAYLOAD, "exit", "9"));
+    struct run *run = run_start(setup, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c",
+                                           "fixed", "--start-at", at, PAYLOAD, "exit", "9"));
     RUN_UNTIL(run, run->ended || run_named("ss-guardian", pids) == 1);
     lower();
     /* Instances are forked at most half a second before the start. */
@@ -258,9 +258,9 @@ static void forbid_processes(const struct family *family) {
     ck_assert_int_eq(status, 0);
 }
 
+/* Executors that have just been forked have the name of the master. */
 static void forbid_processes_of_master(void) {
     struct family family = family_find("showstopper");
-    ck_assert_uint_le(family.count, 1);
     forbid_processes(&family);
 }
 

@@ -158,8 +158,12 @@ static void try_reused_pids_of_leaders_of_iterations_are_not_signaled(void) {
 
 REUSE_TEST(reused_pids_of_leaders_of_iterations_are_not_signaled)
 
+/*
+ * Not in a kernel without pidfds, the last one: there, the check of a pid and its signal are two
+ * steps, between which an executor may be preempted, and branches end all the time.
+ */
 static void try_the_reused_pid_of_an_ended_branch_is_not_signaled(void) {
-    for (size_t i = 0; i < KERNELS; i++) {
+    for (size_t i = 0; i < KERNELS - 1; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
         struct run *run = run_start(&setup,
             WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace", "300m", "sh",

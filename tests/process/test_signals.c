@@ -178,8 +178,8 @@ END_TEST
 
 /* Fails unless the instance runs, and ends it. */
 static void end_kept(pid_t instance) {
-    RUN_UNTIL(NULL, run_state(instance) != 'D'); /* it may wait for memory on disk */
-    char state = run_state(instance);
+    char state;
+    RUN_UNTIL(NULL, (state = run_state(instance)) != 'D'); /* it may wait for memory on disk */
     kill(instance, SIGKILL);
     run_expect_nothing_left();
     ck_assert_msg(state == 'R' || state == 'S', "it was left in state %c", state ? state : '-');

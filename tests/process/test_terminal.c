@@ -106,8 +106,8 @@ END_TEST
 /* Without a shell nothing could continue the run: the kernel does not stop an orphaned group. */
 START_TEST(ctrl_z_without_a_shell_does_not_stop_the_run) {
     pid_t pids[RUN_PIDS_MAX];
-    struct terminal *terminal = terminal_open(
-        WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "100%", "-c", "fixed", PAYLOAD, "catch"));
+    struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "100%",
+        "-c", "fixed", "--grace", "30s", PAYLOAD, "catch"));
     terminal_wait(terminal, "instances run");
     terminal_wait_ready(terminal, 2);
     find_instances(terminal, pids, 2);

@@ -377,7 +377,13 @@ PUBLIC int faccessat(int folder, const char *path, int mode, int flags) {
         errno = EROFS;
         return -1;
     }
-    return (int)syscall(SYS_faccessat2, folder, path, mode, flags);
+#ifdef SYS_faccessat2
+    int status = (int)syscall(SYS_faccessat2, folder, path, mode, flags);
+    if (status == 0 || errno != ENOSYS)
+        return status;
+#endif
+    /* Before Linux 5.8 there are no flags; the effective user is the real one here. */
+    return (int)syscall(SYS_faccessat, folder, path, mode);
 }
 
 /* This process gets SIGTERM at the death of its parent. */

@@ -150,7 +150,7 @@ the_first_catalogue_that_defines_a_name_wins() {
 shipped_iteration_patterns_match_recorded_output() {
     needs_ssbatch || return 0
     local file name names='' heading run
-    export STUB_DELAY=0.5 # iterations that end before all instances have started are not counted
+    export STUB_DELAY=1.5 # iterations that end before all instances have started are not counted
     stub_java
     for file in "$recorded"/*.txt; do
         for heading in version command source; do
@@ -160,7 +160,7 @@ shipped_iteration_patterns_match_recorded_output() {
     done
     # A run fails if no line matches, as when all iterations are invalid.
     refuses "dacapo.tomcat-1cdc-n1-100-1: failed: record: no line of output matched --iteration" throughput --go-on \
-        --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --workload "${names#,}" --output recorded
+        --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 6 --workload "${names#,}" --output recorded
     [ "$(listed recorded workload | tr ' ' '\n' | sort)" = "$(tr ',' '\n' <<<"${names#,}" | sort)" ] ||
         fail "wrong workloads: $(listed recorded workload)"
     for file in "$recorded"/*.txt; do

@@ -194,12 +194,14 @@ it_runs() {
 
 # end_portability SIGNAL: sends the signal, waits until the waiting kernel has ended, too, and sets `status`.
 end_portability() {
-    local kernel
+    local kernel batch
     status=0
     kernel=$(tail -n 1 "$scratch/waits")
+    batch=$(pgrep -P "$pid" -x ssbatch || true)
     kill "-$1" "$pid"
     wait "$pid" || status=$?
     await is_gone "$kernel"
+    [ -z "$batch" ] || await is_gone "$batch"
 }
 
 demo_calibrates_the_throttle() {

@@ -211,9 +211,14 @@ tests_at_a_time_are_limited() {
     # shellcheck disable=SC2154 # find_jobs sets them
     { [ "$test_jobs" -ge 1 ] && [ "$build_jobs" -ge 1 ] && [ "$build_jobs" -le "$test_jobs" ]; } ||
         fail "$test_jobs tests and $build_jobs compilers at a time"
-    for limit in $(ulimit -u 90 && find_jobs && echo "$test_jobs $build_jobs"); do
-        [ "$limit" -le 3 ] || fail "$limit jobs for 90 processes"
-    done
+    # A real limit would count the processes of all tests.
+    ulimit() {
+        echo 90
+    }
+    find_jobs
+    unset -f ulimit
+    { [ "$test_jobs" -le 3 ] && [ "$build_jobs" -le 3 ]; } ||
+        fail "$test_jobs tests and $build_jobs compilers at a time for 90 processes"
 }
 
 run_case only_required_packages_must_be_installed

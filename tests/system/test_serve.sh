@@ -118,7 +118,8 @@ a_connection_serves_several_requests() {
     expect dropped 0
     expect lost 0
     expect waiting_most 0
-    [ ! -s err ] || fail "unexpected message: $(cat err)"
+    # Before Linux 5.4, few connections can wait.
+    ! grep -v 'connections can wait' err || fail "unexpected message: $(cat err)"
 }
 
 # The bounds are wide, because other processes affect the CPU time that a request uses.

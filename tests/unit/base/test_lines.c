@@ -98,7 +98,7 @@ static void existing_file_is_not_replaced_by_lines(void **state) {
 static void limit_files(rlim_t size) {
     struct rlimit limit;
     getrlimit(RLIMIT_FSIZE, &limit);
-    limit.rlim_cur = size;
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
