@@ -27,8 +27,8 @@ static const struct ss_argument rows[] = {
     {'w', "FILE", {"workloads", SS_OPTION_TEXT, AT(workloads),
         .help = "run different commands together, one per line: COUNT COMMAND..."}},
     {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
-        .help = "the text in the command that is replaced by the instance's index; doubled, "
-                "it stands for itself; '' turns this off"}, .may_be_empty = true},
+        .help = "the text in the command that is replaced by the instance's index; write "
+                "it twice to keep it; '' turns this off"}, .may_be_empty = true},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
         .help = "pin all instances to these CPUs and measure only these: 0-3,8, or 0-14:2 for "
                 "every second one"}},
@@ -135,6 +135,8 @@ void ss_cli_help(FILE *stream) {
     fprintf(stream,
         "Usage: showstopper [OPTION]... [--] COMMAND [ARGUMENT]...\n"
         "       showstopper [OPTION]... --attach PID[,PID]...\n"
+        "       showstopper --replay DIR [OPTION]...\n"
+        "       showstopper --set PID LOAD | --status PID\n"
         "Runs copies of COMMAND and holds the CPU load at a target, or makes it follow a\n"
         "trace, by stopping and continuing them.\n\n"
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Loads: 60%%, 0.6 or 6/10,\n"

@@ -48,7 +48,7 @@ static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
             "of the target: 95 %% of the samples");
     else if (outcome->samples > 1)
         print_row(stream, "95 % within", outcome->error_p95_percent, 2, "%",
-            "of the target: all samples, as there are few");
+            "of the target: all of the few samples");
 }
 
 static void print_figures(FILE *stream, const struct ss_outcome *outcome) {

@@ -84,10 +84,16 @@ fi
     list_sources "$source" | grep '^[^/]*\.md$'
     (cd "$source" && ls LICENSE traces/* tutorials/*)
     (cd "$source/tools" && ls schemas/*)
-    echo packaging/readme/replay.svg
+    printf '%s\n' packaging/readme/replay.svg tools/experiments/{,env/}README.md
 } | sort >"$scratch/expected"
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
+(cd "$scratch"/all/share/doc/* && find . -name '*.md' -print0 | while IFS= read -r -d '' file; do
+    { grep -o ']([^)#:]*[)#]' "$file" || true; } | sed 's/^](//; s/.$//' | while read -r link; do
+        [ -e "$(dirname "$file")/$link" ] || echo "$file: $link"
+    done
+done) >"$scratch/broken"
+[ ! -s "$scratch/broken" ] || fail "links to files that are not installed: $(<"$scratch/broken")"
 
 # The components, installed one by one, must add up to the complete installation.
 : >"$scratch/installed"

@@ -201,7 +201,7 @@ static const struct ss_argument rows[] = {
     {0, "MEAN,...", {"sine", .help = "a sine wave about a mean load"}, .take = set_generator},
     {0, "FROM:TO:STEP:HOLD,...", {"staircase", .help = "level after level, each held for a time"},
         .take = set_generator},
-    {0, NULL, {"symmetric", AT(generation.symmetric), .help = "with --staircase: up and back down"}},
+    {0, NULL, {"symmetric", AT(generation.symmetric), .help = "with --staircase: from the highest level down to the lowest and back up"}},
     {0, "SEED,...", {"random", .help = "evenly spread random loads"}, .take = set_generator},
     {0, "SEED,...", {"bursts", .help = "short bursts at random times"}, .take = set_generator},
 

@@ -506,7 +506,7 @@ static void single_sample_has_no_spread(void **state) {
     free(text);
     outcome.samples = 19;
     text = printed(ss_summary_print);
-    assert_says(text, "of the target: all samples, as there are few\n");
+    assert_says(text, "of the target: all of the few samples\n");
     assert_fits(text, 80);
     free(text);
 }
