@@ -774,6 +774,45 @@ signals_end_a_study() {
     done
 }
 
+# signal_during PROGRAM CONDITION: fails unless SIGTERM ends all tasks if it arrives while ssfleet waits for this program,
+# which is held up when the shell condition is true, with the words of the call.
+signal_during() {
+    local pid status=0
+    write_plan 1 1000
+    mkdir stand-ins
+    cat >"stand-ins/$1" <<END
+#!/bin/sh
+jobs="$folder/study/.fleet/jobs"
+if $2; then
+    touch "$folder/held"
+    while [ -e "$folder/held" ]; do sleep 0.05; done
+fi
+exec $(command -v "$1") "\$@"
+END
+    chmod +x "stand-ins/$1"
+    PATH=$folder/stand-ins:$PATH ssfleet run --engine local --nodes a study plan 2>err &
+    pid=$!
+    await test -e held
+    await has_calls study
+    kill -TERM "$pid"
+    rm held
+    wait "$pid" || status=$?
+    [ "$status" -eq 143 ] || fail "status $status: $(cat err)"
+    await has_no_calls study
+}
+
+# The process with the tasks has been started, but ssfleet has not noted it yet.
+signals_while_tasks_are_submitted_end_them() {
+    # shellcheck disable=SC2016 # expanded by the program
+    signal_during hostname 'ls "$jobs"/* >/dev/null 2>&1 && ! grep -qs . "$jobs"/*.pid'
+}
+
+# Bash carries out a trap with the IFS of the `read` that it interrupts.
+signals_while_a_table_is_read_end_the_tasks() {
+    # shellcheck disable=SC2016
+    signal_during sed '[ "${4-}" = :more ] && grep -qs . "$jobs"/*.pid'
+}
+
 write_traces() {
     mkdir traces
     printf '0 30%%\n' >traces/m1.txt
@@ -1446,6 +1485,8 @@ run_case traces_may_be_links
 run_case commands_run_in_the_locale_of_the_caller
 run_case an_exported_cdpath_has_no_effect
 run_case signals_end_a_study
+run_case signals_while_tasks_are_submitted_end_them
+run_case signals_while_a_table_is_read_end_the_tasks
 run_case all_nodes_start_their_traces_at_the_same_moment
 run_case a_failed_node_is_named_and_the_others_continue
 run_case the_last_line_of_an_assignment_may_lack_its_end

@@ -12,13 +12,24 @@ started_at() {
     awk '{ print $20 }' <<<"$stat"
 } 2>/dev/null
 
-# child_start ID COMMAND...: starts the process for the tasks of $fleet/jobs/ID.
+# identify PID: prints the host, the pid and the start time of a process.
+identify() {
+    local host start
+    host=$(hostname)
+    start=$(started_at "$1") || true # it may have exited
+    echo "$host $1 $start"
+}
+
+# child_start ID COMMAND...: starts the process for the tasks of $fleet/jobs/ID. Until the file of its pid is written,
+# child_cancel would not find it.
 child_start() {
     local id=$1 pid
     shift
+    hold_signals
     setsid "$@" >>"$fleet/log/$id" 2>&1 </dev/null &
     pid=$!
-    echo "$(hostname) $pid $(started_at "$pid")" >"$fleet/jobs/$id.pid"
+    identify "$pid" >"$fleet/jobs/$id.pid"
+    release_signals
 }
 
 # is_alive FILE: succeeds if the process in the file (host, pid, start time) is still running on this host.
@@ -51,7 +62,7 @@ take_turn() {
     elif is_elsewhere "$fleet/turn"; then
         fail "process $pid on $host is carrying out $study; if it has exited, remove $fleet/turn"
     fi
-    echo "$(hostname) $$ $(started_at "$$")" >"$fleet/turn"
+    identify "$$" >"$fleet/turn"
     exec 8>&-
     trap 'rm -f "$fleet/turn"' EXIT
 }

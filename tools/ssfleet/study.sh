@@ -309,7 +309,7 @@ clean_nodes() {
     local node script check='' folder=$study
     [ -n "$scratch" ] || compgen -G "$study/.study/calls/*" >/dev/null || return 0
     for node in $(engine_nodes); do
-        [ -z "$scratch" ] || folder=$(part_of "$node") check=$(scratch_check)
+        [ -z "$scratch" ] || { folder=$(part_of "$node") && check=$(scratch_check); }
         script=$(printf '%s\n%s\nfolder=%q; ' "$check" "$set_path" "$folder")
         script+='! compgen -G "$folder/.study/calls/*" >/dev/null || timeout 60 ssbatch --clean "$folder"'
         engine_on "$node" "$script" </dev/null ||
@@ -393,10 +393,13 @@ END
 # has_result RUN CHECKSUM SIZE BEGIN: succeeds if the study has a final result of the run, this very failure, or a later
 # one. BEGIN: when this one began; empty if it is done.
 has_result() {
-    local file=$study/$1/run.json
+    local file=$study/$1/run.json checksum begin
     [ -e "$file" ] || return
     ! grep -q '"status": "done"' "$file" || return 0
-    [[ $(cksum <"$file") = "$2 $3" || -n $4 && $(sed -n 's/^  "begin": //p' "$file") > $4 ]]
+    checksum=$(cksum <"$file")
+    [ "$checksum" != "$2 $3" ] || return 0
+    begin=$(sed -n 's/^  "begin": //p' "$file")
+    [[ -n $4 && $begin > $4 ]]
 }
 
 # fetch_runs NODE NAME...: copies runs of a node to $fleet/incoming. The node's plan is the last file of the stream: if
