@@ -124,7 +124,7 @@ bool ssprofile_throttle_word(char text[64], const char *name) {
     if (kind == SSPROFILE_FREQUENCY)
         snprintf(text, 64, "%s=%.0fMHz", kinds[kind].name, number);
     else if (kind != SSPROFILE_NO_THROTTLE)
-        snprintf(text, 64, "%s=%.2f%%", kinds[kind].name, number / 100);
+        snprintf(text, 64, "%s=%.9g%%", kinds[kind].name, number / 100);
     else
         snprintf(text, 64, "%s", kinds[kind].name);
     return kind != SSPROFILE_NO_THROTTLE || strcmp(name, kinds[kind].name) == 0;
