@@ -289,6 +289,14 @@ studies_of_version_one_find_their_results_on_nodes() {
     each_ran_once 2
 }
 
+options_of_a_study_are_kept_to_the_last_character() {
+    write_plan 1 0
+    expect 0 ssfleet run --engine local --nodes a --scratch "$folder/disk=" study plan
+    rm -r study/r1
+    expect 0 ssfleet collect study
+    says err '1 runs collected'
+}
+
 # Lines of a column, or of the reason for a skip, look like rows of runs.
 columns_may_have_several_lines() {
     cat >plan <<'END'
@@ -1455,6 +1463,7 @@ run_case an_earlier_failure_does_not_replace_a_later_one
 run_case tasks_check_the_scratch_folder_again
 run_case studies_and_replays_with_one_scratch_folder_are_separate
 run_case studies_of_version_one_find_their_results_on_nodes
+run_case options_of_a_study_are_kept_to_the_last_character
 run_case columns_may_have_several_lines
 run_case tasks_have_no_more_runs_than_an_argument_has_room
 run_case parallel_starts_tasks_of_many_runs
