@@ -362,9 +362,10 @@ static pid_t start_machine(void) {
     return pid;
 }
 
-#define DRIVE(...)                                                                                 \
-    run_start(NULL, WORDS(GUEST, "drive", folder, "--machine", machine_pid, "--caller",            \
-                        caller_pid, __VA_ARGS__))
+#define DRIVE_IN(setup, ...)                                                                       \
+    run_start(setup, WORDS(GUEST, "drive", folder, "--machine", machine_pid, "--caller",           \
+                         caller_pid, __VA_ARGS__))
+#define DRIVE(...) DRIVE_IN(NULL, __VA_ARGS__)
 
 static bool got(const char *request) {
     struct run_text text = run_read_file(run_path(folder, "requests"));
@@ -539,6 +540,19 @@ START_TEST(a_guest_that_ends_early_is_reported_with_its_last_line) {
 }
 END_TEST
 
+START_TEST(a_guest_that_cannot_be_watched_is_not_used) {
+    struct run_setup setup = {.prepare = family_deny_pidfds};
+    machine.greeting = "ready\n";
+    pid_t pid = start_machine();
+    struct run *run = run_wait(DRIVE_IN(&setup, NULL));
+    SKIP_UNLESS(run->status != PROCESS_SKIPPED, "seccomp: not available");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "the guest cannot be watched: pidfd_open: Function not implemented");
+    run_free(run);
+    close_machine(pid);
+}
+END_TEST
+
 START_TEST(a_share_that_the_guest_lacks_is_reported) {
     machine.greeting = "missing /data\nready\n";
     pid_t pid = start_machine();
@@ -568,5 +582,6 @@ PROCESS_MAIN(
     SS_CASE(a_command_that_outlives_its_grace_is_given_up),
     SS_CASE(a_run_in_a_guest_ends_with_its_caller),
     SS_CASE(a_guest_that_ends_early_is_reported_with_its_last_line),
+    SS_CASE(a_guest_that_cannot_be_watched_is_not_used),
     SS_CASE(a_share_that_the_guest_lacks_is_reported))
 /* clang-format on */

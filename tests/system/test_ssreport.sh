@@ -1185,6 +1185,13 @@ inputs_are_not_overwritten() {
     [ -s "$folder/report/fleet.csv" ] || fail "no table of the fleet"
 }
 
+nodes_of_a_fleet_are_not_left_out() {
+    "$bin/sssim" fleet --nodes 2 --record "$folder/fleet" -- -l 30% -P 1 --duration 10s >/dev/null
+    report 0 --table fleet-nodes --leave-out doubtful "$folder/fleet"
+    has_error "$folder/fleet: --leave-out leaves out no node of a fleet; --check names the invalid ones"
+    [ "$(wc -l <"$folder/out")" -eq 3 ] || fail "not both nodes: $(cat "$folder/out")"
+}
+
 run_case figures_of_a_paused_run_agree_in_all_files
 run_case records_of_earlier_schemas_keep_their_tables
 run_case records_of_later_schemas_are_refused
@@ -1209,4 +1216,5 @@ run_case response_times_of_a_service_are_reported
 run_case test_option_compares_groups_of_values
 run_case options_and_their_values_are_checked
 run_case inputs_are_not_overwritten
+run_case nodes_of_a_fleet_are_not_left_out
 end_cases

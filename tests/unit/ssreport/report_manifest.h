@@ -4,14 +4,18 @@
 
 #include "report_make.h"
 
-/* Writes a manifest with these rows and reads its experiment; the records must exist. */
-static inline struct ssreport_report gather_rows(const char *rows) {
+static inline void write_manifest(const char *path, const char *rows) {
     char text[4096];
     snprintf(text, sizeof text,
         "run,experiment,workload,method,role,group,placement,target,tau_seconds,speed,round,energy"
         "\n%s",
         rows);
-    folder_write("manifest.csv", text);
+    folder_write(path, text);
+}
+
+/* Writes a manifest with these rows and reads its experiment; the records must exist. */
+static inline struct ssreport_report gather_rows(const char *rows) {
+    write_manifest("manifest.csv", rows);
     struct ssreport_report report = begin_report();
     read_published(&report);
     assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);

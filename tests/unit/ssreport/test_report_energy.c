@@ -311,6 +311,34 @@ static void energy_of_a_step_is_relative_to_the_same_step_of_per_chip(void **sta
     ssreport_report_free(&report);
 }
 
+/* Two studies of one plan: only on the first machine does per-core need twice the power. */
+static void energy_is_relative_to_per_chip_of_the_same_study(void **state) {
+    (void)state;
+    static const char rows[] =
+        "chip/front,interference,x,uncontrolled,foreground,a,per-chip,,,,1,\n"
+        "chip/back,interference,x,default,background,a,per-chip,,,,1,\n"
+        "core/front,interference,x,uncontrolled,foreground,b,per-core,,,,1,\n"
+        "core/back,interference,x,default,background,b,per-core,,,,1,\n";
+    static const struct {
+        const char *study, *manifest, *chip, *core;
+        int watts;
+    } studies[] = {{"1", "1/manifest.csv", "1/chip", "1/core", 20},
+        {"2", "2/manifest.csv", "2/chip", "2/core", 40}};
+    struct ssreport_report report = begin_report();
+    folder_open();
+    for (size_t i = 0; i < 2; i++) {
+        write_manifest(studies[i].manifest, rows);
+        write_pair(studies[i].chip, studies[i].watts, studies[i].watts);
+        write_pair(studies[i].core, 40, 40);
+        assert_int_equal(ssreport_gather(&report, folder_file(studies[i].study), 0), 0);
+    }
+    finish_report(&report);
+    assert_rows(&report, "energy", 8);
+    assert_cell(&report, "energy", 3, "relative", 0.5);
+    assert_cell(&report, "energy", 7, "relative", 1);
+    ssreport_report_free(&report);
+}
+
 static void power_plot_includes_the_mean_of_each_step(void **state) {
     (void)state;
     folder_open();
@@ -476,6 +504,7 @@ UNIT_MAIN(
     cmocka_unit_test(machine_without_idle_states_has_no_finding_about_them),
     cmocka_unit_test(idle_states_of_paired_runs_are_listed_once),
     cmocka_unit_test(energy_of_a_step_is_relative_to_the_same_step_of_per_chip),
+    cmocka_unit_test(energy_is_relative_to_per_chip_of_the_same_study),
     cmocka_unit_test(power_plot_includes_the_mean_of_each_step),
     cmocka_unit_test(energy_is_the_sum_of_power_samples),
     cmocka_unit_test(samples_count_for_the_time_since_the_previous_one),

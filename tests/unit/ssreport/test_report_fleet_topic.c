@@ -115,6 +115,17 @@ static void starts_are_compared_in_milliseconds(void **state) {
     }
 }
 
+static void unknown_starts_are_not_compared(void **state) {
+    (void)state;
+    make_fleet(0, 5, 0.01);
+    for (size_t i = 0; i < 5; i++)
+        nodes[0][i].late = NAN;
+    struct ssreport_report report = report_on(1);
+    assert_has_part(report.headline.answer, " was between 0.20 and 3.80 points.");
+    assert_null(strstr(report.headline.answer, "started"));
+    close_report(&report);
+}
+
 static void answer_names_three_failures_and_counts_the_others(void **state) {
     (void)state;
     make_fleet(0, 6, 0);
@@ -255,6 +266,7 @@ UNIT_MAIN(
     cmocka_unit_test(page_counts_all_kinds_of_records),
     cmocka_unit_test(answer_compares_the_load_of_all_nodes_with_their_targets),
     cmocka_unit_test(starts_are_compared_in_milliseconds),
+    cmocka_unit_test(unknown_starts_are_not_compared),
     cmocka_unit_test(answer_names_three_failures_and_counts_the_others),
     cmocka_unit_test(answer_names_three_untrusted_clocks_and_counts_the_others),
     cmocka_unit_test(second_fleet_is_compared_with_the_prediction_of_the_first),

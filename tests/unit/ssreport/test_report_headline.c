@@ -53,6 +53,31 @@ static void headline_of_one_placement_states_the_disturbance(void **state) {
     ssreport_report_free(&report);
 }
 
+/*
+ * By hand, 5 - 5/3 L in both halves. Three points scatter so much that the throughput without load
+ * may be 0, so the loss has no interval.
+ */
+static void headline_omits_an_unknown_interval(void **state) {
+    (void)state;
+    struct made_pair noisy = {"none", "sets", "p", "q", 1, {1, 9, 2, 2, 9, 1}};
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &noisy);
+    finish_report(&report);
+    assert_headline(&report, "How much does q disturb p?",
+        "p beside q: beside a background at full load, the foreground's throughput is 33.3 % lower "
+        "than alone, which is within the uncertainty.");
+    ssreport_report_free(&report);
+    report = begin_report();
+    add_made_pair(&report, &noisy);
+    noisy.background = "p";
+    add_made_pair(&report, &noisy);
+    finish_report(&report);
+    assert_string_equal(ssreport_findings_answer(&report),
+        "Beside a background at full load the foreground loses most in p beside q: 33.3 % of its "
+        "throughput, and least in p beside q: 33.3 %.");
+    ssreport_report_free(&report);
+}
+
 static void headline_of_an_environment_states_its_cost(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
@@ -88,5 +113,6 @@ static void pairs_on_the_host_are_in_one_environment(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(headline_of_a_run_answers_how_well_the_load_was_held),
     cmocka_unit_test(headline_of_one_placement_states_the_disturbance),
+    cmocka_unit_test(headline_omits_an_unknown_interval),
     cmocka_unit_test(headline_of_an_environment_states_its_cost),
     cmocka_unit_test(pairs_on_the_host_are_in_one_environment))

@@ -308,6 +308,24 @@ static void rounds_of_two_studies_are_compared_within_each(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Longer than the room for the question. */
+static void question_shortens_long_names_of_columns(void **state) {
+    (void)state;
+    char columns[700], want[200], name[331];
+    folder_open();
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int value = 1; value <= 2; value++) {
+        snprintf(columns, sizeof columns, "\"%s\": \"%d\", \"kind\": \"%s\"", name, value,
+            value == 1 ? "a" : "b");
+        write_run(value == 1 ? "a" : "b", columns, 30 * value);
+    }
+    struct ssreport_report report = report_study();
+    snprintf(want, sizeof want, "How does the throughput depend on %.60s, for each kind?", name);
+    assert_string_equal(report.headline.question, want);
+    ssreport_report_free(&report);
+}
+
 /* Otherwise, nothing would distinguish the rows. */
 static void columns_with_the_name_of_a_figure_are_kept(void **state) {
     (void)state;
@@ -413,6 +431,7 @@ UNIT_MAIN(
     cmocka_unit_test(rounds_of_two_studies_are_compared_within_each),
     cmocka_unit_test(replays_are_compared_with_the_slowest_of_their_study),
     cmocka_unit_test(repeated_runs_of_a_round_are_compared_with_the_first),
+    cmocka_unit_test(question_shortens_long_names_of_columns),
     cmocka_unit_test(columns_with_the_name_of_a_figure_are_kept),
     cmocka_unit_test(runs_next_to_a_duet_are_listed),
     cmocka_unit_test(values_of_the_axis_are_named_in_all_tables_of_two_sets),
