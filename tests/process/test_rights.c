@@ -72,13 +72,13 @@ static void expect_refusal(const char *copy, const char *const *words) {
 }
 
 /* Calls each program as another user. */
-static void expect_all_to_refuse(void (*raise)(const char *copy)) {
+static void expect_all_to_refuse(void (*add_rights)(const char *copy)) {
     for (const char *const *program = programs; *program; program++) {
         if (!run_exists(run_path(TEST_BUILD_DIR, *program)))
             continue; /* left out of this build */
         const char *copy = copy_program(*program);
         ck_assert_int_eq(chmod(copy, 0755), 0);
-        raise(copy);
+        add_rights(copy);
         expect_refusal(copy, WORDS("--version"));
         unlink(copy);
     }
