@@ -93,6 +93,22 @@ placeholders_in_urls_and_commands_are_replaced() {
     grep -q 'exited with status 3: ending the others' "$folder/err" || fail "$(cat "$folder/err")"
 }
 
+passwords_of_urls_are_not_recorded() {
+    serve_instances run 'instances=1,url=http://me:sesame@127.0.0.1:{port}/' --record "$folder/record" -- 1000
+    [[ $(urls) = http://me:sesame@127.0.0.1:* ]] || fail "URLs: $(urls)"
+    end_run
+    grep -qF '"instances=1,url=http://me:***@127.0.0.1:{port}/"' "$folder/record" || fail "$(cat "$folder/record")"
+    grep -q '"http://me:\*\*\*@127.0.0.1:[0-9]*/"' "$folder/record" || fail "$(cat "$folder/record")"
+    mkdir "$folder/load"
+    printf 'load\n0.8\n' >"$folder/load/samples.csv"
+    printf '%s\n' "load record $folder/load" 'above 60% instances=1,url=http://me:sesame@127.0.0.1:{port}/' \
+        'below 40% instances=1,url=http://me:sesame@127.0.0.1:{port}/' >"$folder/policy"
+    serve_instances follow --policy "$folder/policy" --control "$folder/control" --record "$folder/changes" -- 1000
+    end_run
+    grep -qF '"instances=1,url=http://me:***@127.0.0.1:{port}/"' "$folder/changes" || fail "$(cat "$folder/changes")"
+    ! grep -q sesame "$folder/record" "$folder/changes" || fail "a password was recorded"
+}
+
 invalid_uses_of_instances_are_refused() {
     local status words
     while IFS='|' read -r words message; do
@@ -235,6 +251,7 @@ has_exited_or_signal() {
 
 run_case each_instance_listens_on_a_different_port
 run_case placeholders_in_urls_and_commands_are_replaced
+run_case passwords_of_urls_are_not_recorded
 run_case invalid_uses_of_instances_are_refused
 run_case removing_an_instance_loses_no_request
 run_case a_generator_started_later_gets_the_urls

@@ -685,10 +685,7 @@ static void write_changes(const struct follow *follow, FILE *stream) {
         ss_json_number(&json, "seconds", ss_time_seconds(change->time));
         ss_json_number(&json, "load", change->load);
         ss_json_number(&json, "line", (double)rule->line);
-        ss_json_open(&json, "knobs", '[');
-        for (const char *const *word = rule->knobs; *word; word++)
-            ss_json_text(&json, NULL, *word);
-        ss_json_close(&json, ']');
+        ssactuate_record_write_knobs(&json, rule->knobs);
         ss_json_close(&json, '}');
     }
     ss_json_close(&json, ']');

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/owned.h"
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "base/words.h"
+#include "show.h"
 
 #define CPUFREQ "sys/devices/system/cpu/cpufreq"
 
@@ -187,14 +189,26 @@ static void write_limits(struct ss_json *json, const struct ssactuate_limits *li
     ss_json_close(json, ']');
 }
 
+static void write_without_password(struct ss_json *json, const char *text) {
+    SS_OWNED(free) char *shown = ssrequest_show_url(text);
+    ss_json_text(json, NULL, shown);
+}
+
 static void write_urls(struct ss_json *json, const char *urls) {
     struct ss_words_part part;
     ss_json_open(json, "urls", '[');
     while (urls && ss_words_next(&urls, ' ', &part)) {
         char url[SSACTUATE_URL];
         snprintf(url, sizeof url, "%.*s", (int)part.length, part.text);
-        ss_json_text(json, NULL, url);
+        write_without_password(json, url);
     }
+    ss_json_close(json, ']');
+}
+
+void ssactuate_record_write_knobs(struct ss_json *json, const char *const *words) {
+    ss_json_open(json, "knobs", '[');
+    for (; *words; words++)
+        write_without_password(json, *words);
     ss_json_close(json, ']');
 }
 
@@ -206,10 +220,7 @@ static void write_result(
     ss_json_open(&json, NULL, '{');
     ss_json_number(&json, "schema", SSACTUATE_RECORD_SCHEMA);
     ss_json_text(&json, "version", ss_version());
-    ss_json_open(&json, "knobs", '[');
-    for (const char *const *word = result->words; *word; word++)
-        ss_json_text(&json, NULL, *word);
-    ss_json_close(&json, ']');
+    ssactuate_record_write_knobs(&json, result->words);
     ss_json_open(&json, "command", '[');
     for (char *const *word = result->command; *word; word++)
         ss_json_text(&json, NULL, *word);
