@@ -15,7 +15,7 @@ default: all whose compiler is installed. Tests need cmocka: Debian's for the ar
   --cmocka DIR   build cmocka from this source if it is not installed
   --folder DIR   build in DIR; default: build-architectures
   --jobs N       parallel jobs; default: the number of CPUs
-  --help         print this and end
+  --help         print this help
 END
 }
 

@@ -19,7 +19,7 @@ Debian mirror: \$DEBIAN_MIRROR, or the mirror of this machine's apt.
   --keep        do not remove the root
   --add DIR     also copy DIR to /root/added
   --cache DIR   keep the new root in DIR as an archive, and use it if it exists
-  --help        print this and end
+  --help        print this help
 END
 }
 

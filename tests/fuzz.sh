@@ -18,7 +18,7 @@ reproduce a failure: build-fuzz/fuzz/fuzz_NAME FILE. Add its input to tests/fuzz
 
   --seconds N  run each fuzzer for this time; default $seconds
   --jobs N     fuzzers at a time; default the number of CPUs
-  --help       print this and end
+  --help       print this help
 END
 }
 

@@ -17,7 +17,7 @@ shows once in a hundred runs. Calls differ from run to run: repeat it. PATTERN s
   --odds N      default $odds
   --longest MS  default $longest
   --jobs N      tests at a time; default $jobs
-  --help        print this and end
+  --help        print this help
 END
 }
 

@@ -38,7 +38,7 @@ cmake, ninja or make, pkg-config, cmocka and Check; tests that need other packag
             $src_bar % in src and modules or $tools_bar % in tools. Requires all packages
   --strict  fail if a package cannot be installed, or if a test was skipped although this machine has
             the feature that it needs
-  --help    print this and end
+  --help    print this help
 END
 }
 

@@ -19,7 +19,7 @@ class of workload and target, as a table in Markdown.
   --seconds N       seconds that are counted; default 60
   --quick           short for --settle 2 --seconds 10
   --build DIR       default build
-  --help            print this and end
+  --help            print this help
 END
 }
 

@@ -15,7 +15,7 @@ and on disk; and the time that a list of these runs takes.
   --memory DIR    a folder in memory; default /dev/shm
   --disk DIR      a folder on a disk; default \$TMPDIR or /tmp
   --build DIR     default build
-  --help          print this and end
+  --help          print this help
 END
 }
 

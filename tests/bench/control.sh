@@ -49,7 +49,7 @@ each class of workloads; "largest 100" is the largest load in a window of 100 ms
   --quick           one round of 6 s, class serial, 2 instances, 50 %, steps every 2 s; explicit
                     options take precedence
   --build DIR       default build
-  --help            print this and end
+  --help            print this help
 END
 }
 

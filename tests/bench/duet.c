@@ -63,7 +63,7 @@ static void usage(FILE *file) {
           "  --studies N     studies of each kind; default 10000\n"
           "  --simulated N   how many of them run on the machine of sssim; default 500\n"
           "  --seed N        default 1\n"
-          "  --help          print this and end\n",
+          "  --help          print this help\n",
         file);
 }
 

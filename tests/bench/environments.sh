@@ -19,7 +19,7 @@ all loads are fractions of this CPU.
   --settle N           seconds that are controlled but not counted; default 5
   --seconds N          seconds that are counted; default 30
   --build DIR          default build
-  --help               print this and end
+  --help               print this help
 END
 }
 

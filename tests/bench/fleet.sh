@@ -20,7 +20,7 @@ simulated nodes.
   --length T  duration of the replay; default 60s
   --nodes N   number of simulated nodes, for an hour each; default 1000
   --build DIR default build
-  --help      print this and end
+  --help      print this help
 END
 }
 

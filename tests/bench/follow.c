@@ -295,7 +295,7 @@ static void usage(FILE *file) {
           "  --phases N   phases of the background; default 60\n"
           "  --seconds N  length of a phase; default 60\n"
           "  --seed N     default 1\n"
-          "  --help       print this and end\n",
+          "  --help       print this help\n",
         file);
 }
 

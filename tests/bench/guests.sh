@@ -22,7 +22,7 @@ left of a guest.
   --kills N        number of guests that are killed; default 10
   --seed N         seed of the random moments; default 1
   --build DIR      default build
-  --help           print this and end
+  --help           print this help
 END
 }
 

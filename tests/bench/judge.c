@@ -60,7 +60,7 @@ static void usage(FILE *file) {
           "  --group FOLDER    measure the run time of this control group, not of the machine\n"
           "  --stat            take idle time from /proc/stat, even if cpuidle counts it\n"
           "  --start-at EPOCH  begin at this wall-clock time, in seconds\n"
-          "  --help            print this and end\n",
+          "  --help            print this help\n",
         file);
 }
 

@@ -26,7 +26,7 @@ Exits with status 1 if a limit is missed.
   --repeats N    rounds of this study; default 3
   --phase N      seconds of \`follow\` between changes of the load; default 15
   --build DIR    default build
-  --help         print this and end
+  --help         print this help
 END
 }
 

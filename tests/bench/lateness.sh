@@ -13,7 +13,7 @@ Prints how late showstopper's executors wake up on a machine that other processe
   --instances LIST   numbers of workloads; default 2,4,16,64
   --seconds N        length of a run; default 10
   --build DIR        default build
-  --help             print this and end
+  --help             print this help
 END
 }
 

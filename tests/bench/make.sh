@@ -20,7 +20,7 @@ how precisely the load follows the target, and fails if a build differs from one
   --quick         short for --settle 1 --seconds 2 --rounds 1, and only a small program is built,
                   without optimization
   --build DIR     the build whose showstopper holds the load; default build
-  --help          print this and end
+  --help          print this help
 END
 }
 

@@ -23,7 +23,7 @@ src and modules were found, or less than 85 % of those in tools.
   --unit        run only the unit tests of the room, which need the smallest build
   --list        print the mutants and end
   --work DIR    folder of the copy, which the next call reuses; default $work
-  --help        print this and end
+  --help        print this help
 
 Changes are: comparison, arithmetic and logical operators, constants by one, and removed statements.
 END

@@ -17,7 +17,7 @@ number of signals. Then prints the private memory of its executors.
   --rounds N      runs of each, in turn; default 5
   --seconds N     length of a run; default 10
   --build DIR     default build
-  --help          print this and end
+  --help          print this help
 END
 }
 

@@ -17,7 +17,7 @@ under throttles, differences by chance, and differences that a calibration corre
   --repetitions N   of each benchmark under each throttle, and of each half of \`chance\`; default 5
   --output DIR      keep the profiles there, and continue an interrupted bench
   --build DIR       default build
-  --help            print this and end
+  --help            print this help
 END
 }
 

@@ -26,7 +26,7 @@ squared errors with the published ones, and counts those within a factor of two.
   --machine OPTS   more options of sssim, such as '--accounting ticks --tick-rate 1000'
   --csv FILE       also write the cells to this file
   --build DIR      default build
-  --help           print this and end
+  --help           print this help
 
 The programs are simulated by the number of their runnable threads:
   fop      one, and sometimes six for 7 ms: the threads that collect garbage

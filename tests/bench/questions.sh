@@ -28,7 +28,7 @@ the remaining studies can no longer meet it, and as met when they can no longer 
   --slot TIME      of antagonist, which has 126 slots, and as many again for each accused; default $slot
   --answers DIR    this folder; default $answers
   --build DIR      default $build
-  --help           print this and end
+  --help           print this help
 END
 }
 

@@ -16,7 +16,7 @@ without it in turn; and how many decisions were lost.
   --rounds N      runs of each, in turn; default 5
   --seconds N     length of a run; default 10
   --build DIR     default build
-  --help          print this and end
+  --help          print this help
 END
 }
 

@@ -24,7 +24,7 @@ requests are sent, the cost of a request compared with ab and wrk, and response 
   --generator CPU  CPU of the programs that send; default the last one
   --output DIR     keep the measurements there, and continue an interrupted bench
   --build DIR      default build
-  --help           print this and end
+  --help           print this help
 END
 }
 

@@ -16,7 +16,7 @@ load that mpstat and sar report for the same seconds, while one ssburn runs.
   --seconds N   seconds that are compared; default 20
   --rounds N    rounds of each; default 3
   --build DIR   default build
-  --help        print this and end
+  --help        print this help
 END
 }
 

@@ -17,7 +17,7 @@ trace of a cluster; and the cost of looking up a target in traces of different l
   --hours N      of the cluster's trace, one row per machine and minute; default 8
   --rounds N     of each; default 3
   --build DIR    default build
-  --help         print this and end
+  --help         print this help
 END
 }
 

@@ -20,7 +20,7 @@ stops and continues reach the whole tree.
   --seconds N     length of a run; default 10
   --quick         short for --rounds 1 --seconds 2
   --build DIR     default build
-  --help          print this and end
+  --help          print this help
 END
 }
 

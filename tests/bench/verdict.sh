@@ -45,7 +45,7 @@ without a fault are not valid, or if more than 1 % of the others lack their flag
   --seconds N       length of a run; default $seconds
   --keep DIR        keep the results of all runs in this new folder
   --build DIR       default build
-  --help            print this and end
+  --help            print this help
 
 Run it on an idle machine. Faults that need root or a mount namespace are skipped without them. A preloaded library
 changes the wall clock and the frequency for showstopper only.

@@ -44,7 +44,7 @@ $bar_error %, median MSE at most $bar_median, no MSE above $bar_most.
   --quick           only xz, 2 instances, 50 %, 1 s of warm-up, settling and look, 3 s counted;
                     explicit options take precedence
   --build DIR       default build
-  --help            print this and end
+  --help            print this help
 END
 }
 
