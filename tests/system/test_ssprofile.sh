@@ -894,6 +894,8 @@ unknown_options_are_refused() {
     [ ! -e "$folder/nothing" ] || fail "a folder was created"
     expect 125 measure --repetitions 3 --until-spread 2% "$folder/nothing"
     says '\-\-repetitions cannot be combined with --until-spread'
+    expect 125 measure --battery "$folder/battery" --repetitions 1 --min-stable 50% "$folder/nothing"
+    says '\-\-min-stable cannot judge single runs, which have no spread: give at least --repetitions 2'
     expect 125 measure --battery "$folder/battery" --time 20m "$folder/nothing"
     says "--time has no effect: the battery has no command of the form 'ssburn kernel NAME': remove --time"
     [ ! -e "$folder/nothing" ] || fail "a folder was created"

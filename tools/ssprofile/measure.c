@@ -656,6 +656,10 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     struct utsname names;
     if (request->repetitions > 0 && request->until >= 0)
         return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
+    if (request->repetitions == 1 && request->min_stable >= 0)
+        return ss_error_fail(error,
+            "--min-stable cannot judge single runs, which have no spread: give at least "
+            "--repetitions 2");
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
         return -1;
