@@ -438,60 +438,6 @@ variables_do_not_end_containers() {
     wait "$pid" || fail "status $?"
 }
 
-# place ARGUMENT...: runs showstopper-place on the control groups in $scratch/root; its output is in $output.
-place() {
-    "$build/libexec/showstopper/showstopper-place" "$1" --root "$scratch/root" "${@:2}" >"$output" 2>&1
-}
-
-# make_hierarchy FOLDER FILE...: creates the files in this hierarchy and in the group of place x.
-make_hierarchy() {
-    local folder=$scratch/root/sys/fs/cgroup/$1 file
-    mkdir -p "$folder/showstopper-x" root/proc/self
-    for file in "${@:2}"; do
-        : >"$folder/showstopper-x/$file"
-    done
-}
-
-# is_set FILE TEXT
-is_set() {
-    [ "$(cat "root/sys/fs/cgroup/$1")" = "$2" ] || fail "$1: $(cat "root/sys/fs/cgroup/$1")"
-}
-
-groups_of_version_one_are_limited_in_each_hierarchy() {
-    make_hierarchy cpu cpu.cfs_period_us cpu.cfs_quota_us
-    make_hierarchy cpuset cpuset.cpus cpuset.mems
-    mkdir -p root/sys/fs/cgroup/cpuacct
-    echo 0 >root/sys/fs/cgroup/cpuset/cpuset.mems
-    printf '%s\n' 3:cpu:/ 2:cpuset:/ 1:cpuacct:/ >root/proc/self/cgroup
-    place make x --cpus 0-1 --quota 0.25 || fail "make: status $?"
-    is_set cpu/showstopper-x/cpu.cfs_period_us 100000
-    is_set cpu/showstopper-x/cpu.cfs_quota_us 25000
-    is_set cpuset/showstopper-x/cpuset.mems 0
-    is_set cpuset/showstopper-x/cpuset.cpus 0-1
-    [ -d root/sys/fs/cgroup/cpuacct/showstopper-x ] || fail "no group counts the CPU time"
-    place settings --cpus 0-1 --quota 0.25 || fail "settings: status $?"
-    [ "$(paste -sd , "$output")" = \
-        "cgroup.cpuset.cpus = 0-1,cgroup.cpu.cfs_period_us = 100000,cgroup.cpu.cfs_quota_us = 25000" ] || fail "wrong settings: $(cat "$output")"
-    place why-not memory || fail "why-not memory: status $?"
-    [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
-}
-
-groups_of_version_two_are_limited_in_the_unified_hierarchy() {
-    make_hierarchy . cpu.max cpuset.cpus
-    ln -s cpuset.cpus root/sys/fs/cgroup/showstopper-x/cpuset.cpus.effective # the kernel grants all requested CPUs
-    echo "cpuset cpu" >root/sys/fs/cgroup/cgroup.controllers
-    echo cpuset >root/sys/fs/cgroup/cgroup.subtree_control
-    echo 0::/here >root/proc/self/cgroup
-    place make x --cpus 1 --quota 1.5 || fail "make: status $?"
-    is_set showstopper-x/cpu.max "150000 100000"
-    is_set showstopper-x/cpuset.cpus 1
-    [[ $(cat root/sys/fs/cgroup/cgroup.subtree_control) = +cpu* ]] || fail "the root does not give the controller"
-    place settings --cpus 1 --quota 1.5 || fail "settings: status $?"
-    [ "$(paste -sd , "$output")" = "cgroup2.cpuset.cpus = 1,cgroup2.cpu.max = 150000 100000" ] || fail "wrong settings: $(cat "$output")"
-    place why-not memory || fail "why-not memory: status $?"
-    [ "$(cat "$output")" = "no hierarchy of control groups has the controller memory" ] || fail "wrong reason"
-}
-
 # Runs the environment that env/README.md shows as an example.
 the_example_in_the_readme_follows_the_contract() {
     mkdir env
@@ -574,8 +520,6 @@ run_case an_environment_that_is_closing_is_not_entered
 run_case simultaneous_holds_open_the_environment_once
 run_case variables_do_not_end_containers
 run_case options_and_names_are_checked
-run_case groups_of_version_one_are_limited_in_each_hierarchy
-run_case groups_of_version_two_are_limited_in_the_unified_hierarchy
 run_case the_example_in_the_readme_follows_the_contract
 run_case energy_is_sampled_until_the_sampler_is_terminated
 end_cases

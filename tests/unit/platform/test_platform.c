@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pidfds.h"
 #include "platform/platform.h"
 #include "unit.h"
 
@@ -48,6 +49,7 @@ static void await_end(pid_t child) {
 
 static void child_process_can_be_held(void **state) {
     (void)state;
+    need_pidfds();
     int status;
     pid_t child = start_child(NULL);
     int process = ss_platform_process_open(child, ss_platform_process_started(child));
@@ -64,6 +66,7 @@ static void child_process_can_be_held(void **state) {
 /* The pid now belongs to another process: the start time differs. */
 static void process_with_reused_pid_is_not_held(void **state) {
     (void)state;
+    need_pidfds();
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
     assert_int_equal(ss_platform_process_open(child, started - 1), -ESRCH);
@@ -77,6 +80,7 @@ static void process_with_reused_pid_is_not_held(void **state) {
 
 static void ended_process_is_not_held(void **state) {
     (void)state;
+    need_pidfds();
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
     assert_int_equal(kill(child, SIGKILL), 0);
@@ -92,6 +96,7 @@ static void ended_process_is_not_held(void **state) {
 
 static void invalid_pids_are_never_signaled(void **state) {
     (void)state;
+    need_pidfds();
     assert_int_equal(ss_platform_process_open(0, 0), -ESRCH);
     assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -ESRCH);
     assert_int_equal(ss_platform_process_open(-1, 0), -ESRCH);
@@ -126,6 +131,7 @@ static void lead_a_group(void) {
 
 static void group_is_signaled_through_its_leader(void **state) {
     (void)state;
+    need_pidfds();
     int status;
     assert_int_equal(pipe(answers), 0);
     pid_t child = start_child(lead_a_group);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <time.h>
-
-#include "load_source.h"
 #include "policy.h"
-
-#include "tree.h"
+#include "unit.h"
 
 static struct ssactuate_policy policy;
 
@@ -163,32 +157,6 @@ static void unknown_load_changes_nothing(void **state) {
     ssactuate_policy_free(&policy);
 }
 
-static void load_is_read_from_the_last_complete_row_of_a_record(void **state) {
-    (void)state;
-    tree_new();
-    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
-    tree_write("samples.csv", "time,target,load\n");
-    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
-    tree_write("samples.csv", "time,target,load\n1,0.5,0.4\n2,0.5,0.45\n3,0.5,0.");
-    assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.45, 1e-12);
-    char text[9000] = "time,target,load\n";
-    for (int i = 0; i < 500; i++)
-        snprintf(text + strlen(text), 40, "%d,0.5,0.%03d\n", i, i);
-    tree_write("samples.csv", text);
-    assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
-}
-
-static void load_of_a_record_without_new_rows_is_unknown(void **state) {
-    (void)state;
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
-    tree_new();
-    tree_write("samples.csv", "time,target,load\n1,0.5,0.4\n");
-    assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.4, 1e-12);
-    times[1].tv_sec = time(NULL) - 90;
-    assert_int_equal(utimensat(AT_FDCWD, tree_path("samples.csv"), times, 0), 0);
-    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
-}
-
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(lines_of_a_policy_are_read),
@@ -197,6 +165,4 @@ UNIT_MAIN(
     cmocka_unit_test(rules_switch_when_the_load_crosses_a_threshold),
     cmocka_unit_test(noise_at_a_threshold_causes_only_one_switch),
     cmocka_unit_test(switches_are_at_least_the_shortest_stay_apart),
-    cmocka_unit_test(unknown_load_changes_nothing),
-    cmocka_unit_test(load_is_read_from_the_last_complete_row_of_a_record),
-    cmocka_unit_test(load_of_a_record_without_new_rows_is_unknown))
+    cmocka_unit_test(unknown_load_changes_nothing))

@@ -7,41 +7,8 @@
 #include "responses_read.h"
 #define FOLDER_VERSION "9.8.7"
 #include "report_folder.h"
+#include "report_ladder.h"
 #include "unit.h"
-
-#define LEVELS 11
-
-/* A run of eleven levels up and down, with the throughput `work` and 0.1 % of noise. */
-struct ladder {
-    struct ssreport_step steps[2 * LEVELS];
-    struct ssreport_run run;
-};
-
-static double overlap(double load) {
-    return 1000 * (load - 0.375 * load * load); /* hardware threads with a gain of 1.25 */
-}
-
-static double bent(double load) {
-    return 1000 * (fmin(load, 0.75) + 0.25 * fmax(load - 0.75, 0));
-}
-
-static void climb(struct ladder *ladder, double (*work)(double load), double highest) {
-    *ladder = (struct ladder){0};
-    for (int i = 0; i < 2 * LEVELS; i++) {
-        int level = i < LEVELS ? i : 2 * LEVELS - 1 - i;
-        double load = highest * level / (LEVELS - 1), noise = level % 2 ? 0.001 : -0.001;
-        ladder->steps[i] = (struct ssreport_step){.target = load,
-            .half = i < LEVELS ? 1 : 2,
-            .load = {.count = 10, .mean = load},
-            .throughput = work(load) * exp(i < LEVELS ? noise : -noise)};
-    }
-    ladder->run.experiment = (char *)(uintptr_t) "loadline";
-    ladder->run.workload = (char *)(uintptr_t) "made";
-    ladder->run.method = (char *)(uintptr_t) "independent";
-    ladder->run.steps = (struct ssreport_steps){ladder->steps, 2 * LEVELS, 0};
-    ladder->run.round = 1;
-    ladder->run.at = 0.6;
-}
 
 static void assert_answer(struct ssreport_run *runs, size_t count, const char *expected) {
     struct ssreport_report report = {
@@ -211,49 +178,11 @@ static void remaining_capacity_is_never_negative(void **state) {
     assert_true(isnan(ssreport_load_series_left(&series)));
 }
 
-#define SECONDS 6 /* per level; the first and the last second are skipped */
-
-struct record {
-    struct ssreport_response_second seconds[LEVELS * SECONDS];
-    struct ssreport_response_load loads[LEVELS * SECONDS];
-    struct ssreport_responses responses;
-};
-
-/*
- * Fills the record of a service that is sent 0, 10 ... 100 requests per second, or 100 ... 0 if
- * `down`, and answers at most `capacity` of them.
- */
-static void request(struct record *record, double capacity, bool down) {
-    *record = (struct record){0};
-    for (int i = 0; i < LEVELS * SECONDS; i++) {
-        int level = down ? LEVELS - 1 - i / SECONDS : i / SECONDS;
-        double rate = 10 * level, noise = level % 2 ? 0.001 : -0.001;
-        record->seconds[i] = (struct ssreport_response_second){.at = i + 1,
-            .begin = i,
-            .end = i + 1,
-            .rate = rate,
-            .due = rate,
-            .completed = fmin(rate, capacity) * exp(down ? noise : -noise)};
-        record->loads[i] = (struct ssreport_response_load){
-            .at = i + 0.5, .cpu = NAN, .load = fmin(rate / capacity, 1)};
-    }
-    record->responses = (struct ssreport_responses){.title = "made",
-        .experiment = (char *)(uintptr_t) "loadline",
-        .workload = (char *)(uintptr_t) "serve",
-        .seconds = record->seconds,
-        .count = LEVELS * SECONDS,
-        .loads = record->loads,
-        .load_count = LEVELS * SECONDS,
-        .edge = SSREPORT_EDGE_DEFAULT,
-        .round = 1,
-        .at = 0.6};
-}
-
 static void assert_service_answer(double capacity, const char *expected) {
-    static struct record records[2];
+    static struct service_record records[2];
     char answer[1024];
-    request(&records[0], capacity, false);
-    request(&records[1], capacity, true);
+    request_levels(&records[0], capacity, false);
+    request_levels(&records[1], capacity, true);
     struct ssreport_responses responses[] = {records[0].responses, records[1].responses};
     struct ssreport_report report = {
         .responses = responses, .response_count = 2, .settings = {.confidence = 0.95}};
@@ -290,7 +219,7 @@ static FILE *create(const char *record, const char *file, const char *heading) {
 }
 
 /*
- * Writes the record of a service that needs 50 W when idle, with the rates of request() and
+ * Writes the record of a service that needs 50 W when idle, with the rates of request_levels() and
  * `drain` more seconds at 150 W until the last answer.
  */
 static void write_service(const char *record, bool down, double drain) {
@@ -434,20 +363,11 @@ static void prediction_is_drawn_only_if_requested(void **state) {
     }
 }
 
-/* Each visit takes 1 s, with 50 W when idle and 150 W at full load; going down takes 8 W more. */
 static void power_is_drawn_with_a_band_around_all_visits(void **state) {
     (void)state;
     struct ladder ladder;
-    struct ssreport_power samples[2 * LEVELS];
     climb(&ladder, overlap, 1);
-    for (int i = 0; i < 2 * LEVELS; i++) {
-        ladder.steps[i].from = i;
-        ladder.steps[i].to = i + 1;
-        samples[i] = (struct ssreport_power){.at = i + 1,
-            .watts = 50 + 100 * ladder.steps[i].target + (i < LEVELS ? 0 : 8),
-            .seconds = 1};
-    }
-    ladder.run.energy = (struct ssreport_energy){.samples = samples, .count = 2 * LEVELS};
+    use_power(&ladder, 8);
     char *page = draw_run(&ladder);
     assert_drawn(page, "power, W", true);
     assert_int_equal(count_bands(page), 2); /* of power and of throughput */
@@ -456,9 +376,9 @@ static void power_is_drawn_with_a_band_around_all_visits(void **state) {
 
 static void response_times_of_a_service_are_drawn(void **state) {
     (void)state;
-    static struct record records[2];
+    static struct service_record records[2];
     for (int down = 0; down < 2; down++) {
-        request(&records[down], 50, down);
+        request_levels(&records[down], 50, down);
         for (int i = 0; i < LEVELS * SECONDS; i++)
             records[down].seconds[i].response[SSREPORT_INTENDED] = (struct ssreport_response){
                 .mean = 0.1, .p50 = 0.08, .p95 = 0.2, .p99 = 0.3, .most = 0.4};

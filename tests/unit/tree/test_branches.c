@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "own_board.h"
+#include "pidfds.h"
 
 static void claimed_branch_appears_on_the_board(void **state) {
     (void)state;
@@ -184,6 +185,7 @@ static void guardian_does_not_continue_a_released_branch(void **state) {
 /* A missed group is not stopped, although the guardian may hold it. */
 static void executor_reports_a_group_it_cannot_hold(void **state) {
     (void)state;
+    need_pidfds();
     open_board();
     ss_branch_claim(board, 0, self, started, true);
     ss_branch_claim(board, 0, self, started + 1, true);
