@@ -42,8 +42,12 @@ static inline size_t ss_grown(size_t room, size_t needed) {
  */
 static inline bool ss_grow(void *array, size_t room, size_t size) {
     void *items;
+    size_t bytes;
+    if (__builtin_mul_overflow(room, size, &bytes))
+        return false;
     memcpy(&items, array, sizeof items);
-    items = reallocarray(items, room, size);
+    /* gcc 12 warns of reallocarray(), as if it freed the array although it fails. */
+    items = realloc(items, bytes);
     if (!items)
         return false;
     memcpy(array, &items, sizeof items);

@@ -425,16 +425,16 @@ int ss_units_power(const char *text, uint64_t *value, struct ss_error *error) {
     return read_scaled(&powers, text, value, error);
 }
 
-void ss_units_print_frequency(char *buffer, size_t room, uint64_t value) {
-    print_scaled(&frequencies, buffer, room, value);
+void ss_units_print_frequency(char *buffer, size_t size, uint64_t value) {
+    print_scaled(&frequencies, buffer, size, value);
 }
 
-void ss_units_print_size(char *buffer, size_t room, uint64_t value) {
-    print_scaled(&sizes, buffer, room, value);
+void ss_units_print_size(char *buffer, size_t size, uint64_t value) {
+    print_scaled(&sizes, buffer, size, value);
 }
 
-void ss_units_print_power(char *buffer, size_t room, uint64_t value) {
-    print_scaled(&powers, buffer, room, value);
+void ss_units_print_power(char *buffer, size_t size, uint64_t value) {
+    print_scaled(&powers, buffer, size, value);
 }
 
 /* Returns the index of the largest unit that divides `value`, which is not 0, without remainder. */

@@ -125,11 +125,12 @@ void ssprofile_runner_close(struct ssprofile_runner *runner) {
 
 /* Returns 0 or a negative errno. */
 static int pin_to_cpu(uint32_t cpu) {
-    SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
+    size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
+    SS_OWNED(free) cpu_set_t *set = calloc(1, size);
     if (!set)
         return -ENOMEM;
-    CPU_SET_S(cpu, CPU_ALLOC_SIZE(SS_CPUS_MAX), set);
-    return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
+    CPU_SET_S(cpu, size, set);
+    return sched_setaffinity(0, size, set) < 0 ? -errno : 0;
 }
 
 /* Returns the first CPU of this set; 0 if it is empty. */

@@ -30,7 +30,8 @@ ss_time ticks_last(const struct ticks *ticks, ss_time now) {
  */
 static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
     ss_time start = ticks->start;
-    return (double)((to - start) / ticks->length - (from - start) / ticks->length);
+    ss_time count = (to - start) / ticks->length - (from - start) / ticks->length;
+    return (double)count;
 }
 
 static void settle(const struct ticks *ticks, struct ticks_cpu *cpu, ss_time now) {

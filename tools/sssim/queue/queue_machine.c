@@ -64,7 +64,7 @@ static double solve(const struct queue_capacity *points, size_t count, unsigned 
     for (size_t i = 0; i < count; i++) {
         double n = points[i].n, y = n / points[i].rate;
         const double terms[] = {
-            1 / y, (mask & 1) * (n - 1) / y, (mask & 2) / 2 * n * (n - 1) / y, 1};
+            1 / y, (mask & 1) * (n - 1) / y, (mask >> 1 & 1) * n * (n - 1) / y, 1};
         for (int row = 0; row < 3; row++) {
             for (int column = 0; column < 4; column++)
                 matrix[row][column] += terms[row] * terms[column];
