@@ -83,11 +83,14 @@ static void write_text(const char *run, const char *name, const char *text) {
 /* Gain of the victim while each suspect is throttled, as a logarithm at full depth. */
 static double costs[300];
 
+/* The part of the withheld CPU time that a suspect still uses in the same slot. */
+static double catches_up[300];
+
 /*
- * Suspects that use the same CPU time in throttled slots, or on average, and suspects that are
- * stopped nearly all the time.
+ * Suspects that use the same CPU time on average, and suspects that are stopped nearly all the
+ * time.
  */
-static bool catches_up[300], returns_later[300], only_stops[300];
+static bool returns_later[300], only_stops[300];
 
 /* Parts by which suspects use more CPU time while the first one is throttled, or after `look`. */
 static double fills_gaps[300], grows[300];
@@ -108,8 +111,8 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
         size_t slot = (size_t)((double)sample / (2 * stage->slot));
         if (only_stops[member])
             load = is_low(stage, group, slot) ? 0.02 : 0.005;
-        else if (!catches_up[member] && is_low(stage, group, slot))
-            load *= 1 - stage->depth;
+        else if (is_low(stage, group, slot))
+            load *= 1 - stage->depth * (1 - catches_up[member]);
         else if (returns_later[member] && stage->codes.slots > 0)
             load *= 1 + stage->depth;
         if (is_low(stage, 0, slot))
@@ -468,15 +471,18 @@ static void noisy_figure_is_reported_before_the_first_throttle(void **state) {
     close_study();
 }
 
-static void suspect_that_uses_more_while_throttled_is_not_testable(void **state) {
+static void suspects_that_do_not_use_less_while_throttled_are_not_testable(void **state) {
     (void)state;
     reset();
-    open_study(2);
+    open_study(3);
     only_stops[1] = true;
+    catches_up[2] = 0.999; /* shown as 0.0 % */
     carry_out_next();
     carry_out_next();
     assert_says(print(answer_print),
         "pid 101 (job1): not testable: it did not use less CPU time while it was throttled");
+    assert_says(print(answer_print),
+        "pid 102 (job2): not testable: it did not use less CPU time while it was throttled");
     close_study();
 }
 
@@ -486,7 +492,7 @@ static void answer_lists_confirmed_suspects_first(void **state) {
     open_study(5);
     costs[1] = 0.15;
     costs[2] = -0.2;
-    costs[3] = 0.1, catches_up[3] = true;
+    costs[3] = 0.1, catches_up[3] = 0.9;
     costs[4] = 0.12, returns_later[4] = true;
     carry_out_next();
     carry_out_next();
@@ -498,7 +504,7 @@ static void answer_lists_confirmed_suspects_first(void **state) {
     assert_says(text, "; but throttling only shifts its work: it did ");
     assert_says(
         text, "pid 102 (job2): the service depends on it: withholding 20 % of its CPU time costs ");
-    assert_says(text, "pid 103 (job3): not testable: it lost only 0.0 % of its CPU time");
+    assert_says(text, "pid 103 (job3): not testable: it lost only 2.0 % of its CPU time");
     assert_says(text, "pid 100 (job0): no effect was found; all of it costs at most ");
     assert_says(text, "Costs are valid while the other suspects run\n");
     assert_lacks(text, "Doubtful");
@@ -867,7 +873,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(forecast_precedes_the_first_throttle),
     cmocka_unit_test(longer_slots_find_smaller_costs),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
-    cmocka_unit_test(suspect_that_uses_more_while_throttled_is_not_testable),
+    cmocka_unit_test(suspects_that_do_not_use_less_while_throttled_are_not_testable),
     cmocka_unit_test(answer_lists_confirmed_suspects_first),
     cmocka_unit_test(change_of_another_suspects_cpu_time_is_reported),
     cmocka_unit_test(cpu_time_of_a_throttled_neighbor_is_not_shifted_work),

@@ -99,7 +99,7 @@ static void curve_weights_match_values_computed_by_hand(void **state) {
 /* About 95 % of the bands around 400 random sets of points must contain the true value. */
 static void confidence_bands_cover_the_true_curve(void **state) {
     (void)state;
-    unsigned long seed = 1;
+    uint64_t seed = 1;
     int held = 0, all = 0;
     for (int set = 0; set < 400; set++) {
         double x[POINTS], y[POINTS];
@@ -107,7 +107,7 @@ static void confidence_bands_cover_the_true_curve(void **state) {
         for (size_t i = 0; i < POINTS; i++) {
             double noise = 0;
             for (int j = 0; j < 12; j++) {
-                seed = seed * 6364136223846793005UL + 1442695040888963407UL;
+                seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
                 noise += (double)(seed >> 11) / 9007199254740992.0;
             }
             x[i] = 0.05 * (double)i;
