@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -70,3 +71,42 @@ PUBLIC time_t time(time_t *where) {
         *where = exact.tv_sec;
     return exact.tv_sec;
 }
+
+/* The calls of 32-bit programs whose time has 64 bits. */
+#if __SIZEOF_LONG__ == 4
+
+struct clock64 {
+    int64_t seconds;
+    int32_t nanoseconds, padding;
+};
+
+struct day64 {
+    int64_t seconds, microseconds;
+};
+
+int __clock_gettime64(clockid_t clock, struct clock64 *time);
+int __gettimeofday64(struct day64 *time, void *zone);
+int64_t __time64(int64_t *where);
+
+PUBLIC int __clock_gettime64(clockid_t clock, struct clock64 *time) {
+    struct timespec exact;
+    int status = clock_gettime(clock, &exact);
+    *time = (struct clock64){exact.tv_sec, (int32_t)exact.tv_nsec, 0};
+    return status;
+}
+
+PUBLIC int __gettimeofday64(struct day64 *time, void *zone) {
+    struct timeval exact;
+    gettimeofday(&exact, zone);
+    *time = (struct day64){exact.tv_sec, exact.tv_usec};
+    return 0;
+}
+
+PUBLIC int64_t __time64(int64_t *where) {
+    int64_t now = time(NULL);
+    if (where)
+        *where = now;
+    return now;
+}
+
+#endif

@@ -57,6 +57,7 @@ static void delay(unsigned one_in) {
     wrap(ssize_t, write, (int file, const void *bytes, size_t size), (file, bytes, size))          \
     wrap(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options))            \
     wrap(FILE *, fopen, (const char *path, const char *mode), (path, mode))                        \
+    wrap(FILE *, fopen64, (const char *path, const char *mode), (path, mode))                      \
     wrap(int, fclose, (FILE *file), (file))
 /* clang-format on */
 

@@ -40,6 +40,14 @@ static struct {
     _Atomic unsigned long *calls; /* shared by all processes; NULL: no call fails */
 } fault;
 
+static void *map(void *at, size_t size, int protection, int flags, int file, off64_t offset) {
+#ifdef SYS_mmap2 /* takes the offset in units of 4096 bytes */
+    return (void *)syscall(SYS_mmap2, at, size, protection, flags, file, (long)(offset / 4096));
+#else
+    return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+#endif
+}
+
 __attribute__((constructor)) static void open_fault(void) {
     char kind[16];
     const char *text = getenv("SS_TEST_FAULT");
@@ -48,10 +56,9 @@ __attribute__((constructor)) static void open_fault(void) {
         return;
     while (fault.kind < KINDS && strcmp(names[fault.kind], kind) != 0)
         fault.kind++;
-    long page =
-        syscall(SYS_mmap, NULL, 4096UL, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0L);
-    if (page != -1)
-        fault.calls = (void *)page;
+    void *page = map(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED)
+        fault.calls = page;
 }
 
 static bool fails(enum kind kind) {
@@ -98,19 +105,25 @@ PUBLIC void *realloc(void *old, size_t size) {
     return refuse_memory(size) ? NULL : __libc_realloc(old, size);
 }
 
-PUBLIC void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) {
-    if (refuse_memory(size))
-        return MAP_FAILED;
-    return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+PUBLIC void *mmap64(void *at, size_t size, int protection, int flags, int file, off64_t offset) {
+    return refuse_memory(size) ? MAP_FAILED : map(at, size, protection, flags, file, offset);
 }
 
-PUBLIC int posix_fallocate(int file, off_t offset, off_t length) {
+PUBLIC void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) {
+    return mmap64(at, size, protection, flags, file, offset);
+}
+
+PUBLIC int posix_fallocate64(int file, off64_t offset, off64_t length) {
     if (refuse_memory((size_t)length))
         return ENOSPC;
     if (fails(RESERVE))
         return EOPNOTSUPP;
-    int (*function)(int, off_t, off_t) = real("posix_fallocate");
+    int (*function)(int, off64_t, off64_t) = real("posix_fallocate64");
     return function(file, offset, length);
+}
+
+PUBLIC int posix_fallocate(int file, off_t offset, off_t length) {
+    return posix_fallocate64(file, offset, length);
 }
 
 static bool refuse_file(void) {
@@ -120,14 +133,18 @@ static bool refuse_file(void) {
     return true;
 }
 
-PUBLIC int open(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
-    mode_t mode = makes ? va_arg(arguments, mode_t) : 0;
-    va_end(arguments);
-    return refuse_file() ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-}
+#define DEFINE_OPEN(name)                                                                          \
+    PUBLIC int name(const char *path, int flags, ...) {                                            \
+        va_list arguments;                                                                         \
+        va_start(arguments, flags);                                                                \
+        bool makes = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;                          \
+        mode_t mode = makes ? va_arg(arguments, mode_t) : 0;                                       \
+        va_end(arguments);                                                                         \
+        return refuse_file() ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);         \
+    }
+
+DEFINE_OPEN(open)
+DEFINE_OPEN(open64)
 
 PUBLIC int shm_open(const char *name, int flags, mode_t mode) {
     int (*function)(const char *, int, mode_t) = real("shm_open");

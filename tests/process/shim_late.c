@@ -50,19 +50,30 @@ static void hold_up(const char *now) {
     }
 }
 
-PUBLIC int prctl(int option, ...) {
+static int control(int option, va_list rest) {
     unsigned long words[4];
-    va_list rest;
-    va_start(rest, option);
     for (int i = 0; i < 4; i++)
         words[i] = va_arg(rest, unsigned long);
-    va_end(rest);
     if (option == PR_SET_NAME) {
         snprintf(own_name, sizeof own_name, "%s", (const char *)words[0]);
         hold_up("");
     }
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
+
+#define DEFINE_PRCTL(name)                                                                         \
+    PUBLIC int name(int option, ...) {                                                             \
+        va_list rest;                                                                              \
+        va_start(rest, option);                                                                    \
+        int result = control(option, rest);                                                        \
+        va_end(rest);                                                                              \
+        return result;                                                                             \
+    }
+
+/* The second is that of 32-bit programs whose time has 64 bits. */
+int __prctl_time64(int option, ...);
+DEFINE_PRCTL(prctl)
+DEFINE_PRCTL(__prctl_time64)
 
 /* A parent's first call after a fork; the child makes the same call with pid 0. */
 PUBLIC int setpgid(pid_t pid, pid_t group) {

@@ -56,8 +56,8 @@ static ssize_t cut(const char *text, ssize_t length, const char *where) {
     return line ? line - text + 9 : length;
 }
 
-PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
-    ssize_t (*function)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread");
+PUBLIC ssize_t pread64(int file, void *buffer, size_t size, off64_t offset) {
+    ssize_t (*function)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, "pread64");
     ssize_t length = function(file, buffer, size, offset);
     if (length < 0 || !is_due() || !is_stat(file))
         return length;
@@ -66,4 +66,8 @@ PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
     if (strcmp(how, "fewer") == 0)
         return cut(buffer, length, "\ncpu1 ");
     return spoil(buffer, length);
+}
+
+PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t offset) {
+    return pread64(file, buffer, size, offset);
 }
