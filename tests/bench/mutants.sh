@@ -45,7 +45,12 @@ choose_places() {
 
 # list_files FOLDER: prints the checksum and the name of each file.
 list_files() {
-    find "$1" \( -name 'build*' -o -name .git \) -prune -o -type f -printf '%P\n' | sort | (cd "$1" && xargs -r -d '\n' md5sum)
+    find "$1" \( -name 'build*' -o -name .git \) -prune -o -type f -printf '%P\n' | (cd "$1" && xargs -r -d '\n' md5sum)
+}
+
+# only_in LIST OTHER: prints the names of the files in LIST that OTHER does not have, or with other contents.
+only_in() {
+    comm -23 <(sort "$1") <(sort "$2") | cut -c 35-
 }
 
 # Copies only files that differ, so that ninja builds little.
@@ -54,8 +59,8 @@ copy_tree() {
     list_files "$source" >"$work/new"
     list_files "$tree" >"$work/old"
     cd "$tree"
-    grep -v -x -F -f "$work/new" "$work/old" | cut -c 35- | xargs -r -d '\n' rm
-    (cd "$source" && grep -v -x -F -f "$work/old" "$work/new" | cut -c 35- | xargs -r -d '\n' cp --parents -t "$tree")
+    only_in "$work/old" "$work/new" | xargs -r -d '\n' rm
+    (cd "$source" && only_in "$work/new" "$work/old" | xargs -r -d '\n' cp --parents -t "$tree")
 }
 
 # make TARGET...: fails if the mutant does not compile.
