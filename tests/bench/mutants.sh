@@ -133,6 +133,10 @@ try='status=0
 wide_tests() {
     case $1 in
     tools/common/*) echo "-R ^fuzz\\." ;;
+    tools/ssactuate/*) echo "-R ^(fuzz\\.|system\\.(ssactuate|instances)\\.)" ;;
+    tools/ssburn/serve/*) echo "-R ^(fuzz\\.|system\\.serve)" ;;
+    tools/ssguest/*) echo "-R ^process\\.guest" ;;
+    tools/ssplace/*) echo "-R ^(process|system)\\.place" ;;
     tools/*) sed -E 's|tools/([a-z]*).*|-R ^(fuzz\\.\|system\\.(tools_)?\1)|' <<<"$1" ;;
     *) echo "-L process|fuzz" ;;
     esac
