@@ -189,19 +189,42 @@ static void programs_that_end_early_are_named(void **state) {
     tear_down();
 }
 
-/* Takes the figures of a run without a counted sample. */
-static void take_no_sample(const struct ss_monitor *monitor) {
+/* Takes the figures of a run, which cause one warning. */
+static void take_samples(const struct ss_monitor *monitor, struct ss_usage *usage) {
     static struct ss_monitor taken;
-    struct ss_usage usage = {0};
     struct ss_board *board = ss_board_allocate(1, 0);
     assert_non_null(board);
     taken = *monitor;
     ss_outcome_open(&outcome);
     ss_outcome_take(
         &outcome, &(struct ss_outcome_input){
-                      .plan = &plan, .board = board, .monitor = &taken, .usage = &usage});
+                      .plan = &plan, .board = board, .monitor = &taken, .usage = usage});
     assert_int_equal(outcome.warning_count, 1);
     free(board);
+}
+
+static void take_no_sample(const struct ss_monitor *monitor) {
+    struct ss_usage usage = {0};
+    take_samples(monitor, &usage);
+}
+
+/* Half of the samples: no CPU was idle, and other processes used most of the time. */
+static void use_of_the_cpus_explains_samples_off_target(void **state) {
+    (void)state;
+    struct ss_monitor monitor = {.source = SS_SOURCE_SYSTEM,
+        .doubts = {[SS_DOUBT_BELOW] = 5},
+        .running = {[SS_DOUBT_BELOW] = 5}};
+    struct ss_usage usage = {
+        .sums = {[SS_DOUBT_BELOW] = {.capacity = 100, .instances = 30, .others = 69, .idle = 1}}};
+    for (int i = 0; i < 10; i++)
+        assert_true(ss_figures_add(&monitor.figures, 0.5, i < 5 ? 0.3 : 0.5));
+    plan = (struct ss_plan){.instances = 1};
+    take_samples(&monitor, &usage);
+    assert_string_equal(outcome.warnings[0],
+        "the target could not be reached in 50 % of the samples: the instances, always running, "
+        "used 30 % of the CPUs, other processes 69 %; no CPU was idle");
+    ss_figures_free(&monitor.figures);
+    ss_outcome_close(&outcome);
 }
 
 static void reason_for_no_sample_is_named(void **state) {
@@ -244,4 +267,5 @@ UNIT_MAIN(
     cmocka_unit_test(text_instead_of_a_time_is_shown_once),
     cmocka_unit_test(silence_of_stopped_instances_is_not_blamed_on_buffering),
     cmocka_unit_test(programs_that_end_early_are_named),
+    cmocka_unit_test(use_of_the_cpus_explains_samples_off_target),
     cmocka_unit_test(reason_for_no_sample_is_named))
