@@ -50,10 +50,17 @@ static const char *const words[][2] = {
     {"machine.slice", "systemd-nspawn"},
 };
 
+static bool has_part(const char *groups, const char *part) {
+    for (const char *at = groups; (at = strstr(at, part)); at++) {
+        if (at > groups && strchr("/-.", at[-1]) && strchr("/-.", at[strlen(part)]))
+            return true;
+    }
+    return false;
+}
+
 static const char *kind_of_group(const char *groups) {
     for (size_t i = 0; groups && i < sizeof words / sizeof *words; i++) {
-        const char *at = strstr(groups, words[i][0]);
-        if (at && at > groups && strchr("/-.", at[-1]) && strchr("/-.", at[strlen(words[i][0])]))
+        if (has_part(groups, words[i][0]))
             return words[i][1];
     }
     return NULL;

@@ -81,11 +81,14 @@ static void containers_are_recognized_by_their_signs(void **state) {
     static const char environment[] = "A=container=no\0container=lxc\0B=1";
     static const char groups[] = "0::/kubepods.slice/kubepods-pod7.slice/cri-1.scope\n";
     static const char user[] = "0::/user.slice/mydocker.slice\n";
+    static const char nested[] = "0::/mydocker.slice/docker/7\n";
     static const char first[] = "pid:[4026531836]\n";
     container_is("run/.containerenv", "", 0, "\"podman\"");
     container_is("proc/1/environ", environment, sizeof environment, "\"lxc\"");
     container_is("proc/1/cgroup", groups, strlen(groups), "\"kubernetes\"");
     container_is("proc/1/cgroup", user, strlen(user), "null");
+    container_is("proc/1/cgroup", nested, strlen(nested), "\"docker\"");
+    container_is("proc/1/cgroup", "docker/7\n", 9, "null"); /* not a path */
     container_is("proc/self/ns/pid", first, strlen(first), "\"none\"");
     container_is("proc/1/environ", "A=1", 4, "null");
 }
