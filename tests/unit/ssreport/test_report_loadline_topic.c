@@ -145,13 +145,28 @@ static void response_times_of_a_service_are_listed_by_level(void **state) {
     close_report(&report);
 }
 
+static void levels_are_shown_with_fewer_digits(void **state) {
+    (void)state;
+    climb(&ladder, overlap, 1);
+    struct ssreport_report report = report_on_ladder();
+    struct text text = print_report(&report);
+    assert_has(&text, "<td>60.0</td><td>60.00</td><td>2</td><td>465.0000</td><td>463.8209</td>"
+                      "<td>466.1821</td><td>74.40</td><td>74.13</td><td>74.67</td><td>−0.20</td>");
+    assert_has(&text, "<td>60.0</td><td>74.40</td><td>74.13</td><td>74.67</td><td>34.41</td>"
+                      "<td>1</td><td>0</td><td>0.156</td>");
+    assert_has(&text, "load line; throughput at each load, relative to the maximum\n"
+                      "workload  method       load, %         /s done, %   from     to\n");
+    assert_has(&text, "\nmade      independent    60.00   465.0000   74.40  74.13  74.67\n");
+    free(text.bytes);
+    close_report(&report);
+}
+
 static void page_says_how_instances_overlapped(void **state) {
     (void)state;
     climb(&ladder, overlap, 1);
     struct ssreport_report report = report_on_ladder();
     struct text text = print_report(&report);
     assert_has(&text, "<p>made: method <code>independent</code>: instances run and stop in rounds");
-    assert_has(&text, "load line; throughput at each load, relative to the maximum");
     free(text.bytes);
     close_report(&report);
     char method[] = "stagger";
@@ -186,5 +201,6 @@ UNIT_MAIN(cmocka_unit_test(headline_asks_what_is_left),
     cmocka_unit_test(prediction_is_listed_with_its_shapes),
     cmocka_unit_test(power_is_listed_by_parts_of_the_maximum),
     cmocka_unit_test(response_times_of_a_service_are_listed_by_level),
+    cmocka_unit_test(levels_are_shown_with_fewer_digits),
     cmocka_unit_test(page_says_how_instances_overlapped),
     cmocka_unit_test(report_without_load_lines_has_no_section))
