@@ -103,8 +103,9 @@ function offer_constants(code,  at, found, number, before, after) {
     }
 }
 
-function changed(number) {
-    return number == 0 || rand() < 0.5 ? number + 1 : number - 1
+function changed(number,  new) {
+    new = number == 0 || rand() < 0.5 ? number + 1 : number - 1
+    return number ~ /\./ ? new : sprintf("%.0f", new)
 }
 
 # Assignments and calls on a separate line.

@@ -87,10 +87,10 @@ static double costs[300];
 static double catches_up[300];
 
 /*
- * Suspects that use the same CPU time on average, and suspects that are stopped nearly all the
- * time.
+ * Suspects that use the same CPU time on average, that are stopped nearly all the time, and that
+ * use 0.09 % of a CPU.
  */
-static bool returns_later[300], only_stops[300];
+static bool returns_later[300], only_stops[300], hardly_runs[300];
 
 /* Parts by which suspects use more CPU time while the first one is throttled, or after `look`. */
 static double fills_gaps[300], grows[300];
@@ -115,6 +115,8 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
             load *= 1 - stage->depth * (1 - catches_up[member]);
         else if (returns_later[member] && stage->codes.slots > 0)
             load *= 1 + stage->depth;
+        if (hardly_runs[member])
+            load = 0.00045; /* of two CPUs */
         if (is_low(stage, 0, slot))
             load *= 1 + fills_gaps[member];
         if (stage->codes.slots > 0)
@@ -193,6 +195,7 @@ static void reset(void) {
     memset(catches_up, 0, sizeof catches_up);
     memset(returns_later, 0, sizeof returns_later);
     memset(only_stops, 0, sizeof only_stops);
+    memset(hardly_runs, 0, sizeof hardly_runs);
     memset(fills_gaps, 0, sizeof fills_gaps);
     memset(grows, 0, sizeof grows);
 }
@@ -483,6 +486,17 @@ static void suspects_that_do_not_use_less_while_throttled_are_not_testable(void 
         "pid 101 (job1): not testable: it did not use less CPU time while it was throttled");
     assert_says(print(answer_print),
         "pid 102 (job2): not testable: it did not use less CPU time while it was throttled");
+    close_study();
+}
+
+static void suspect_that_hardly_runs_is_not_testable(void **state) {
+    (void)state;
+    reset();
+    open_study(2);
+    hardly_runs[1] = true;
+    carry_out_next();
+    carry_out_next();
+    assert_says(print(answer_print), "pid 101 (job1): not testable: it used hardly any CPU time\n");
     close_study();
 }
 
@@ -874,6 +888,7 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(longer_slots_find_smaller_costs),
     cmocka_unit_test(noisy_figure_is_reported_before_the_first_throttle),
     cmocka_unit_test(suspects_that_do_not_use_less_while_throttled_are_not_testable),
+    cmocka_unit_test(suspect_that_hardly_runs_is_not_testable),
     cmocka_unit_test(answer_lists_confirmed_suspects_first),
     cmocka_unit_test(change_of_another_suspects_cpu_time_is_reported),
     cmocka_unit_test(cpu_time_of_a_throttled_neighbor_is_not_shifted_work),
