@@ -475,7 +475,6 @@ static struct ss_master *make_master(
     master->descriptor = -1;
     master->perf.next = master->perf.collect = SS_TIME_NEVER;
     master->stage = SS_STAGE_WAITING;
-    master->stage_end = ss_master_first_stage_end(plan);
     ss_iterations_count_from(&master->iterations, SS_TIME_NEVER);
     master->iterations.to = SS_TIME_NEVER;
     return master;

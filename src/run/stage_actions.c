@@ -303,7 +303,8 @@ void ss_master_leave(struct ss_master *master) {
     handle_event(master, SS_EVENT_GONE, ss_platform_now(), "workloads", SIGTERM);
 }
 
-ss_time ss_master_first_stage_end(const struct ss_plan *plan) {
+/* Returns when a run that has not begun may start its instances. */
+static ss_time first_stage_end(const struct ss_plan *plan) {
     if (!plan->has_start_at)
         return 0;
     int64_t left = plan->start_at - ss_platform_wallclock();
@@ -321,7 +322,7 @@ static bool all_started(const struct ss_master *master) {
 
 void ss_master_advance(struct ss_master *master, ss_time now) {
     if (master->stage == SS_STAGE_WAITING)
-        master->stage_end = ss_master_first_stage_end(master->plan); /* the wall clock may be set */
+        master->stage_end = first_stage_end(master->plan); /* the wall clock may be set */
     if (master->stage == SS_STAGE_STARTING && all_started(master))
         handle_event(master, SS_EVENT_STARTED, now, NULL, 0);
     if (now >= master->stage_end)

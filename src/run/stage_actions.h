@@ -6,9 +6,6 @@
 
 #include "run/state.h"
 
-/* Returns when a run that has not begun may start its instances. */
-ss_time ss_master_first_stage_end(const struct ss_plan *plan);
-
 /* Handles events that depend only on time, or on the start of all instances. */
 void ss_master_advance(struct ss_master *master, ss_time now);
 

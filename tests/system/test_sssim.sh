@@ -273,6 +273,10 @@ for loop in '--rate 50 --arrival even' '--closed 1'; do
     grep -q '^- verdict: valid: nothing found in ' out || fail "queue $loop: wrong verdict: $(cat out)"
 done
 
+# The planned time suffices for 10 standard deviations of the number of requests, and one second.
+expect queue --rate 100 --requests 10000 --json
+grep -q '"length_seconds": 111.1$' out || fail "queue plans a wrong time: $(cat out)"
+
 # Without a time of sending, the intended rate is that of the profile, and the means of the machine are unknown.
 for words in '--rate 10 --requests 1' '--rate 10 --arrival concurrent --requests 5' '--closed 4 --requests 4'; do
     # shellcheck disable=SC2086 # words, not one

@@ -9,6 +9,9 @@
 #include "base/words.h"
 #include "statistics.h"
 
+/* A gap at an edge of a slot that is longer than this many usual gaps is a stall. */
+#define GAPS_MAX 3
+
 static const char heading[] = "slot,begin_epoch_seconds,length_seconds,figures,figure\n";
 
 void slots_write_heading(FILE *stream) {
@@ -45,6 +48,23 @@ int slots_read(struct slots *slots, const char *path, struct ss_error *error) {
         slots->figure[slots->count++] = figure;
     }
     return 0;
+}
+
+/* Returns by how much a gap at an edge of a slot is longer than expected, if clearly so. */
+static double stall(double gap, double usual) {
+    return gap > GAPS_MAX * usual ? gap - usual : 0;
+}
+
+double slots_rate(const struct slots *slots, size_t slot, double first, double last) {
+    double count = slots->figures[slot];
+    double begin = slots->begin + ((double)slot + SLOTS_SETTLE) * slots->length;
+    double end = slots->begin + (double)(slot + 1) * slots->length;
+    double length = last - first;
+    if (count < 2)
+        return count > 0 && slots->length >= SLOTS_SILENCE ? count / (end - begin) : NAN;
+    double usual = length / (count - 1);
+    length += stall(first - begin, usual) + stall(end - last, usual);
+    return (count - 1) / length;
 }
 
 double slots_deviation(const struct slots *slots) {

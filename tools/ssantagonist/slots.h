@@ -15,6 +15,9 @@
 /* Fraction of each slot, at its beginning, that is skipped, so that effects can settle. */
 #define SLOTS_SETTLE 0.2
 
+/* In a shorter slot, a victim may give no figure, or one, by chance. Seconds. */
+#define SLOTS_SILENCE 1
+
 struct slots {
     size_t count;
     double begin;                     /* start of the first slot, seconds since 1970 */
@@ -29,6 +32,13 @@ SS_NONNULL() void slots_write(FILE *stream, const struct slots *slots, size_t sl
 /* Reads slots.csv. A missing file counts as empty. */
 SS_MUST_USE SS_NONNULL() int slots_read(
     struct slots *slots, const char *path, struct ss_error *error);
+
+/*
+ * Returns the rate of lines in a slot, which has `figures` of them, from the times of the first and
+ * of the last; NaN if unknown. The time between these gives the rate without rounding to whole
+ * lines, but excludes a stall at either edge.
+ */
+SS_NONNULL() double slots_rate(const struct slots *slots, size_t slot, double first, double last);
 
 /*
  * Returns the standard deviation of the figures' logarithms around a fitted line; NaN for fewer

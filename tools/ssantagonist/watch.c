@@ -23,12 +23,6 @@
 #define LOSS_MAX   0.3
 #define LOSS_SLOTS 2
 
-/* In a shorter slot, a victim may give no figure, or one, by chance. Seconds. */
-#define SILENCE_MIN 1
-
-/* A gap at an edge of a slot that is longer than this many usual gaps is a stall. */
-#define GAPS_MAX 3
-
 /* Minimum time between starts of a command that ends at once. */
 #define REPEAT_MIN (10 * SS_MILLISECOND)
 
@@ -162,7 +156,7 @@ static void take_figure(struct watch *watch, double figure, double time) {
 static int check_loss(struct watch *watch, size_t slot, struct ss_error *error) {
     double usual = watch->options->usual, figure = watch->slots.figure[slot];
     double kept = watch_is_lower_better(watch->options) ? usual / figure : figure / usual;
-    bool is_silent = isnan(figure) && watch->slots.length >= SILENCE_MIN;
+    bool is_silent = isnan(figure) && watch->slots.length >= SLOTS_SILENCE;
     if (is_silent || watch->failed[slot] > watch->slots.figures[slot])
         kept = 0;
     watch->lost += isfinite(usual) && kept < 1 - LOSS_MAX;
@@ -174,33 +168,12 @@ static int check_loss(struct watch *watch, size_t slot, struct ss_error *error) 
         100 * LOSS_MAX, LOSS_SLOTS);
 }
 
-/* Returns by how much a gap at an edge of a slot is longer than expected, if clearly so. */
-static double stall(double gap, double usual) {
-    return gap > GAPS_MAX * usual ? gap - usual : 0;
-}
-
-/*
- * Returns the rate of lines in a slot; NaN if unknown. The time from the first line to the last
- * one gives it without rounding to whole lines, but excludes a stall at either edge.
- */
-static double rate_of(const struct watch *watch, size_t slot) {
-    double count = watch->slots.figures[slot];
-    double begin = slot_begin(watch, slot) + SLOTS_SETTLE * watch->slots.length;
-    double end = slot_begin(watch, slot + 1);
-    double length = watch->last[slot] - watch->first[slot];
-    if (count < 2)
-        return count > 0 && watch->slots.length >= SILENCE_MIN ? count / (end - begin) : NAN;
-    double usual = length / (count - 1);
-    length += stall(watch->first[slot] - begin, usual) + stall(end - watch->last[slot], usual);
-    return (count - 1) / length;
-}
-
 static int end_slot(struct watch *watch, struct ss_error *error) {
     struct slots *slots = &watch->slots;
     size_t slot = watch->slot++;
     double count = slots->figures[slot];
     if (watch->counts)
-        slots->figure[slot] = rate_of(watch, slot);
+        slots->figure[slot] = slots_rate(slots, slot, watch->first[slot], watch->last[slot]);
     else
         slots->figure[slot] = count > 0 ? watch->sum[slot] / count : NAN;
     slots_write(watch->output, slots, slot);

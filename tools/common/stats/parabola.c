@@ -96,6 +96,6 @@ double stats_parabola_farthest(
 }
 
 /* A parabola is farthest from its chord in the middle. */
-double stats_parabola_sag(const struct stats_parabola *curve, double low, double high) {
-    return fabs(curve->square) * (high - low) * (high - low) / 4;
+double stats_parabola_sag(const struct stats_parabola *curve, double width) {
+    return fabs(curve->square) * width * width / 4;
 }

@@ -33,7 +33,7 @@ double stats_parabola_at(const struct stats_parabola *curve, double x) SS_NONNUL
 double stats_parabola_farthest(const struct stats_parabola *one, const struct stats_parabola *other,
     double low, double high) SS_NONNULL();
 
-/* Returns the greatest distance of a curve from its chord between `low` and `high`. */
-double stats_parabola_sag(const struct stats_parabola *curve, double low, double high) SS_NONNULL();
+/* Returns the greatest distance of a curve from its chord over this width. */
+double stats_parabola_sag(const struct stats_parabola *curve, double width) SS_NONNULL();
 
 #endif

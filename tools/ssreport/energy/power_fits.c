@@ -98,7 +98,7 @@ static void find_proportionality(struct power_fit *fit, const struct points *poi
         most = fmax(most, fabs(points->watts[i] - chord));
     }
     if (isnan(idle + full)) {
-        most = stats_parabola_sag(&fit->best, 0, fit->cpus);
+        most = stats_parabola_sag(&fit->best, fit->cpus);
         idle = stats_parabola_at(&fit->best, 0);
         full = stats_parabola_at(&fit->best, fit->cpus);
         fit->proportionality_of = isnan(full) ? "" : "fit";
@@ -110,7 +110,7 @@ static void find_proportionality(struct power_fit *fit, const struct points *poi
 static bool is_curved(const struct power_fit *fit) {
     double range = fabs(fit->parabola.linear) * fit->cpus;
     return fit->parabola.square_p < CURVED &&
-           stats_parabola_sag(&fit->parabola, 0, fit->cpus) > 1e-9 * range;
+           stats_parabola_sag(&fit->parabola, fit->cpus) > 1e-9 * range;
 }
 
 static struct power_fit fit_points(const struct ssreport_run *run, const struct points *points) {
