@@ -11,7 +11,10 @@ BEGIN {
         replacement[operators[i]] = replacements[i]
 }
 FNR == 1 {
-    in_comment = in_directive = complete = 0
+    in_comment = in_directive = complete = in_int = 0
+}
+/^[A-Za-z].*\(/ {
+    in_int = /^([A-Za-z_]+(\([0-9, ]*\))? )*int [a-z0-9_]+\(/
 }
 {
     directive = in_directive || /^#/
@@ -88,7 +91,8 @@ function offer_negations(code,  at, found) {
     }
 }
 
-# Decimal numbers, except sizes of buffers, and return values of failure: all negative numbers mean the same.
+# Decimal numbers, except sizes of buffers, and the return values of success and failure: all negative numbers mean
+# failure, all others success.
 function offer_constants(code,  at, found, number, before, after) {
     at = 1
     while (match(substr(code, at), /[0-9][0-9A-Za-z_.]*/)) {
@@ -97,7 +101,8 @@ function offer_constants(code,  at, found, number, before, after) {
         before = found > 1 ? substr(code, found - 1, 1) : " "
         after = substr(code, found + RLENGTH, 1)
         if (before !~ /[A-Za-z_.]/ && number ~ /^([1-9][0-9]*|0|[0-9]+\.[0-9]+)$/ &&
-            substr(code, 1, found - 1) !~ /return -$/ && !(before == "[" && after == "]" && number >= 8))
+            substr(code, 1, found - 1) !~ /return -$/ && !(in_int && code ~ /^ *return 0;/) &&
+            !(before == "[" && after == "]" && number + 0 >= 8))
             offer("constant", found, length(number), changed(number))
         at = found + length(number)
     }
