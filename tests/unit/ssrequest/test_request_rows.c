@@ -192,6 +192,10 @@ static void second_of_a_rate_change_has_the_mean_rate(void **state) {
     assert_float_equal(ssrequest_rows_last(it->rows)->rate, 25 + 75, 1e-9);
     ssrequest_rows_advance(it->rows, 3 * SS_SECOND);
     assert_float_equal(ssrequest_rows_last(it->rows)->rate, 0, 1e-9);
+    /* The last row covers 0.4 s. */
+    ssrequest_rows_turn(it->rows, 3 * SS_SECOND + SS_SECOND / 5, 50);
+    ssrequest_rows_finish(it->rows, 3 * SS_SECOND + 2 * SS_SECOND / 5);
+    assert_float_equal(ssrequest_rows_last(it->rows)->rate, 25, 1e-9);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     close_it(it);
 }
