@@ -142,9 +142,10 @@ wide_tests() {
     esac
 }
 
-# run_ctest ARGUMENT...: writes a line "STATUS NAME" per test to the file `results`.
+# run_ctest ARGUMENT...: writes a line "STATUS NAME" per test to the file `results`. With --foreground, Ctrl+C also ends
+# the tests; ctest ends them at the limit.
 run_ctest() {
-    timeout -k 5 "$limit" ctest --test-dir "$build" -j $((4 * jobs)) -LE 'long|death|timing|alone' --timeout "$limit" \
+    timeout --foreground -k 5 "$limit" ctest --test-dir "$build" -j $((4 * jobs)) -LE 'long|death|timing|alone' --timeout "$limit" \
         "$@" </dev/null 2>/dev/null |
         sed -n -E 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) [ .]*([A-Za-z*]+).*/\2 \1/p' >"$work/results" || true
 }

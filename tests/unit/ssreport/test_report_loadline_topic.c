@@ -22,7 +22,7 @@ static void close_report(struct ssreport_report *report) {
     ssreport_report_free(report);
 }
 
-static void headline_asks_what_is_left(void **state) {
+static void headline_asks_about_the_capacity(void **state) {
     (void)state;
     climb(&ladder, overlap, 1);
     struct ssreport_report report = report_on_ladder();
@@ -195,7 +195,7 @@ static void report_without_load_lines_has_no_section(void **state) {
     close_report(&report);
 }
 
-UNIT_MAIN(cmocka_unit_test(headline_asks_what_is_left),
+UNIT_MAIN(cmocka_unit_test(headline_asks_about_the_capacity),
     cmocka_unit_test(answer_and_levels_are_in_tables),
     cmocka_unit_test(series_without_a_line_has_only_an_answer),
     cmocka_unit_test(prediction_is_listed_with_its_shapes),
