@@ -46,7 +46,7 @@ static inline bool ss_grow(void *array, size_t room, size_t size) {
     if (__builtin_mul_overflow(room, size, &bytes))
         return false;
     memcpy(&items, array, sizeof items);
-    /* gcc 12 warns of reallocarray(), as if it freed the array although it fails. */
+    /* The analyzer of gcc 12 warns of reallocarray() as if it freed the array even if it fails. */
     items = realloc(items, bytes);
     if (!items)
         return false;

@@ -75,8 +75,8 @@ run_short() {
     run_own -n 2 -l 50% --iteration '^iteration' ssburn serial --work "$work"
 }
 
-# run_awk STATEMENT: runs a program with iterations of n steps; STATEMENT, executed after each, may change n. `count` is
-# the number of previous iterations.
+# run_awk STATEMENT: runs a program with iterations of n steps, about `rate` per second; STATEMENT, executed after each,
+# may change n. `count` is the number of previous iterations.
 run_awk() {
     run_own -n 1 -l 40% --iteration '^iteration' awk "BEGIN { n = $steps
         for (count = 0;; count++) { for (i = 0; i < n; i++) x += i; print \"iteration\"; fflush(); $1 } }"
@@ -140,7 +140,7 @@ fault_stopped_master() {
 }
 
 fault_drift() { run_awk 'n *= 1.0006'; }
-fault_step() { run_awk 'if (count == 300) n *= 1.4'; }
+fault_step() { run_awk "if (count == $((seconds * rate / 2))) n *= 1.4"; }
 fault_cold_start() { run_awk "n = $steps * (1 + 2 * exp(-count / 60))"; }
 fault_few_iterations() { run_own -n 1 -l 50% --iteration '^iteration' ssburn serial --iteration 1s; }
 fault_no_iteration() { run_own -n 1 -l 20% --iteration '^never' ssburn serial --work "$work"; }
@@ -148,12 +148,12 @@ fault_failed() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exit 3; exec ssburn ser
 fault_killed() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && { sleep 1; kill -SEGV $$; }; exec ssburn serial'; }
 fault_ends_early() { run_own -n 2 -l 20% sh -c '[ % = 0 ] && exec sleep 2; exec ssburn serial'; }
 
-# The interruption may be late, so the run is longer.
+# The interruption may be late, so the run is longer. Bash lets programs in the background ignore SIGINT.
 fault_cut_short() {
     seconds=$((10 * seconds)) run_short &
     while kill -0 $! && ! showstopper --status "$(program_of $! showstopper)" >/dev/null 2>&1; do sleep 0.1; done
     after 5
-    kill -INT "$(program_of $! showstopper)"
+    kill -TERM "$(program_of $! showstopper)"
     wait $!
 }
 
@@ -205,7 +205,7 @@ fault_cut_requests() {
     serve
     send &
     after 5
-    kill -INT "$(program_of $! ssrequest)"
+    kill -TERM "$(program_of $! ssrequest)"
     wait $!
 }
 
@@ -287,9 +287,10 @@ open_bench
 print_machine
 # The work of 5 ms of CPU time: a run then has enough iterations to find changes.
 work=$(ssburn serial --iteration 5m --iterations 0 | sed -n 's/^# work //p')
-# The steps of awk in 2 ms.
+# The steps of awk in 2 ms, and the iterations of run_awk per second.
 steps=$({ time -p awk 'BEGIN { for (i = 0; i < 3000000; i++) x += i }'; } 2>&1 |
     awk '/^user/ { printf "%d", 3000000 * 0.002 / ($2 > 0 ? $2 : 0.3) }')
+rate=$(awk -v cpus="$(nproc)" 'BEGIN { printf "%d", (cpus < 2.5 ? 0.4 * cpus : 1) / 0.002 }')
 [ "$clean" = 0 ] || judge_clean
 [ "$each" = 0 ] || judge_faults
 exit "$status"

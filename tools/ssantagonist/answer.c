@@ -165,7 +165,7 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
             digits_of(cost_percent(stages, -one->now.interval.low)).text);
         break;
     case EFFECTS_UNTESTABLE:
-        if (one->withheld >= 0.0005)
+        if (one->withheld >= 0.0005) /* rounds to at least 0.1 % */
             snprintf(text, SENTENCE / 2,
                 "not testable: it lost only %.1f %% of its CPU time while it was throttled, "
                 "because it catches up",
