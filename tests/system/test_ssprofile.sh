@@ -300,7 +300,7 @@ END
         # On a busy machine, all tries could end before this.
         [ "$try" -gt 1 ] || await test -e "$folder/killed/results.csv"
         sleep "$(awk -v seed="$$$try" 'BEGIN { srand(seed); print 0.05 + 0.3 * rand() }')"
-        kill -KILL "$pid"
+        kill -KILL "$pid" || fail "try $try ended by itself: $(cat "$folder/out")"
         wait "$pid" 2>"$folder/told" || true
     done
     last=$(($(cut -d, -f6 "$folder/killed/results.csv" | grep -x '[0-9]*' | sort -n | tail -n 1) + 10))
