@@ -33,7 +33,7 @@ static void add_sample(
     const struct slots *slots, double begin, double end, double load, double sums[][2]) {
     for (size_t slot = (size_t)fmax((begin - slots->begin) / slots->length, 0); slot < slots->count;
          slot++) {
-        double from = slots->begin + (double)slot * slots->length;
+        double from = slots_begin(slots, slot);
         double overlap = fmin(end, from + slots->length) - fmax(begin, from);
         if (from >= end)
             return;

@@ -14,13 +14,17 @@
 
 static const char heading[] = "slot,begin_epoch_seconds,length_seconds,figures,figure\n";
 
+double slots_begin(const struct slots *slots, size_t slot) {
+    return slots->begin + (double)slot * slots->length;
+}
+
 void slots_write_heading(FILE *stream) {
     fputs(heading, stream);
 }
 
 void slots_write(FILE *stream, const struct slots *slots, size_t slot) {
-    fprintf(stream, "%zu,%.3f,%.9g,%.0f,", slot, slots->begin + (double)slot * slots->length,
-        slots->length, slots->figures[slot]);
+    fprintf(stream, "%zu,%.3f,%.9g,%.0f,", slot, slots_begin(slots, slot), slots->length,
+        slots->figures[slot]);
     if (isfinite(slots->figure[slot]))
         fprintf(stream, "%.9g", slots->figure[slot]);
     fputc('\n', stream);
@@ -57,8 +61,8 @@ static double stall(double gap, double usual) {
 
 double slots_rate(const struct slots *slots, size_t slot, double first, double last) {
     double count = slots->figures[slot];
-    double begin = slots->begin + ((double)slot + SLOTS_SETTLE) * slots->length;
-    double end = slots->begin + (double)(slot + 1) * slots->length;
+    double begin = slots_begin(slots, slot) + SLOTS_SETTLE * slots->length;
+    double end = slots_begin(slots, slot + 1);
     double length = last - first;
     if (count < 2)
         return count > 0 && slots->length >= SLOTS_SILENCE ? count / (end - begin) : NAN;

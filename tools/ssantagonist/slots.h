@@ -26,6 +26,9 @@ struct slots {
     double figures[2 * CODES_LENGTH]; /* number of figures in the slot */
 };
 
+/* Returns when a slot begins, in seconds since 1970. */
+SS_NONNULL() double slots_begin(const struct slots *slots, size_t slot);
+
 SS_NONNULL() void slots_write_heading(FILE *stream);
 SS_NONNULL() void slots_write(FILE *stream, const struct slots *slots, size_t slot);
 

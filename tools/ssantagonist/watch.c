@@ -127,10 +127,6 @@ static double now(void) {
     return (double)ss_platform_wallclock() / 1e9;
 }
 
-static double slot_begin(const struct watch *watch, size_t slot) {
-    return watch->slots.begin + (double)slot * watch->slots.length;
-}
-
 /* Returns the slot in which a figure of this time counts; false outside of all. */
 static bool find_slot(const struct watch *watch, double time, size_t *slot) {
     double place = (time - watch->slots.begin) / watch->slots.length;
@@ -194,7 +190,7 @@ static int make_words(struct watch *watch, struct ss_error *error) {
     enum watch_kind kind = watch_kind(options->victim, options->iteration);
     snprintf(rate, sizeof rate, "%.9g", options->rate);
     snprintf(duration, sizeof duration, "%.0fs",
-        ceil(fmax(slot_begin(watch, options->slots) - now(), 0)) + SPARE_SECONDS);
+        ceil(fmax(slots_begin(&watch->slots, options->slots) - now(), 0)) + SPARE_SECONDS);
     if (kind == WATCH_COMMAND) {
         watch->words = ss_words_split(options->victim, &count, error);
         if (watch->words && count == 0)
@@ -398,10 +394,10 @@ static int run(struct watch *watch, struct ss_error *error) {
         return -1;
     while (watch->slot < watch->options->slots) {
         double late = watch->requests ? LATE_SECONDS : 0;
-        if (wait_until(watch, slot_begin(watch, watch->slot + 1) + late, error) < 0)
+        if (wait_until(watch, slots_begin(&watch->slots, watch->slot + 1) + late, error) < 0)
             return -1;
         while (watch->slot < watch->options->slots &&
-               now() >= slot_begin(watch, watch->slot + 1) + late) {
+               now() >= slots_begin(&watch->slots, watch->slot + 1) + late) {
             if (end_slot(watch, error) < 0)
                 return -1;
         }

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/owned.h"
@@ -52,6 +54,23 @@ static int append_text(int file, const char *text) {
     return -1;
 }
 
+/* Attempts, 10 ms apart, to lock a file. */
+#define LOCK_ATTEMPTS 100
+
+/*
+ * Locks the file, or returns false if it stays locked. A process that a killed call has just
+ * forked shares its lock until it executes its command.
+ */
+static bool lock(int file) {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (int attempt = 1; flock(file, LOCK_EX | LOCK_NB) < 0; attempt++) {
+        if (errno != EWOULDBLOCK || attempt == LOCK_ATTEMPTS)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
 int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path,
     const char *heading, struct ss_error *error) {
     size_t lines;
@@ -63,7 +82,7 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
         return report_errno(log, error);
-    if (flock(file, LOCK_EX | LOCK_NB) < 0)
+    if (!lock(file))
         return ss_error_fail(error,
             "%s: another process is writing results to it: wait until it ends, or use another "
             "folder",

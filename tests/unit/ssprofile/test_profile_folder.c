@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "append_log.h"
@@ -124,6 +125,24 @@ static void table_of_results_has_only_one_writer(void **state) {
     ssprofile_append_log_close(&other);
 }
 
+/* As after a kill between fork and exec: a child shares the lock for a moment. */
+static void lock_of_a_killed_writer_is_awaited(void **state) {
+    (void)state;
+    struct ssprofile_append_log ledger, other;
+    struct ss_error error = {0};
+    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
+    pid_t child = fork();
+    assert_that(child, >=, 0);
+    if (child == 0) {
+        usleep(100000);
+        _exit(0);
+    }
+    ssprofile_append_log_close(&ledger);
+    assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);
+    ssprofile_append_log_close(&other);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 static void shuffled_orders_are_permutations(void **state) {
     (void)state;
     size_t orders[3][53];
@@ -201,6 +220,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(unwritable_tables_are_refused, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(partial_rows_are_removed, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(table_of_results_has_only_one_writer, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(lock_of_a_killed_writer_is_awaited, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(shuffled_orders_are_permutations, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(writing_a_latency_of_0_disables_idle_states, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(frequency_is_the_mean_of_all_samples, make_folder, remove_folder),
