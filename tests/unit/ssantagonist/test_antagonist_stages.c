@@ -26,6 +26,17 @@ static char folder[64];
 static struct suspects suspects;
 static struct stages_options options;
 
+/* What each suspect does, in the order of pids; nothing in particular unless a test says so. */
+static struct behavior {
+    double cost;        /* gain of the victim while it is throttled, as a logarithm at full depth */
+    double catches_up;  /* the part of the withheld CPU time that it still uses in the same slot */
+    double fills_gaps;  /* by this part, it uses more CPU time while the first one is throttled */
+    double grows;       /* by this part, it uses more CPU time after `look` */
+    bool returns_later; /* it uses the withheld CPU time in other slots */
+    bool only_stops;    /* it is stopped nearly all the time */
+    bool hardly_runs;   /* it uses 0.09 % of a CPU */
+} jobs[300];
+
 static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place) {
     (void)status;
     (void)flag;
@@ -37,6 +48,7 @@ static int remove_one(const char *path, const struct stat *status, int flag, str
 static void open_study(size_t count) {
     strcpy(folder, "/tmp/antagonist-test-XXXXXX");
     assert_non_null(mkdtemp(folder));
+    memset(jobs, 0, sizeof jobs);
     suspects = (struct suspects){.items = calloc(count, sizeof *suspects.items), .count = count};
     for (size_t i = 0; i < count; i++) {
         suspects.items[i] = (struct suspect){.pid = (pid_t)(100 + i), .started = 7};
@@ -80,28 +92,13 @@ static void write_text(const char *run, const char *name, const char *text) {
     fclose(file);
 }
 
-/* Gain of the victim while each suspect is throttled, as a logarithm at full depth. */
-static double costs[300];
-
-/* The part of the withheld CPU time that a suspect still uses in the same slot. */
-static double catches_up[300];
-
-/*
- * Suspects that use the same CPU time on average, that are stopped nearly all the time, and that
- * use 0.09 % of a CPU.
- */
-static bool returns_later[300], only_stops[300], hardly_runs[300];
-
-/* Parts by which suspects use more CPU time while the first one is throttled, or after `look`. */
-static double fills_gaps[300], grows[300];
-
 static bool is_low(const struct stage *stage, size_t group, size_t slot) {
     return stage->codes.slots > 0 && codes_low(&stage->codes, group, slot);
 }
 
 static void write_record(const struct stage *stage, size_t group, size_t slots) {
     char name[80], time[40];
-    size_t member = stage->members[stage->bounds[group]];
+    const struct behavior *job = &jobs[stage->members[stage->bounds[group]]];
     snprintf(name, sizeof name, "%s/s%zu", stage->name, group + 1);
     write_text(name, "plan.json", "{\"cpu_count\": 2}\n");
     FILE *file = create(name, "samples.csv");
@@ -109,18 +106,18 @@ static void write_record(const struct stage *stage, size_t group, size_t slots) 
     for (size_t sample = 0; sample < slots * (size_t)(2 * stage->slot); sample++) {
         double load = 0.25, elapsed = (double)(sample + 1) / 2;
         size_t slot = (size_t)((double)sample / (2 * stage->slot));
-        if (only_stops[member])
+        if (job->only_stops)
             load = is_low(stage, group, slot) ? 0.02 : 0.005;
         else if (is_low(stage, group, slot))
-            load *= 1 - stage->depth * (1 - catches_up[member]);
-        else if (returns_later[member] && stage->codes.slots > 0)
+            load *= 1 - stage->depth * (1 - job->catches_up);
+        else if (job->returns_later && stage->codes.slots > 0)
             load *= 1 + stage->depth;
-        if (hardly_runs[member])
+        if (job->hardly_runs)
             load = 0.00045; /* of two CPUs */
         if (is_low(stage, 0, slot))
-            load *= 1 + fills_gaps[member];
+            load *= 1 + job->fills_gaps;
         if (stage->codes.slots > 0)
-            load *= 1 + grows[member];
+            load *= 1 + job->grows;
         ss_wallclock_print(time, sizeof time, (int64_t)((BEGIN + elapsed) * 1e9));
         fprintf(file, "%s,%.6f,1,%.9f,0,1,1\n", time, elapsed, load);
     }
@@ -141,7 +138,8 @@ static void carry_out(const struct stage *stage) {
         double gain = 0.02 * (ss_random_next(&random) - 0.5);
         for (size_t group = 0; group < stage->groups; group++) {
             for (size_t i = stage->bounds[group]; i < stage->bounds[group + 1]; i++)
-                gain += is_low(stage, group, slot) ? stage->depth * costs[stage->members[i]] : 0;
+                if (is_low(stage, group, slot))
+                    gain += stage->depth * jobs[stage->members[i]].cost;
         }
         slots.figure[slot] = 100 * exp(gain);
         slots.figures[slot] = 40;
@@ -160,11 +158,31 @@ static void carry_out_next(void) {
     stages_close(&stages);
 }
 
+/* Carries out this number of runs, each planned after the one before. */
+static void carry_out_runs(int count) {
+    for (int i = 0; i < count; i++)
+        carry_out_next();
+}
+
 /* Carries out the last run again. */
 static void repeat_last(void) {
     struct stages stages = read_study();
     carry_out(&stages.items[stages.count - 1]);
     stages_close(&stages);
+}
+
+/* Carries out the first run: even and odd slots have these figures, each the mean of `figures`. */
+static void carry_out_look(double even, double odd, unsigned figures) {
+    carry_out_next();
+    FILE *file = create("look", "slots.csv");
+    struct slots slots = {.count = STAGES_LOOK, .begin = BEGIN, .length = 5};
+    slots_write_heading(file);
+    for (size_t slot = 0; slot < STAGES_LOOK; slot++) {
+        slots.figure[slot] = slot % 2 == 0 ? even : odd;
+        slots.figures[slot] = figures;
+        slots_write(file, &slots, slot);
+    }
+    fclose(file);
 }
 
 /* Returns the text that `write` prints about the study; valid until the next call. */
@@ -190,16 +208,6 @@ static void assert_lacks(const char *text, const char *part) {
         fail_msg("'%s' says '%s'", text, part);
 }
 
-static void reset(void) {
-    memset(costs, 0, sizeof costs);
-    memset(catches_up, 0, sizeof catches_up);
-    memset(returns_later, 0, sizeof returns_later);
-    memset(only_stops, 0, sizeof only_stops);
-    memset(hardly_runs, 0, sizeof hardly_runs);
-    memset(fills_gaps, 0, sizeof fills_gaps);
-    memset(grows, 0, sizeof grows);
-}
-
 static void first_plan_throttles_nothing(void **state) {
     (void)state;
     open_study(2);
@@ -215,9 +223,8 @@ static void first_plan_throttles_nothing(void **state) {
 static void each_plan_extends_the_previous_one(void **state) {
     (void)state;
     char before[4096];
-    reset();
     open_study(3);
-    costs[1] = 0.3;
+    jobs[1].cost = 0.3;
     snprintf(before, sizeof before, "%s", print(stages_print_plan));
     for (int i = 0; i < 3; i++) {
         carry_out_next();
@@ -282,7 +289,6 @@ static void study_keeps_its_suspects_and_options(void **state) {
     (void)state;
     static const char *const names[] = {"a b", "c,d\\", "{x}\n'", "", "caf\xc3"};
     struct suspects kept;
-    reset();
     open_study(20);
     for (size_t i = 0; i < 5; i++)
         snprintf(suspects.items[i].name, sizeof suspects.items[i].name, "%s", names[i]);
@@ -314,7 +320,6 @@ static void study_keeps_its_suspects_and_options(void **state) {
 static void calls_that_contradict_the_study_are_refused(void **state) {
     (void)state;
     struct suspects kept;
-    reset();
     open_study(3);
     options.seed = 12;
     options.group = "job";
@@ -347,7 +352,6 @@ static void study_of_another_version_is_refused(void **state) {
     (void)state;
     struct suspects kept;
     struct ss_error error = {0};
-    reset();
     open_study(2);
     write_text("look", "run.json",
         "{\"status\": \"done\", \"columns\": {\"depth\": \"0\", \"suspects\": \"100@7+101@7\"}}\n");
@@ -363,11 +367,9 @@ static void only_runs_to_come_need_their_suspects(void **state) {
     (void)state;
     struct suspects pending = {0};
     struct ss_error error = {0};
-    reset();
     open_study(3);
-    costs[1] = 0.3;
-    carry_out_next();
-    carry_out_next();
+    jobs[1].cost = 0.3;
+    carry_out_runs(2);
     struct stages stages = read_study();
     assert_int_equal(stages_add_pending(&stages, &pending, &error), 0);
     assert_int_equal(pending.count, 1);
@@ -384,20 +386,8 @@ static void only_runs_to_come_need_their_suspects(void **state) {
 
 static void slots_are_long_enough_for_ten_iterations(void **state) {
     (void)state;
-    reset();
     open_study(1);
-    struct stages stages = read_study();
-    carry_out(&stages.items[0]);
-    FILE *file = create("look", "slots.csv");
-    struct slots slots = {.count = STAGES_LOOK, .begin = BEGIN, .length = 5};
-    slots_write_heading(file);
-    for (size_t slot = 0; slot < STAGES_LOOK; slot++) {
-        slots.figure[slot] = 3;
-        slots.figures[slot] = 1; /* in 4 s */
-        slots_write(file, &slots, slot);
-    }
-    fclose(file);
-    stages_close(&stages);
+    carry_out_look(3, 3, 1); /* one iteration in 4 s */
     assert_says(print(stages_print_plan), "slot_seconds=40");
     options.slot = 7 * SS_SECOND;
     assert_says(print(stages_print_plan), "slot_seconds=7 ");
@@ -407,7 +397,6 @@ static void slots_are_long_enough_for_ten_iterations(void **state) {
 
 static void slots_are_long_enough_for_fifty_rounds(void **state) {
     (void)state;
-    reset();
     open_study(1);
     carry_out_next();
     assert_says(print(stages_print_plan),
@@ -419,7 +408,6 @@ static void slots_are_long_enough_for_fifty_rounds(void **state) {
 
 static void forecast_precedes_the_first_throttle(void **state) {
     (void)state;
-    reset();
     open_study(2);
     assert_string_equal(print(answer_print_forecast), "");
     assert_lacks(print(answer_print), "noise");
@@ -445,7 +433,6 @@ static double forecast_percent(void) {
 
 static void longer_slots_find_smaller_costs(void **state) {
     (void)state;
-    reset();
     open_study(2);
     carry_out_next();
     double usual = forecast_percent();
@@ -456,32 +443,18 @@ static void longer_slots_find_smaller_costs(void **state) {
 
 static void noisy_figure_is_reported_before_the_first_throttle(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    struct stages stages = read_study();
-    carry_out(&stages.items[0]);
-    FILE *file = create("look", "slots.csv");
-    struct slots slots = {.count = STAGES_LOOK, .begin = BEGIN, .length = 5};
-    slots_write_heading(file);
-    for (size_t slot = 0; slot < STAGES_LOOK; slot++) {
-        slots.figure[slot] = slot % 2 == 0 ? 100 : 70;
-        slots.figures[slot] = 9;
-        slots_write(file, &slots, slot);
-    }
-    fclose(file);
-    stages_close(&stages);
+    carry_out_look(100, 70, 9);
     assert_says(print(answer_print_forecast), "Warning: the figure varies by 2");
     close_study();
 }
 
 static void suspects_that_do_not_use_less_while_throttled_are_not_testable(void **state) {
     (void)state;
-    reset();
     open_study(3);
-    only_stops[1] = true;
-    catches_up[2] = 0.999; /* shown as 0.0 % */
-    carry_out_next();
-    carry_out_next();
+    jobs[1].only_stops = true;
+    jobs[2].catches_up = 0.999; /* shown as 0.0 % */
+    carry_out_runs(2);
     assert_says(print(answer_print),
         "pid 101 (job1): not testable: it did not use less CPU time while it was throttled");
     assert_says(print(answer_print),
@@ -491,25 +464,21 @@ static void suspects_that_do_not_use_less_while_throttled_are_not_testable(void 
 
 static void suspect_that_hardly_runs_is_not_testable(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    hardly_runs[1] = true;
-    carry_out_next();
-    carry_out_next();
+    jobs[1].hardly_runs = true;
+    carry_out_runs(2);
     assert_says(print(answer_print), "pid 101 (job1): not testable: it used hardly any CPU time\n");
     close_study();
 }
 
 static void answer_lists_confirmed_suspects_first(void **state) {
     (void)state;
-    reset();
     open_study(5);
-    costs[1] = 0.15;
-    costs[2] = -0.2;
-    costs[3] = 0.1, catches_up[3] = 0.9;
-    costs[4] = 0.12, returns_later[4] = true;
-    carry_out_next();
-    carry_out_next();
+    jobs[1].cost = 0.15;
+    jobs[2].cost = -0.2;
+    jobs[3].cost = 0.1, jobs[3].catches_up = 0.9;
+    jobs[4].cost = 0.12, jobs[4].returns_later = true;
+    carry_out_runs(2);
     const char *text = print(answer_print);
     assert_memory_equal(text, "pid 101 (job1): withholding 20 % of its CPU time gives 3", 56);
     assert_says(text, " more; all of it costs about 1");
@@ -528,11 +497,9 @@ static void answer_lists_confirmed_suspects_first(void **state) {
 /* The change is relative to a mean in which half of the slots have more CPU time. */
 static void change_of_another_suspects_cpu_time_is_reported(void **state) {
     (void)state;
-    reset();
     open_study(3);
-    fills_gaps[2] = 0.5;
-    carry_out_next();
-    carry_out_next();
+    jobs[2].fills_gaps = 0.5;
+    carry_out_runs(2);
     const char *text = print(answer_print);
     assert_says(text, "\nWhile pid 100 (job0) was throttled, pid 102 (job2) used 3");
     assert_says(text, " % more CPU time\n");
@@ -554,12 +521,10 @@ static void change_of_another_suspects_cpu_time_is_reported(void **state) {
  */
 static void cpu_time_of_a_throttled_neighbor_is_not_shifted_work(void **state) {
     (void)state;
-    reset();
     open_study(3);
-    fills_gaps[2] = 0.2;
-    costs[2] = 0.15;
-    carry_out_next();
-    carry_out_next();
+    jobs[2].fills_gaps = 0.2;
+    jobs[2].cost = 0.15;
+    carry_out_runs(2);
     const char *text = print(answer_print);
     assert_memory_equal(text, "pid 102 (job2): withholding 20 %", 32);
     assert_lacks(text, "only shifts");
@@ -569,12 +534,10 @@ static void cpu_time_of_a_throttled_neighbor_is_not_shifted_work(void **state) {
 
 static void load_that_has_risen_is_not_shifted_work(void **state) {
     (void)state;
-    reset();
     open_study(3);
-    grows[1] = 0.18;
-    costs[1] = 0.15;
-    carry_out_next();
-    carry_out_next();
+    jobs[1].grows = 0.18;
+    jobs[1].cost = 0.15;
+    carry_out_runs(2);
     const char *text = print(answer_print);
     assert_says(text, "; its load has risen since the run look, so it is unknown");
     assert_lacks(text, "only shifts");
@@ -583,15 +546,13 @@ static void load_that_has_risen_is_not_shifted_work(void **state) {
 
 static void suspect_that_hurts_is_confirmed_alone(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    costs[0] = 0.2;
-    carry_out_next();
-    carry_out_next();
+    jobs[0].cost = 0.2;
+    carry_out_runs(2);
     assert_lacks(print(answer_print), "alone");
     carry_out_next();
     assert_says(print(answer_print), "; alone, all of it costs about 1");
-    costs[0] = 0;
+    jobs[0].cost = 0;
     repeat_last();
     assert_says(print(answer_print), "; alone, no effect was found");
     close_study();
@@ -599,19 +560,17 @@ static void suspect_that_hurts_is_confirmed_alone(void **state) {
 
 static void suspect_may_be_untestable_alone(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    costs[0] = 0.2;
-    carry_out_next();
-    carry_out_next();
-    only_stops[0] = true;
+    jobs[0].cost = 0.2;
+    carry_out_runs(2);
+    jobs[0].only_stops = true;
     carry_out_next();
     assert_says(print(answer_print), "; alone, not testable");
-    costs[0] = 0;
+    jobs[0].cost = 0;
     repeat_last();
     assert_says(print(answer_print), "; alone, not testable");
     /* A record without samples gives no CPU time. */
-    costs[0] = 0.2;
+    jobs[0].cost = 0.2;
     repeat_last();
     write_text(
         "alone-100/s1", "samples.csv", "time,elapsed_seconds,target,load,error,duty,counted\n");
@@ -622,12 +581,10 @@ static void suspect_may_be_untestable_alone(void **state) {
 
 static void suspect_may_be_needed_alone(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    costs[0] = 0.2;
-    carry_out_next();
-    carry_out_next();
-    costs[0] = -0.2;
+    jobs[0].cost = 0.2;
+    carry_out_runs(2);
+    jobs[0].cost = -0.2;
     carry_out_next();
     assert_says(print(answer_print), "; alone, the service depends on it");
     close_study();
@@ -635,10 +592,8 @@ static void suspect_may_be_needed_alone(void **state) {
 
 static void study_without_effects_says_so(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    carry_out_next();
-    carry_out_next();
+    carry_out_runs(2);
     const char *text = print(answer_print), *first = "No suspect was found to hurt the victim; ";
     double percent;
     assert_memory_equal(text, first, strlen(first));
@@ -678,7 +633,6 @@ static void assert_missing(bool expected) {
 static void study_without_an_estimate_does_not_acquit_suspects(void **state) {
     static const double figures[] = {0, -3, 100};
     (void)state;
-    reset();
     open_study(2);
     carry_out_next();
     assert_memory_equal(
@@ -704,12 +658,10 @@ static void study_without_an_estimate_does_not_acquit_suspects(void **state) {
 
 static void shorter_iteration_times_count_as_an_improvement(void **state) {
     (void)state;
-    reset();
     open_study(2);
     options.victim.lower = true;
-    costs[0] = -0.2; /* iterations are shorter while it is throttled */
-    carry_out_next();
-    carry_out_next();
+    jobs[0].cost = -0.2; /* iterations are shorter while it is throttled */
+    carry_out_runs(2);
     const char *text = print(answer_print);
     assert_says(
         text, "pid 100 (job0): withholding 20 % of its CPU time makes the victim's times 3");
@@ -720,12 +672,10 @@ static void shorter_iteration_times_count_as_an_improvement(void **state) {
 
 static void large_costs_are_not_printed_in_exponential_notation(void **state) {
     (void)state;
-    reset();
     open_study(2);
     options.victim.lower = true;
-    costs[0] = -1.2;
-    carry_out_next();
-    carry_out_next();
+    jobs[0].cost = -1.2;
+    carry_out_runs(2);
     assert_says(print(answer_print), "; all of it makes them about 23");
     assert_lacks(print(answer_print), "e+");
     close_study();
@@ -733,11 +683,9 @@ static void large_costs_are_not_printed_in_exponential_notation(void **state) {
 
 static void groups_that_hurt_are_split(void **state) {
     (void)state;
-    reset();
     open_study(40);
-    costs[17] = 0.3;
-    carry_out_next();
-    carry_out_next();
+    jobs[17].cost = 0.3;
+    carry_out_runs(2);
     const char *plan = print(stages_print_plan);
     assert_says(plan, "run together-2 ");
     struct stages stages = read_study();
@@ -757,12 +705,10 @@ static void groups_that_hurt_are_split(void **state) {
 /* Another stage would throttle the same groups again. */
 static void groups_that_all_hurt_are_not_split(void **state) {
     (void)state;
-    reset();
     open_study(32);
     for (size_t i = 0; i < 32; i++)
-        costs[i] = 0.1;
-    carry_out_next();
-    carry_out_next();
+        jobs[i].cost = 0.1;
+    carry_out_runs(2);
     assert_lacks(print(stages_print_plan), "together-2");
     assert_says(print(answer_print), ", in a group of 2");
     assert_says(print(answer_print_json), "\"complete\": true");
@@ -772,16 +718,15 @@ static void groups_that_all_hurt_are_not_split(void **state) {
 /* In each stage all groups but one hurt. */
 static void groups_are_split_at_most_three_times(void **state) {
     (void)state;
-    reset();
     open_study(250);
     for (size_t i = 0; i < 300; i++)
-        costs[i] = 0.02;
+        jobs[i].cost = 0.02;
     carry_out_next();
     for (int number = 1; number <= 4; number++) {
         struct stages stages = read_study();
         const struct stage *stage = &stages.items[stages.count - 1];
         for (size_t i = 0; i < stage->bounds[1]; i++)
-            costs[stage->members[i]] = 0;
+            jobs[stage->members[i]].cost = 0;
         stages_close(&stages);
         carry_out_next();
     }
@@ -802,11 +747,9 @@ static int write_page(const char *page, struct ss_error *error) {
 
 static void page_has_the_question_and_the_answer(void **state) {
     (void)state;
-    reset();
     open_study(2);
-    costs[0] = 0.2;
-    carry_out_next();
-    carry_out_next();
+    jobs[0].cost = 0.2;
+    carry_out_runs(2);
     char page[80], path[100], text[20000];
     struct ss_error error = {0};
     snprintf(page, sizeof page, "%s/report", folder);
@@ -829,10 +772,8 @@ static void page_that_does_not_fit_on_the_disk_is_reported(void **state) {
     static const char *const names[] = {"suspects.csv", "crossed.csv", "report.html"};
     (void)state;
     SKIP_UNLESS_FULL();
-    reset();
     open_study(2);
-    carry_out_next();
-    carry_out_next();
+    carry_out_runs(2);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char page[96], path[120], message[160];
         struct ss_error error = {0};
@@ -853,10 +794,8 @@ static void page_that_cannot_be_replaced_is_kept(void **state) {
     struct rlimit before, none;
     struct stat old, now;
     char page[80], path[100];
-    reset();
     open_study(2);
-    carry_out_next();
-    carry_out_next();
+    carry_out_runs(2);
     snprintf(page, sizeof page, "%s/report", folder);
     snprintf(path, sizeof path, "%s/suspects.csv", page);
     assert_int_equal(write_page(page, &error), 0);

@@ -45,14 +45,20 @@ static void write_fleet(void) {
 }
 
 static struct ssreport_fleet fleet; /* too large for the stack */
+static struct ssreport_notes notes;
 
-static void read_fleet(void) {
-    struct ssreport_notes notes = {0};
+/* Reads what the test wrote to the folder. */
+static void read_folder(void) {
     struct ss_error error = {0};
-    write_fleet();
+    notes = (struct ssreport_notes){0};
     assert_true(ssreport_fleet_is_in(folder_path));
     if (ssreport_fleet_read(&fleet, folder_path, &notes, &error) < 0)
         fail_msg("not read: %s", error.message);
+}
+
+static void read_fleet(void) {
+    write_fleet();
+    read_folder();
     assert_string_equal(notes.text, "");
     assert_int_equal(fleet.count, 3);
 }
@@ -113,11 +119,9 @@ static void only_the_node_without_a_record_has_failed(void **state) {
 static void node_whose_record_is_missing_fails_with_the_path(void **state) {
     (void)state;
     char reason[256];
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     folder_write("fleet.csv", TABLE "a,a,x.trace,done,\"\"," START ",0.000000,0.000100,,\n");
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     snprintf(reason, sizeof reason, "%s/a/plan.json: No such file or directory", folder_path);
     assert_true(fleet.nodes[0].failed);
     assert_string_equal(fleet.nodes[0].reason, reason);
@@ -148,8 +152,6 @@ static void load_of_all_nodes_is_compared_with_the_sum_of_targets(void **state) 
 /* Node a pauses after 1.5 s for ten seconds. */
 static void pauses_of_a_node_are_not_covered(void **state) {
     (void)state;
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\n");
     write_plan("a/plan.json", 1);
@@ -159,7 +161,7 @@ static void pauses_of_a_node_are_not_covered(void **state) {
         HEADING "2026-11-24T00:00:01.000Z,1.000000,0.500000,0.500000,,,,,,,,,,,1\n"
                 "2026-11-24T00:00:12.500Z,12.500000,0.500000,0.100000,,,,,,,,,,,1\n"
                 "2026-11-24T00:00:13.500Z,13.500000,0.500000,0.300000,,,,,,,,,,,1\n");
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_near(fleet.nodes[0].covered, 3, 1e-9);
     assert_near(fleet.nodes[0].ended, 13.5, 1e-9);
     assert_near(fleet.nodes[0].load, 0.3, 1e-9);
@@ -171,11 +173,9 @@ static void pauses_of_a_node_are_not_covered(void **state) {
 
 static void node_without_cpus_has_failed(void **state) {
     (void)state;
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     write_fleet();
     write_plan("a/plan.json", 0);
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_true(fleet.nodes[0].failed);
     assert_string_equal(
         fleet.nodes[0].reason, "its record does not say how many CPUs the node has");
@@ -186,8 +186,6 @@ static void node_without_cpus_has_failed(void **state) {
 /* One digit too many must not make the replay last for months, nor a repeated row count twice. */
 static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
     (void)state;
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\nb,b,x,done,,,,,,\n");
     for (int i = 0; i < 2; i++) {
@@ -199,7 +197,7 @@ static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
                     "2026-11-24T00:00:03.000Z,3.000000,0.500000,0.200000,,,,,,,,,,,1\n"
                     "2026-11-24T00:00:02.000Z,2.000000,0.500000,0.100000,,,,,,,,,,,1\n");
     }
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_near(fleet.nodes[0].covered, 3, 1e-9);
     assert_near(fleet.nodes[0].load, 0.3, 1e-9);
     assert_near(fleet.width, 1, 0);
@@ -212,8 +210,6 @@ static void samples_with_impossible_times_are_left_out_and_noted(void **state) {
 static void faulty_nodes_are_counted_after_long_notes(void **state) {
     (void)state;
     static char table[4000], samples[2000];
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     snprintf(table, sizeof table, "%s%0600d\n%0600d\n", TABLE, 0, 0);
     snprintf(samples, sizeof samples,
@@ -230,7 +226,7 @@ static void faulty_nodes_are_counted_after_long_notes(void **state) {
         folder_write(path, samples);
     }
     folder_write("fleet.csv", table);
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_non_null(
         strstr(notes.text, "; 2 more nodes have invalid or incomplete lines of samples"));
     ssreport_fleet_free(&fleet);
@@ -239,8 +235,6 @@ static void faulty_nodes_are_counted_after_long_notes(void **state) {
 /* After more than a day without samples, only the first one is in doubt. */
 static void samples_after_a_long_gap_count(void **state) {
     (void)state;
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\n");
     write_plan("a/plan.json", 1);
@@ -250,7 +244,7 @@ static void samples_after_a_long_gap_count(void **state) {
                 "2026-11-26T00:00:00.000Z,172800.000000,0.500000,0.500000,,,,,,,,,,,1\n"
                 "2026-11-26T00:00:01.000Z,172801.000000,0.500000,0.200000,,,,,,,,,,,1\n"
                 "2026-11-26T00:00:03.000Z,172803.000000,0.500000,0.100000,,,,,,,,,,,1\n");
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_near(fleet.nodes[0].covered, 4, 1e-9);
     assert_near(fleet.nodes[0].load, 0.225, 1e-9);
     assert_ptr_equal(strstr(notes.text, "a: samples.csv:3: invalid row, in "), notes.text);
@@ -262,8 +256,6 @@ static void long_records_widen_the_bins(void **state) {
     (void)state;
     static char text[64 * 1024];
     size_t used = 0;
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\n");
     write_plan("a/plan.json", 4);
@@ -272,7 +264,7 @@ static void long_records_widen_the_bins(void **state) {
         used += (size_t)snprintf(text + used, sizeof text - used,
             "2026-11-24T00:00:00.000Z,%d.000000,0.250000,0.500000,,,,,,,,,,,1\n", i);
     folder_write("a/samples.csv", text);
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_near(fleet.width, 4, 0);
     assert_int_equal(ssreport_fleet_used(&fleet), 125);
     double cpu = 0, load = 0;
@@ -288,8 +280,6 @@ static void long_records_widen_the_bins(void **state) {
 /* Samples of 5 s: two make a span; the last one is shorter. */
 static void errors_over_spans_do_not_depend_on_the_length_of_samples(void **state) {
     (void)state;
-    struct ssreport_notes notes = {0};
-    struct ss_error error = {0};
     folder_open();
     folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\nb,b,x,done,,,,,,\n");
     write_plan("a/plan.json", 1);
@@ -301,7 +291,7 @@ static void errors_over_spans_do_not_depend_on_the_length_of_samples(void **stat
     folder_write("b/samples.csv",
         HEADING "2026-11-24T00:00:10.000Z,10.000000,0.500000,0.550000,,,,,,,,,,,1\n"
                 "2026-11-24T00:00:12.000Z,12.000000,0.500000,0.400000,,,,,,,,,,,1\n");
-    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    read_folder();
     assert_near(fleet.nodes[0].error_abs, (5 * 0.2 + 7 * 0.1) / 12, 1e-9);
     assert_near(fleet.nodes[0].apart, (10 * 0.05 + 2 * 0.1) / 12, 1e-9);
     assert_near(fleet.nodes[1].apart, fleet.nodes[0].apart, 1e-9);
@@ -410,18 +400,25 @@ static size_t count_words(const char *text, const char *word) {
     return found;
 }
 
-static void maps_show_when_nodes_failed(void **state) {
-    (void)state;
+/* Returns the pictures that `plot` draws of the fleet, as HTML; skips the test without gnuplot. */
+static char *draw(void (*plot)(struct ssreport_page *page, const struct ssreport_fleet *fleet)) {
     char *text = NULL;
     size_t size = 0;
     struct ssreport_page page = {.stream = open_memstream(&text, &size)};
-    read_fleet();
-    ssreport_fleet_plot_map(&page, &fleet);
+    assert_non_null(page.stream);
+    plot(&page, &fleet);
     fclose(page.stream);
     if (page.pictures == 0) {
         free(text);
         SKIP("gnuplot: no picture can be drawn");
     }
+    return text;
+}
+
+static void maps_show_when_nodes_failed(void **state) {
+    (void)state;
+    read_fleet();
+    char *text = draw(ssreport_fleet_plot_map);
     assert_that(count_words(text, "crosses mark the ends of failed nodes"), >=, 2);
     free(text);
     ssreport_fleet_free(&fleet);
@@ -431,35 +428,19 @@ static void maps_show_when_nodes_failed(void **state) {
 static void outliers_do_not_determine_the_color_scale_of_errors(void **state) {
     (void)state;
     static struct ssreport_fleet_node nodes[101];
-    char *text = NULL;
-    size_t size = 0;
-    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
     fleet = (struct ssreport_fleet){.nodes = nodes, .count = 101, .width = 1};
     for (int i = 0; i < 101; i++)
         nodes[i] = (struct ssreport_fleet_node){
             .covered = 1, .cpus = 1, .error = i == 0 ? -0.5 : 0.0001 * i, .late = NAN};
-    ssreport_fleet_plot_errors(&page, &fleet);
-    fclose(page.stream);
-    if (page.pictures == 0) {
-        free(text);
-        SKIP("gnuplot: no picture can be drawn");
-    }
+    char *text = draw(ssreport_fleet_plot_errors);
     assert_that(count_words(text, "the outermost bars include 1 more extreme node"), >=, 1);
     free(text);
 }
 
 static void error_of_each_node_is_drawn(void **state) {
     (void)state;
-    char *text = NULL;
-    size_t size = 0;
-    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
     read_fleet();
-    ssreport_fleet_plot_errors(&page, &fleet);
-    fclose(page.stream);
-    if (page.pictures == 0) {
-        free(text);
-        SKIP("gnuplot: no picture can be drawn");
-    }
+    char *text = draw(ssreport_fleet_plot_errors);
     assert_that(count_words(text, "Number of nodes by mean error"), >=, 1);
     free(text);
     ssreport_fleet_free(&fleet);
@@ -467,20 +448,12 @@ static void error_of_each_node_is_drawn(void **state) {
 
 static void time_axes_are_labeled_alike(void **state) {
     (void)state;
-    char *text = NULL;
-    size_t size = 0;
-    struct ssreport_page page = {.stream = open_memstream(&text, &size)};
-    assert_non_null(page.stream);
     read_fleet();
-    ssreport_fleet_plot_sum(&page, &fleet);
-    ssreport_fleet_plot_map(&page, &fleet);
-    fclose(page.stream);
-    if (page.pictures == 0) {
-        free(text);
-        SKIP("gnuplot: no picture can be drawn");
-    }
-    assert_that(count_words(text, "time in seconds"), ==, 3);
-    free(text);
+    char *sum = draw(ssreport_fleet_plot_sum), *map = draw(ssreport_fleet_plot_map);
+    assert_that(count_words(sum, "time in seconds"), ==, 1);
+    assert_that(count_words(map, "time in seconds"), ==, 2);
+    free(sum);
+    free(map);
     ssreport_fleet_free(&fleet);
 }
 
@@ -490,7 +463,7 @@ UNIT_MAIN(
     cmocka_unit_test(late_starts_are_measured_by_the_corrected_clock),
     cmocka_unit_test(clocks_that_are_off_or_imprecise_are_not_trusted),
     cmocka_unit_test(only_the_node_without_a_record_has_failed),
-        cmocka_unit_test(node_whose_record_is_missing_fails_with_the_path),
+    cmocka_unit_test(node_whose_record_is_missing_fails_with_the_path),
     cmocka_unit_test(load_of_all_nodes_is_compared_with_the_sum_of_targets),
     cmocka_unit_test(pauses_of_a_node_are_not_covered),
     cmocka_unit_test(node_without_cpus_has_failed),
