@@ -450,6 +450,15 @@ static void columns_must_be_usable_in_a_table(void **state) {
                                      "done: choose another name");
 }
 
+static void needs_of_a_run_is_not_the_name_of_a_column(void **state) {
+    (void)state;
+    static const char why[] = "plan:1: needs= is allowed only in the line of a run: write it "
+                              "there, or give the column another name";
+    assert_refused("set a=1 needs=b\n", why);
+    assert_refused("before needs=b -- x\n", why);
+    assert_refused("skip a reason=x needs=b\n", why);
+}
+
 static void needed_runs_must_be_declared_above(void **state) {
     (void)state;
     assert_refused("run a takes 1s needs=b\nmain -- x\n",
@@ -487,4 +496,5 @@ UNIT_MAIN(
     cmocka_unit_test(roles_must_be_unique_and_usable_in_placeholders),
     cmocka_unit_test(invalid_readiness_conditions_are_refused),
     cmocka_unit_test(columns_must_be_usable_in_a_table),
+    cmocka_unit_test(needs_of_a_run_is_not_the_name_of_a_column),
     cmocka_unit_test(needed_runs_must_be_declared_above))

@@ -195,6 +195,9 @@ static int check_key(const char *key, struct ss_error *error) {
             return ss_error_fail(error,
                 "the column '%s' is filled in when the run is done: choose another name", key);
     }
+    if (strcmp(key, "needs") == 0)
+        return ss_error_fail(error, "needs= is allowed only in the line of a run: write it there, "
+                                    "or give the column another name");
     return 0;
 }
 
