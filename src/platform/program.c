@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "platform/program.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ int ss_program_main(const char *name, ss_program *program, char **argv) {
     struct ss_error error = {0}, lost = {0};
     int status = 0;
     ss_streams_occupy();
+    signal(SIGCHLD, SIG_DFL); /* if the caller ignores it, the statuses of children would be lost */
     if (ss_program_check_rights(&error) < 0 || program(argv, &status, &error) < 0)
         fprintf(stderr, "%s: %s\n", name, error.message);
     /* Output that was printed before a failure is still useful. */

@@ -11,9 +11,9 @@
 typedef int ss_program(char **argv, int *status, struct ss_error *error);
 
 /*
- * Runs the body: opens missing standard streams, refuses raised rights, flushes standard output at
- * the end, and prints "NAME: message" for an error of the body and for lost output. Returns the
- * exit status.
+ * Runs the body: opens missing standard streams, no longer ignores SIGCHLD, refuses raised rights,
+ * flushes standard output at the end, and prints "NAME: message" for an error of the body and for
+ * lost output. Returns the exit status.
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
 

@@ -85,7 +85,15 @@ a_limit_that_no_group_can_have_is_refused() {
     says "showstopper-place: 'disk': not one of quota, cpus, memory"
 }
 
+# The kernel accepts at least 1 ms in each period.
+a_quota_below_one_millisecond_is_refused() {
+    make_hierarchy cpu cpu.cfs_period_us cpu.cfs_quota_us
+    place 1 make x --quota 0.009
+    says "showstopper-place: --quota: '0.009' is too small: write at least 0.01"
+}
+
 run_case groups_of_version_one_are_limited_in_each_hierarchy
 run_case groups_of_version_two_are_limited_in_the_unified_hierarchy
 run_case a_limit_that_no_group_can_have_is_refused
+run_case a_quota_below_one_millisecond_is_refused
 end_cases

@@ -243,6 +243,8 @@ the_cool_down_ends_at_the_idle_power() {
     is_planned 1 '^before -- .*/energy .* --settle .\{idle_watts'
     is_planned 0 '^before -- sleep'
     [ "$("$experiments/energy" 'echo 20' --mean 1 2>/dev/null)" = "mean 20" ] || fail "wrong mean"
+    [ "$(env --ignore-signal=CHLD "$experiments/energy" 'echo 20' --mean 1)" = "mean 20" ] ||
+        fail "a caller that ignores SIGCHLD changes the mean"
     # The power falls to the idle power in the third second.
     # shellcheck disable=SC2016 # the shell of the command expands it
     "$experiments/energy" 'echo >>'"$scratch/seconds; echo "'$((23 - $(wc -l <'"$scratch/seconds)))" --settle 19.7 \

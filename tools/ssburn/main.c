@@ -34,15 +34,14 @@ static int burn(const struct options *options, struct ss_error *error) {
 }
 
 /*
- * Restores default signals. If the parent ignores or blocks them, ssburn would otherwise not end
- * with its reader, and could not wait for children.
+ * Restores the default of SIGPIPE. If the parent ignores or blocks it, ssburn would otherwise not
+ * end with its reader.
  */
-static void reset_signals(void) {
+static void reset_pipe_signal(void) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGCHLD, SIG_DFL);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -66,7 +65,7 @@ static int execute(char **argv, struct ss_error *error) {
 
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
-    reset_signals();
+    reset_pipe_signal();
     int result = execute(argv, error);
     if (result == 0 && ss_streams_flush(error) < 0)
         result = -2;

@@ -96,7 +96,6 @@ static int run_child(
     sigaddset(&signals, SIGCHLD);
     if (!instance)
         sigaddset(&signals, SIGTERM);
-    signal(SIGCHLD, SIG_DFL); /* the caller may ignore SIGCHLD, which would lose the exit status */
     sigprocmask(SIG_BLOCK, &signals, &before);
     pid_t child = fork();
     if (child < 0)

@@ -32,7 +32,6 @@ static int open_signals(struct holder *holder, struct ss_error *error) {
     sigset_t set;
     ss_end_signals(&set);
     sigaddset(&set, SIGCHLD);
-    signal(SIGCHLD, SIG_DFL); /* the caller may ignore SIGCHLD, which would lose the exit status */
     sigprocmask(SIG_BLOCK, &set, &holder->before);
     holder->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (holder->signals < 0)

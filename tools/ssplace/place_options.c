@@ -22,7 +22,7 @@ static int take_word(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpu_list), .help = "for `make` and `settings`: limit the place to these CPUs"}},
-    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .min = "0.001", .help = "for `make` and `settings`: limit the CPU time to this mean number of CPUs"}},
+    {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .min = "0.01", .help = "for `make` and `settings`: limit the CPU time to this mean number of CPUs"}},
     {0, NULL, {"instance", AT(instance), .help = "for `enter`: leave signals to Showstopper"}},
     {0, "DIR", {"root", SS_OPTION_TEXT, AT(root), .help = "use /proc and /sys/fs/cgroup in DIR"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},

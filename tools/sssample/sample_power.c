@@ -83,7 +83,9 @@ static bool find_rapl(struct sssample_power *power, const char *root) {
             name_package(power, folder);
     }
     globfree(&found);
-    strcat(power->scope, power->count > 0 ? ")" : "");
+    size_t used = strlen(power->scope);
+    if (power->count > 0)
+        snprintf(power->scope + used, sizeof power->scope - used, ")");
     return power->count > 0;
 }
 
