@@ -9,7 +9,10 @@
  *   scaling_min_freq, _max_freq  clamped to the hardware's; then a minimum above the maximum is
  *                                EINVAL before Linux 5.4, and clamped to the maximum since
  *                                (SS_TEST_KERNEL/clamps-minimum exists)
- *   boost, no_turbo              EINVAL for anything but 0 and 1
+ *   boost, no_turbo              EINVAL for anything but 0 and 1. Where a policy has the files
+ *                                .highest.off and .highest.on, these are its highest frequencies
+ *                                without and with turbo; boost, as in amd-pstate, writes them to
+ *                                cpuinfo_max_freq and scaling_max_freq
  *   *_power_limit_uw             rounded down to 1/8 W
  *   control groups               see fake_groups.c
  *
@@ -136,32 +139,43 @@ static int set_speed(const char *folder, const char *name, const char *text) {
     return 0;
 }
 
+/* Returns the highest frequency of a policy, in the current state of turbo. */
+static long find_highest(const char *folder) {
+    char boost[300], text[300], global[ROOM];
+    snprintf(global, sizeof global, "%s/../../intel_pstate", folder);
+    fake_get(folder, "boost", boost);
+    bool on = *boost ? *boost == '1' : fake_get_number(global, "no_turbo") == 0;
+    fake_get(folder, on ? ".highest.on" : ".highest.off", text);
+    return *text ? strtol(text, NULL, 10) : fake_get_number(folder, "cpuinfo_max_freq");
+}
+
 /*
  * Since Linux 5.4 each limit is a request, which the kernel keeps and applies again when the other
- * limit changes. Hidden files keep both requests.
+ * limit changes. Hidden files keep both requests. Without a name, only applies them again.
  */
 static int request_limit(const char *folder, const char *name, long value) {
     static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
-    long asked[2];
+    long limits[2], lowest = fake_get_number(folder, "cpuinfo_min_freq");
     for (int i = 0; i < 2; i++) {
         char hidden[64], text[300];
         snprintf(hidden, sizeof hidden, ".%s", files[i]);
         if (strcmp(files[i], name) == 0)
             fake_put_number(folder, hidden, value);
         fake_get(folder, hidden, text);
-        asked[i] = *text ? strtol(text, NULL, 10) : fake_get_number(folder, files[i]);
+        limits[i] = clamp(*text ? strtol(text, NULL, 10) : fake_get_number(folder, files[i]),
+            lowest, find_highest(folder));
     }
-    fake_put_number(folder, files[0], asked[0] < asked[1] ? asked[0] : asked[1]);
-    fake_put_number(folder, files[1], asked[1]);
+    fake_put_number(folder, files[0], limits[0] < limits[1] ? limits[0] : limits[1]);
+    fake_put_number(folder, files[1], limits[1]);
     return 0;
 }
 
 static int set_limit(const char *folder, const char *name, const char *text) {
     bool is_minimum = strcmp(name, "scaling_min_freq") == 0;
-    long value = clamp(strtol(text, NULL, 10), fake_get_number(folder, "cpuinfo_min_freq"),
-        fake_get_number(folder, "cpuinfo_max_freq"));
     if (fake_has_switch("clamps-minimum"))
-        return request_limit(folder, name, value);
+        return request_limit(folder, name, strtol(text, NULL, 10));
+    long value = clamp(
+        strtol(text, NULL, 10), fake_get_number(folder, "cpuinfo_min_freq"), find_highest(folder));
     if (is_minimum ? value > fake_get_number(folder, "scaling_max_freq")
                    : value < fake_get_number(folder, "scaling_min_freq"))
         return EINVAL;
@@ -173,6 +187,15 @@ static int set_switch(const char *folder, const char *name, const char *text) {
     if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
         return EINVAL;
     fake_put(folder, name, text);
+    for (int cpu = 0; strcmp(name, "no_turbo") == 0 && cpu < 4; cpu++) {
+        char policy[ROOM];
+        snprintf(policy, sizeof policy, "%s/../cpufreq/policy%d", folder, cpu);
+        request_limit(policy, "", 0);
+    }
+    if (strstr(folder, "/policy")) {
+        fake_put_number(folder, "cpuinfo_max_freq", find_highest(folder));
+        request_limit(folder, "scaling_max_freq", find_highest(folder));
+    }
     return 0;
 }
 

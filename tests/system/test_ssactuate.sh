@@ -546,6 +546,57 @@ files_of_other_rules_are_restored_at_a_switch() {
     unchanged
 }
 
+# unpack_turbo NAME: unpacks a machine whose highest frequency is 2 GHz without turbo, on Linux 5.4 or later.
+unpack_turbo() {
+    local policy
+    unpack "$1"
+    touch "$tree/clamps-minimum"
+    for policy in "$tree"/sys/devices/system/cpu/cpufreq/policy*; do
+        cp "$policy/cpuinfo_max_freq" "$policy/.highest.on"
+        echo 2000000 >"$policy/.highest.off"
+    done
+}
+
+# stop_turbo NAME: what amd-pstate shows without boost, or intel_pstate without turbo, which leaves cpuinfo_max_freq alone.
+stop_turbo() {
+    local cpus=$tree/sys/devices/system/cpu
+    if [ "$1" = intel-pstate ]; then
+        echo 1 >"$cpus/intel_pstate/no_turbo"
+    else
+        echo 0 | tee "$cpus"/cpufreq/policy*/boost >/dev/null
+        echo 2000000 | tee "$cpus"/cpufreq/policy*/cpuinfo_max_freq >/dev/null
+    fi
+    write_max 2000000
+    remember
+}
+
+max_is_the_highest_frequency_after_turbo_is_switched() {
+    local name on policy
+    while read -r name on; do
+        unpack_turbo "$name"
+        policy=$tree/sys/devices/system/cpu/cpufreq/policy1
+        expect 0 actuate run frequency=max,turbo=off -- cat "$policy/scaling_min_freq" "$policy/scaling_max_freq"
+        is out $'2000000\n2000000'
+        unchanged
+        stop_turbo "$name"
+        expect 0 actuate run frequency=max,turbo=on -- cat "$policy/scaling_min_freq" "$policy/scaling_max_freq"
+        is out "$on"$'\n'"$on"
+        unchanged
+        begin_load
+        write_policy "load record $folder/load" 'every 20m' 'stay 20m' \
+            'below 40% frequency=max,turbo=off' 'above 60% frequency=max,turbo=on'
+        expect 0 actuate follow --policy "$folder/policy" -- sh -c '
+            echo 0.8 >>"$1"; until grep -q "$2" "$3/scaling_min_freq"; do sleep 0.02; done
+            echo 0.2 >>"$1"; until grep -q 2000000 "$3/scaling_max_freq"; do sleep 0.02; done' - \
+            "$folder/load/samples.csv" "$on" "$policy"
+        is err ''
+        unchanged
+    done <<'END'
+amd-boost 3500000
+intel-pstate 3200000
+END
+}
+
 # Files set by any rule must be restored, whichever rule applies at the end.
 a_killed_follow_is_restored() {
     unpack intel-pstate
@@ -804,6 +855,19 @@ process_group_with_a_reused_id_is_left_alone() {
     journal_of_killed_run "$started"
     expect 0 ssactuate restore --root "$folder/state"
     have_cpus "$usable" || fail "the affinity was not restored"
+}
+
+rules_without_cpus_leave_affinities_alone() {
+    need_cpus
+    unpack intel-pstate
+    begin_load
+    write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% power=60W' 'above 60% power=70W'
+    expect 0 actuate follow --policy "$folder/policy" -- env -u LD_PRELOAD sh -c '
+        taskset -cp "$1" $$ >/dev/null; echo 0.8 >>"$2"
+        until grep -q 70000000 "$3"/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw; do sleep 0.02; done
+        sleep 0.1; taskset -cp $$ | sed "s/.*: //"' - "$first" "$folder/load/samples.csv" "$tree"
+    is out "$first"
+    unchanged
 }
 
 affinity_changed_by_other_programs_is_not_restored() {
@@ -1135,6 +1199,7 @@ run_case killed_keeper_is_replaced
 run_case every_value_is_restored_after_random_kills
 run_case follow_sets_the_level_for_the_current_load
 run_case files_of_other_rules_are_restored_at_a_switch
+run_case max_is_the_highest_frequency_after_turbo_is_switched
 run_case a_killed_follow_is_restored
 run_case signal_ends_the_policy_before_the_command
 run_case a_failed_switch_does_not_affect_the_command
@@ -1145,6 +1210,7 @@ run_case follow_of_process_groups_ends_with_the_first
 run_case killed_follow_restores_the_affinity_of_process_groups
 run_case process_group_in_use_is_refused_with_the_pid
 run_case process_group_with_a_reused_id_is_left_alone
+run_case rules_without_cpus_leave_affinities_alone
 run_case affinity_changed_by_other_programs_is_not_restored
 run_case the_command_does_not_start_if_the_side_is_invalid
 run_case the_command_does_not_start_if_a_policy_cannot_be_set

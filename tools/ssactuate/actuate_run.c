@@ -78,7 +78,7 @@ static int make_words(struct run *run, struct ss_error *error) {
 static int set_files(struct run *run, struct ss_error *error) {
     for (size_t i = 0; i < run->plan.count; i++) {
         const struct ssactuate_setting *setting = &run->plan.settings[i];
-        if (ssactuate_journal_set(&run->undoing.journal, i, setting->value, error) < 0)
+        if (ssactuate_journal_set(&run->undoing.journal, setting, error) < 0)
             return -1;
     }
     return 0;

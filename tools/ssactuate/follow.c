@@ -61,6 +61,7 @@ struct follow {
     struct ssactuate_plan plan;     /* plan of the current rule */
     struct ssactuate_plan all;      /* the files of all rules */
     unsigned limits;                /* limits of all rules, as in ssactuate_place_limits() */
+    bool moves;                     /* a rule chooses CPUs; otherwise affinities are left alone */
     struct party parties[2];        /* the command and the side, or two sides */
     bool has_side;                  /* the second party is present */
     struct ssactuate_copies copies; /* replace the command with `instances` */
@@ -80,12 +81,27 @@ struct follow {
     bool said_crowded; /* that threads share CPUs */
 };
 
-static bool has_file(const struct ssactuate_plan *plan, const char *path) {
+/* Returns the setting of a file, or NULL. */
+static struct ssactuate_setting *find_file(const struct ssactuate_plan *plan, const char *path) {
     for (size_t i = 0; i < plan->count; i++) {
         if (strcmp(plan->settings[i].path, path) == 0)
-            return true;
+            return &plan->settings[i];
     }
-    return false;
+    return NULL;
+}
+
+/* Adds the files of a rule to those of all rules. The journal must recognize the values of each. */
+static int gather_files(
+    struct follow *follow, const struct ssactuate_plan *plan, struct ss_error *error) {
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct ssactuate_setting *setting = &plan->settings[i];
+        struct ssactuate_setting *known = find_file(&follow->all, setting->path);
+        if (!known && ssactuate_plan_add(&follow->all, setting, error) < 0)
+            return -1;
+        if (known && known->kept < setting->kept)
+            known->kept = setting->kept;
+    }
+    return 0;
 }
 
 /* Plans all rules once, so that errors in them are reported before the command starts. */
@@ -102,11 +118,10 @@ static int gather(struct follow *follow, struct ss_error *error) {
                                                           "the URLs of the instances to ssrequest"
                                                         : "--control requires `instances`");
         follow->has_copies = plan.instances > 0;
-        for (size_t j = 0; status == 0 && j < plan.count; j++) {
-            if (!has_file(&follow->all, plan.settings[j].path))
-                status = ssactuate_plan_add(&follow->all, &plan.settings[j], error);
-        }
+        if (status == 0)
+            status = gather_files(follow, &plan, error);
         follow->limits |= ssactuate_place_limits(&follow->machine, &plan);
+        follow->moves |= plan.pinned || plan.cpu_count > 0 || plan.each;
         ssactuate_plan_free(&plan);
         if (status < 0)
             return ss_error_wrap(error, "%s:%zu", follow->options->policy, rule->line);
@@ -157,16 +172,9 @@ static int check_memory(const struct follow *follow, struct ss_error *error) {
 }
 
 static int set_files(struct follow *follow, struct ss_error *error) {
-    struct ssactuate_journal *journal = &follow->undoing.journal;
     for (size_t i = 0; i < follow->plan.count; i++) {
         const struct ssactuate_setting *setting = &follow->plan.settings[i];
-        size_t number = 0;
-        while (number < journal->count &&
-               strcmp(journal->entries[number].setting.path, setting->path) != 0)
-            number++;
-        if (number == journal->count)
-            return ss_error_fail(error, "/%s is not in the journal", setting->path);
-        if (ssactuate_journal_set(journal, number, setting->value, error) < 0)
+        if (ssactuate_journal_set(&follow->undoing.journal, setting, error) < 0)
             return -1;
     }
     return 0;
@@ -182,7 +190,7 @@ static int restore_others(struct follow *follow, struct ss_error *error) {
     if (!kept)
         return ss_error_memory(error);
     for (size_t i = 0; i < journal->count; i++)
-        kept[i] = has_file(&follow->plan, journal->entries[i].setting.path);
+        kept[i] = find_file(&follow->plan, journal->entries[i].setting.path) != NULL;
     return ssactuate_journal_restore_others(journal, kept, error);
 }
 
@@ -219,8 +227,11 @@ static int apply(struct follow *follow, struct ss_error *error) {
         return -1;
     for (int i = 0; i < 2; i++) {
         struct party *party = &follow->parties[i];
-        if (ssactuate_place_limit(&party->place, &follow->plan, error) < 0 ||
-            (party->group > 0 && confine_group(follow, party, error) < 0))
+        if (ssactuate_place_limit(&party->place, &follow->plan, error) < 0)
+            return -1;
+        if (!follow->moves)
+            continue;
+        if (party->group > 0 && confine_group(follow, party, error) < 0)
             return -1;
         if (party->runs && party->group == 0)
             move_party(follow, i);

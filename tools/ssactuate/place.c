@@ -9,7 +9,7 @@ int ssactuate_place_choose(struct ssactuate_place *place, const struct ssactuate
     place->masked = false;
     if (!plan->pinned && plan->cpu_count == 0)
         return 0;
-    if (!plan->pinned && topology_place(machine->root, &request, &plan->cpus, error) < 0)
+    if (!plan->ordered && topology_place(machine->root, &request, &plan->cpus, error) < 0)
         return -1;
     if (plan->cpu_count > 0)
         plan->cpus.count = (uint32_t)plan->cpu_count;

@@ -82,7 +82,7 @@ static void open_state(void) {
 
 static size_t add(const char *path, const char *knob) {
     struct ss_error error = {0};
-    struct ssactuate_setting setting = {.rounded = true};
+    struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
     snprintf(setting.path, sizeof setting.path, "%s", path);
     snprintf(setting.knob, sizeof setting.knob, "%s", knob);
     check(ssactuate_journal_lock(&journal, knob, &error), &error);
@@ -101,9 +101,15 @@ static void arm(void) {
     check(ssactuate_journal_arm(&journal, &error), &error);
 }
 
+static int try_to_set(size_t number, const char *value, struct ss_error *error) {
+    struct ssactuate_setting setting = journal.entries[number].setting;
+    snprintf(setting.value, sizeof setting.value, "%s", value);
+    return ssactuate_journal_set(&journal, &setting, error);
+}
+
 static void set(size_t number, const char *value) {
     struct ss_error error = {0};
-    check(ssactuate_journal_set(&journal, number, value, &error), &error);
+    check(try_to_set(number, value, &error), &error);
 }
 
 static void assert_file(const char *path, const char *expected) {
@@ -227,12 +233,12 @@ static void line_after_an_incomplete_line_counts(void **state) {
     (void)state;
     begin_run();
     limit_growth(3);
-    assert_int_equal(ssactuate_journal_set(&journal, 0, "160", &error), -1);
+    assert_int_equal(try_to_set(0, "160", &error), -1);
     assert_file("sys/a", "150");
     limit_growth(SIZE_MAX);
     error = (struct ss_error){0};
     assert_int_equal(unlink(tree_path("sys/a")), 0);
-    assert_int_equal(ssactuate_journal_set(&journal, 0, "180", &error), -1);
+    assert_int_equal(try_to_set(0, "180", &error), -1);
     tree_write("sys/a", "180\n");
     assert_that(restore_dead().restored, ==, 1);
     assert_file("sys/a", "100");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define MACHINE_FOLDER "actuate"
 #include "actuator.h"
+#include "place.h"
 
 #include "machine_tree.h"
 
@@ -111,6 +112,51 @@ static void boost_of_each_policy_is_switched(void **state) {
     close_machine();
 }
 
+/* The highest frequency with turbo is known only once turbo is on. */
+static void limits_of_turbo_are_left_to_the_kernel(void **state) {
+    (void)state;
+    open_machine("amd-boost");
+    tree_write("sys/devices/system/cpu/cpufreq/policy0/boost", "0\n");
+    tree_write("sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq", "2000000\n");
+    tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq", "2000000\n");
+    REFUSE("out of range", "frequency@0=3.5GHz");
+    PLAN("frequency@0=3.5GHz,turbo=on");
+    expect_setting(1, "cpufreq/policy0/scaling_max_freq 3500000");
+    assert_int_equal(plan.settings[1].kept, SSACTUATE_ROUNDED);
+    PLAN("frequency@0=1GHz-max,turbo=on");
+    expect_setting(2, "cpufreq/policy0/scaling_max_freq 2147483647");
+    assert_int_equal(plan.settings[2].kept, SSACTUATE_LOWERED);
+    PLAN("frequency@0=1GHz-max,turbo=off");
+    expect_setting(2, "cpufreq/policy0/scaling_max_freq 2000000");
+    assert_int_equal(plan.settings[2].kept, SSACTUATE_LOWERED);
+    REFUSE("out of range", "frequency@0=3.5GHz,turbo=off");
+    close_machine();
+}
+
+static void frequencies_of_turbo_can_be_set(void **state) {
+    (void)state;
+    open_machine("acpi-cpufreq");
+    tree_write("sys/devices/system/cpu/cpufreq/boost", "0\n");
+    tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_boost_frequencies", "2500000 \n");
+    PLAN("frequency@0=2.5GHz,turbo=on");
+    expect_setting(3, "cpufreq/policy0/scaling_setspeed 2500000");
+    REFUSE("'2.4GHz' is not a frequency of these CPUs", "frequency@0=2.4GHz,turbo=on");
+    close_machine();
+}
+
+static void last_knob_of_a_policy_decides(void **state) {
+    (void)state;
+    open_machine("acpi-cpufreq");
+    PLAN("frequency@0-1=1.4GHz,turbo=on", "frequency@2-3=1.4GHz,turbo=off");
+    assert_that(plan.count, ==, 9);
+    expect_setting(0, "cpufreq/boost 0");
+    PLAN("frequency@0-1=1.4GHz", "frequency=1.4GHz-2.1GHz");
+    assert_that(plan.count, ==, 8);
+    expect_setting(0, "cpufreq/policy0/scaling_min_freq 1400000");
+    expect_setting(1, "cpufreq/policy0/scaling_max_freq 2100000");
+    close_machine();
+}
+
 static void knob_with_unwritable_files_is_absent(void **state) {
     (void)state;
     open_machine("intel-pstate");
@@ -164,6 +210,27 @@ static void pin_to_all_cpus_means_free(void **state) {
     REFUSE("first requires a number of CPUs", "pin=first");
     REFUSE("ssactuate may not use CPU 4", "pin=3-4");
     REFUSE("from 1 to 4", "cpus=5");
+    close_machine();
+}
+
+static const char *choose_cpus(void) {
+    static char text[100];
+    struct ssactuate_place place = {0};
+    struct ss_error error = {0};
+    assert_int_equal(ssactuate_place_choose(&place, &machine, &plan, &error), 0);
+    ss_cpus_print(text, sizeof text, &place.mask);
+    return text;
+}
+
+static void cpus_are_the_first_in_the_order_of_pin(void **state) {
+    (void)state;
+    open_machine("../platform/m620-near");
+    PLAN("cpus=2");
+    assert_string_equal(choose_cpus(), "0-1");
+    PLAN("pin=spread", "cpus=2");
+    assert_string_equal(choose_cpus(), "0,16");
+    PLAN("pin=free,each", "cpus=2");
+    assert_string_equal(choose_cpus(), "0-1");
     close_machine();
 }
 
@@ -245,10 +312,14 @@ UNIT_MAIN(
     cmocka_unit_test(maximum_rises_before_the_minimum),
     cmocka_unit_test(cpus_of_a_shared_policy_are_set_together),
     cmocka_unit_test(boost_of_each_policy_is_switched),
+    cmocka_unit_test(limits_of_turbo_are_left_to_the_kernel),
+    cmocka_unit_test(frequencies_of_turbo_can_be_set),
+    cmocka_unit_test(last_knob_of_a_policy_decides),
     cmocka_unit_test(knob_with_unwritable_files_is_absent),
     cmocka_unit_test(power_is_set_for_each_package),
     cmocka_unit_test(each_file_is_set_by_the_last_knob_that_names_it),
     cmocka_unit_test(pin_to_all_cpus_means_free),
+    cmocka_unit_test(cpus_are_the_first_in_the_order_of_pin),
     cmocka_unit_test(size_sets_cpus_quota_and_memory),
     cmocka_unit_test(quota_and_memory_have_limits),
     cmocka_unit_test(printed_levels_describe_the_current_state))

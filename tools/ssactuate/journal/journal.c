@@ -17,6 +17,8 @@
 
 #define SUFFIX ".journal"
 
+static const char *const kept_words[] = {"exact", "rounded", "lowered"};
+
 static int make_folder(const char *path, struct ss_error *error) {
     if (mkdir(path, 0755) < 0 && errno != EEXIST)
         return ss_error_fail(error, "cannot create %s: %s", path, strerror(errno));
@@ -188,8 +190,8 @@ int ssactuate_journal_add(struct ssactuate_journal *journal,
     int status = ssactuate_file_read(journal->state->root, setting->path, entry->before);
     if (status < 0)
         return ss_error_fail(error, "cannot read /%s: %s", setting->path, strerror(-status));
-    if (APPEND(journal, error, "set", setting->knob, setting->path,
-            setting->rounded ? "rounded" : "exact", entry->before) < 0)
+    if (APPEND(journal, error, "set", setting->knob, setting->path, kept_words[setting->kept],
+            entry->before) < 0)
         return -1;
     return (int)journal->count - 1;
 }
@@ -336,16 +338,18 @@ int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *er
     return sync_folder(journal->state, error);
 }
 
-/* Returns whether `found` equals `wanted`, apart from rounding by the kernel. */
-static bool is_made_of(
-    const struct ssactuate_setting *setting, const char *found, const char *wanted) {
+/* Returns whether the kernel may have made `found` of the setting's value. */
+static bool is_made_of(const struct ssactuate_setting *setting, const char *found) {
+    const char *wanted = setting->value;
     char *end[2];
     if (strcmp(found, wanted) == 0)
         return true;
-    if (!setting->rounded)
+    if (setting->kept == SSACTUATE_EXACT)
         return false;
     double numbers[] = {strtod(found, &end[0]), strtod(wanted, &end[1])};
-    return end[0] != found && !*end[0] && end[1] != wanted && !*end[1] &&
+    if (end[0] == found || *end[0] || end[1] == wanted || *end[1])
+        return false;
+    return (setting->kept == SSACTUATE_LOWERED && numbers[0] < numbers[1]) ||
            fabs(numbers[0] - numbers[1]) <= SSACTUATE_ROUNDING * fabs(numbers[1]);
 }
 
@@ -373,10 +377,15 @@ static int note_got(struct ssactuate_journal *journal, size_t number, struct ss_
     return note(journal, "got", number, entry->got, error);
 }
 
-int ssactuate_journal_set(
-    struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error) {
+int ssactuate_journal_set(struct ssactuate_journal *journal,
+    const struct ssactuate_setting *setting, struct ss_error *error) {
+    const char *path = setting->path, *value = setting->value;
+    size_t number = 0;
+    while (number < journal->count && strcmp(journal->entries[number].setting.path, path) != 0)
+        number++;
+    if (number == journal->count)
+        return ss_error_fail(error, "/%s is not in the journal", path);
     struct ssactuate_entry *entry = &journal->entries[number];
-    const char *path = entry->setting.path;
     if (note_want(journal, number, value, error) < 0)
         return -1;
     int status = ssactuate_file_write(journal->state->root, path, value);
@@ -388,7 +397,7 @@ int ssactuate_journal_set(
         return ss_error_fail(error, "cannot read /%s: %s", path, strerror(-status));
     if (note_got(journal, number, error) < 0)
         return -1;
-    if (!is_made_of(&entry->setting, entry->got, value))
+    if (!is_made_of(setting, entry->got))
         return ss_error_fail(error, "/%s is %s after it was set to %s", path, entry->got, value);
     return 0;
 }
@@ -409,8 +418,7 @@ static enum need find_need(
     if (strcmp(found, entry->before) == 0)
         return NEED_NOTHING;
     if ((entry->known && strcmp(found, entry->got) == 0) ||
-        (!entry->known && (is_made_of(&entry->setting, found, entry->setting.value) ||
-                              strcmp(found, entry->got) == 0)))
+        (!entry->known && (is_made_of(&entry->setting, found) || strcmp(found, entry->got) == 0)))
         return NEED_RESTORE;
     return NEED_FOREIGN;
 }
@@ -561,7 +569,9 @@ static int read_set(struct ssactuate_journal *journal, char *const *words, struc
         return ss_error_memory(error);
     snprintf(entry->setting.knob, sizeof entry->setting.knob, "%s", words[1]);
     snprintf(entry->setting.path, sizeof entry->setting.path, "%s", words[2]);
-    entry->setting.rounded = strcmp(words[3], "rounded") == 0;
+    while (entry->setting.kept < SSACTUATE_LOWERED &&
+           strcmp(words[3], kept_words[entry->setting.kept]) != 0)
+        entry->setting.kept++;
     snprintf(entry->before, sizeof entry->before, "%s", words[4]);
     return 0;
 }

@@ -18,7 +18,7 @@
  *
  *   boot ID                       the boot in which it is valid
  *   run PID
- *   set KNOB PATH ROUNDED BEFORE  a file that may be changed, and its value
+ *   set KNOB PATH KEPT BEFORE     a file that may be changed, and its value
  *   group FOLDER HOME             a control group; its processes are moved to HOME
  *   processes PGID                a process group that is already running
  *   armed                         the lines above are complete
@@ -28,12 +28,19 @@
  *   cpus N CPUS                   threads of group N are about to get this affinity
  */
 
+/* What the kernel may make of a value. Each kind accepts all that the one before accepts. */
+enum ssactuate_kept {
+    SSACTUATE_EXACT,
+    SSACTUATE_ROUNDED, /* a number, rounded */
+    SSACTUATE_LOWERED, /* a number, lowered to a maximum that is not known before */
+};
+
 /* A file of the kernel, and the value that it gets. */
 struct ssactuate_setting {
     char knob[64]; /* name of the lock: one run at a time may change the files of a knob */
     char path[SSACTUATE_PATH];
     char value[SSACTUATE_VALUE];
-    bool rounded; /* a number that the kernel may round */
+    enum ssactuate_kept kept;
 };
 
 /* The kernel may change a rounded number by this fraction of it. */
@@ -129,10 +136,10 @@ SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
 
 /*
  * Sets a file of an armed journal and reads its value back. Fails if the kernel refuses the value
- * or keeps another one.
+ * or keeps one that the setting does not accept.
  */
-SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(
-    struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error);
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(struct ssactuate_journal *journal,
+    const struct ssactuate_setting *setting, struct ss_error *error);
 
 /* Adds new threads of a process group. Returns 1, or 0 once the group has exited. */
 SS_MUST_USE SS_NONNULL() int ssactuate_journal_look(

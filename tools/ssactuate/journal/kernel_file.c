@@ -36,6 +36,9 @@ const char *ssactuate_file_advise(const char *path, int number) {
     } rows[] = {
         {"", EROFS, ": /sys is mounted read-only here, as in most containers"},
         {"/cpufreq/", EBUSY, ": one of its CPUs is going online or offline; try again"},
+        {"/scaling_min_freq", EINVAL,
+            ": it is above the highest frequency that the kernel allows now; write a frequency "
+            "instead of max"},
         {"/scaling_governor", EINVAL, ": the kernel does not have this governor"},
         {"/no_turbo", EPERM, ": the firmware has switched turbo off"},
         {"/powercap/", EACCES, ": the firmware has locked this limit"},

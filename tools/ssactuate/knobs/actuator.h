@@ -34,8 +34,9 @@ struct ssactuate_plan {
     size_t count, room;
 
     /* The following fields limit the command only, not the machine. */
-    bool pinned; /* `pin` excludes CPUs */
-    bool each;   /* bind each thread to one CPU */
+    bool pinned;  /* `pin` excludes CPUs */
+    bool ordered; /* `pin` gives an order of CPUs, of which `cpus` takes the first */
+    bool each;    /* bind each thread to one CPU */
     struct topology_order cpus;
     uint64_t cpu_count; /* 0: not limited */
     double quota;       /* CPUs; 0: not limited */
@@ -52,6 +53,8 @@ struct ssactuate_plan {
 /* Adds a setting. It replaces the one of the same file, if any. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error);
+/* Removes the settings of all files whose paths begin with `beginning`. */
+SS_NONNULL() void ssactuate_plan_remove(struct ssactuate_plan *plan, const char *beginning);
 SS_NONNULL() void ssactuate_plan_free(struct ssactuate_plan *plan);
 
 /* A word of the command line: ACTUATOR[@TARGET][=LEVEL]. */

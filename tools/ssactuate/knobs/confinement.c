@@ -134,7 +134,7 @@ int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *lev
     struct topology_request all = {.scheme = TOPOLOGY_SPREAD};
     struct ss_error ignored = {0};
     plan->each = split_each(level, place);
-    plan->pinned = strcmp(place, "free") != 0;
+    plan->pinned = plan->ordered = strcmp(place, "free") != 0;
     if (!plan->pinned) {
         /* Binding needs an order of the CPUs: numerical if the topology is unknown. */
         if (plan->each && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {

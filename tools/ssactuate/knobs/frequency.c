@@ -11,12 +11,16 @@
 
 #include "actuator.h"
 #include "base/grow.h"
+#include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
 
 #define CPUFREQ  "sys/devices/system/cpu/cpufreq"
 #define NO_TURBO "sys/devices/system/cpu/intel_pstate/no_turbo"
 #define BOOST    CPUFREQ "/boost"
+
+/* In kHz: the kernel lowers it to the highest frequency, whatever that is. */
+#define UNLIMITED INT32_MAX
 
 /* One policy: CPUs that share a frequency. Frequencies are in kHz; NaN if unknown. */
 struct policy {
@@ -25,8 +29,9 @@ struct policy {
     char driver[32], governor[32];
     double lowest, highest;       /* limits of the hardware */
     double minimum, maximum, set; /* current limits, and speed of the governor `userspace` */
-    char *table;                  /* the available frequencies, or NULL */
+    char *table; /* the frequencies that can be set, with those of turbo, or NULL */
     bool has_userspace;
+    bool switched; /* turbo will come on or go off */
 };
 
 struct policies {
@@ -64,6 +69,17 @@ static bool is_listed(const char *list, const char *word) {
     return list && ss_words_has(list, ' ', word);
 }
 
+/* Returns the frequencies that can be set, or NULL if any can. Those of turbo have their own file.
+ */
+static char *read_table(const struct ssactuate_machine *machine, const struct policy *policy) {
+    SS_OWNED(free)
+    char *usual = sys_tree_line(&machine->tree, "%s/scaling_available_frequencies", policy->folder);
+    SS_OWNED(free)
+    char *turbo = sys_tree_line(&machine->tree, "%s/scaling_boost_frequencies", policy->folder);
+    char *table = NULL;
+    return usual && asprintf(&table, "%s %s", usual, turbo ? turbo : "") >= 0 ? table : NULL;
+}
+
 static void read_policy(const struct ssactuate_machine *machine, struct policy *policy) {
     char *governors =
         sys_tree_line(&machine->tree, "%s/scaling_available_governors", policy->folder);
@@ -75,8 +91,7 @@ static void read_policy(const struct ssactuate_machine *machine, struct policy *
     policy->minimum = read_number(machine, policy, "scaling_min_freq");
     policy->maximum = read_number(machine, policy, "scaling_max_freq");
     policy->set = read_number(machine, policy, "scaling_setspeed");
-    policy->table =
-        sys_tree_line(&machine->tree, "%s/scaling_available_frequencies", policy->folder);
+    policy->table = read_table(machine, policy);
     policy->has_userspace = is_listed(governors, "userspace");
     free(governors);
 }
@@ -323,28 +338,37 @@ static int parse_level(
     return 0;
 }
 
-/* Parses a frequency into kHz. Fails if the policy does not have that frequency. */
-static int find_frequency(
-    const struct policy *policy, const char *text, uint64_t *kilohertz, struct ss_error *error) {
+struct speed {
+    uint64_t kilohertz;
+    enum ssactuate_kept kept;
+};
+
+/*
+ * Parses a frequency. Fails if the policy does not have that frequency. `max` is what the kernel
+ * lowers it to, which intel_pstate does without turbo.
+ */
+static int find_speed(
+    const struct policy *policy, const char *text, struct speed *speed, struct ss_error *error) {
     char number[32], limits[2][32];
     uint64_t hertz;
     if (strcmp(text, "min") == 0 && policy->lowest > 0) {
-        *kilohertz = (uint64_t)policy->lowest;
+        *speed = (struct speed){(uint64_t)policy->lowest, SSACTUATE_ROUNDED};
         return 0;
     }
-    if (strcmp(text, "max") == 0 && policy->highest > 0) {
-        *kilohertz = (uint64_t)policy->highest;
+    if (strcmp(text, "max") == 0 && (policy->switched || policy->highest > 0)) {
+        *speed = (struct speed){
+            policy->switched ? UNLIMITED : (uint64_t)policy->highest, SSACTUATE_LOWERED};
         return 0;
     }
     if (ss_units_frequency(text, &hertz, error) < 0)
         return -1;
-    *kilohertz = (hertz + 500) / 1000;
+    *speed = (struct speed){(hertz + 500) / 1000, SSACTUATE_ROUNDED};
     print_frequency(limits[0], policy->lowest);
     print_frequency(limits[1], policy->highest);
-    if ((double)*kilohertz < policy->lowest || (double)*kilohertz > policy->highest)
+    if ((double)speed->kilohertz < policy->lowest || (double)speed->kilohertz > policy->highest)
         return ss_error_fail(
             error, "'%s' is out of range: these CPUs have %s to %s", text, limits[0], limits[1]);
-    snprintf(number, sizeof number, "%llu", (unsigned long long)*kilohertz);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)speed->kilohertz);
     if (policy->table && !is_listed(policy->table, number))
         return ss_error_fail(
             error, "'%s' is not a frequency of these CPUs: `ssactuate list` prints them", text);
@@ -352,8 +376,8 @@ static int find_frequency(
 }
 
 static int add(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
-    const char *value, struct ss_error *error) {
-    struct ssactuate_setting setting = {.rounded = strcmp(file, "scaling_governor") != 0};
+    const char *value, enum ssactuate_kept kept, struct ss_error *error) {
+    struct ssactuate_setting setting = {.kept = kept};
     snprintf(
         setting.knob, sizeof setting.knob, "frequency-%.40s", strrchr(policy->folder, '/') + 1);
     snprintf(setting.path, sizeof setting.path, "%s/%s", policy->folder, file);
@@ -361,36 +385,36 @@ static int add(struct ssactuate_plan *plan, const struct policy *policy, const c
     return ssactuate_plan_add(plan, &setting, error);
 }
 
-static int add_limit(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
-    uint64_t kilohertz, struct ss_error *error) {
+static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
+    struct speed speed, struct ss_error *error) {
     char value[32];
-    snprintf(value, sizeof value, "%llu", (unsigned long long)kilohertz);
-    return add(plan, policy, file, value, error);
+    snprintf(value, sizeof value, "%llu", (unsigned long long)speed.kilohertz);
+    return add(plan, policy, file, value, speed.kept, error);
 }
 
 /* Adds the limits in the order that never sets the minimum above the maximum. */
-static int add_limits(struct ssactuate_plan *plan, const struct policy *policy, uint64_t low,
-    uint64_t high, struct ss_error *error) {
-    bool maximum_first = (double)low > policy->maximum;
-    if (maximum_first && add_limit(plan, policy, "scaling_max_freq", high, error) < 0)
+static int add_range(struct ssactuate_plan *plan, const struct policy *policy, struct speed low,
+    struct speed high, struct ss_error *error) {
+    bool maximum_first = (double)low.kilohertz > policy->maximum;
+    if (maximum_first && add_speed(plan, policy, "scaling_max_freq", high, error) < 0)
         return -1;
-    if (add_limit(plan, policy, "scaling_min_freq", low, error) < 0)
+    if (add_speed(plan, policy, "scaling_min_freq", low, error) < 0)
         return -1;
-    return maximum_first ? 0 : add_limit(plan, policy, "scaling_max_freq", high, error);
+    return maximum_first ? 0 : add_speed(plan, policy, "scaling_max_freq", high, error);
 }
 
 /* Adds a single frequency, set by the governor `userspace`. The limits must include it. */
-static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, uint64_t kilohertz,
+static int add_single(struct ssactuate_plan *plan, const struct policy *policy, struct speed speed,
     struct ss_error *error) {
-    if ((double)kilohertz > policy->maximum &&
-        add_limit(plan, policy, "scaling_max_freq", kilohertz, error) < 0)
+    if ((double)speed.kilohertz > policy->maximum &&
+        add_speed(plan, policy, "scaling_max_freq", speed, error) < 0)
         return -1;
-    if ((double)kilohertz < policy->minimum &&
-        add_limit(plan, policy, "scaling_min_freq", kilohertz, error) < 0)
+    if ((double)speed.kilohertz < policy->minimum &&
+        add_speed(plan, policy, "scaling_min_freq", speed, error) < 0)
         return -1;
-    if (add(plan, policy, "scaling_governor", "userspace", error) < 0)
+    if (add(plan, policy, "scaling_governor", "userspace", SSACTUATE_EXACT, error) < 0)
         return -1;
-    return add_limit(plan, policy, "scaling_setspeed", kilohertz, error);
+    return add_speed(plan, policy, "scaling_setspeed", speed, error);
 }
 
 /* The machine has one turbo switch for all policies, or each policy has its own. */
@@ -408,27 +432,43 @@ static int add_turbo(const struct ssactuate_machine *machine, const struct polic
         snprintf(setting.knob, sizeof setting.knob, "frequency-turbo");
     snprintf(setting.value, sizeof setting.value, "%d", (turbo != 0) != inverted);
     for (size_t i = 0; i < plan->count; i++) {
-        if (strcmp(plan->settings[i].path, setting.path) == 0)
+        if (strcmp(plan->settings[i].path, setting.path) == 0) {
+            plan->settings[i] = setting; /* before the limits of all policies */
             return 0;
+        }
     }
     return ssactuate_plan_add(plan, &setting, error);
 }
 
-static int set_policy(const struct ssactuate_machine *machine, const struct policy *policy,
+/* Removes what earlier knobs planned for a policy, except turbo. */
+static void forget_policy(struct ssactuate_plan *plan, const struct policy *policy) {
+    char beginning[SSACTUATE_PATH];
+    snprintf(beginning, sizeof beginning, "%s/scaling_", policy->folder);
+    ssactuate_plan_remove(plan, beginning);
+}
+
+static int set_policy(const struct ssactuate_machine *machine, struct policy *policy,
     const struct level *level, struct ssactuate_plan *plan, struct ss_error *error) {
-    uint64_t low, high;
-    if (find_frequency(policy, level->low, &low, error) < 0 ||
-        find_frequency(policy, level->high, &high, error) < 0)
+    struct speed low, high;
+    const char *turbo = turbo_of(machine, policy);
+    /* The switch may change the highest frequency, but only after the plan is made. */
+    policy->switched =
+        level->turbo >= 0 && strcmp(turbo, level->turbo ? ",turbo=on" : ",turbo=off") != 0;
+    if (policy->switched && level->turbo)
+        policy->highest = NAN;
+    forget_policy(plan, policy);
+    if (find_speed(policy, level->low, &low, error) < 0 ||
+        find_speed(policy, level->high, &high, error) < 0)
         return -1;
-    if (low > high)
+    if (low.kilohertz > high.kilohertz)
         return ss_error_fail(error, "invalid range '%s-%s': write the lower frequency first",
             level->low, level->high);
     /* Turbo comes first, because it changes which maximum the kernel accepts. */
     if (level->turbo >= 0 && add_turbo(machine, policy, level->turbo, plan, error) < 0)
         return -1;
     if (!level->range && policy->has_userspace)
-        return add_speed(plan, policy, low, error);
-    return add_limits(plan, policy, low, high, error);
+        return add_single(plan, policy, low, error);
+    return add_range(plan, policy, low, high, error);
 }
 
 static int set(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,

@@ -6,14 +6,18 @@
 #include "base/grow.h"
 #include "base/words.h"
 
-/* Removes the setting of a file, if any. */
-static void remove_path(struct ssactuate_plan *plan, const char *path) {
+/* Removes the settings of files whose paths begin with these bytes. */
+static void remove_files(struct ssactuate_plan *plan, const char *bytes, size_t length) {
     size_t kept = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        if (strcmp(plan->settings[i].path, path) != 0)
+        if (strncmp(plan->settings[i].path, bytes, length) != 0)
             plan->settings[kept++] = plan->settings[i];
     }
     plan->count = kept;
+}
+
+void ssactuate_plan_remove(struct ssactuate_plan *plan, const char *beginning) {
+    remove_files(plan, beginning, strlen(beginning));
 }
 
 /*
@@ -22,7 +26,7 @@ static void remove_path(struct ssactuate_plan *plan, const char *path) {
  */
 int ssactuate_plan_add(
     struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error) {
-    remove_path(plan, setting->path);
+    remove_files(plan, setting->path, sizeof setting->path);
     if (!SS_GROW(plan->settings, plan->count + 1, plan->room))
         return ss_error_memory(error);
     plan->settings[plan->count++] = *setting;

@@ -122,7 +122,7 @@ struct task {
 
 static int plan_zone(void *context, const char *zone) {
     struct task *task = context;
-    struct ssactuate_setting setting = {.rounded = true};
+    struct ssactuate_setting setting = {.kept = SSACTUATE_ROUNDED};
     snprintf(setting.knob, sizeof setting.knob, "power-%.50s", zone);
     snprintf(setting.path, sizeof setting.path, POWERCAP "/%.100s/" LIMIT, zone);
     snprintf(setting.value, sizeof setting.value, "%llu", (unsigned long long)task->microwatts);
