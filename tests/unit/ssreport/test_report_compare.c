@@ -12,7 +12,7 @@ static struct ssreport_run *add_run(
     report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
     struct ssreport_run *run = &report->runs[report->run_count++];
     *run = (struct ssreport_run){.set = set, .figures.throughput = throughputs[0]};
-    run->record.name = strdup("made");
+    assert_that(asprintf(&run->record.name, "made-%zu", report->run_count), >, 0);
     run->record.has_iterations = true;
     run->record.first_end = INFINITY;
     run->steps.items = calloc(STEPS, sizeof *run->steps.items);
@@ -55,12 +55,12 @@ static void the_title_asks_which_set_is_faster(void **state) {
         size_t runs;
         const char *answer;
     } cases[] = {
-        {11, 10, 2, "Yes: it is 10.0 % (10.0 to 10.0) higher; median of 8 steps."},
-        {8, 10, 2, "No: it is 20.0 % (20.0 to 20.0) lower; median of 8 steps."},
-        {10, 10, 2,
-            "It is 0.0 % (0.0 to 0.0) higher, which is within the uncertainty; median of 8 "
-            "steps."},
-        {11, 10, 1, "It is 10.0 % higher, from too few steps for an interval; median of 4 steps."},
+        {11, 10, 6, "Yes: it is 10.0 % (10.0 to 10.0) higher; median of 6 pairs of runs."},
+        {8, 10, 6, "No: it is 20.0 % (20.0 to 20.0) lower; median of 6 pairs of runs."},
+        {10, 10, 6,
+            "It is 0.0 % (0.0 to 0.0) higher, which is within the uncertainty; median of 6 pairs "
+            "of runs."},
+        {11, 10, 1, "It is 10.0 % higher; median of 1 pair of runs, too few for an interval."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ssreport_report report = begin_sets();

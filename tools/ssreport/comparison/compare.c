@@ -618,27 +618,61 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return result < 0 ? ss_error_memory(error) : 0;
 }
 
-/* The answer is the median over all steps that both sets have. */
+/* A difference in one step, and the runs from which it comes. */
+struct difference {
+    const char *records[2];
+    double percent;
+};
+
+static int compare_records(const void *left, const void *right) {
+    const struct difference *a = left, *b = right;
+    int order = strcmp(a->records[0], b->records[0]);
+    return order ? order : strcmp(a->records[1], b->records[1]);
+}
+
+/*
+ * Stores the median difference of each two runs, because the steps of a run are not independent.
+ * Returns their number, or -1 without memory.
+ */
+static ssize_t find_medians(const struct table_sheet *sheet, double **medians) {
+    size_t rows = table_rows(sheet), count = 0, runs = 0;
+    SS_OWNED(free) struct difference *differences = calloc(rows + 1, sizeof *differences);
+    SS_OWNED(free) double *percents = calloc(rows + 1, sizeof *percents);
+    *medians = calloc(rows + 1, sizeof **medians);
+    if (!differences || !percents || !*medians)
+        return -1;
+    for (size_t i = 0; i < rows; i++) {
+        double ratio = table_cell_at(sheet, i, "ratio")->number;
+        if (isfinite(ratio))
+            differences[count++] =
+                (struct difference){{table_cell_at(sheet, i, "record_a")->text,
+                                        table_cell_at(sheet, i, "record_b")->text},
+                    100 * (ratio - 1)};
+    }
+    qsort(differences, count, sizeof *differences, compare_records);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i; next < count && compare_records(&differences[i], &differences[next]) == 0;
+             next++)
+            percents[next - i] = differences[next].percent;
+        (*medians)[runs++] = ssreport_median_of(percents, next - i);
+    }
+    return (ssize_t)runs;
+}
+
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
-    const struct table_sheet *sheet = ssreport_table(report, "ratios");
-    size_t rows = table_rows(sheet), count = 0;
     const char *one = ssreport_report_set_name(report, 0);
     const char *other = ssreport_report_set_name(report, 1);
     if (!report->compares)
         return false;
     snprintf(headline->question, sizeof headline->question,
         "Is the throughput of %.128s higher than that of %.128s?", one, other);
-    SS_OWNED(free) double *percents = calloc(rows + 1, sizeof *percents);
-    for (size_t i = 0; percents && i < rows; i++) {
-        double ratio = table_cell_at(sheet, i, "ratio")->number;
-        if (isfinite(ratio))
-            percents[count++] = 100 * (ratio - 1);
-    }
-    if (count == 0)
+    SS_OWNED(free) double *percents = NULL;
+    ssize_t count = find_medians(ssreport_table(report, "ratios"), &percents);
+    if (count <= 0)
         return true;
-    double median = ssreport_median_of(percents, count);
+    double median = ssreport_median_of(percents, (size_t)count);
     struct ssreport_interval interval =
-        ssreport_median_interval(percents, count, report->settings.confidence);
+        ssreport_median_interval(percents, (size_t)count, report->settings.confidence);
     bool bounded = isfinite(interval.low) && isfinite(interval.high);
     bool certain = bounded && (interval.low > 0 || interval.high < 0);
     char range[80] = "", verdict[16] = "";
@@ -648,12 +682,10 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     if (certain)
         strcpy(verdict, median > 0 ? "Yes: " : "No: ");
     snprintf(headline->answer, sizeof headline->answer,
-        "%sit is %.1f %%%s %s%s; median of %zu step%s.", verdict, fabs(median), range,
+        "%sit is %.1f %%%s %s%s; median of %zd pair%s of runs%s.", verdict, fabs(median), range,
         median < 0 ? "lower" : "higher",
-        certain   ? ""
-        : bounded ? ", which is within the uncertainty"
-                  : ", from too few steps for an interval",
-        count, count == 1 ? "" : "s");
+        bounded && !certain ? ", which is within the uncertainty" : "", count,
+        count == 1 ? "" : "s", bounded ? "" : ", too few for an interval");
     if (!certain)
         *headline->answer = 'I';
     return true;
