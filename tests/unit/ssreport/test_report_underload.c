@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "differences.h"
 #include "knobs_plots.h"
 #include "report_requests.h"
 #include "sample_idle.h"
@@ -47,6 +48,47 @@ static void capacity_as_published_hides_waiting_before_sending(void **state) {
     struct text text = print_report(&report);
     assert_has(&text, "<caption>Underloaded: rates at which the mean is below 1 s");
     free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* Returns the report on all runs of the study in the folder. */
+static struct ssreport_report report_study(void) {
+    struct ssreport_report report = begin_report();
+    assert_int_equal(ssreport_gather(&report, folder_file(""), 0), 0);
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    finish_report(&report);
+    return report;
+}
+
+static void columns_of_the_plan_separate_services(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"size\": \"small\", \"rate\": \"10\", \"round\": \"1\"", high);
+    write_run("b", "\"size\": \"small\", \"rate\": \"20\", \"round\": \"2\"", high);
+    write_run("c", "\"size\": \"large\", \"rate\": \"10\", \"round\": \"1\"", low);
+    struct ssreport_report report = report_study();
+    assert_rows(&report, "requests-limits", 12);
+    assert_text(&report, "requests-limits", 0, "variant", "size=small");
+    assert_cell(&report, "requests-limits", 0, "rates", 3);
+    assert_cell(&report, "requests-limits", 0, "last_rate", 20);
+    assert_text(&report, "requests-limits", 6, "variant", "size=large");
+    assert_cell(&report, "requests-limits", 6, "last_rate", 10);
+    assert_text(&report, "requests-rates", 0, "variant", "size=small");
+    struct text text = print_report(&report);
+    assert_has(&text, "serve, size=large: ");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* The number of instances follows from the level of the knob. */
+static void columns_that_follow_from_knobs_do_not_separate_services(void **state) {
+    (void)state;
+    folder_open();
+    write_run("a", "\"knobs\": \"instances=2\", \"instances\": \"2\"", high);
+    write_run("b", "\"knobs\": \"instances=1\", \"instances\": \"1\"", low);
+    struct ssreport_report report = report_study();
+    assert_rows(&report, "requests-limits", 12);
+    assert_text(&report, "requests-limits", 0, "variant", "");
     ssreport_report_free(&report);
 }
 
@@ -506,6 +548,8 @@ static void pictures_have_a_column_for_each_pin_that_is_crossed(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(limit_is_between_the_last_rate_and_the_first_that_exceeds_it),
     cmocka_unit_test(capacity_as_published_hides_waiting_before_sending),
+    cmocka_unit_test(columns_of_the_plan_separate_services),
+    cmocka_unit_test(columns_that_follow_from_knobs_do_not_separate_services),
     cmocka_unit_test(lost_requests_count_as_slower_than_the_limit),
     cmocka_unit_test(power_of_each_rate_is_reported),
     cmocka_unit_test(savings_and_losses_compare_two_levels),

@@ -26,7 +26,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
         responses->profile, responses->targets, responses->when_full, responses->causes,
         responses->capacity.demand, responses->experiment, responses->workload, responses->method,
         responses->group, responses->environment, responses->power_source, responses->knees,
-        responses->balance, responses->knobs};
+        responses->balance, responses->knobs, responses->variant};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     for (size_t i = 0; i < responses->per_target_count; i++)

@@ -129,6 +129,8 @@ struct ssreport_responses {
     size_t manifest;    /* number of the manifest, from 1; 0 without one */
     double at, predict; /* like `knees`: see struct ssreport_run */
     char *knees;
+    char *variant; /* other columns in which records of the workload differ, such as "size=large";
+                      NULL if none */
 
     struct ssreport_columns columns; /* columns of the study's plan; empty if absent */
 };

@@ -214,7 +214,7 @@ static bool take_bucket(void *context, const struct sstrace_field *fields) {
  */
 static void share_out_buckets(struct ssreport_responses *responses) {
     const struct ssreport_response_bucket *buckets = responses->buckets;
-    for (size_t i = 0; i < responses->count; i++) {
+    for (size_t i = 0; buckets && i < responses->count; i++) {
         struct ssreport_response_second *second = &responses->seconds[i];
         double sums[SSREPORT_ORIGINS] = {0};
         second->buckets = buckets;

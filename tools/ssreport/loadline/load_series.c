@@ -143,6 +143,7 @@ static int add_responses(
     const struct origin origin = {.set = responses->set,
         .manifest = responses->manifest,
         .workload = responses->workload,
+        .variant = responses->variant,
         .environment = responses->environment,
         .method = responses->method,
         .name = responses->title,

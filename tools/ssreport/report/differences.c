@@ -9,6 +9,7 @@
 #include "csv.h"
 #include "group_by.h"
 #include "load_record.h"
+#include "response_variants.h"
 
 /*
  * Returns whether runs that differ in this column are repetitions anyway: the number of the
@@ -264,5 +265,5 @@ int ssreport_differences_find(struct ssreport_report *report) {
         if (run->columns.count > 0 && set_variant(&report->differences, run) < 0)
             return -1;
     }
-    return 0;
+    return ssreport_response_variants_find(report);
 }

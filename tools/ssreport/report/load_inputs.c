@@ -213,6 +213,16 @@ bool ssreport_is_member(const char *column) {
     return number != SIZE_MAX && manifest_columns[number].in_run != NOWHERE;
 }
 
+bool ssreport_is_response_member(const char *column) {
+    static const char *const levels[] = {"knobs", "cap", "balance"};
+    size_t number = ssreport_source_column(column);
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        if (strcmp(column, levels[i]) == 0)
+            return true;
+    }
+    return number != SIZE_MAX && manifest_columns[number].in_responses != NOWHERE;
+}
+
 struct manifest {
     struct ssreport_report *report;
     const char *folder;

@@ -27,6 +27,9 @@ SS_NONNULL() size_t ssreport_source_column(const char *name);
 /* Returns whether struct ssreport_run has a member for a column. */
 SS_NONNULL() bool ssreport_is_member(const char *column);
 
+/* Returns whether struct ssreport_responses has one. */
+SS_NONNULL() bool ssreport_is_response_member(const char *column);
+
 /*
  * Adds the record. Parts that cannot be reported become failures in the report. Returns -1 if
  * memory is exhausted.

@@ -2,6 +2,7 @@
 #include "points.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -251,6 +252,7 @@ static int compare_services(const void *left, const void *right, void *context) 
     return STATS_ORDER(one->set - other->set,
         (one->manifest > other->manifest) - (one->manifest < other->manifest),
         ssreport_compare_words(one->workload, other->workload),
+        ssreport_compare_words(one->variant, other->variant),
         ssreport_compare_words(one->environment, other->environment),
         ssreport_compare_words(one->arrival, other->arrival), one->closed - other->closed,
         is_named ? 0 : (one > other) - (one < other));
@@ -288,31 +290,41 @@ struct stats_groups ssreport_points_by_series(const struct ssreport_report *repo
     return stats_group_by(report->points, report->point_count, &key);
 }
 
+static void append(char *text, size_t size, const char *format, ...) SS_FORMAT(3, 4);
+
+static void append(char *text, size_t size, const char *format, ...) {
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 void ssreport_rate_point_describe(
     const struct ssreport_rate_point *point, char *text, size_t size) {
     const struct ssreport_responses *of = point->of;
-    if (!of->workload) {
-        snprintf(text, size, "%s", of->title);
-        return;
-    }
-    size_t used = (size_t)snprintf(text, size, "%.100s", of->workload);
     const char *environment = ssreport_environment_name(of->environment);
+    snprintf(text, size, "%s", of->workload ? of->workload : of->title);
+    if (!of->workload)
+        return;
+    if (of->variant)
+        append(text, size, ", %s", of->variant);
     if (strcmp(environment, SSREPORT_HOST) != 0)
-        used += (size_t)snprintf(text + used, size - used, " in %.40s", environment);
+        append(text, size, " in %s", environment);
     if (of->knobs)
-        used += (size_t)snprintf(text + used, size - used, ", %.80s", of->knobs);
+        append(text, size, ", %s", of->knobs);
     if (of->balances_differ && of->balance)
-        used += (size_t)snprintf(text + used, size - used, ", %.30s", of->balance);
+        append(text, size, ", %s", of->balance);
     if (of->caps_differ && isfinite(of->cap))
-        used += (size_t)snprintf(text + used, size - used, ", cap %g", of->cap);
+        append(text, size, ", cap %g", of->cap);
     if (of->method && strcmp(of->method, "none") != 0)
-        used += (size_t)snprintf(text + used, size - used, ", %.60s", of->method);
+        append(text, size, ", %s", of->method);
     if (of->target > 0)
-        used += (size_t)snprintf(text + used, size - used, ", %g %%", 100 * of->target);
+        append(text, size, ", %g %%", 100 * of->target);
     if (of->arrival && !of->closed)
-        used += (size_t)snprintf(text + used, size - used, ", %.20s", of->arrival);
+        append(text, size, ", %s", of->arrival);
     if (of->set > 0)
-        snprintf(text + used, size - used, ", second set");
+        append(text, size, ", second set");
 }
 
 void ssreport_rate_point_name_level(
@@ -320,11 +332,11 @@ void ssreport_rate_point_name_level(
     const struct ssreport_responses *of = point->of;
     *text = '\0';
     if (of->method || of->knobs)
-        snprintf(text, size, "%.80s ", of->knobs ? of->knobs : of->method);
+        append(text, size, "%.80s ", of->knobs ? of->knobs : of->method);
     if (of->balances_differ && of->balance)
-        snprintf(text + strlen(text), size - strlen(text), "%.30s ", of->balance);
+        append(text, size, "%.30s ", of->balance);
     if (of->caps_differ)
-        snprintf(text + strlen(text), size - strlen(text), "cap %g ", of->cap);
+        append(text, size, "cap %g ", of->cap);
     if (of->target > 0)
-        snprintf(text + strlen(text), size - strlen(text), "%g %%", 100 * of->target);
+        append(text, size, "%g %%", 100 * of->target);
 }

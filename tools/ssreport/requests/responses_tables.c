@@ -45,13 +45,14 @@ static const struct table_column request_columns[] = {
     {"all_intended_p99_seconds", NULL}, {"all_actual_mean_seconds", NULL},
     {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL}, {"percentiles", NULL},
     {"own_cpu_seconds", NULL}, {"others", "others, %", 1, true, true}, {"joined", NULL}, {"notes", NULL},
+    {"variant", "variant", .if_known = true},
 };
 static const struct table_column target_columns[] = {
     {"record", "record"}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
     {"environment", NULL}, {"throttle_target", NULL}, {"url", "URL"}, {"sent", "sent"},
     {"succeeded", "succeeded"}, {"failed", "failed"}, {"unfinished", "unfinished"},
     {"mean_seconds", "from sending: mean, s", 4}, {"p95_seconds", "95 %, s", 4},
-    {"p99_seconds", "99 %, s", 4},
+    {"p99_seconds", "99 %, s", 4}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column rate_columns[] = {
     {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
@@ -69,6 +70,7 @@ static const struct table_column rate_columns[] = {
     {"load", "load, %", 1, true, true, .text = {"load, %", 8}},
     {"target", "target, %", 1, true, true}, {"duty", "duty, %", 1, true, true},
     {"watts", "W", 2, false, true}, {"others", "others, %", 1, true, true},
+    {"variant", "variant", .if_known = true},
 };
 static const struct table_column second_columns[] = {
     {"record", NULL}, {"epoch_seconds", NULL, .digits = TABLE_DIGITS_EPOCH},
@@ -85,7 +87,7 @@ static const struct table_column capacity_columns[] = {
     {"demand", "demand", .text = {"demand", 14}},
     {"held_rate", "holds up to, /s", 2, .text = {"holds up to, /s", 17}}, {"held_times", "times"},
     {"failed_rate", "fails from, /s", 2, .text = {"fails from, /s", 17}},
-    {"failed_times", "times"},
+    {"failed_times", "times"}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column latency_columns[] = {
     {"service", "service"}, {"duty", "duty, %", 2, true}, {"rate", "rate, /s", 2},
@@ -111,6 +113,7 @@ static const struct table_column limit_columns[] = {
     LEVEL, {"rates", "rates"}, {"counted", "times"}, {"criterion", "below the limit"},
     {"limit_seconds", "limit, s", 0}, {"last_rate", "up to, /s", 2},
     {"first_rate", "not at, /s", 2}, {"crossing_rate", "crossing, /s", 2},
+    {"variant", "variant", .if_known = true},
 };
 static const struct table_column power_columns[] = {
     {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
@@ -121,7 +124,7 @@ static const struct table_column power_columns[] = {
     {"joules_per_success_above_idle", "above idle", 3, .if_known = true},
     {"successes_per_joule", "successes per J", 4},
     {"success_ratio", "successes, %", 2, true}, {"state", "state"},
-    {"saturated", "saturated", .if_known = true},
+    {"saturated", "saturated", .if_known = true}, {"variant", "variant", .if_known = true},
 };
 static const struct table_column saving_columns[] = {
     {"high", "from"}, {"low", "to"}, {"rate", "requested, /s", 2}, {"saturated", "saturated", .if_known = true},
@@ -212,7 +215,8 @@ static void add_joined(struct table_sheet *sheet, const struct ssreport_joined *
 static void add_row(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
         CELL("workload", of->workload), CELL("method", of->method),
-        CELL("environment", of->environment), CELL("throttle_target", known(of->target)));
+        CELL("environment", of->environment), CELL("throttle_target", known(of->target)),
+        CELL("variant", of->variant));
 }
 
 static const char *describe_percentiles(const struct ssreport_response response[SSREPORT_ORIGINS]) {

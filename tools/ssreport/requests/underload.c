@@ -202,8 +202,8 @@ static void name_series(struct table_sheet *sheet, const struct ssreport_respons
     TABLE_CELLS(sheet, CELL("set", of->set + 1), CELL("workload", of->workload),
         CELL("method", of->method), CELL("environment", of->environment),
         CELL("throttle_target", of->target > 0 ? of->target : NAN), CELL("arrival", of->arrival),
-        CELL("knobs", of->knobs), CELL("balance", of->knobs ? of->balance : NULL),
-        CELL("cap", of->knobs ? of->cap : NAN));
+        CELL("variant", of->variant), CELL("knobs", of->knobs),
+        CELL("balance", of->knobs ? of->balance : NULL), CELL("cap", of->knobs ? of->cap : NAN));
 }
 
 static void add_limit(struct table_sheet *sheet, const struct level *level, int basis,
