@@ -176,6 +176,24 @@ static void replay_is_compared_with_the_curve_of_its_own_method(void **state) {
     ssreport_report_free(&report);
 }
 
+static void each_placement_has_a_prediction(void **state) {
+    (void)state;
+    write_trace();
+    struct ssreport_report report = begin_report();
+    add_loads(&report, 10, 90);
+    add_loads(&report, 10, 90);
+    for (size_t i = 0; i < report.run_count; i++) {
+        report.runs[i].placement = strdup(i < 9 ? "free" : "pinned");
+        report.runs[i].steps.items[0].throughput *= i < 9 ? 1 : 2;
+    }
+    finish_report(&report);
+    assert_rows(&report, "prediction", 2);
+    assert_about(&report, 0, "predicted_iterations_per_second", 5);
+    assert_about(&report, 1, "predicted_iterations_per_second", 10);
+    assert_text(&report, "prediction", 1, "placement", "pinned");
+    ssreport_report_free(&report);
+}
+
 static void prediction_needs_enough_steps(void **state) {
     (void)state;
     write_trace();
@@ -204,4 +222,5 @@ UNIT_MAIN(
     cmocka_unit_test(unknown_loads_are_left_out_of_the_prediction),
     cmocka_unit_test(prediction_excludes_free_time),
     cmocka_unit_test(replay_is_compared_with_the_curve_of_its_own_method),
+    cmocka_unit_test(each_placement_has_a_prediction),
     cmocka_unit_test(prediction_needs_enough_steps))

@@ -153,6 +153,25 @@ static void curves_do_not_mix_commands_instances_or_machines(void **state) {
     ssreport_report_free(&report);
 }
 
+static void curves_do_not_mix_placements_or_lengths_of_rounds(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    for (int i = 0; i < 12; i++) {
+        struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i + 1});
+        run->steps.count = 1;
+        run->steps.items[0].load.mean = 0.05 * (i + 1);
+        run->workload = strdup("w");
+        run->placement = strdup(i % 3 == 0 ? "pinned" : "free");
+        run->tau = i % 3 == 2 ? 0.2 : 0.053;
+    }
+    finish_report(&report);
+    assert_int_equal(report.pooled_count, 3);
+    assert_string_equal(report.pooled[0].record.name, "all runs: w, pinned, tau 53 ms");
+    assert_string_equal(report.pooled[1].record.name, "all runs: w, free, tau 53 ms");
+    assert_string_equal(report.pooled[2].record.name, "all runs: w, free, tau 200 ms");
+    ssreport_report_free(&report);
+}
+
 /* Whichever run is the first, no two curves have the same name. */
 static void curves_of_commands_beside_a_workload_have_names(void **state) {
     (void)state;
@@ -290,6 +309,7 @@ UNIT_MAIN(
     cmocka_unit_test(too_short_background_steps_are_noted),
     cmocka_unit_test(steps_after_the_foreground_died_are_ignored),
     cmocka_unit_test(curves_do_not_mix_commands_instances_or_machines),
+    cmocka_unit_test(curves_do_not_mix_placements_or_lengths_of_rounds),
     cmocka_unit_test(curves_of_commands_beside_a_workload_have_names),
     cmocka_unit_test(curve_has_a_long_name),
     cmocka_unit_test(runs_at_different_loads_form_one_curve),

@@ -47,7 +47,7 @@ static bool differ(const struct ssreport_report *report, unsigned by) {
  */
 static int set_name(const struct ssreport_report *report, struct ssreport_run *pooled,
     const struct ssreport_run *one) {
-    char instances[40] = "", cpus[40] = "";
+    char instances[40] = "", cpus[40] = "", tau[40] = "";
     size_t size, shown = 0;
     FILE *name = open_memstream(&pooled->record.name, &size);
     bool has_command = !one->workload && differ(report, SSREPORT_BY_COMMAND);
@@ -57,9 +57,11 @@ static int set_name(const struct ssreport_report *report, struct ssreport_run *p
     if (differ(report, SSREPORT_BY_CPUS))
         snprintf(cpus, sizeof cpus, "%.4g CPU%s", one->record.load_cpus,
             one->record.load_cpus == 1 ? "" : "s");
+    if (one->tau > 0 && differ(report, SSREPORT_BY_TAU))
+        snprintf(tau, sizeof tau, "tau %g ms", 1000 * one->tau);
     const char *const parts[] = {has_command ? one->record.command : one->workload,
-        *instances ? instances : NULL, *cpus ? cpus : NULL, one->variant, one->method, one->trace,
-        one->environment, one->measured_in,
+        *instances ? instances : NULL, *cpus ? cpus : NULL, one->variant, one->placement,
+        one->method, *tau ? tau : NULL, one->trace, one->environment, one->measured_in,
         ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
     pooled->record.has_iterations = true;
     if (!name)
@@ -96,7 +98,8 @@ int ssreport_runs_pool(struct ssreport_report *report) {
     SS_OWNED(groups)
     struct stats_groups groups = ssreport_runs_group(report,
         SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |
-            SSREPORT_BY_METHOD | SSREPORT_BY_TRACE | SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND,
+            SSREPORT_BY_PLACEMENT | SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_TRACE |
+            SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND,
         has_curve, NULL);
     report->pooled = calloc(report->run_count + 1, sizeof *report->pooled);
     if (!report->pooled || !groups.first)

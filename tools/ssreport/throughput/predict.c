@@ -156,8 +156,8 @@ static bool is_replay(const struct trace *trace, const struct ssreport_run *run)
 }
 
 #define SOURCE                                                                                     \
-    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD |       \
-        SSREPORT_BY_TAU | SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND)
+    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_PLACEMENT |    \
+        SSREPORT_BY_METHOD | SSREPORT_BY_TAU | SSREPORT_BY_CPUS | SSREPORT_BY_COMMAND)
 
 /* Returns whether a run contributes to a curve. Replays do not, because curves predict them. */
 static bool is_part(const struct ssreport_run *run, const void *context) {
@@ -281,7 +281,7 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
         CELL("record", replay ? replay->record.name : ""), CELL("speed", speed),
         CELL("measured_iterations_per_second", measured),
         CELL("difference_percent", 100 * (prediction.rate.y / measured - 1)),
-        CELL("note", notes.text), CELL("variant", run->variant),
+        CELL("note", notes.text), CELL("variant", run->variant), CELL("placement", run->placement),
         CELL("cpus", run->record.load_cpus));
     if (!run->workload)
         TABLE_CELLS(sheet, CELL("command", run->record.command),

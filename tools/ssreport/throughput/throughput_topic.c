@@ -52,6 +52,7 @@ static const struct table_column prediction_columns[] = {
     {"difference_percent", "predicted is off by, %", 2, .text = {"off, %", 9}}, {"note", "note"},
     {"variant", "variant", .if_known = true}, {"command", "command", .if_known = true},
     {"instances", "instances", .if_known = true}, {"cpus", "CPUs", .if_known = true},
+    {"placement", "placement", .if_known = true},
 };
 
 static const struct table_sheet tables[] = {
