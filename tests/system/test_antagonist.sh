@@ -166,6 +166,14 @@ plans() {
         fail "${*:2}: expected $1 warning: $(cat err)"
 }
 
+# Children of such a process do not inherit its policy, which the kernel shows as a flag of the policy.
+a_policy_that_children_do_not_inherit_is_not_real_time() {
+    needs_ssantagonist
+    start chrt -R -o 0 sleep 1000
+    await grep -q sleep "/proc/$pid/comm"
+    plans 1 --victim true
+}
+
 unknown_processes_of_the_victim_are_reported() {
     needs_ssantagonist
     local bystander
@@ -640,6 +648,7 @@ kills_leave_no_suspect_stopped() {
 
 run_case simulated_studies_meet_the_required_error_rates
 run_case suspects_that_must_not_be_stopped_are_refused
+run_case a_policy_that_children_do_not_inherit_is_not_real_time
 run_case unknown_processes_of_the_victim_are_reported
 run_case a_study_keeps_the_suspects_with_which_it_began
 run_case processes_that_join_a_group_later_are_not_suspects

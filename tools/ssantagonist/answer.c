@@ -138,7 +138,8 @@ static void write_hurt(const struct stages *stages, const struct effects_one *on
         lower ? " longer" : "");
 }
 
-static void write_verdict(const struct stages *stages, const struct effects_one *one, char *text) {
+static void write_verdict(const struct stages *stages, const struct result *result, char *text) {
+    const struct effects_one *one = result->together;
     switch (one->verdict) {
     case EFFECTS_HURTS:
         write_hurt(stages, one, text);
@@ -175,7 +176,9 @@ static void write_verdict(const struct stages *stages, const struct effects_one 
                 "not testable: it did not use less CPU time while it was throttled, because it "
                 "catches up or hardly runs");
         else
-            snprintf(text, SENTENCE / 2, "not testable: it used hardly any CPU time");
+            snprintf(text, SENTENCE / 2, "not testable: %s",
+                result->stage->unrecorded[result->group] ? "its CPU time was not recorded"
+                                                         : "it used hardly any CPU time");
         break;
     case EFFECTS_NOTHING:
         snprintf(text, SENTENCE / 2, "no effect was found; all of it costs at most %s %%",
@@ -216,7 +219,7 @@ static void write_sentence(
         return;
     }
     snprintf(text + used, 3, ": ");
-    write_verdict(stages, result->together, text + used + 2);
+    write_verdict(stages, result, text + used + 2);
     used = strlen(text);
     if (result->alone)
         write_alone(stages, result->alone, text + used, SENTENCE - used);
@@ -225,6 +228,36 @@ static void write_sentence(
 /* Suspects without an estimate come last. */
 static bool has_estimate(const struct result *results) {
     return results[0].together != NULL;
+}
+
+/* Returns the number of suspects that were throttled, but lost too little CPU time. */
+static size_t count_untestable(const struct stages *stages, const struct result *results) {
+    size_t count = 0;
+    for (size_t i = 0; i < stages->suspects->count; i++)
+        count += results[i].together && results[i].together->verdict == EFFECTS_UNTESTABLE;
+    return count;
+}
+
+/* Returns whether there is an estimate for a suspect that could be tested. */
+static bool is_answered(const struct stages *stages, const struct result *results) {
+    return has_estimate(results) && count_untestable(stages, results) < stages->suspects->count;
+}
+
+/* Writes the first line if no suspect was found to hurt the victim. */
+static void write_none(
+    const struct stages *stages, const struct result *results, char text[SENTENCE]) {
+    size_t untestable = count_untestable(stages, results), count = stages->suspects->count;
+    const char *none = "No suspect was found to hurt the victim";
+    if (!has_estimate(results))
+        snprintf(text, SENTENCE, "The question is not answered%s",
+            stages_are_done(stages) ? ": too few slots have a figure above 0 for an estimate"
+                                    : " yet: no suspect was throttled so far");
+    else if (untestable == count)
+        snprintf(text, SENTENCE, "The question is not answered: no suspect could be tested");
+    else if (untestable > 0)
+        snprintf(text, SENTENCE, "%s; %zu of %zu could not be tested", none, untestable, count);
+    else
+        snprintf(text, SENTENCE, "%s", none);
 }
 
 /*
@@ -246,13 +279,8 @@ static void list_results(const struct stages *stages, const struct result *resul
         snprintf(noise, sizeof noise, "; the noise is %s %% per slot",
             digits_of(effects_percent(deviation)).text);
     if (is_none) {
-        snprintf(text, sizeof text, "%s%s",
-            has_estimate(results)     ? "No suspect was found to hurt the victim"
-            : stages_are_done(stages) ? "The question is not answered: too few slots have a figure "
-                                        "above 0 for an estimate"
-                                      : "The question is not answered yet: no suspect was "
-                                        "throttled so far",
-            noise);
+        write_none(stages, results, text);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s", noise);
         take(context, text);
     }
     for (size_t i = 0; i < stages->suspects->count; i++) {
@@ -315,6 +343,33 @@ static void list_crossed(const struct stages *stages, const struct stage *stage,
 }
 
 /*
+ * Passes a sentence for each combined effect to `take`. If several pairs throttle in the same slots
+ * together, the data do not tell which of them has the effect.
+ */
+static void list_pairs(const struct stages *stages, const struct stage *stage,
+    void (*take)(void *context, const char *sentence), void *context) {
+    const struct effects *effects = &stage->effects;
+    char names[2][100];
+    for (size_t i = 0, next; i < effects->pairs; i = next) {
+        SS_OWNED(free) char *text = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&text, &size);
+        if (!stream)
+            return;
+        fputs("The combined effect of ", stream);
+        for (next = i; next < effects->pairs && effects->pair[next].t == effects->pair[i].t;
+             next++) {
+            write_group(stages, stage, effects->pair[next].one, names[0]);
+            write_group(stages, stage, effects->pair[next].other, names[1]);
+            fprintf(stream, "%s%s and %s", next > i ? ", or of " : "", names[0], names[1]);
+        }
+        fprintf(stream, " is not the sum of their effects (t = %.1f)", effects->pair[i].t);
+        if (fclose(stream) == 0)
+            take(context, text);
+    }
+}
+
+/*
  * Passes each reason to doubt the answer and each change of a suspect's CPU time to `take`, then
  * the condition under which costs are valid.
  */
@@ -335,14 +390,8 @@ static void list_warnings(
                 stage->name);
             take(context, text);
         }
-        for (size_t j = 0; stage->estimated && j < effects->pairs; j++) {
-            const struct effects_pair *pair = &effects->pair[j];
-            snprintf(text, sizeof text,
-                "The combined effect of pids %d and %d is not the sum of their effects (t = %.1f)",
-                (int)first_of(stages, stage, pair->one)->pid,
-                (int)first_of(stages, stage, pair->other)->pid, pair->t);
-            take(context, text);
-        }
+        if (stage->estimated)
+            list_pairs(stages, stage, take, context);
         list_crossed(stages, stage, take, context);
     }
     take(context, "Costs are valid while the other suspects run");
@@ -354,7 +403,7 @@ static void print_sentence(void *context, const char *sentence) {
 
 bool answer_is_missing(const struct stages *stages) {
     SS_OWNED(free) struct result *results = sort_results(stages);
-    return results && stages_are_done(stages) && !has_estimate(results);
+    return results && stages_are_done(stages) && !is_answered(stages, results);
 }
 
 void answer_print(const struct stages *stages, FILE *stream) {
@@ -433,7 +482,9 @@ static void add_crossed(
         struct crossing crossing = crossing_at(stage, i);
         TABLE_ROW(sheet, CELL("pid", (double)first_of(stages, stage, crossing.group)->pid),
             CELL("throttled", (double)first_of(stages, stage, crossing.throttled)->pid),
-            CELL("change", crossing.change), CELL("significant", crossing.significant));
+            CELL("change", crossing.change));
+        if (isfinite(crossing.change))
+            TABLE_CELLS(sheet, CELL("significant", crossing.significant));
     }
 }
 
@@ -477,7 +528,10 @@ static void json_crossed(
         ss_json_number(json, "pid", first_of(stages, stage, crossing.group)->pid);
         ss_json_number(json, "throttled", first_of(stages, stage, crossing.throttled)->pid);
         ss_json_number(json, "change", crossing.change);
-        ss_json_bool(json, "significant", crossing.significant);
+        if (isfinite(crossing.change))
+            ss_json_bool(json, "significant", crossing.significant);
+        else
+            ss_json_text(json, "significant", NULL);
         ss_json_close(json, '}');
     }
 }
@@ -495,7 +549,7 @@ void answer_print_json(const struct stages *stages, FILE *stream) {
     ss_json_text(&json, "program", "ssantagonist");
     ss_json_number(&json, "schema", ANSWER_SCHEMA);
     ss_json_text(&json, "version", ss_version());
-    ss_json_bool(&json, "complete", stages_are_done(stages) && has_estimate(results));
+    ss_json_bool(&json, "complete", stages_are_done(stages) && is_answered(stages, results));
     ss_json_bool(&json, "lower_is_better", is_lower_better(stages));
     ss_json_number(&json, "noise", noise_of(stages, results));
     ss_json_open(&json, "suspects", '[');

@@ -64,6 +64,7 @@ static void read_cpu(const struct stages *stages, struct stage *stage, size_t gr
         all[0] += sums[slot][0];
         all[1] += sums[slot][1];
     }
+    stage->unrecorded[group] = all[1] == 0;
     for (size_t slot = 0; slot < stage->slots.count; slot++) {
         bool known = sums[slot][1] > 0.5 * stage->slots.length && all[0] > CPUS_MIN * all[1];
         stage->cpu[group][slot] = known ? sums[slot][0] / sums[slot][1] : NAN;

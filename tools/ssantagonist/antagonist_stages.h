@@ -53,6 +53,7 @@ struct stage {
     bool done;
     struct slots slots;                               /* valid if `done`, like `cpu` */
     double cpu[CODES_SUSPECTS_MAX][2 * CODES_LENGTH]; /* CPUs; NaN: unknown */
+    bool unrecorded[CODES_SUSPECTS_MAX];              /* no CPU time of the group is known */
     bool estimated;
     struct effects effects;
 };

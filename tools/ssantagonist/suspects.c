@@ -181,7 +181,10 @@ static bool is_ancestor(pid_t ancestor, pid_t pid) {
 static void see_thread(void *context, pid_t thread) {
     int policy = sched_getscheduler(thread);
     bool *realtime = context;
-    if (policy > 0 && policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE)
+    if (policy < 0)
+        return;
+    policy &= ~SCHED_RESET_ON_FORK;
+    if (policy != SCHED_OTHER && policy != SCHED_BATCH && policy != SCHED_IDLE)
         *realtime = true;
 }
 

@@ -37,6 +37,9 @@ static struct behavior {
     bool hardly_runs;   /* it uses 0.09 % of a CPU */
 } jobs[300];
 
+/* Gain of the victim while the first two suspects are throttled together, as a logarithm. */
+static double gain_of_both;
+
 static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *place) {
     (void)status;
     (void)flag;
@@ -49,6 +52,7 @@ static void open_study(size_t count) {
     strcpy(folder, "/tmp/antagonist-test-XXXXXX");
     assert_non_null(mkdtemp(folder));
     memset(jobs, 0, sizeof jobs);
+    gain_of_both = 0;
     suspects = (struct suspects){.items = calloc(count, sizeof *suspects.items), .count = count};
     for (size_t i = 0; i < count; i++) {
         suspects.items[i] = (struct suspect){.pid = (pid_t)(100 + i), .started = 7};
@@ -141,6 +145,8 @@ static void carry_out(const struct stage *stage) {
                 if (is_low(stage, group, slot))
                     gain += stage->depth * jobs[stage->members[i]].cost;
         }
+        if (stage->groups > 1 && is_low(stage, 0, slot) && is_low(stage, 1, slot))
+            gain += gain_of_both;
         slots.figure[slot] = 100 * exp(gain);
         slots.figures[slot] = 40;
         slots_write(file, &slots, slot);
@@ -656,6 +662,54 @@ static void study_without_an_estimate_does_not_acquit_suspects(void **state) {
     close_study();
 }
 
+static void remove_records(const char *run) {
+    char path[128];
+    for (int group = 1; group <= 2; group++) {
+        snprintf(path, sizeof path, "%s/%s/s%d/samples.csv", folder, run, group);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+static void suspects_without_a_record_are_not_acquitted(void **state) {
+    (void)state;
+    open_study(2);
+    carry_out_runs(2);
+    remove_records("together-1");
+    const char *text = print(answer_print);
+    assert_memory_equal(
+        text, "The question is not answered: no suspect could be tested; the noise is ", 71);
+    assert_says(text, "pid 100 (job0): not testable: its CPU time was not recorded\n");
+    assert_says(print(answer_print_json), "\"complete\": false");
+    assert_says(print(answer_print_json), "\"change\": null,\n      \"significant\": null");
+    assert_missing(true);
+    close_study();
+}
+
+static void untestable_suspects_are_counted_in_the_first_line(void **state) {
+    (void)state;
+    open_study(3);
+    jobs[1].only_stops = true;
+    carry_out_runs(2);
+    assert_memory_equal(print(answer_print),
+        "No suspect was found to hurt the victim; 1 of 3 could not be tested; the noise is ", 82);
+    assert_missing(false);
+    close_study();
+}
+
+/* With ten suspects, other pairs are throttled in the same slots together. */
+static void combined_effect_names_all_pairs_that_may_have_it(void **state) {
+    (void)state;
+    open_study(10);
+    gain_of_both = 0.1;
+    carry_out_runs(2);
+    const char *text = strstr(print(answer_print), "The combined effect of ");
+    assert_non_null(text);
+    assert_says(text, "pid 100 (job0) and pid 101 (job1)");
+    assert_says(text, ", or of pid 1");
+    assert_null(strstr(text + 1, "The combined effect of "));
+    close_study();
+}
+
 static void shorter_iteration_times_count_as_an_improvement(void **state) {
     (void)state;
     open_study(2);
@@ -836,6 +890,9 @@ UNIT_MAIN(cmocka_unit_test(first_plan_throttles_nothing),
     cmocka_unit_test(suspect_may_be_untestable_alone),
     cmocka_unit_test(suspect_may_be_needed_alone), cmocka_unit_test(study_without_effects_says_so),
     cmocka_unit_test(study_without_an_estimate_does_not_acquit_suspects),
+    cmocka_unit_test(suspects_without_a_record_are_not_acquitted),
+    cmocka_unit_test(untestable_suspects_are_counted_in_the_first_line),
+    cmocka_unit_test(combined_effect_names_all_pairs_that_may_have_it),
     cmocka_unit_test(shorter_iteration_times_count_as_an_improvement),
     cmocka_unit_test(large_costs_are_not_printed_in_exponential_notation),
     cmocka_unit_test(groups_that_hurt_are_split),

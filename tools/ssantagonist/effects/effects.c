@@ -175,6 +175,8 @@ static double estimate_cpu(
     struct regression regression = {0};
     double usual = usual_cpu(codes, suspect, cpu), error = NAN;
     effects->codes[suspect].withheld = NAN;
+    for (size_t other = 0; other < codes->suspects; other++)
+        effects->crossed[suspect][other] = NAN;
     if (usual > 0 && fit_series(&regression, codes, cpu)) {
         size_t count = codes->suspects;
         for (size_t other = 0; other < count; other++) {

@@ -60,7 +60,10 @@ struct effects_one {
     enum effects_verdict verdict;
 };
 
-/* Two suspects whose combined effect is not the sum of their effects. */
+/*
+ * Two suspects whose combined effect is not the sum of their effects. Others may throttle in the
+ * same slots together: such pairs follow each other and have the same t.
+ */
 struct effects_pair {
     size_t one, other;
     double t;
@@ -78,9 +81,9 @@ struct effects {
     struct effects_pair
         pair[EFFECTS_PAIRS_MAX]; /* the most significant pairs, the largest |t| first */
     /*
-     * The relative change of the CPU time of suspect [i] while suspect [j] was throttled, and
-     * whether that is significant: 5 % of studies have any such change of another suspect by
-     * chance.
+     * The relative change of the CPU time of suspect [i] while suspect [j] was throttled (NaN:
+     * unknown), and whether that is significant: 5 % of studies have any such change of another
+     * suspect by chance.
      */
     double crossed[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
     bool crossed_found[CODES_SUSPECTS_MAX][CODES_SUSPECTS_MAX];
