@@ -107,9 +107,10 @@ static uint32_t peers(const struct ss_self *self) {
 }
 
 /* Optional: writes a clause that --dry-run and records show next to the options. */
-static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+static void describe(
+    const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size) {
     const struct config *config = self->config;
-    (void)round;
+    (void)rhythm;
     snprintf(buffer, size, "an error of 10 %% moves the duty by %g %% a second", 10 * config->gain);
 }
 

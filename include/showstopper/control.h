@@ -16,7 +16,7 @@ struct ss_control_input {
                                         `keeps_account` */
     struct ss_permission permission; /* run time permitted to all instances together */
     struct ss_place place;
-    ss_time round;   /* mean length of a round of dithering; 0: no rounds */
+    struct ss_rhythm rhythm;
     double previous; /* the global duty that this executor used last, after averaging; NaN: none yet
                         in the present run of control */
 };

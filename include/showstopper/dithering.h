@@ -29,6 +29,8 @@ struct ss_planned_state {
     ss_time length;      /* its length, more than 0 */
 };
 
+#define SS_SETTLING 0.6
+
 struct ss_dithering_module {
     struct ss_module head;
 
@@ -49,6 +51,9 @@ struct ss_dithering_module {
      * Executors that begin together and have rounds of one length stay in step forever.
      */
     ss_time (*phase)(const struct ss_self *self);
+
+    /* Optional: `settling` of struct ss_rhythm, by default SS_SETTLING. */
+    double settling;
 
     /*
      * Optional. Returns whether the next state is already decided, whatever the duty: then no duty

@@ -26,7 +26,13 @@
 #include <showstopper/time.h>
 
 /* Incremented whenever a table changes its meaning; modules of another version are refused. */
-#define SS_MODULE_VERSION 7
+#define SS_MODULE_VERSION 8
+
+/* The rounds of dithering. */
+struct ss_rhythm {
+    ss_time round;   /* mean length of a round; 0: no rounds */
+    double settling; /* rounds that it takes until a changed duty has had its effect */
+};
 
 /* The window of a run without --window. */
 #define SS_WINDOW_DEFAULT (500 * SS_MILLISECOND)
@@ -111,10 +117,10 @@ struct ss_module {
      * Optional. Writes, in one clause, which value the module has chosen for an option, and why:
      * "tau is 107 ms, for 4 instances on 2 CPUs". Writes nothing if the options say it all. A
      * feedback says here if it counts other times than the statistics of the run do. Called in the
-     * master after prepare(); `run`, `own` and `executors` are not set yet. `round` is the
-     * mean length of a round of dithering, 0 without rounds.
+     * master after prepare(); `run`, `own` and `executors` are not set yet.
      */
-    void (*describe)(const struct ss_self *self, ss_time round, char *buffer, size_t size);
+    void (*describe)(
+        const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size);
 
     /* Optional. Called once in the master when the run is over; frees what prepare() allocated. */
     void (*release)(struct ss_self *self);

@@ -30,9 +30,6 @@
  */
 #define LEARN_INTERVAL 8e6
 
-/* The horizon as a part of a round: see showstopper-method(7), "Constants of control". */
-#define HORIZON 0.6
-
 /* Factor by which the bound of the balance is larger while the target is within reach. */
 #define DEBT_MORE 4
 
@@ -46,7 +43,7 @@
 #define QUOTA_PERIODS 6
 
 struct config {
-    ss_time horizon; /* 0: HORIZON rounds of dithering */
+    ss_time horizon; /* 0: the time in which a changed duty has its effect */
     ss_time memory;
 };
 
@@ -84,7 +81,8 @@ struct run {
 static const struct ss_option options[] = {
     SS_OPTION("horizon", TIME, horizon, .initial = "0", .max = "1h",
         .help =
-            "the time within which a difference is made up; 0: six tenths of a round of dithering"),
+            "the time within which a difference is made up; 0: six tenths of a round of dithering, "
+            "or one and a half with averageq"),
     SS_OPTION("memory", TIME, memory, .initial = "500m", .min = "1m",
         .help = "how much of the past the model of the workload covers"),
     SS_OPTION_END,
@@ -236,9 +234,11 @@ static double find_round(ss_time round) {
     return (double)(round ? round : ROUND);
 }
 
-/* Returns the horizon in nanoseconds. */
-static double find_horizon(const struct config *config, ss_time round) {
-    return config->horizon ? (double)config->horizon : HORIZON * find_round(round);
+/*
+ * Returns the horizon in nanoseconds: see showstopper-method(7), "Constants of control".
+ */
+static double find_horizon(const struct config *config, const struct ss_rhythm *rhythm) {
+    return config->horizon ? (double)config->horizon : rhythm->settling * find_round(rhythm->round);
 }
 
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
@@ -253,11 +253,11 @@ static double update(const struct ss_self *self, const struct ss_control_input *
         .throttled = account->throttled,
         .given = input->permission.given - (uint64_t)(behind * input->permission.running),
     };
-    double round = find_round(input->round);
+    double round = find_round(input->rhythm.round);
     struct limits limits = {
         .owed = account->capacity *
                 (10e6 + round / (4 * input->place.count) + QUOTA_PART * (double)account->period),
-        .horizon = find_horizon(config, input->round),
+        .horizon = find_horizon(config, &input->rhythm),
     };
     if (model->last.time < input->moment.since || model->series != account->series) {
         begin(model, input, &mark);
@@ -272,11 +272,12 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     return clamp(find_duty(model, input, &limits, owed), 0, 1);
 }
 
-static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+static void describe(
+    const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size) {
     const struct config *config = self->config;
     if (config->horizon == 0)
-        snprintf(buffer, size, "horizon is %g ms, six tenths of a round of %g ms",
-            find_horizon(config, round) / 1e6, find_round(round) / 1e6);
+        snprintf(buffer, size, "horizon is %g ms, %g rounds of %g ms",
+            find_horizon(config, rhythm) / 1e6, rhythm->settling, find_round(rhythm->round) / 1e6);
 }
 
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {

@@ -117,4 +117,5 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .next = next,
     .round_length = round_length,
     .phase = phase,
+    .settling = 1.5, /* each half is planned whole; with less, the load swings around the target */
 };

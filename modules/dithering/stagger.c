@@ -397,15 +397,16 @@ static ss_time round_length(const struct ss_self *self) {
     return ss_time_from_double(choose_pace(self, self->instances, halvings_of(self)).tau);
 }
 
-static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+static void describe(
+    const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size) {
     const struct config *config = self->config;
     char window[48] = "";
     if (self->window != SS_WINDOW_DEFAULT)
         snprintf(window, sizeof window, " and a window of %g ms", (double)self->window / 1e6);
     if (config->tau == 0)
-        snprintf(buffer, size, "tau is %g ms, for %u instance%s on %u CPU%s%s", (double)round / 1e6,
-            self->instances, self->instances == 1 ? "" : "s", self->cpus,
-            self->cpus == 1 ? "" : "s", window);
+        snprintf(buffer, size, "tau is %g ms, for %u instance%s on %u CPU%s%s",
+            (double)rhythm->round / 1e6, self->instances, self->instances == 1 ? "" : "s",
+            self->cpus, self->cpus == 1 ? "" : "s", window);
 }
 
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {

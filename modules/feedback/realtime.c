@@ -79,14 +79,15 @@ static void take_sample(const struct ss_self *self, const struct ss_moment *mome
 }
 
 /* Describes options with which the feedback differs from the statistics, which have none. */
-static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+static void describe(
+    const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size) {
     static const char *const counts[] = {
         [COUNT_IDLE] = "idle time",
         [COUNT_TICKS] = "busy ticks over elapsed time",
         [COUNT_RATIO] = "busy ticks over busy ticks and idle time",
     };
     const struct config *config = self->config;
-    (void)round;
+    (void)rhythm;
     if (config->count == COUNT_IDLE && config->iowait == IOWAIT_IDLE && config->steal == STEAL_WORK)
         return;
     snprintf(buffer, size,

@@ -93,9 +93,10 @@ void ss_module_set_describe(
     const struct ss_dithering_module *dithering = &set->modules[SS_KIND_DITHERING].table.dithering;
     struct ss_self selves[SS_KINDS];
     ss_module_set_selves(set, NULL, set->instances, selves);
+    const struct ss_rhythm rhythm = {.round = dithering->round_length(&selves[SS_KIND_DITHERING]),
+        .settling = dithering->settling};
     buffer[0] = '\0';
-    set->modules[kind].head->describe(
-        &selves[kind], dithering->round_length(&selves[SS_KIND_DITHERING]), buffer, size);
+    set->modules[kind].head->describe(&selves[kind], &rhythm, buffer, size);
 }
 
 void ss_module_set_release(struct ss_module_set *set) {

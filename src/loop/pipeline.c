@@ -158,7 +158,8 @@ static void read_account(const struct ss_pipeline *pipeline, struct ss_control_i
         return;
     feedback->account(&pipeline->selves[SS_KIND_FEEDBACK], &input->account);
     ss_permits_read(&pipeline->board->permits, input->moment.now, &input->permission);
-    input->round = round_length(pipeline);
+    input->rhythm = (struct ss_rhythm){.round = round_length(pipeline),
+        .settling = pipeline->set->modules[SS_KIND_DITHERING].table.dithering.settling};
 }
 
 static double ask_space(

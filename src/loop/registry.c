@@ -73,9 +73,10 @@ static int prepare_nothing(struct ss_self *self, struct ss_error *error) {
     return 0;
 }
 
-static void describe_nothing(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
+static void describe_nothing(
+    const struct ss_self *self, const struct ss_rhythm *rhythm, char *buffer, size_t size) {
     (void)self;
-    (void)round;
+    (void)rhythm;
     (void)buffer;
     (void)size;
 }
@@ -145,6 +146,8 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
             module->table.dithering.phase = no_time;
         if (!module->table.dithering.is_planned)
             module->table.dithering.is_planned = never_planned;
+        if (!(module->table.dithering.settling > 0))
+            module->table.dithering.settling = SS_SETTLING;
     }
     if (!whole)
         return ss_error_fail(error, "%s lacks a function that a %s module must have", module->path,

@@ -206,7 +206,7 @@ START_TEST(the_plan_shows_values_computed_by_modules) {
     PLAN("stagger  tau=0,min=1m,jitter=0.1,unsteady=26m\n           tau is 107 ms, for 4 instances "
          "on 1 CPU\n",
         "-n", "4", "--cpus", run_first_cpu(), "true");
-    PLAN("           horizon is 64.2 ms, six tenths of a round of 107 ms\n", "-n", "4", "--cpus",
+    PLAN("           horizon is 64.2 ms, 0.6 rounds of 107 ms\n", "-n", "4", "--cpus",
         run_first_cpu(), "true");
     PLAN("           the load is measured by idle time, from /proc/stat\n", "-F", "source=stat",
         "true");

@@ -108,7 +108,8 @@ static inline void rig_close(struct rig *rig) {
 /* Checks the description of a run with rounds of `round` nanoseconds. */
 static inline void assert_described(const struct rig *rig, ss_time round, const char *expected) {
     char text[256] = "";
-    rig->head->describe(&rig->selves[0], round, text, sizeof text);
+    const struct ss_rhythm rhythm = {.round = round, .settling = 0.6};
+    rig->head->describe(&rig->selves[0], &rhythm, text, sizeof text);
     assert_string_equal(text, expected);
 }
 

@@ -65,6 +65,18 @@ static void deadbeat_holds_loads_on_many_cpus(void **state) {
     hold_all(128, 128, 1, 0.02, 0.1);
 }
 
+/* A control that made up differences within a round would swing around the target, or beside it. */
+static void deadbeat_holds_loads_with_rounds_that_are_planned_whole(void **state) {
+    (void)state;
+    static const char *const loads[] = {"10%", "30%", "50%", "70%"};
+    static const uint32_t cpus[] = {2, 4, 12};
+    for (size_t i = 0; i < 12; i++) {
+        struct trial_options options = make_default(cpus[i / 4], cpus[i / 4], loads[i % 4]);
+        options.modules[SS_KIND_DITHERING] = "averageq";
+        hold(&options, 0.05, 4);
+    }
+}
+
 /*
  * Each instance fills all CPUs, which is unknown to control at first; decisions are two seconds
  * apart.
@@ -264,6 +276,7 @@ UNIT_MAIN(
     cmocka_unit_test(deadbeat_holds_loads_with_12_instances),
     cmocka_unit_test(deadbeat_holds_loads_with_64_instances),
     cmocka_unit_test(deadbeat_holds_loads_on_many_cpus),
+    cmocka_unit_test(deadbeat_holds_loads_with_rounds_that_are_planned_whole),
     cmocka_unit_test(deadbeat_holds_loads_of_many_parallel_instances),
     cmocka_unit_test(deadbeat_holds_loads_near_the_bounds),
     cmocka_unit_test(deadbeat_holds_loads_with_idle_time_feedback),

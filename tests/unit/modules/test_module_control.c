@@ -322,9 +322,8 @@ static void deadbeat_describes_its_horizon(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/deadbeat", NULL, 2, 2);
-    assert_described(
-        &rig, 107 * SS_MILLISECOND, "horizon is 64.2 ms, six tenths of a round of 107 ms");
-    assert_described(&rig, 0, "horizon is 60 ms, six tenths of a round of 100 ms");
+    assert_described(&rig, 107 * SS_MILLISECOND, "horizon is 64.2 ms, 0.6 rounds of 107 ms");
+    assert_described(&rig, 0, "horizon is 60 ms, 0.6 rounds of 100 ms");
     rig_close(&rig);
     rig_open(&rig, "control/deadbeat", "30m", 2, 2);
     assert_described(&rig, 107 * SS_MILLISECOND, "");
