@@ -63,14 +63,14 @@ static int run(struct ss_plan *plan) {
              ss_outcome_check(&outcome, plan->tolerance, &error) < 0)
         outcome.status = print_error(&error);
     struct ss_error unwritten = {0};
-    if (plan->json && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
+    if (plan->json && !outcome.lost && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
         if (strcmp(plan->json, "-") != 0)
             ss_error_wrap(&unwritten, "--json");
         print_error(&unwritten);
         outcome.status = outcome.status ? outcome.status : unwritten.status;
     }
     struct ss_error unrecorded = {0};
-    if (ss_record_finish(plan, &outcome, &unrecorded) < 0) {
+    if (!outcome.lost && ss_record_finish(plan, &outcome, &unrecorded) < 0) {
         print_error(&unrecorded);
         outcome.status = outcome.status ? outcome.status : unrecorded.status;
     }

@@ -65,8 +65,9 @@ struct ss_board *ss_board_create(
     *descriptor = open_segment();
     if (*descriptor < 0) {
         ss_error_fail(error, "cannot create shared memory in /dev/shm: %s: %s", strerror(errno),
-            errno == ENOSPC
-                ? "free some space in it"
+            errno == ENOSPC ? "free some space in it"
+            : errno == EMFILE || errno == ENFILE
+                ? "raise the limit on open files"
                 : "mount a writable tmpfs there: mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
         return NULL;
     }

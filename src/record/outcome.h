@@ -34,6 +34,7 @@ struct ss_iteration_outcome {
 /* The result of a run: everything that the summary reports. NaN if unknown. */
 struct ss_outcome {
     int status;           /* exit status */
+    bool lost;            /* the figures died with the process that had them */
     int signal;           /* the signal that ended the run, raised again after cleanup; 0 if none */
     const char *ended_by; /* "duration", "trace", "workloads", "failure", "signal" or "error" */
     double duration_seconds;

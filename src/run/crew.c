@@ -161,10 +161,11 @@ void ss_crew_kill(struct ss_crew *crew) {
 }
 
 void ss_crew_dismiss_guardian(struct ss_crew *crew) {
+    if (!crew->setup.board)
+        return; /* neither the guardian nor an executor was started */
     atomic_store(&crew->board->over, 1);
     ss_bell_ring(crew->guardian_bell[1]);
-    bool is_set_up = crew->setup.board; /* otherwise no executor was started */
-    if (!ss_keeper_dismiss(&crew->guardian) && is_set_up)
+    if (!ss_keeper_dismiss(&crew->guardian))
         ss_guardian_finish(&crew->setup);
 }
 

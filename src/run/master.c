@@ -133,20 +133,21 @@ static void record_iteration(void *context, const struct ss_iteration *iteration
     ss_recorder_iteration(context, iteration);
 }
 
-/* Opens the recorder before anything else, so that a run that cannot be recorded does not start. */
-/* A run that is interrupted before it begins must leave no record: it would block the next one. */
+/*
+ * Opens the recorder before anything else, so that a run that cannot be recorded does not start.
+ * A run that is interrupted before it begins must leave no record: it would block the next one.
+ */
 static int open_recorder(struct ss_master *master) {
-    sigset_t before;
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
         return ss_error_memory(master->error);
     master->iterations.tell = record_iteration;
     master->iterations.context = master->recorder;
-    ss_signals_hold_ends(&before);
     int status = ss_recorder_open(master->recorder, master->plan, master->error);
-    if (status == 0 && master->plan->record && ss_signals_will_end(&before))
+    if (status == 0 && master->plan->record && ss_signals_will_end(&master->caller_mask)) {
         ss_recorder_abandon(master->recorder);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+        sigprocmask(SIG_SETMASK, &master->caller_mask, NULL); /* ends this process */
+    }
     return status;
 }
 
@@ -306,6 +307,7 @@ static int open_master(struct ss_master *master) {
         return ss_error_memory(error);
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    master->signals.caller_mask = master->caller_mask;
     ss_progress_open(
         &master->progress, plan->progress, plan->quiet, plan->duration, &master->board->view);
     /*
@@ -480,6 +482,13 @@ static struct ss_master *make_master(
     return master;
 }
 
+/* Continues in a child. In this process it returns only to report that the child failed. */
+static int isolate(struct ss_master *master) {
+    int status = ss_isolate(master->board, master->error);
+    master->outcome->lost = status < 0 && atomic_load(&master->board->begun);
+    return status;
+}
+
 int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error) {
     ss_outcome_open(outcome);
     struct ss_master *master = make_master(plan, outcome, error);
@@ -488,8 +497,10 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
         outcome->status = error->status;
         return -1;
     }
+    /* A signal in the meantime ends the run once it can close its record. */
+    ss_signals_hold_ends(&master->caller_mask);
     if (open_recorder(master) == 0 && open_board(master) == 0 && open_meter(master) == 0 &&
-        (!plan->isolate || ss_isolate(master->board, error) == 0) && open_master(master) == 0) {
+        (!plan->isolate || isolate(master) == 0) && open_master(master) == 0) {
         atomic_store(&master->board->begun, 1);
         ss_master_advance(master, ss_platform_now());
         supervise(master);
@@ -497,6 +508,7 @@ int ss_master_run(struct ss_plan *plan, struct ss_outcome *outcome, struct ss_er
     close_master(master);
     /* Printing the summary may block, and nothing needs to be cleaned up any more. */
     int signal = ss_signals_close(&master->signals);
+    sigprocmask(SIG_SETMASK, &master->caller_mask, NULL);
     if (outcome->signal == 0)
         outcome->signal = signal;
     ss_progress_close(&master->progress);

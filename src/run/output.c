@@ -26,8 +26,9 @@ static int open_ends(
     if (why < 0)
         return ss_error_fail(error, "--tty: cannot create a pseudo-terminal: %s: %s",
             strerror(-why),
-            why == -ENOSPC ? "run fewer instances, or raise kernel.pty.max"
-                           : "mount devpts on /dev/pts");
+            why == -ENOSPC                     ? "run fewer instances, or raise kernel.pty.max"
+            : why == -EMFILE || why == -ENFILE ? "raise the limit on open files"
+                                               : "mount devpts on /dev/pts");
     return 0;
 }
 

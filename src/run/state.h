@@ -39,6 +39,7 @@ struct ss_master {
     struct ss_board *board;
     int descriptor; /* descriptor of the board */
     struct ss_signals signals;
+    sigset_t caller_mask; /* the signal mask of the caller, without those that are held back */
     struct ss_scheduling *scheduling;
     struct ss_crew crew;
     struct ss_sensor sensor;

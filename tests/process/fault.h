@@ -11,7 +11,7 @@
 
 /* The calls that fail: `count` of them, beginning with number `first`. */
 struct fault {
-    const char *kind; /* fork, memory, large, files or reserve */
+    const char *kind; /* fork, memory, large, files, reserve or end: see shim_fault.c */
     unsigned long first;
     unsigned long count;
 };

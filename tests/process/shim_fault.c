@@ -2,14 +2,16 @@
 
 /*
  * Preloaded into the program under test, makes calls fail: SS_TEST_FAULT=KIND:FIRST:COUNT:FILE with
- * KIND fork, memory, large (memory in large pieces), files or reserve (posix_fallocate(), not
- * supported). COUNT calls fail, beginning with call number FIRST of all processes of a run, and the
- * first failure creates FILE. Programs that it executes are not affected.
+ * KIND fork, memory, large (memory in large pieces), files, reserve (posix_fallocate(), not
+ * supported) or end (posix_fallocate() succeeds, but the process gets SIGTERM first). COUNT calls
+ * fail, beginning with call number FIRST of all processes of a run, and the first failure creates
+ * FILE. Programs that it executes are not affected.
  */
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,9 +30,9 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-enum kind { FORK, MEMORY, LARGE, FILES, RESERVE, KINDS };
+enum kind { FORK, MEMORY, LARGE, FILES, RESERVE, END, KINDS };
 
-static const char *const names[KINDS] = {"fork", "memory", "large", "files", "reserve"};
+static const char *const names[KINDS] = {"fork", "memory", "large", "files", "reserve", "end"};
 
 static struct {
     enum kind kind;
@@ -118,6 +120,8 @@ PUBLIC int posix_fallocate64(int file, off64_t offset, off64_t length) {
         return ENOSPC;
     if (fails(RESERVE))
         return EOPNOTSUPP;
+    if (fails(END))
+        raise(SIGTERM);
     int (*function)(int, off64_t, off64_t) = real("posix_fallocate64");
     return function(file, offset, length);
 }

@@ -229,11 +229,28 @@ START_TEST(killing_the_stopped_outer_process_leaves_nothing_behind) {
 }
 END_TEST
 
+/* The figures of the run die with it, so nothing may look like a finished run. */
+START_TEST(a_record_whose_run_was_killed_stays_interrupted) {
+    SKIP_UNLESS_ISOLATED();
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record"), *json = run_path(folder, "json");
+    struct isolated_run isolated =
+        start(WORDS("--record", record, "--json", json, PAYLOAD, "threads"));
+    kill(isolated.init, SIGKILL);
+    expect_end(&isolated, 125);
+    ck_assert(run_exists(run_path(record, "interrupted")));
+    ck_assert(!run_exists(run_path(record, "summary.json")));
+    ck_assert(!run_exists(json));
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(killing_the_outer_process_leaves_nothing_behind),
     SS_CASE(killing_the_outer_process_at_its_start_leaves_nothing_behind),
     SS_CASE(a_killed_namespace_init_leaves_nothing_behind),
+    SS_CASE(a_record_whose_run_was_killed_stays_interrupted),
     SS_CASE(a_killed_master_leaves_nothing_behind),
     SS_CASE(a_killed_guardian_is_replaced),
     SS_CASE(killed_executors_end_the_isolated_run),

@@ -270,6 +270,22 @@ START_TEST(a_file_system_that_cannot_reserve_space_takes_a_record) {
 }
 END_TEST
 
+/* The signal comes when shared memory is made: after the record, before signals are handled. */
+START_TEST(a_signal_before_the_run_begins_leaves_no_mark) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    const struct fault fault = {"end", 2, 1};
+    const char *folder = run_make_folder();
+    const char *record = run_path(folder, "record");
+    struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "-c",
+                                              "fixed", "--record", record, PAYLOAD, "spin"));
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert(fault_has_struck(&fault));
+    ck_assert(!run_exists(run_path(record, "interrupted")));
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
 static void limit_file_size(void) {
     struct rlimit limit = {1024, 1024};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -480,6 +496,7 @@ PROCESS_MAIN(
     SS_CASE(a_record_is_unlocked_after_its_master_died),
     SS_CASE(a_full_disk_at_the_start_leaves_no_record),
     SS_CASE(a_file_system_that_cannot_reserve_space_takes_a_record),
+    SS_CASE(a_signal_before_the_run_begins_leaves_no_mark),
     SS_CASE(a_limit_on_file_size_is_reported),
     SS_CASE(instances_inherit_the_sigxfsz_disposition),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),

@@ -381,6 +381,23 @@ START_TEST(a_run_whose_fork_fails_at_the_start_is_refused) {
 }
 END_TEST
 
+static void inherit_files(void) {
+    struct rlimit limit = {60, 60};
+    for (int i = 0; i < 30; i++)
+        fcntl(STDIN_FILENO, F_DUPFD, 3);
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+START_TEST(files_that_the_caller_left_open_count_toward_the_limit) {
+    struct run_setup setup = {.prepare = inherit_files};
+    struct run *run = run_wait(run_start(&setup,
+        WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "100%", "-c", "fixed", PAYLOAD, "exit", "0")));
+    fault_expect_refusal(run, 125);
+    run_expect_text(&run->err, "open files: 34 more are needed, but the hard limit on open files");
+    run_free(run);
+}
+END_TEST
+
 START_TEST(failed_fork_between_iterations_ends_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
@@ -476,6 +493,7 @@ PROCESS_MAIN(
     SS_CASE(the_process_limit_of_a_container_is_reported),
     SS_CASE(failing_forks_leave_nothing_behind),
     SS_CASE(a_run_whose_fork_fails_at_the_start_is_refused),
+    SS_CASE(files_that_the_caller_left_open_count_toward_the_limit),
     SS_CASE(failed_fork_between_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
     SS_CASE(the_master_continues_an_attached_process_if_no_guardian_can_be_started),

@@ -82,7 +82,7 @@ expect -P 2 -n 4 -l 50% --duration 10s --window 100m
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
 [[ $(figure switches) == 7?.* ]] || fail "wrong length of rounds: $(cat out)"
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
-[[ $(figure switches) == 2??.* ]] || fail "wrong length of rounds: $(cat out)"
+[[ $(figure switches) == 3??.* ]] || fail "wrong length of rounds: $(cat out)"
 
 # Without feedback, the instances determine the load.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s

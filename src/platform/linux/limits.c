@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <ctype.h>
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -25,6 +26,19 @@ static int check_limit(
         "%" PRIu64 " more are needed, but %s leaves room for %" PRIu64
         ": run fewer instances or raise that limit",
         needed, name, room);
+}
+
+/* Counts the descriptors that the caller left open, besides the standard streams. */
+static uint64_t count_inherited_files(void) {
+    uint64_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        int file = (int)strtol(entry->d_name, NULL, 10);
+        count += file > STDERR_FILENO && file != dirfd(folder);
+    }
+    if (folder)
+        closedir(folder);
+    return count;
 }
 
 struct tasks {
@@ -125,8 +139,8 @@ int ss_platform_check_limits(uint64_t processes, uint64_t files, struct ss_error
             processes, error) < 0)
         return ss_error_wrap(error, "processes");
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY &&
-        check_limit("the hard limit on open files (ulimit -Hn)", limit.rlim_max, 0, files, error) <
-            0)
+        check_limit("the hard limit on open files (ulimit -Hn)", limit.rlim_max,
+            count_inherited_files(), files, error) < 0)
         return ss_error_wrap(error, "open files");
     return 0;
 }
