@@ -37,6 +37,11 @@ const char *ss_status_state(const struct ss_board *board, ss_time now) {
     }
 }
 
+ss_time ss_status_controlled(const struct ss_board *board, ss_time now) {
+    ss_time paused = atomic_load(&board->paused_since);
+    return ss_board_trace_time(board, paused && paused < now ? paused : now);
+}
+
 static void print_percent(FILE *stream, const char *name, double value, const char *otherwise) {
     if (isnan(value))
         fprintf(stream, ", %s %s", name, otherwise);
@@ -61,7 +66,8 @@ void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, in
     if (start <= now) {
         char since[64];
         ss_wallclock_print(since, sizeof since, wallclock - (int64_t)(now - start));
-        fprintf(stream, ", since %s (%.0f s)", since, ss_time_seconds(now - start));
+        fprintf(stream, ", since %s (%.0f s)", since,
+            ss_time_seconds(ss_status_controlled(board, now)));
     }
     fputc('\n', stream);
 }

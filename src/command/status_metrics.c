@@ -79,8 +79,8 @@ void ss_status_print_metrics(FILE *stream, const struct ss_board *board, ss_time
     ss_metrics_put(&metrics, &duty, labels, sample.duty);
     ss_metrics_put(&metrics, &instances, labels, board->instances);
     ss_metrics_put(&metrics, &alive, labels, atomic_load(&board->alive));
-    ss_metrics_put(
-        &metrics, &controlled, labels, start <= now ? ss_time_seconds(now - start) : NAN);
+    ss_metrics_put(&metrics, &controlled, labels,
+        start <= now ? ss_time_seconds(ss_status_controlled(board, now)) : NAN);
     put_states(&metrics, board, pid, now);
     put_instances(&metrics, &instance_alive, board, pid, is_alive);
     put_instances(&metrics, &instance_duty, board, pid, duty_of);

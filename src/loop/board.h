@@ -170,6 +170,7 @@ struct ss_board {
     _Atomic uint64_t control_start;    /* master: SS_TIME_NEVER until it is known */
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: length of all pauses, which delay the trace */
+    _Atomic uint64_t paused_since;     /* master: begin of the present pause; 0: none */
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
     struct ss_setpoints setpoints;     /* --set: all changes of `setpoint`, stored in advance */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */

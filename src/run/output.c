@@ -156,9 +156,11 @@ static void tell_of_read(
 
 static void match_line(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     regmatch_t groups[2];
+    int flags = stream->cut ? REG_NOTEOL : 0;
     stream->line[stream->length] = '\0';
     stream->length = 0;
-    if (regexec(output->pattern, stream->line, 2, groups, 0) != 0) {
+    stream->cut = false;
+    if (regexec(output->pattern, stream->line, 2, groups, flags) != 0) {
         ss_iterations_mismatch(output->iterations, stream->line, now);
         return;
     }
@@ -194,6 +196,8 @@ static void find_lines(struct ss_output *output, struct ss_stream *stream, const
             match_line(output, stream, now);
         else if (stream->length < SS_OUTPUT_LINE - 1)
             stream->line[stream->length++] = text[i];
+        else
+            stream->cut = true;
     }
     add_matches(output, stream, now);
 }

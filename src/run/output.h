@@ -46,6 +46,7 @@ struct ss_stream {
     uint32_t matches; /* number of lines of the current read that ended an iteration of unknown
                          length */
     size_t length;
+    bool cut;   /* the line is longer than what is kept of it */
     char *line; /* the current line so far; NULL: lines are not matched */
 };
 

@@ -18,6 +18,9 @@
 #define START_LEAD     (200 * SS_MILLISECOND)
 #define START_LEAD_PER (2 * SS_MILLISECOND)
 
+/* A warm-up that --start-at cuts below this part of its length causes a warning. */
+#define WARM_ENOUGH 0.9
+
 #define FORKS_AT_ONCE 32
 
 /* How long executors may take after their instances have been killed. */
@@ -86,6 +89,10 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
         int64_t left = master->plan->start_at - ss_platform_wallclock();
         start = left > 0 ? now + (ss_time)left : now;
         master->late = left < 0 ? (ss_time)-left : 0;
+        if ((double)left < WARM_ENOUGH * (double)master->plan->warmup)
+            ss_outcome_warn(master->outcome,
+                "the warm-up was cut to %.1f s: --start-at came before its end",
+                fmax((double)left, 0) / 1e9);
     }
     master->stage_end = start;
     /*
@@ -227,6 +234,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_time from = cause->now;
     ss_progress_hide(&master->progress);
     ss_master_note_bound(master, from, "paused", NULL);
+    atomic_store(&board->paused_since, from);
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     ss_crew_wake(&master->crew);
     for (int i = 0; i < 100 && !all_stopped(master); i++)
@@ -245,6 +253,7 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     if (master->stage_end != SS_TIME_NEVER)
         master->stage_end = ss_time_add(master->stage_end, now - from);
     atomic_store(&board->control_since, now);
+    atomic_store(&board->paused_since, 0);
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     ss_recorder_set_origin(master->recorder, atomic_load(&board->control_start));
     ss_master_note_bound(master, now, "continued", NULL);

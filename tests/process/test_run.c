@@ -549,6 +549,19 @@ START_TEST(start_at_delays_the_start) {
 }
 END_TEST
 
+START_TEST(start_at_that_cuts_the_warm_up_causes_a_warning) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    char at[32];
+    snprintf(at, sizeof at, "@%lld", (long long)now.tv_sec + 3);
+    struct run *run = RUN("-n", "1", "-l", "50%", "-c", "fixed", "--warmup", "1000s", "--start-at",
+        at, "--duration", "100ms", PAYLOAD, "spin");
+    run_expect(run, 0);
+    run_expect_text(&run->err, "the warm-up was cut to ");
+    run_free_clean(run);
+}
+END_TEST
+
 START_TEST(an_error_above_the_tolerance_sets_the_exit_status) {
     const char *folder = run_make_folder(), *trace = run_path(folder, "trace");
     /* On a busy machine, the sensor may be late. */
@@ -645,6 +658,7 @@ PROCESS_MAIN(
     SS_CASE(settle_time_is_not_counted),
     SS_CASE(the_end_of_a_trace_without_loop_ends_the_run),
     SS_CASE(start_at_delays_the_start),
+    SS_CASE(start_at_that_cuts_the_warm_up_causes_a_warning),
     SS_CASE(an_error_above_the_tolerance_sets_the_exit_status),
     SS_CASE(quiet_and_verbose_select_the_messages),
     SS_CASE(progress_is_plain_without_a_terminal),

@@ -70,10 +70,12 @@ static void status_shows_a_target_set_by_the_user(void **state) {
     (void)state;
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
+    atomic_store(&board->paused, 20 * SS_SECOND);
+    atomic_store(&board->paused_since, NOW - 30 * SS_SECOND);
     atomic_store(&board->setpoint, ss_word_from_double(0.25));
     ss_board_note_sample(board, &(struct ss_board_sample){0.6, 0.598, 0.41});
     expect_line("showstopper 4711: paused, target 25.00% (--set), load 59.80%, duty 41.00%, 2 of 2 "
-                "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
+                "instances, since 2023-11-14T22:11:50.000Z (40 s)\n");
 }
 
 static void expect_metrics(const char *expected) {

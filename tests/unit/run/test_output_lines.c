@@ -98,6 +98,21 @@ static void time_ends_with_its_group(void **state) {
     close_output();
 }
 
+/* What does not fit is not the end of the line. */
+static void line_that_is_cut_does_not_end_there(void **state) {
+    (void)state;
+    char line[5001];
+    memset(line, 'x', sizeof line - 1);
+    line[sizeof line - 1] = '\0';
+    open_output("x$");
+    assert_length("x", INTERVAL);
+    assert_int_equal(write(writer, line, strlen(line)), strlen(line));
+    ss_output_move(&output, 0, now);
+    ss_output_move(&output, 0, now);
+    assert_length("y\nx", INTERVAL);
+    close_output();
+}
+
 static void group_that_is_not_a_time_leaves_the_time_from_line_to_line(void **state) {
     (void)state;
     static const char *const lines[] = {"done request", "5 s request", "1,5 request", "-1 request",
@@ -189,6 +204,7 @@ static void lines_read_together_because_the_reader_was_busy_are_no_burst(void **
 UNIT_MAIN(
     cmocka_unit_test(iteration_lasts_as_long_as_its_line_says),
     cmocka_unit_test(time_ends_with_its_group),
+    cmocka_unit_test(line_that_is_cut_does_not_end_there),
     cmocka_unit_test(group_that_is_not_a_time_leaves_the_time_from_line_to_line),
     cmocka_unit_test(group_that_is_absent_leaves_the_time_from_line_to_line),
     cmocka_unit_test(lines_read_together_because_the_reader_waited_for_a_cpu_are_no_burst),
