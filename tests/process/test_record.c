@@ -721,6 +721,19 @@ START_TEST(labels_are_recorded_and_replayed) {
 }
 END_TEST
 
+START_TEST(a_replay_of_a_command_that_is_not_utf_8_is_refused) {
+    const char *folder = run_make_folder(), *record = run_path(folder, "record");
+    struct run *run = RUN("-q", "-n", "1", "-l", "100%", "-c", "fixed", "--record", record, PAYLOAD,
+        "exit", "0", "caf\xe9");
+    run_expect(run, 0);
+    run = RUN("--replay", record);
+    SKIP_UNLESS(!strstr(run->err.bytes, "with json-c"), "left-out: built without json-c");
+    run_expect(run, 125);
+    run_expect_text(&run->err, "has bytes that are not UTF-8, which records do not keep: repeat");
+    run_remove_folder(folder);
+}
+END_TEST
+
 /* The recorded command line is one of sssim, not of showstopper. */
 START_TEST(a_replay_of_a_simulated_run_is_refused) {
     const char *record = run_path(run_make_folder(), "record");
@@ -989,6 +1002,7 @@ PROCESS_MAIN(
     SS_CASE(a_recorded_run_is_replayed_with_new_options),
     SS_CASE(options_of_a_record_are_replayed_only_with_a_record),
     SS_CASE(labels_are_recorded_and_replayed),
+    SS_CASE(a_replay_of_a_command_that_is_not_utf_8_is_refused),
     SS_CASE(a_replay_of_a_simulated_run_is_refused),
     SS_CASE(a_moved_record_is_replayed_without_its_originals),
     SS_CASE(a_replay_may_replace_its_record),

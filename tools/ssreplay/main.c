@@ -20,6 +20,9 @@
 #include "platform/platform.h"
 #include "platform/program.h"
 
+/* A record has this instead of a byte that is not UTF-8. */
+#define REPLACEMENT "\xef\xbf\xbd"
+
 /* `showstopper --replay` executes this program, so messages carry its name. */
 #define NAME "showstopper: --replay"
 
@@ -221,6 +224,11 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
         if (!run->words[i])
             return ss_error_fail(
                 error, "%s/plan.json: word %zu of the command line is not a string", record, i + 1);
+        if (strstr(run->words[i], REPLACEMENT))
+            return ss_error_fail(error,
+                "%s/plan.json: word %zu of the command line has bytes that are not UTF-8, which "
+                "records do not keep: repeat the run by its command line",
+                record, i + 1);
     }
     return 0;
 }
