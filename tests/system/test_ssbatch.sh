@@ -705,6 +705,49 @@ failed_runs_are_repeated() {
     [ "$(cut -f 1,7,8 jobs | tail -n 3)" = $'1\t1\t0\n2\t1\t0\n3\t0\t0' ] || fail "job log: $(cat jobs)"
 }
 
+exit_status_of_a_remote_command_is_logged() {
+    begin
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'exit 255'" 'run b takes 1s' "main -- sh -c 'kill -9 \$\$'" >plan
+    expect 1 ssbatch --go-on --joblog jobs study plan
+    says study/a/run.json 'main ended with status 255'
+    [ "$(cut -f 7,8 jobs | tail -n 2)" = $'255\t0\n0\t9' ] || fail "job log: $(cat jobs)"
+}
+
+# A command that is not executed needs no slot, of which a call has 64.
+many_missing_programs_fail_by_themselves() {
+    begin
+    for run in $(seq 70); do
+        printf '%s\n' "run r$run takes 1s" 'main -- ./absent'
+    done >plan
+    expect 1 ssbatch --go-on study plan
+    grep -q 'main: ./absent: No such file' study/r70/run.json || fail "$(cat study/r70/run.json)"
+}
+
+signal_during_the_last_after_ends_the_call() {
+    begin
+    cat >plan <<'END'
+run a takes 1s
+main -- true
+after -- sh -c 'kill -TERM $(cat caller); sleep 0.3'
+run b takes 1s
+main -- sh -c 'echo b >>log'
+END
+    sed 4,5d plan >last
+    for plan in last plan; do
+        rm -rf study
+        (echo "$BASHPID" >caller && exec ssbatch -q study "$plan") 2>err && fail "$plan: ended with 0"
+        [ ! -e log ] || fail "the next run was carried out"
+    done
+}
+
+missing_folder_of_the_call_is_named() {
+    begin
+    mkdir gone
+    printf '%s\n' 'run a takes 1s' "before -- rm -r '$PWD/gone'" 'main -- true' >plan
+    (cd gone && ssbatch "$OLDPWD/study" ../plan) >out 2>err && fail "the run did not fail"
+    says study/a/run.json "main: cannot enter the folder $PWD/gone: No such file or directory: create it"
+}
+
 # Keeps all CPUs busy, at the lowest priority.
 start_burners() {
     burners=()
@@ -1103,6 +1146,10 @@ run_case attempts_in_memory_continue_with_read_only_files
 run_case files_of_other_calls_in_memory_are_left_alone
 run_case nbench_fit_requires_the_load_of_one_instance
 run_case failed_runs_are_repeated
+run_case exit_status_of_a_remote_command_is_logged
+run_case many_missing_programs_fail_by_themselves
+run_case signal_during_the_last_after_ends_the_call
+run_case missing_folder_of_the_call_is_named
 run_case disturbed_runs_are_reported_and_repeated
 run_case a_failed_repetition_does_not_replace_a_result
 run_case a_run_is_not_disturbed_by_its_own_cpu_time

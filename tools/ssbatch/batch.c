@@ -390,9 +390,17 @@ static void report_needing(struct batch *batch, const struct ssbatch_run *redone
     }
 }
 
+/* Between two commands, nothing waits for signals. */
+static void notice_signal(struct batch *batch) {
+    struct ssbatch_spawner *spawner = &batch->spawner;
+    if (!batch->signal)
+        batch->signal = spawner->wait(spawner->context, spawner->now(spawner->context));
+}
+
 static int carry_turn(struct batch *batch, size_t index, struct ss_error *error) {
     const struct ssbatch_run *run = batch->runs[index];
     struct ssbatch_attempt attempt = {0};
+    notice_signal(batch);
     if (batch->turns[index] != TURN_PENDING || batch->signal || batch->stop)
         return 0;
     int ready = check_needs(batch, run, error);
@@ -534,6 +542,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         status = carry_turn(batch, i, error);
     if (end_study(batch, error) < 0)
         status = -1;
+    notice_signal(batch);
     return status;
 }
 

@@ -182,14 +182,15 @@ static const char *record_of(const struct ssbatch_stage *stage, const struct ssb
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? act->base : NULL;
 }
 
-static int failed_main(const struct ssbatch_stage *stage) {
+/* Returns the first `main` that failed, or NULL. */
+static const struct ssbatch_act *failed_main(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         const struct ssbatch_act *act = &stage->acts[i];
         if (act->line->kind == SSBATCH_MAIN && act->ended &&
             !ssbatch_line_accepts(act->line, act->status))
-            return act->status;
+            return act;
     }
-    return 0;
+    return NULL;
 }
 
 static int write_document(
@@ -289,7 +290,9 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
     attempt->others = share_of_others(carried, before, elapsed);
     attempt->seconds = ss_time_seconds(elapsed);
     attempt->signal = stage->signal;
-    attempt->exit_status = failed_main(stage);
+    const struct ssbatch_act *failed = failed_main(stage);
+    attempt->exit_status = failed ? failed->status : 0;
+    attempt->ended_by = failed ? failed->ended_by : 0;
     attempt->status = stage->signal            ? SSBATCH_TO_COME
                       : stage->why.status != 0 ? SSBATCH_FAILED
                                                : SSBATCH_DONE;

@@ -30,6 +30,7 @@ struct ssbatch_attempt {
     char left[1024]; /* why files of the attempt remain that were to be removed; "" otherwise */
     int signal;      /* the signal that interrupted the attempt; 0: none */
     int exit_status; /* exit status of the first `main` that failed; 0: none did */
+    int ended_by;    /* the signal that ended it; 0: none */
     double seconds;
     int64_t begin;
     double others; /* CPU time of other processes, as a fraction of the machine's; NaN: unknown */

@@ -61,12 +61,11 @@ int ssbatch_joblog_add(struct ssbatch_joblog *log, const struct ssbatch_study *s
     const struct ssbatch_line *line = first_main(run);
     if (!log->file || !ran || !line)
         return 0;
-    int status = attempt->exit_status;
-    if (attempt->status == SSBATCH_FAILED && status == 0)
+    int signal = attempt->ended_by, status = signal ? 0 : attempt->exit_status;
+    if (attempt->status == SSBATCH_FAILED && signal == 0 && status == 0)
         status = 1;
     fprintf(log->file, "%zu\t%s\t%.3f\t%.3f\t0\t0\t%d\t%d\t", ++log->rows, study->host,
-        (double)attempt->begin / 1e9, attempt->seconds, status > 128 ? 0 : status,
-        status > 128 ? status - 128 : 0);
+        (double)attempt->begin / 1e9, attempt->seconds, status, signal);
     for (char **word = line->words; *word; word++) {
         if (word != line->words)
             fputc(' ', log->file);

@@ -84,6 +84,7 @@ static struct ssbatch_state look(void *context, int number) {
                                             : SSBATCH_RUNS,
         .pid = 1000 + number,
         .status = command->status,
+        .signal = command->status == 143 ? 15 : 0,
         .cpu_time = SS_SECOND,
     };
 }
@@ -251,6 +252,8 @@ static const struct script usual[] = {
     {"close2", .lasts = SS_SECOND},
     {"showstopper", .lasts = SS_SECOND},
     {"tell", .lasts = SS_SECOND, .says = "a heading\nport 80\n"},
+    {"signaled", .lasts = 2 * SS_SECOND, .status = 143},
+    {"remote", .lasts = SS_SECOND, .status = 255},
     {"print", .lasts = SS_SECOND, .says = "seed\nbase 17 units\n"},
     {0},
 };
@@ -409,6 +412,25 @@ static void a_signal_ends_commands_in_the_usual_order(void **state) {
     assert_string_equal(world.log, "+serve +work -work -serve +close");
     assert_int_equal(stage.signal, 15);
     close_stage();
+}
+
+/* Whoever ends all processes at once ends the command first. */
+static void command_that_ends_just_before_a_signal_has_not_failed(void **state) {
+    (void)state;
+    read_plan("run a takes 1s\nmain -- signaled\nafter -- close\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    world.signal_at = 1002 * SS_SECOND + 100 * SS_MILLISECOND;
+    carry_out();
+    assert_string_equal(world.log, "+signaled +close");
+    assert_int_equal(stage.signal, 15);
+    close_stage();
+    expect("run a takes 1s\nmain -- signaled\nafter -- close\n", usual, "+signaled +close",
+        "main was ended by signal 15");
+}
+
+static void large_status_is_not_a_signal(void **state) {
+    (void)state;
+    expect("run a takes 1s\nmain -- remote\n", usual, "+remote", "main ended with status 255");
 }
 
 static void daemons_are_ended_after_the_last_after(void **state) {
@@ -643,6 +665,8 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(the_first_reason_for_a_failure_is_reported, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_limit_ends_a_hung_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(command_that_ends_just_before_a_signal_has_not_failed, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(large_status_is_not_a_signal, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(daemons_are_ended_after_the_last_after, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(placeholders_of_runs_and_roles_are_replaced, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(braces_that_are_not_placeholders_are_kept, make_scratch, remove_scratch),

@@ -35,7 +35,8 @@ static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
     struct ssbatch_slot *slot = &crew->slots[number];
     crew->minders[number] = 0;
     if (!atomic_load(&slot->ended) && status != 0) {
-        atomic_store(&slot->status, 128 + SIGKILL); /* the command dies with its minder */
+        atomic_store(&slot->signal, SIGKILL); /* the command dies with its minder */
+        atomic_store(&slot->status, 128 + SIGKILL);
         atomic_store(&slot->ended, 1);
     }
     crew->lost |= WIFSIGNALED(status);
@@ -108,6 +109,18 @@ static void await_exec(int executed) {
     }
 }
 
+/* Waits for the minder of a command that was not executed, which has nothing left to do. */
+static void free_slot(struct ssbatch_crew *crew, int number) {
+    int status;
+    pid_t pid;
+    crew->forgotten[number] = true;
+    while (crew->minders[number] > 0 &&
+           ((pid = waitpid(crew->minders[number], &status, WUNTRACED)) > 0 || errno == EINTR)) {
+        if (pid > 0)
+            on_child(crew, pid, status);
+    }
+}
+
 static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
     struct ssbatch_crew *crew = context;
     int number = find_free(crew);
@@ -143,7 +156,13 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     int why = atomic_load(&slot->why);
     if (why == 0)
         return number;
-    crew->forgotten[number] = true; /* the slot becomes free once the minder has exited */
+    enum ssbatch_step step = (enum ssbatch_step)atomic_load(&slot->step);
+    free_slot(crew, number);
+    if (step == SSBATCH_ENTER_FOLDER)
+        return ss_error_fail(error, "cannot enter the folder %s: %s: create it",
+            ss_words_show(order->folder).text, strerror(why));
+    if (step == SSBATCH_SET_UP)
+        return ss_error_fail(error, "cannot start a command: %s", strerror(why));
     return ss_error_set(error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
         "%s: %s", ss_words_show(order->words[0]).text, strerror(why));
 }
@@ -155,6 +174,7 @@ static struct ssbatch_state look(void *context, int number) {
         .life = SSBATCH_RUNS,
         .pid = atomic_load(&slot->pid),
         .status = atomic_load(&slot->status),
+        .signal = atomic_load(&slot->signal),
         .cpu_time = atomic_load(&slot->cpu_time),
     };
     if (atomic_load(&slot->ended))

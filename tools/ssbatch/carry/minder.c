@@ -72,14 +72,20 @@ static int set_temporary(const char *scratch) {
 
 _Noreturn static void execute(const struct ssbatch_minder *minder, pid_t parent) {
     const struct ssbatch_order *order = minder->order;
+    enum ssbatch_step step = SSBATCH_SET_UP;
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     setpgid(0, 0);
     if (ss_platform_die_with(parent, SIGKILL) == 0 && dup2(input, STDIN_FILENO) >= 0 &&
         dup2(order->output, STDOUT_FILENO) >= 0 && dup2(order->errors, STDERR_FILENO) >= 0 &&
-        chdir(order->folder) == 0 && set_temporary(order->scratch) == 0) {
-        ss_signals_restore(minder->signals, false);
-        execvp(order->words[0], order->words);
+        set_temporary(order->scratch) == 0) {
+        step = SSBATCH_ENTER_FOLDER;
+        if (chdir(order->folder) == 0) {
+            step = SSBATCH_EXECUTE;
+            ss_signals_restore(minder->signals, false);
+            execvp(order->words[0], order->words);
+        }
     }
+    atomic_store(&minder->slot->step, (int32_t)step);
     atomic_store(&minder->slot->why, errno);
     _exit(SS_ERROR_NOT_FOUND);
 }
@@ -91,6 +97,7 @@ static void reap(struct watch *watch) {
         if (pid != watch->command)
             continue;
         watch->command = 0;
+        atomic_store(&slot->signal, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
         atomic_store(
             &slot->status, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
         atomic_store(&slot->ended, 1);

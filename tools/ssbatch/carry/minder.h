@@ -12,6 +12,9 @@
 #include "keeper/signals.h"
 #include "spawner.h"
 
+/* What the process of a command does before the command is executed. */
+enum ssbatch_step { SSBATCH_SET_UP, SSBATCH_ENTER_FOLDER, SSBATCH_EXECUTE };
+
 /*
  * A minder is the parent of one command and a subreaper, so that all processes that the command
  * starts, even daemons, are its descendants. It ends them at SIGTERM or when ssbatch dies. ssbatch
@@ -22,8 +25,10 @@ struct ssbatch_slot {
     _Atomic uint64_t minder_started;
     _Atomic int32_t pid;    /* pid of the command */
     _Atomic int32_t why;    /* errno if the command was not executed */
+    _Atomic int32_t step;   /* what failed then: enum ssbatch_step */
     _Atomic int32_t status; /* once the command has ended: its exit status, or 128 + N for signal
                                N */
+    _Atomic int32_t signal; /* the signal that ended it; 0: none */
     _Atomic uint32_t ended;
     _Atomic uint64_t cpu_time; /* CPU time of the command and its descendants, set when the minder
                                   exits */

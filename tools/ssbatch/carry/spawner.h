@@ -30,6 +30,7 @@ struct ssbatch_state {
     enum ssbatch_life life;
     pid_t pid;
     int status;       /* once the command has ended: its exit status, or 128 + N for signal N */
+    int signal;       /* the signal that ended it; 0: none */
     ss_time cpu_time; /* once it is gone: CPU time of the command and its descendants */
 };
 

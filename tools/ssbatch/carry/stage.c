@@ -19,6 +19,9 @@
 /* Polling interval while a `beside` is not ready. */
 #define READY_INTERVAL (10 * SS_MILLISECOND)
 
+/* How long after the failure of a command a signal still counts as its cause. */
+#define SIGNAL_PATIENCE (200 * SS_MILLISECOND)
+
 /* Time that ended commands may take to disappear after their grace period. */
 #define END_PATIENCE (30 * SS_SECOND)
 
@@ -114,6 +117,7 @@ static void update(const struct ssbatch_spawner *spawner, struct ssbatch_act *ac
         return;
     act->ended = true;
     act->status = state.status;
+    act->ended_by = state.signal;
     if (state.life != SSBATCH_GONE)
         return;
     act->cpu_time = state.cpu_time;
@@ -181,8 +185,8 @@ static void read_last_error(
 
 static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *act) {
     char said[200], ended[64];
-    if (act->status > 128)
-        snprintf(ended, sizeof ended, "was ended by signal %d", act->status - 128);
+    if (act->ended_by)
+        snprintf(ended, sizeof ended, "was ended by signal %d", act->ended_by);
     else
         snprintf(ended, sizeof ended, "ended with status %d", act->status);
     read_last_error(stage, act, said);
@@ -207,6 +211,29 @@ static int check_besides(struct ssbatch_stage *stage, struct ssbatch_stage *of) 
     return of->outer ? check_besides(stage, of->outer) : 0;
 }
 
+/* Returns whether a command ended with an unexpected status, although nothing asked it to. */
+static bool has_failed(const struct ssbatch_stage *stage) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        const struct ssbatch_act *act = &stage->acts[i];
+        if (act->ended && !act->asked && !act->judged && !is_ok(act))
+            return true;
+    }
+    return stage->outer && has_failed(stage->outer);
+}
+
+/*
+ * Whoever ends all processes of a job, as Slurm does before it starts the job again, ends a command
+ * first now and then. That is an interruption of the run, not a failure.
+ */
+static int await_signal(const struct ssbatch_stage *stage) {
+    struct ssbatch_spawner *spawner = stage->spawner;
+    ss_time deadline = spawner->now(spawner->context) + SIGNAL_PATIENCE;
+    int signal = 0;
+    while (signal == 0 && spawner->now(spawner->context) < deadline)
+        signal = spawner->wait(spawner->context, deadline);
+    return signal;
+}
+
 static ss_time end_of(const struct ssbatch_stage *stage) {
     return stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
 }
@@ -218,9 +245,12 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
     ss_time end = end_of(stage);
     stage->signal = spawner->wait(spawner->context, wake < end ? wake : end);
     update_all(stage);
+    bool late = spawner->now(spawner->context) >= end;
+    if (!stage->signal && has_failed(stage))
+        stage->signal = await_signal(stage);
     if (stage->signal)
         return ss_error_fail(&stage->why, "interrupted by signal %d", stage->signal);
-    if (spawner->now(spawner->context) >= end) {
+    if (late) {
         ss_units_show_time(limit, stage->limit);
         return ss_error_fail(&stage->why, "did not finish within its limit of %s", limit);
     }

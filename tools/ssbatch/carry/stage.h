@@ -20,6 +20,7 @@ struct ssbatch_act {
     int number;       /* its number at the spawner; -1 if nothing is left of the command */
     pid_t pid;        /* pid of the command */
     int status;       /* status, once the command has ended */
+    int ended_by;     /* the signal that ended the command; 0: none */
     ss_time cpu_time; /* CPU time, once nothing is left of the command */
     off_t searched;   /* bytes of its output that do not match its pattern */
     char *found;      /* group 1 of its pattern, or NULL; owned */
