@@ -395,7 +395,7 @@ the_order_of_a_dry_run_is_that_of_the_call() {
 # A call that was killed leaves the file that it locked. The locks of other hosts may be invisible here.
 only_locked_runs_are_listed_as_running() {
     begin
-    printf '%s\n' 'run a takes 1s' "main -- sh -c 'ssbatch --list study >during'" >plan
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'ssbatch --list study >during; [ -e fixed ]'" >plan
     expect 0 ssbatch --add study plan
     echo "$(uname -n) 1" >study/.study/runs/a
     expect 0 ssbatch --list --csv study
@@ -403,9 +403,12 @@ only_locked_runs_are_listed_as_running() {
     echo "elsewhere 1" >study/.study/runs/a
     expect 0 ssbatch --list --csv study
     says out "a,,running,on elsewhere by process 1,"
-    expect 0 ssbatch study plan
-    says during "running"
-    says during "on $(uname -n) by process "
+    for status in 1 0; do # also if it failed before
+        expect "$status" ssbatch study plan
+        says during "running"
+        says during "on $(uname -n) by process "
+        touch fixed
+    done
 }
 
 options_select_runs() {

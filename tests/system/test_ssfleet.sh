@@ -436,6 +436,23 @@ failed_runs_are_named_and_carried_out_by_the_next_call() {
     is_complete study 3 || fail "incomplete: $(ssbatch --list study)"
 }
 
+# The result of an earlier call is not that of a task that was lost.
+a_lost_task_of_a_failed_run_is_submitted_again() {
+    cat >once <<'END'
+[ -e repaired ] || exit 1
+[ -e killed ] && exit 0
+touch killed
+read -r _ _ _ call _ <"/proc/$PPID/stat"
+kill -KILL "$call"
+sleep 1000
+END
+    printf '%s\n' 'run a takes 1s' 'main -- sh once' >plan
+    expect 1 ssfleet run --engine local study plan
+    touch repaired
+    expect 0 ssfleet run --engine local study
+    is_complete study 1 || fail "incomplete: $(ssbatch --list study)"
+}
+
 a_killed_call_is_continued() {
     local pid
     write_plan 4 0.4
@@ -1472,6 +1489,7 @@ run_case a_node_may_have_several_cpus
 run_case absent_cpus_are_refused
 run_case names_of_nodes_are_checked
 run_case failed_runs_are_named_and_carried_out_by_the_next_call
+run_case a_lost_task_of_a_failed_run_is_submitted_again
 run_case a_killed_call_is_continued
 run_case a_refused_call_leaves_the_study_unchanged
 run_case a_refused_plan_leaves_no_folder

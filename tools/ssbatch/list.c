@@ -308,12 +308,15 @@ static int print_run(struct table *table, const struct ssbatch_study *study,
     struct ssbatch_run carried_out = *run;
     int status = document ? read_carried_out(&carried_out, document, error) : 0;
     struct row row = read_row(&carried_out, document);
-    if (!document && ssbatch_study_is_locked(study, run->name, &holder)) {
+    enum ssbatch_status counted = ssbatch_run_document_status(document);
+    /* A run that failed before may be running again. */
+    if (counted != SSBATCH_DONE && ssbatch_study_is_locked(study, run->name, &holder)) {
         snprintf(who, sizeof who, "on %s by process %d", holder.host, (int)holder.pid);
         row.status = "running";
         row.reason = who;
+        counted = SSBATCH_TO_COME;
     }
-    table->counts[ssbatch_run_document_status(document)]++;
+    table->counts[counted]++;
     if (status == 0)
         print_rows(table, row, document, print);
     if (document)

@@ -61,17 +61,19 @@ plain_rows() {
     sed -e 1d -e ':more' -e 's/"[^"]*"//g' -e '/"/{' -e 'N; b more' -e '}'
 }
 
-# list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_reason`, `run_takes` and `run_limit`.
+# list_runs: reads the study. Sets `run_names`, and by name `run_status`, `run_reason`, `run_begin`, `run_takes` and
+# `run_limit`.
 list_runs() {
-    local table name status reason takes limit
+    local table name status reason begin takes limit
     run_names=()
-    declare -gA run_status=() run_reason=() run_takes=() run_limit=()
+    declare -gA run_status=() run_reason=() run_begin=() run_takes=() run_limit=()
     table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit 125 # 1: some runs failed
-    while IFS=, read -r name _ status reason _ _ _ _ _ takes _ _ limit _; do
+    while IFS=, read -r name _ status reason begin _ _ _ _ takes _ _ limit _; do
         [ -z "${run_status[$name]-}" ] || continue
         run_names+=("$name")
         run_status[$name]=$status
         run_reason[$name]=$reason
+        run_begin[$name]=$begin
         run_takes[$name]=$takes
         run_limit[$name]=$limit
     done < <(plain_rows <<<"$table")
@@ -145,7 +147,7 @@ submit_tasks() {
             index=$((index + size))
             tasks_max=$max
             for name in $(tr ',' ' ' <"$fleet/jobs/$id"); do
-                tried[$name]=yes
+                tried[$name]="after ${run_begin[$name]-}"
             done
             continue
         fi
@@ -161,15 +163,16 @@ submit_tasks() {
     refused=''
 }
 
-# choose_runs: sets `chosen` to the runs to submit now. A run whose task ended without a result is submitted again only
-# when no task is left, because it may depend on another run, or on a lock that another task held.
+# choose_runs: sets `chosen` to the runs to submit now. A run whose task ended without a result, or with that of an
+# earlier attempt, is submitted again only when no task is left, because it may depend on another run, or on a lock that
+# another task held.
 choose_runs() {
     local name
     chosen=()
     for name in "${run_names[@]}"; do
         case ${run_status[$name]} in
         'done' | skipped) continue ;;
-        failed) [ -z "${tried[$name]-}" ] || continue ;;
+        failed) [ -z "${tried[$name]-}" ] || [ "${tried[$name]}" = "after ${run_begin[$name]}" ] || continue ;;
         esac
         [ -z "${run_where[$name]-}" ] || continue
         [ -z "${tried[$name]-}" ] || [ ${#run_where[@]} -eq 0 ] || continue
