@@ -120,6 +120,14 @@ END
 }
 
 # Headers and contents of the copied files are multiples of 512 bytes: tar does not notice if it gets only some of them.
+# A node that dies later takes no finished run with it.
+runs_are_collected_while_others_run() {
+    printf '%s\n' 'run a takes 1s' 'main -- sleep 3' 'run b takes 1s' \
+        "main -- sh -c 'until [ -e $folder/study/a/run.json ]; do sleep 0.1; done'" >plan
+    expect 0 timeout "$patience" ssfleet run --engine local --nodes n1 --pack 1s --scratch "$folder/disk" study plan
+    is_complete study 2 || fail "incomplete: $(ssbatch --list study)"
+}
+
 incomplete_copies_of_runs_stay_out_of_the_study() {
     local cut runs
     write_plan 2 0
@@ -1470,6 +1478,7 @@ n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
 
 run_case runs_of_a_study_are_distributed_to_local_nodes
 run_case a_scratch_folder_that_others_can_change_is_refused
+run_case runs_are_collected_while_others_run
 run_case incomplete_copies_of_runs_stay_out_of_the_study
 run_case collect_fails_if_a_node_cannot_be_visited
 run_case users_of_nodes_may_have_another_shell

@@ -3,6 +3,7 @@
 # Sourced by ssfleet: the commands run, status, collect and cancel. The study's folder alone, not the engine, determines
 # which runs are done: a lost task is submitted again, and a task that starts twice finds its runs locked or done.
 
+COLLECT_SECONDS=5 # between two visits of nodes whose tasks are one process, at least
 GHOST_SECONDS=60 # a task that the engine reports as running must carry out something within this time
 
 # job_ids: prints the IDs of submissions that may have unfinished tasks.
@@ -255,9 +256,17 @@ await_tasks() {
     rm -f "$fleet"/jobs/*
 }
 
+# is_visit_due COUNT: succeeds if runs may have ended since COUNT were active. An engine without a queue shows only when
+# all of a submission have ended; then visits take at most a tenth of the time.
+is_visit_due() {
+    [ ${#run_where[@]} -eq "$1" ] || return 0
+    [ "$engine_detaches" = no ] && [ ${#run_where[@]} -gt 0 ] &&
+        [ $((SECONDS - visited_at)) -ge $((COLLECT_SECONDS + 9 * visit_took)) ]
+}
+
 # carry_out: submits runs, and waits until none is left that can be carried out.
 carry_out() {
-    local pause=0.2 stuck=0 before=-1 active_before=-1 name queue_full='' said=''
+    local pause=0.2 stuck=0 before=-1 active_before=-1 name queue_full='' said='' visited_at=$SECONDS visit_took=0
     refused='' # if no task has to be submitted
     declare -gA ghost_since=()
     declare -gA tried=()
@@ -269,7 +278,11 @@ carry_out() {
             sleep 5
             continue
         fi
-        [ -z "$scratch" ] || [ ${#run_where[@]} -eq "$active_before" ] || collect_runs
+        if [ -n "$scratch" ] && is_visit_due "$active_before"; then
+            visited_at=$SECONDS
+            collect_runs
+            visit_took=$((SECONDS - visited_at)) visited_at=$SECONDS
+        fi
         active_before=${#run_where[@]}
         list_runs
         for name in "${!run_where[@]}"; do
@@ -496,7 +509,7 @@ ask_nodes() {
         table=$(engine_on "$node" "$script" </dev/null) || { say "$node does not answer" && continue; }
         while IFS=, read -r name _ status _; do
             case ${run_status[$name]-}/$status in
-            'to come/running') run_status[$name]=running run_where[$name]="$node R" ;;
+            'to come/running' | failed/running) run_status[$name]=running run_where[$name]="$node R" ;;
             'to come/done' | 'to come/failed') run_status[$name]='to collect' ;;
             esac
         done < <(plain_rows <<<"$table")
