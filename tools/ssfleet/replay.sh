@@ -93,6 +93,8 @@ find_traces() {
         return
     elif [ ! -d "$traces" ]; then
         folder=$record/traces
+        [[ " ${node_list[*]} " != *' traces '* ]] ||
+            fail "--nodes: the node traces would have the folder of the split traces: split them first with sstrace --split"
         error=$(sstrace ${from:+--from "$from"} --split "$folder" "$traces" 2>&1) || {
             # sstrace takes for a trace what is no table of a format that it detects.
             [[ -n $from || $error != *--split* ]] || error="${why_not#showstopper: }; for the table of a cluster, add --from"

@@ -517,6 +517,14 @@ static void a_role_that_has_not_started_has_no_pid(void **state) {
         usual, "", "before: {srv.pid} is not known yet: use it only in later lines");
 }
 
+static void a_role_without_a_group_has_no_value(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside srv ready=port -- serve\nmain -- work {srv.1}\n", usual,
+        "+serve -serve",
+        "main: {srv.1} is the group of ready= of srv, which has none: put parentheses around the "
+        "part that is the value");
+}
+
 static void start_times_of_adjacent_mains_have_one_origin(void **state) {
     (void)state;
     expect_words("run a takes 1s\nbefore -- prepare\nmain x -- work {at} {at+25s}\n",
@@ -675,6 +683,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_matching_line_may_follow_much_output, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(unmatched_output_of_a_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_role_without_a_group_has_no_value, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(start_times_of_adjacent_mains_have_one_origin, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(start_time_is_unknown_before_the_first_main, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(afters_with_placeholders_known_only_during_the_run_are_refused, make_scratch, remove_scratch),

@@ -63,6 +63,13 @@ static char *find_of_role(
         if (act->started && asprintf(&text, "%d", (int)act->pid) < 0)
             text = NULL;
     } else if (strcmp(dot, ".1") == 0) {
+        if (!act->line->regex || act->line->regex->re_nsub == 0) {
+            ss_error_fail(error,
+                "{%s} is the group of ready= of %s, which has none: put parentheses around the "
+                "part that is the value",
+                placeholder, role);
+            return NULL;
+        }
         text = act->found ? strdup(act->found) : NULL;
     } else {
         return NULL;
