@@ -950,6 +950,33 @@ END
     grep -qx 'stress-ng-string string .*' "$source/tools/ssprofile/batteries/applications.txt" || fail "no such battery"
 }
 
+# As in an installation of the tools alone.
+missing_program_of_a_throttle_is_named() {
+    mkdir -p "$folder/alone"
+    cp "$folder/bin/ssprofile" "$folder/alone"
+    echo "steady cpu /s higher 'echo rate 100' 'rate ([0-9]+)'" >"$folder/steady"
+    status=0
+    PATH=/usr/bin:/bin "$folder/alone/ssprofile" sweep --battery "$folder/steady" --settings 50% --repetitions 1 \
+        "$folder/unthrottled" >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" -eq 125 ] || fail "status $status: $(cat "$folder/err")"
+    says 'showstopper cannot be executed \(is it installed\?\)'
+    says 'no benchmark ran under a throttle'
+}
+
+signal_ends_a_benchmark_that_has_closed_its_output() {
+    local pid
+    cat >"$folder/silent" <<END
+silent cpu /s higher 'sh -c "echo rate 100; echo >$folder/silent-began; exec sleep 1000 >/dev/null 2>&1"' 'rate ([0-9]+)'
+END
+    "$folder/bin/ssprofile" measure --battery "$folder/silent" --machine one --repetitions 1 "$folder/ended" \
+        >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    await test -e "$folder/silent-began"
+    kill "$pid"
+    wait "$pid" && fail "a signal did not end the measurement"
+    says interrupted
+}
+
 sweep_plots_a_box_for_each_setting() {
     sed 's/slow cpu/slow other/' "$folder/battery" >"$folder/swept-battery"
     expect 0 sweep --battery "$folder/swept-battery" --settings 50%,25% --repetitions 2 "$folder/swept"
@@ -1108,5 +1135,7 @@ run_case a_frequency_throttle_slows_benchmarks_and_is_undone
 run_case a_frequency_that_cannot_be_set_is_explained
 run_case calibration_by_frequency_chooses_the_nearest_one
 run_case applications_outside_of_the_prediction_are_listed
+run_case missing_program_of_a_throttle_is_named
+run_case signal_ends_a_benchmark_that_has_closed_its_output
 run_case sweep_plots_a_box_for_each_setting
 end_cases

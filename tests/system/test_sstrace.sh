@@ -196,6 +196,15 @@ cmp "$folder/new" "$folder/saw.trace" || fail "-o wrote a different trace"
 TMPDIR=$folder/none expect 2 --dump "$traces/saw.txt"
 error_has "a temporary file in $folder/none: "
 
+# A time that is too large is refused by the change that makes it, because a later change could hide it.
+printf '0 0%%\n1d 100%%\n' >"$folder/day.txt"
+for options in '--scale 1000000 --clip 0,1d' '--scale 1000000 --scale 1/1000000' \
+    '--offset 213503d --offset 213503d --scale 1/4'; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 --check $options "$folder/day.txt"
+    error_has 'the trace becomes longer than 213503d (584 years), the maximum'
+done
+
 data=$(dirname "$0")/../data/import
 expect 2 --gaps fill "$traces/saw.txt"
 error_has '--gaps is for measurements'

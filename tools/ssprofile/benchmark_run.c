@@ -162,7 +162,7 @@ int ssprofile_choose_cpu(uint64_t wanted, uint32_t *cpu, struct ss_error *error)
 }
 
 /* Steps before a benchmark is executed. A pipe reports the one that failed. */
-enum step { STEP_PIN, STEP_GROUP };
+enum step { STEP_PIN, STEP_GROUP, STEP_EXECUTE };
 
 _Noreturn static void report_failure(int report, enum step step) {
     ssize_t written = write(report, &step, sizeof step);
@@ -171,17 +171,17 @@ _Noreturn static void report_failure(int report, enum step step) {
 }
 
 /* Returns the failure that the child has reported, as the end of a sentence; NULL if none. */
-static const char *reported_failure(int report) {
+static const char *reported_failure(int report, enum step *step) {
     static const char *const failures[] = {
         [STEP_PIN] = "cannot be pinned to the chosen CPU: is that CPU still online?",
         [STEP_GROUP] = "cannot be moved into its control group",
+        [STEP_EXECUTE] = "cannot be executed (is it installed?)",
     };
-    enum step step;
     ssize_t got;
     do
-        got = read(report, &step, sizeof step);
+        got = read(report, step, sizeof *step);
     while (got < 0 && errno == EINTR);
-    return got == (ssize_t)sizeof step ? failures[step] : NULL;
+    return got == (ssize_t)sizeof *step ? failures[*step] : NULL;
 }
 
 /*
@@ -223,7 +223,16 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     execvp(words[0], (char *const *)words);
-    _exit(errno == ENOENT ? 127 : 126);
+    report_failure(report, STEP_EXECUTE);
+}
+
+/* Returns the program that execute_benchmark() executes: that of the throttle, if there is one. */
+static const char *executed_program(
+    const struct ssprofile_runner *runner, char *const *command, bool is_benchmark) {
+    const char *words[SSPROFILE_THROTTLE_WORDS];
+    size_t count =
+        is_benchmark ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
+    return count > 0 ? words[0] : command[0];
 }
 
 /*
@@ -316,6 +325,26 @@ static int check_status(int status, const char *name, const char *output, struct
     }
 }
 
+/*
+ * Waits for the child, which may have closed its output long before its end, and passes signals on
+ * as read_output() does.
+ */
+static void await_child(pid_t child, int *status) {
+    sig_atomic_t sent = 0;
+    int pause = 1; /* milliseconds */
+    for (pid_t ended = 0; ended == 0 || (ended < 0 && errno == EINTR);) {
+        if (sent < signal_count) {
+            kill(child, sent == 0 ? SIGTERM : SIGKILL);
+            sent = signal_count;
+        }
+        ended = waitpid(child, status, WNOHANG);
+        if (ended != 0)
+            continue;
+        poll(NULL, 0, pause);
+        pause = pause < SAMPLE_EACH ? 2 * pause : SAMPLE_EACH;
+    }
+}
+
 static int open_pipes(int ends[2], int reports[2]) {
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -1;
@@ -353,13 +382,16 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
     if (child > 0)
         read_output(ends[0], text, child, frequency);
     close(ends[0]);
-    const char *failure = child > 0 ? reported_failure(reports[0]) : NULL;
+    enum step step = STEP_PIN;
+    const char *failure = child > 0 ? reported_failure(reports[0], &step) : NULL;
+    const char *failed_program =
+        step == STEP_EXECUTE ? executed_program(runner, command, is_benchmark) : command[0];
     close(reports[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    if (child > 0)
+        await_child(child, &status);
     int failed = fail_if_interrupted(error) < 0 ? -1
                  : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
-                 : failure   ? ss_error_fail(error, "%s %s", command[0], failure)
+                 : failure   ? ss_error_fail(error, "%s %s", failed_program, failure)
                              : check_status(status, command[0], text, error);
     if (failed) {
         free(text);

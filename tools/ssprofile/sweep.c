@@ -136,7 +136,7 @@ static int add_boxes(const struct request *request, const struct ssprofile_resul
         if (result < 0)
             return ss_error_wrap(error, "%s", next->limits);
     }
-    return 0;
+    return table_rows(sheet) > 0 ? 0 : ss_error_fail(error, "no benchmark ran under a throttle");
 }
 
 static double number_at(const struct table_sheet *sheet, size_t row, const char *name) {

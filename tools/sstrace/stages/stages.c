@@ -10,6 +10,10 @@ static ss_time scaled(ss_time time, double factor) {
     return product < (long double)SS_TIME_NEVER ? (ss_time)product : SS_TIME_NEVER;
 }
 
+static int fail_too_long(struct ss_error *error) {
+    return ss_error_fail(error, "the trace becomes longer than 213503d (584 years), the maximum");
+}
+
 /* Handles a record of SCALE, LATER or LOAD_SCALE, which change each record by itself. */
 static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
@@ -21,6 +25,8 @@ static int take_each(
         changed.time = ss_time_add(record->time, stage->how.from);
     else
         changed.load = record->load * stage->how.factor;
+    if (changed.time == SS_TIME_NEVER)
+        return fail_too_long(error);
     return sstrace_give(stage, changed, error);
 }
 
@@ -144,8 +150,7 @@ static int take_last(
     struct ss_trace_record it = *record;
     char at[SS_UNITS_SHOWN];
     if (it.time == SS_TIME_NEVER)
-        return ss_error_fail(
-            error, "the trace becomes longer than 213503d (584 years), the maximum");
+        return fail_too_long(error);
     if (it.free) {
         it.load = stage->any ? stage->before.load : 0;
     } else if (!(it.load <= 1)) {
