@@ -205,6 +205,12 @@ for options in '--scale 1000000 --clip 0,1d' '--scale 1000000 --scale 1/1000000'
     error_has 'the trace becomes longer than 213503d (584 years), the maximum'
 done
 
+# The mean of loads of 100 % is not above it.
+for second in 0 510745.612634376 8147965.980644384 8676372.337798631 27553062.616047123 27604363.661396157; do
+    echo "${second}s 100%"
+done >"$folder/full.txt"
+expect 0 --check --resample 200d "$folder/full.txt"
+
 data=$(dirname "$0")/../data/import
 expect 2 --gaps fill "$traces/saw.txt"
 error_has '--gaps is for measurements'
@@ -236,6 +242,24 @@ for options in '--gaps refuse --cpus 4' '--cpus 4 --gaps refuse'; do
     expect 2 --from csv --unit cores $options "$folder/gap.csv"
     error_has 'no samples for 7 s before this one'
 done
+
+# A missing value at the beginning is a gap, and does not hide the interval.
+printf 'time,load\n0,10\n60,nan\n120,30\n180,40\n240,50\n' >"$folder/early.csv"
+expect 2 --from csv --gaps refuse "$folder/early.csv"
+error_has 'no samples for 1 min before this one'
+expect 0 --from csv --dump "$folder/early.csv"
+[ "$(tail -n 1 "$folder/out" | cut -d ' ' -f 1)" = 5M ] || fail "wrong length: $(cat "$folder/out")"
+# An option is recommended only if the format has it.
+sed 's/,[0-9.]*$/,250/' "$data/azure.csv" >"$folder/azure.csv"
+expect 2 --check --from azure "$folder/azure.csv"
+error_has 'must be between 0 and 100'
+! grep -q -- --unit "$folder/err" || fail "$(cat "$folder/err")"
+# Times of day do not tell the day of a second file.
+printf 'time,load\n08:00:00,10\n09:00:00,20\n' >"$folder/day1.csv"
+printf 'time,load\n10:00:00,10\n10:30:00,20\n' >"$folder/day2.csv"
+expect 2 --from csv --check "$folder/day1.csv" "$folder/day2.csv"
+error_has 'has no date in a known form, so the time between them is unknown'
+expect 0 --from csv --check "$folder/day1.csv"
 
 # All readers reject endless lines. A sanitizer reserves more address space than this limit.
 most=200000
@@ -376,6 +400,9 @@ ln -s linked "$folder/link"
 expect 0 --from alibaba-2021 --split "$folder/link" "$import/alibaba-2021.csv"
 diff -r "$folder/alibaba-2021" "$folder/linked" || fail "--split writes other files through a symbolic link"
 [ -L "$folder/link" ] || fail "--split replaces a symbolic link"
+mkdir -m 700 "$folder/private"
+expect 0 --from alibaba-2021 --split "$folder/private" "$import/alibaba-2021.csv"
+[ "$(stat -c %a "$folder/private")" = 700 ] || fail "--split changes the mode of a folder"
 ln -s nowhere "$folder/broken"
 expect 2 --from alibaba-2021 --split "$folder/broken" "$import/alibaba-2021.csv"
 error_has "--split: $folder/broken is a link to nothing: make its folder or remove it"

@@ -97,6 +97,7 @@ static int import(const struct sstrace_request *request, const struct sstrace_fo
     struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_samples samples;
     sstrace_samples_open(&samples, &request->import, sink);
+    samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
     int result = import_file(format, input, &samples);
     for (int i = 1; i < request->file_count && result == 0; i++) {
         result = sstrace_input_close(input);

@@ -300,8 +300,11 @@ static int make_temporary(char path[TEMPORARY_SIZE], const char *folder) {
 /* Writes the traces to a folder next to the final one, then renames it. */
 static int write_folder(struct machines *machines, const char *folder, struct ss_error *error) {
     char temporary[TEMPORARY_SIZE];
+    struct stat replaced;
     if (make_temporary(temporary, folder) != 0)
         return fail(errno == EEXIST ? temporary : folder, error);
+    if (stat(folder, &replaced) == 0)
+        chmod(temporary, replaced.st_mode & 07777);
     int result = write_machines(machines, temporary, error);
     if (result == 0 && (sync_folder(temporary) != 0 || rename(temporary, folder) != 0))
         result = fail(folder, error);
@@ -310,8 +313,10 @@ static int write_folder(struct machines *machines, const char *folder, struct ss
     return result;
 }
 
-/* Refuses a folder that has files, before hours are spent on the table. */
+/* Refuses a folder that has files or cannot be renamed, before hours are spent on the table. */
 static int check_folder(const char *folder, struct ss_error *error) {
+    char parent[TEMPORARY_SIZE];
+    struct stat own, above;
     SS_OWNED(closedir) DIR *open = opendir(folder);
     if (!open)
         return errno == ENOENT ? 0 : fail(folder, error);
@@ -321,6 +326,11 @@ static int check_folder(const char *folder, struct ss_error *error) {
             return fail(folder, error);
         }
     }
+    snprintf(parent, sizeof parent, "%.4096s/..", folder);
+    if (stat(folder, &own) == 0 && stat(parent, &above) == 0 && own.st_dev != above.st_dev)
+        return ss_error_fail(error,
+            "%s is a mount point, which cannot be replaced: name a new folder in it",
+            ss_words_show(folder).text);
     return 0;
 }
 

@@ -322,7 +322,8 @@ static void invalid_tables_are_refused(void **state) {
     static const char *const capacities[][2] = {
         {"n,requests_per_second\n0,30\n", ":2:1: n must be at least 1"},
         {"n,requests_per_second\n1,0\n", ":2:1: n must be at least 1, and the capacity above 0"},
-        {"n;requests_per_second\n1;30\n2;50\n", ": fitting a and b takes at least 3 capacities"}};
+        {"n;requests_per_second\n1;30\n2;50\n", ": fitting a and b takes capacities of at least 3"},
+        {"n;requests_per_second\n2;30\n2;50\n2;40\n", "of at least 3 different n, not 1"}};
     char path[] = "/tmp/sssim-test-XXXXXX";
     int descriptor = mkstemp(path);
     assert_true(descriptor >= 0);

@@ -76,6 +76,7 @@ static inline struct import_run import_paths(const struct sstrace_format *format
     struct ss_trace_collector collector = ss_trace_collect(&run.records);
     struct sstrace_samples samples;
     sstrace_samples_open(&samples, options ? options : &none, &collector.sink);
+    samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
     for (size_t i = 0; i < count && run.result == 0; i++) {
         struct sstrace_input input;
         run.result = sstrace_input_open(&input, paths[i], &run.error);
@@ -128,6 +129,7 @@ static inline struct import_run import_named(const struct sstrace_format *format
     struct sstrace_samples samples;
     struct sstrace_input input;
     sstrace_samples_open(&samples, options ? options : &none, &collector.sink);
+    samples.takes_unit = format->takes & SSTRACE_TAKES_UNIT;
     run.result = sstrace_input_open_descriptor(&input, import_bytes(text, size), name, &run.error);
     if (run.result == 0)
         run.result = import_one(format, &input, &samples, true);

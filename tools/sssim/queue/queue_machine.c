@@ -91,11 +91,24 @@ static double solve(const struct queue_capacity *points, size_t count, unsigned 
     return isfinite(sum) && x[0] > 0 && x[1] >= 0 && x[2] >= 0 ? sum : INFINITY;
 }
 
+static size_t count_different(const struct queue_capacity *points, size_t count) {
+    size_t different = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0;
+        while (before < i && points[before].n != points[i].n)
+            before++;
+        different += before == i;
+    }
+    return different;
+}
+
 int queue_contention_fit(struct queue_contention *contention, const struct queue_capacity *points,
     size_t count, double *alone, struct ss_error *error) {
     double best = INFINITY, x[3];
-    if (count < 3)
-        return ss_error_fail(error, "fitting a and b takes at least 3 capacities, not %zu", count);
+    size_t different = count_different(points, count);
+    if (different < 3)
+        return ss_error_fail(error,
+            "fitting a and b takes capacities of at least 3 different n, not %zu", different);
     for (unsigned mask = 0; mask < 4; mask++) {
         double sum = solve(points, count, mask, x);
         if (!(sum < best))

@@ -31,7 +31,7 @@ struct queue_capacity {
 /*
  * Fits contention to capacities by least squares of the relative errors, with a and b of at least
  * 0. Sets `alone`, which may be NULL, to the capacity of one server or worker. Fails with fewer
- * than three points, or if they do not determine the result.
+ * than three different n, or if they do not determine the result.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 5) int queue_contention_fit(struct queue_contention *contention,
     const struct queue_capacity *points, size_t count, double *alone, struct ss_error *error);

@@ -172,7 +172,7 @@ static int import_collectd(const struct sstrace_format *format, struct sstrace_i
 const struct sstrace_format sstrace_format_collectd = {
     .name = "collectd",
     .summary = "the CSV plugin of collectd, cpu-idle or percent-idle of one CPU",
-    .takes = SSTRACE_TAKES_EVERY,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .detect = detect_collectd,
     .import = import_collectd,
 };

@@ -24,6 +24,7 @@ struct csv {
     struct sstrace_field time, load, series;
     struct sstrace_scale scale;
     int64_t time_unit;  /* unit of numbers in the column of times, ns; 0: a second */
+    bool dated;         /* whether the times of the file have dates has been checked */
     bool overnight;     /* the times of day of a series have passed midnight */
     bool unit_is_known; /* an option or the column's name gives the unit */
     double largest;     /* largest load so far, as written; at most 1: the unit is ambiguous */
@@ -187,7 +188,10 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
             "the times of another machine have passed midnight, so the day of this time is "
             "unknown: write times with dates");
     csv->overnight |= series->clock.day > 0;
-    return 0;
+    if (csv->dated)
+        return 0;
+    csv->dated = true;
+    return sstrace_samples_date(csv->samples, csv->input, !series->clock.is_day);
 }
 
 static int take_row(struct csv *csv) {

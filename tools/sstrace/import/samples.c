@@ -180,15 +180,23 @@ static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     samples->before = length;
 }
 
+/* A row without a load shows the interval as well as any other. */
+static void see_row(struct sstrace_samples *samples, int64_t time) {
+    if (samples->has_seen && !samples->broken)
+        learn_usual(samples, time - samples->seen);
+    if (!samples->has_seen || time > samples->seen)
+        samples->seen = time;
+    samples->has_seen = true;
+}
+
 static int add_begin(struct sstrace_samples *samples, struct sstrace_input *input,
     const struct sstrace_sample *sample) {
+    if (samples->has_held && sample->to <= samples->held.to) {
+        samples->late++;
+        return 0;
+    }
+    see_row(samples, sample->to);
     if (samples->has_held) {
-        if (sample->to <= samples->held.to) {
-            samples->late++;
-            return 0;
-        }
-        if (!samples->broken)
-            learn_usual(samples, sample->to - samples->held.to);
         if (flush_begin(samples, input, sample->to) != 0)
             return -1;
     }
@@ -208,6 +216,11 @@ static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
     int64_t before = samples->has_held ? samples->held.to : samples->reached;
     bool first = !samples->any && !samples->has_held;
     struct sstrace_sample it = {.from = before, .to = sample->to, .load = sample->load};
+    if (!first && sample->to <= before) {
+        samples->late++;
+        return 0;
+    }
+    see_row(samples, sample->to);
     if (first && !samples->usual) {
         samples->held = *sample;
         samples->held_line = input->line;
@@ -215,12 +228,6 @@ static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
         samples->broken = false;
         return 0;
     }
-    if (!first && sample->to <= before) {
-        samples->late++;
-        return 0;
-    }
-    if (!first && !samples->broken)
-        learn_usual(samples, sample->to - before);
     if (samples->has_held) {
         samples->has_held = false;
         struct sstrace_sample held = samples->held;
@@ -281,13 +288,14 @@ static int add(struct sstrace_samples *samples, struct sstrace_input *input, siz
         return -1;
     if (isnan(it.load)) {
         samples->bad++;
+        if (samples->stamp != SSTRACE_STAMP_SPAN)
+            see_row(samples, it.to);
         return 0;
     }
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
         return sstrace_input_blame(input, column,
-            "the load is %.6g %%, but must be between 0 and 100: --unit says what the numbers "
-            "mean",
-            it.load * 100);
+            "the load is %.6g %%, but must be between 0 and 100%s", it.load * 100,
+            samples->takes_unit ? ": --unit says what the numbers mean" : "");
     it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
     samples->offered++;
     if (it.to > samples->latest) {
@@ -318,6 +326,7 @@ static int add_to_series(struct sstrace_samples *samples, struct sstrace_input *
     samples->has_base = true;
     series->stamp = samples->stamp;
     series->adds_up = samples->adds_up;
+    series->takes_unit = samples->takes_unit;
     series->base = samples->base;
     series->has_base = true;
     /* A series that begins with a gap would take the gap for its interval. */

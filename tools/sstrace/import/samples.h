@@ -83,6 +83,7 @@ struct sstrace_samples {
     struct ss_trace_sink *sink;
     enum sstrace_stamp stamp; /* set by the importer before the first sample */
     bool adds_up;             /* set by the importer: samples of the same span add up (SPAN only) */
+    bool takes_unit;          /* --unit says what the numbers mean */
 
     /* State of an importer that reads times of day, or a table without times: */
     uint64_t files;             /* number of the file being read */
@@ -101,6 +102,8 @@ struct sstrace_samples {
     int64_t base;  /* the first time; all others count from it */
     bool has_held; /* `held` waits for its end, or for more of the same span */
     bool broken;   /* the next sample does not continue the previous one */
+    bool has_seen;
+    int64_t seen; /* time of the previous row, even if its load is unknown (not SPAN) */
     struct sstrace_sample held;
     uint64_t held_line, line; /* number of the line of `held`, and of the line of the sample being
                                  added */

@@ -240,6 +240,7 @@ bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns) {
 
 bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t length, int64_t *ns) {
     int64_t time;
+    clock->is_day = false;
     if (sstrace_stamp_number(text, length, clock->unit ? clock->unit : SECOND, ns) ||
         sstrace_stamp_date(text, length, ns))
         return true;
@@ -247,6 +248,7 @@ bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t le
         return false;
     if (time < clock->before - 12 * HOUR && __builtin_add_overflow(clock->day, DAY, &clock->day))
         return false;
+    clock->is_day = true;
     clock->before = time;
     *ns = clock->day + time;
     return true;

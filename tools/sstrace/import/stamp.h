@@ -21,6 +21,7 @@
 /* The state of one series of times. Zeroed: numbers are seconds, and no time has been read yet. */
 struct sstrace_clock {
     int64_t unit; /* unit of numbers in ns; 0: a second */
+    bool is_day;  /* the time that was read last has no date */
 
     /* Private, for times of day that pass midnight: */
     int64_t day;    /* time of the last midnight, ns */

@@ -3,6 +3,9 @@
 
 #include "stages.h"
 
+/* A mean of loads of 1 may exceed 1 by this through rounding. */
+#define ROUNDING 1e-9
+
 int sstrace_take_steps(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
@@ -59,6 +62,8 @@ static int give_window(struct sstrace_stage *stage, ss_time to, struct ss_error 
     if (to <= stage->window)
         return 0;
     double mean = stage->work / (double)(to - stage->window);
+    if (mean > 1 && mean < 1 + ROUNDING)
+        mean = 1;
     struct ss_trace_record record = {.time = stage->window, .load = mean};
     stage->window = to;
     stage->work = 0;
