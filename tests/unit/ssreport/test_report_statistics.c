@@ -15,6 +15,7 @@
 #include "measure/figures.h"
 #include "report_statistics.h"
 #include "unit.h"
+#include <showstopper/random.h>
 
 #define PAIRS_MAX  64
 #define TEN_DIGITS 5e-11
@@ -299,8 +300,61 @@ static void metric_is_the_mean_of_both_halves(void **state) {
     assert_false(of_slopes(-0.5, NAN, NAN).agree);
 }
 
+#define SERIES 600
+
+/*
+ * Returns in how many of 400 series the interval contains the true mean, 0, and the mean width of
+ * the intervals. Each value is `correlation` times the one before, plus noise.
+ */
+static int count_covered(double correlation, bool independent, double *width) {
+    uint64_t random = 7;
+    int covered = 0;
+    *width = 0;
+    for (int i = 0; i < 400; i++) {
+        double values[SERIES], value = 0, sum = 0;
+        for (int j = -50; j < SERIES; j++) {
+            value = correlation * value + ss_random_next(&random) - 0.5;
+            if (j >= 0)
+                sum += values[j] = value;
+        }
+        double mean = sum / SERIES;
+        struct ssreport_mean naive = ssreport_mean_of(values, SERIES, 0.95);
+        struct ssreport_interval interval = ssreport_mean_interval(
+            mean, ssreport_series_sureness(values, NULL, SERIES, mean), 0.95);
+        if (independent)
+            interval = (struct ssreport_interval){naive.low, naive.high};
+        covered += interval.low <= 0 && interval.high >= 0;
+        *width += (interval.high - interval.low) / 400;
+    }
+    return covered;
+}
+
+static void interval_of_a_series_allows_for_correlation(void **state) {
+    (void)state;
+    double width, naive;
+    assert_that(count_covered(0, false, &width), >=, 380);
+    assert_that(count_covered(0.9, false, &width), >=, 370);
+    assert_that(count_covered(0.9, true, &naive), <=, 200);
+    /* As with control, which makes up each difference. */
+    assert_that(count_covered(-0.9, false, &width), >=, 380);
+    count_covered(-0.9, true, &naive);
+    assert_that(width, <, naive / 3);
+}
+
+static void interval_of_a_series_needs_two_values(void **state) {
+    (void)state;
+    const double values[] = {1, 3}, weights[] = {1, 3};
+    assert_true(isnan(ssreport_series_sureness(values, NULL, 1, 1).error));
+    assert_near(ssreport_series_sureness(values, weights, 2, 2.5).freedom, 1, 0);
+    /* Both weighted differences are 1.5; their correlation of -1/2 widens nothing. */
+    assert_near(ssreport_series_sureness(values, weights, 2, 2.5).error,
+        sqrt((1.5 * 1.5 + 1.5 * 1.5) * 2) / 4, 1e-12);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(interval_of_a_series_allows_for_correlation),
+    cmocka_unit_test(interval_of_a_series_needs_two_values),
     cmocka_unit_test(staircase_statistics_agree_with_r),
     cmocka_unit_test(statistics_of_an_insignificant_slope_agree_with_r),
     cmocka_unit_test(statistics_of_rising_throughput_agree_with_r),

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/histogram.h"
+#include "base/owned.h"
 #include "responses_read.h"
 #include "steps.h"
 
@@ -132,25 +133,23 @@ static void set_percentiles(struct ssreport_response *response,
 }
 
 /*
- * Returns the uncertainty of the mean. Requests that wait for each other are not independent, so
- * each second is a batch, weighted by its number of requests.
+ * Returns the uncertainty of the mean. Requests that wait for each other are not independent, nor
+ * are the seconds in which they end.
  */
 static struct ssreport_sureness find_sureness(const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin, double mean) {
-    double all = 0, squares = 0, batches = 0;
+    SS_OWNED(free) double *means = calloc(2 * count + 1, sizeof *means);
+    size_t used = 0;
+    if (!means)
+        return (struct ssreport_sureness){NAN, NAN};
     for (size_t i = 0; i < count; i++) {
         double weight = weight_of(&seconds[i], origin);
         if (!(weight > 0))
             continue;
-        double off = weight * (seconds[i].response[origin].mean - mean);
-        all += weight;
-        squares += off * off;
-        batches++;
+        means[used] = seconds[i].response[origin].mean;
+        means[count + used++] = weight;
     }
-    if (batches < 2)
-        return (struct ssreport_sureness){NAN, NAN};
-    return (struct ssreport_sureness){
-        .error = sqrt(squares * batches / (batches - 1)) / all, .freedom = batches - 1};
+    return ssreport_series_sureness(means, means + count, used, mean);
 }
 
 struct ssreport_response ssreport_responses_of(

@@ -262,6 +262,11 @@ static bool look_at_samples(struct ssreport_step *step, const struct ssreport_re
         ss_figures_add(&figures, step->target, sample->load);
     }
     step->load = ssreport_mean_of(loads, used, settings->confidence);
+    /* Control makes up differences, so that samples are not independent. */
+    struct ssreport_interval interval = ssreport_mean_interval(step->load.mean,
+        ssreport_series_sureness(loads, NULL, used, step->load.mean), settings->confidence);
+    step->load.low = interval.low;
+    step->load.high = interval.high;
     step->error_mean_percent = ss_figures_error_mean_percent(&figures);
     step->error_mse_e4 = ss_figures_error_mse_e4(&figures);
     ss_figures_free(&figures);

@@ -50,6 +50,35 @@ struct ssreport_interval ssreport_mean_interval(
     return (struct ssreport_interval){mean - half, mean + half};
 }
 
+/* More batches would be too short to be independent, fewer would leave too little freedom. */
+#define BATCHES 10
+
+#define CORRELATION_MAX 0.9
+
+struct ssreport_sureness ssreport_series_sureness(
+    const double *values, const double *weights, size_t count, double mean) {
+    double offs[BATCHES] = {0}, all = 0, squares = 0, products = 0;
+    size_t batches = count < BATCHES ? count : BATCHES;
+    if (batches < 2)
+        return (struct ssreport_sureness){NAN, NAN};
+    for (size_t i = 0; i < count; i++) {
+        double weight = weights ? weights[i] : 1;
+        offs[i * batches / count] += weight * (values[i] - mean);
+        all += weight;
+    }
+    for (size_t i = 0; i < batches; i++) {
+        squares += offs[i] * offs[i];
+        products += i > 0 ? offs[i] * offs[i - 1] : 0;
+    }
+    double number = (double)batches;
+    /* In a short series, the correlation seems smaller by about 1 / number than it is. */
+    double correlation = squares > 0 ? products / squares + 1 / number : 0;
+    correlation = fmin(fmax(correlation, 0), CORRELATION_MAX);
+    double error = sqrt(squares * number / (number - 1)) / all;
+    return (struct ssreport_sureness){
+        .error = error * sqrt((1 + correlation) / (1 - correlation)), .freedom = number - 1};
+}
+
 double ssreport_median_of(double *values, size_t count) {
     if (count == 0)
         return NAN;

@@ -63,6 +63,15 @@ struct ssreport_sureness {
 };
 
 /*
+ * Returns the uncertainty of the mean of a series whose neighbors may be correlated, such as the
+ * load of successive samples: from the means of up to ten batches, and their correlation. NaN
+ * weights are not allowed; without `weights`, all are 1.
+ */
+SS_NONNULL(1)
+struct ssreport_sureness ssreport_series_sureness(
+    const double *values, const double *weights, size_t count, double mean);
+
+/*
  * Returns the uncertainty of the difference of two independent means, after Welch and
  * Satterthwaite.
  */

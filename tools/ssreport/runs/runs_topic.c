@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/owned.h"
 #include "base/words.h"
 #include "findings.h"
 #include "html_page.h"
@@ -103,15 +104,28 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
+/* Returns the interval of the mean distance of the load from the target, in percent. */
+static struct ssreport_interval find_interval(
+    const struct ssreport_record *record, double mean, double confidence) {
+    SS_OWNED(free) double *errors = calloc(record->sample_count + 1, sizeof *errors);
+    size_t used = 0;
+    if (!errors)
+        return (struct ssreport_interval){NAN, NAN};
+    for (size_t i = 0; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        if (sample->counted && isfinite(sample->target) && isfinite(sample->load))
+            errors[used++] = 100 * (sample->load - sample->target);
+    }
+    return ssreport_mean_interval(
+        mean, ssreport_series_sureness(errors, NULL, used, mean), confidence);
+}
+
 static void answer_one(const struct ssreport_report *report, const struct ssreport_run *run,
     struct ssreport_headline *headline) {
     const struct ssreport_figures *figures = &run->figures;
     double mean = -figures->error_mean_percent; /* positive if the load is above the target */
-    double variance = fmax(figures->error_mse_e4 - mean * mean, 0);
-    double freedom = (double)figures->samples - 1;
-    struct ssreport_interval interval = ssreport_mean_interval(mean,
-        (struct ssreport_sureness){sqrt(variance / fmax(freedom, 1)), freedom},
-        report->settings.confidence);
+    struct ssreport_interval interval =
+        find_interval(&run->record, mean, report->settings.confidence);
     char range[80] = "";
     if (isfinite(interval.low) && isfinite(interval.high))
         snprintf(range, sizeof range, " (%.3f to %.3f)", interval.low, interval.high);
