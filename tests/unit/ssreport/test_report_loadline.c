@@ -158,6 +158,36 @@ static void bursts_at_full_load_set_the_maximum(void **state) {
         "from the levels below and bursts at full load.");
 }
 
+static double falling(double load) {
+    return 1000 * (fmin(load, 0.65) - 0.5 * fmax(load - 0.65, 0));
+}
+
+/* As with locks: bursts at full load reach less than a level below. */
+static void prediction_uses_bursts_below_the_maximum(void **state) {
+    (void)state;
+    char text[800];
+    struct ladder ladders[2];
+    climb(&ladders[0], falling, 0.8);
+    climb(&ladders[1], falling, 1);
+    ladders[0].run.predict = ladders[1].run.predict = 0.9;
+    ladders[1].run.bursts = 5;
+    for (int i = 0; i < 2 * LEVELS; i++) {
+        struct ssreport_step *step = &ladders[1].steps[i];
+        step->target = i % 2 ? 1 : 0.8;
+        step->load.mean = step->target;
+        step->throughput = falling(step->target);
+    }
+    struct ssreport_run runs[] = {ladders[0].run, ladders[1].run};
+    struct ssreport_report report = {
+        .runs = runs, .run_count = 2, .settings = {.confidence = 0.95}};
+    assert_int_equal(ssreport_load_series_find(&report), 0);
+    assert_false(report.load_series[0].has_bursts);
+    ssreport_load_series_answer(&report.load_series[0], text, sizeof text);
+    if (!strstr(text, "judging from the levels below and bursts at full load."))
+        fail_msg("%s", text);
+    ssreport_load_series_free(&report);
+}
+
 /* Both runs of the first round failed. */
 static void a_round_without_runs_is_not_missed(void **state) {
     (void)state;
@@ -413,6 +443,7 @@ UNIT_MAIN(cmocka_unit_test(answer_states_the_work_done_and_the_remaining_capacit
     cmocka_unit_test(answer_without_full_load_refers_to_the_highest_level),
     cmocka_unit_test(prediction_without_bursts_warns_of_unseen_knees),
     cmocka_unit_test(bursts_at_full_load_set_the_maximum),
+    cmocka_unit_test(prediction_uses_bursts_below_the_maximum),
     cmocka_unit_test(a_round_without_runs_is_not_missed),
     cmocka_unit_test(remaining_capacity_is_never_negative),
     cmocka_unit_test(answer_of_a_saturated_service_refers_to_its_capacity),

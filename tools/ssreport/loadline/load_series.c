@@ -312,7 +312,8 @@ static void answer(struct ssreport_load_series *series, double confidence) {
     read_knees(&question, series->knees);
     double burst_load = read_bursts(&question, series);
     const struct loadline_level *full = &series->line.levels[series->line.full];
-    series->has_bursts = isfinite(question.burst) && are_bursts_highest(&series->line, &question);
+    series->uses_bursts = isfinite(question.burst);
+    series->has_bursts = series->uses_bursts && are_bursts_highest(&series->line, &question);
     series->burst_error = question.burst_error;
     series->full_load = series->has_bursts ? burst_load : full->load;
     series->full_throughput = series->has_bursts ? question.burst : exp(full->log_mean);
@@ -428,14 +429,14 @@ static void print_prediction(const struct ssreport_load_series *series, char *te
         100 * series->predict, is_measured ? "does" : "would do", prediction->range.y, range, unit);
     if (is_measured)
         snprintf(text + used, size - used, ", as measured.");
-    else if (series->has_bursts)
+    else if (series->uses_bursts)
         snprintf(
             text + used, size - used, ", judging from the levels below and bursts at full load.");
     else
         used += (size_t)snprintf(text + used, size - used,
             ", but %s if nothing limits it above the measured %.3g %%", free,
             100 * prediction->highest);
-    if (is_measured || series->has_bursts)
+    if (is_measured || series->uses_bursts)
         return;
     if (isnan(prediction->unidentified))
         snprintf(text + used, size - used, ", which only bursts can show.");

@@ -33,6 +33,7 @@ struct ssreport_load_series {
     double highest_rate; /* requests per second; only for a service */
     double at, predict;  /* loads whose remaining throughput, and whose throughput, are asked for; 0
                             if not given */
+    bool uses_bursts;    /* bursts at full load were measured */
     bool has_bursts;     /* the maximum is the throughput of bursts at full load */
     struct ssreport_sureness burst_error; /* uncertainty of the logarithm of that throughput */
     double full_load, full_throughput;    /* of the maximum */
